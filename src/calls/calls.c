@@ -115,7 +115,8 @@ void pug_calls_end(struct pug_calls *calls)
 uint32_t pug_calls_stack(const struct pug_calls *calls, uint32_t number,
                          const struct pug_call_frame **frames)
 {
-    const struct pug_call_task *task = find_task(calls, number);
+    const struct pug_call_task *task =
+        calls->last && calls->last->number == number ? calls->last : find_task(calls, number);
     *frames = task ? task->frames : NULL;
     return task ? task->depth : 0;
 }
@@ -169,7 +170,8 @@ static void take_time(struct pug_call_task *task, const struct pug_element *elem
 static void depart(struct pug_call_task *task, const struct pug_element *range, uint64_t last)
 {
     bool branch = range->last_type == PUG_INSTR_BR || range->last_type == PUG_INSTR_BR_INDIRECT;
-    task->departure = (struct pug_departure){.index = range->index};
+    task->departure.index = range->index;
+    task->departure.branch.kind = PUG_DEPART_NONE; /* what else there is has no meaning then */
     if (!branch || !(range->flags & PUG_ELEM_EXECUTED))
         return;
     struct pug_branch *left = &task->departure.branch;

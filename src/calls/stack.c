@@ -302,11 +302,11 @@ static void arrive_by_exception_return(struct pug_calls *calls, struct pug_call_
 static void arrive_by_jump(struct pug_calls *calls, struct pug_call_task *task,
                            const struct pug_element *element, uint64_t address)
 {
+    struct pug_function function;
+    if (is_in(&task->frames[task->depth - 1], address))
+        return;
     const struct pug_call_frame top = task->frames[task->depth - 1];
     const struct pug_branch held = task->held[task->depth - 1];
-    struct pug_function function;
-    if (is_in(&top, address))
-        return;
     bool known = locate(calls, task, element, address, &function);
     if (!known && !is_known(&top))
         return; /* nothing tells whether that is another function */
@@ -355,7 +355,8 @@ void pug_calls_arrive(struct pug_calls *calls, struct pug_call_task *task,
     else
         arrive_by_branch(calls, task, element, address);
     task->lost = false;
-    task->departure = (struct pug_departure){0};
+    task->departure.branch.kind = PUG_DEPART_NONE;
+    task->departure.index = 0;
 }
 
 void pug_calls_lose(struct pug_calls *calls, struct pug_call_task *task,

@@ -245,7 +245,7 @@ static uint32_t *jump_hint(const struct pug_counts *counts, const struct pug_cou
                                                   : nothing;
 }
 
-void pug_counts_go_on(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
+static inline void go_on(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
 {
     uint32_t nothing = UINT32_MAX;
     if (seam->tail.open && !(seam->tail.foreseen && to == seam->tail.target)) {
@@ -259,21 +259,37 @@ void pug_counts_go_on(struct pug_counts *counts, struct pug_count_seam *seam, ui
     }
 }
 
-void pug_counts_follow(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
+void pug_counts_go_on(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
+{
+    go_on(counts, seam, to);
+}
+
+static inline void follow(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
 {
     counts->contradictions += seam->follows && seam->next != to;
     if (seam->head == PUG_COUNT_HEAD_OPEN)
         seam->head_range = !seam->head_free;
-    pug_counts_go_on(counts, seam, to);
+    go_on(counts, seam, to);
 }
 
-void pug_counts_behind(struct pug_count_seam *seam, uint32_t context,
-                       const struct pug_element *range)
+void pug_counts_follow(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
+{
+    follow(counts, seam, to);
+}
+
+static inline void behind(struct pug_count_seam *seam, uint32_t context,
+                          const struct pug_element *range)
 {
     seam->last = key_of(context, range);
     seam->has_last = true;
     seam->follows = !pug_counts_jumps_on(range);
     seam->next = range->end;
+}
+
+void pug_counts_behind(struct pug_count_seam *seam, uint32_t context,
+                       const struct pug_element *range)
+{
+    behind(seam, context, range);
 }
 
 void pug_counts_break_off(struct pug_counts *counts, struct pug_count_seam *seam)
@@ -336,14 +352,11 @@ static struct pug_count *range_after(struct pug_counts *counts, uint32_t before,
     return item;
 }
 
-static void add_range_element(struct pug_counts *counts, const struct pug_element *element)
+static inline void add_range_element(struct pug_counts *counts, struct pug_count_seam *seam,
+                                     uint32_t context, const struct pug_element *element)
 {
-    struct pug_count_seam *seam = pug_counts_seam(counts, element->source);
-    const uint32_t context = seam ? pug_counts_context(counts, element, seam->memory) : UINT32_MAX;
-    if (context == UINT32_MAX)
-        return;
-    pug_counts_follow(counts, seam, element->start);
-    pug_counts_behind(seam, context, element);
+    follow(counts, seam, element->start);
+    behind(seam, context, element);
     struct pug_count *item = range_after(counts, seam->last_item, seam->last.words);
     if (!item) {
         counts->failed = true;
@@ -353,6 +366,27 @@ static void add_range_element(struct pug_counts *counts, const struct pug_elemen
     seam->last_item = number_of(&counts->ranges, item);
     if (pug_counts_jumps_on(element))
         seam->tail = pug_counts_branch(element, context);
+    if (element->flags & PUG_ELEM_HAS_CC)
+        pug_counts_add_cycles(counts, seam, element->cycle_count);
+}
+
+/** Ranges of one source and context; how many of the elements these are. */
+static size_t add_ranges(struct pug_counts *counts, const struct pug_element *elements,
+                         size_t count)
+{
+    const struct pug_element *first = elements;
+    struct pug_count_seam *seam = pug_counts_seam(counts, first->source);
+    const uint32_t context = seam ? pug_counts_context(counts, first, seam->memory) : UINT32_MAX;
+    const struct pug_count_key key = pug_counts_context_key(first, 0);
+    size_t i = 0;
+    for (; i < count && elements[i].type == PUG_ELEM_INSTR_RANGE; i++) {
+        const struct pug_count_key own = pug_counts_context_key(&elements[i], 0);
+        if (own.words[0] != key.words[0] || own.words[1] != key.words[1])
+            break;
+        if (context != UINT32_MAX)
+            add_range_element(counts, seam, context, &elements[i]);
+    }
+    return i;
 }
 
 /** What an element that is no range tells of where a branch went. */
@@ -403,13 +437,15 @@ void pug_counts_add_elements(struct pug_counts *counts, const struct pug_element
         add_sums_of(counts, elements, count);
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (elements[i].type == PUG_ELEM_INSTR_RANGE)
-            add_range_element(counts, &elements[i]);
-        else
-            add_other(counts, &elements[i]);
+    for (size_t i = 0; i < count;) {
+        if (elements[i].type == PUG_ELEM_INSTR_RANGE) {
+            i += add_ranges(counts, &elements[i], count - i);
+            continue;
+        }
+        add_other(counts, &elements[i]);
         if (elements[i].flags & PUG_ELEM_HAS_CC)
             add_cycles_of(counts, &elements[i]);
+        i++;
     }
 }
 

@@ -100,6 +100,9 @@ void pug_profile_find_target(struct profile_lane *lane, const struct pug_situati
         return;
     node->target = profile_place(lane, situation, insn.target);
     node->has_target = true;
+    node->goes_back = !(pug_profile_node_end(node) & PUG_END_CALL) &&
+                      node->target.object == node->object &&
+                      node->target.vaddr <= node->end - pug_profile_node_last_size(node);
 }
 
 struct profile_node pug_profile_describe(struct profile_lane *lane,
@@ -112,6 +115,7 @@ struct profile_node pug_profile_describe(struct profile_lane *lane,
         .end = place.vaddr + (range->end - range->start),
         .object = place.object,
         .kind = NODE_KIND(end_of(range), range->isa, range->last_size),
+        .shape = pug_profile_shape(range),
         .next = {NO_NODE, NO_NODE},
         .instructions = range->count,
     };
@@ -168,25 +172,24 @@ static uint32_t add_node(struct profile_lane *lane, const struct pug_situation *
     return number;
 }
 
-/** The wanted node among those that were behind `after` lately. */
-static uint32_t recent_node(const struct profile_lane *lane, uint32_t after,
-                            const struct profile_node *wanted)
+/** The node of a range among those that were behind `after` lately. */
+static inline uint32_t recent_node(const struct profile_lane *lane, uint32_t after,
+                                   const struct profile_place *place,
+                                   const struct pug_element *range)
 {
     const uint32_t *next = lane->nodes[after].next;
-    for (unsigned i = 0; i < 2; i++)
-        if (next[i] != NO_NODE && same_node(&lane->nodes[next[i]], wanted))
-            return next[i];
-    return NO_NODE;
+    if (next[0] != NO_NODE && pug_profile_is_node_of(&lane->nodes[next[0]], place, range))
+        return next[0];
+    return next[1] != NO_NODE && pug_profile_is_node_of(&lane->nodes[next[1]], place, range)
+               ? next[1]
+               : NO_NODE;
 }
 
-uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
-                          const struct pug_element *range, uint32_t after)
+static uint32_t look_up_node(struct profile_lane *lane, const struct pug_situation *situation,
+                             const struct pug_element *range, uint32_t after)
 {
     const struct profile_node wanted = pug_profile_describe(lane, situation, range);
-    uint32_t number = after != NO_NODE ? recent_node(lane, after, &wanted) : NO_NODE;
-    if (number != NO_NODE)
-        return number;
-    number = lane->node_count > 0 ? *node_slot(lane, &wanted) - 1 : NO_NODE;
+    uint32_t number = lane->node_count > 0 ? *node_slot(lane, &wanted) - 1 : NO_NODE;
     if (number == NO_NODE)
         number = add_node(lane, situation, range, &wanted);
     if (number != NO_NODE && after != NO_NODE) {
@@ -195,4 +198,16 @@ uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation 
         next[0] = number;
     }
     return number;
+}
+
+uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
+                          const struct pug_element *range, uint32_t after)
+{
+    if (after != NO_NODE) {
+        const struct profile_place place = profile_place(lane, situation, range->start);
+        const uint32_t number = recent_node(lane, after, &place, range);
+        if (number != NO_NODE)
+            return number;
+    }
+    return look_up_node(lane, situation, range, after);
 }

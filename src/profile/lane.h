@@ -19,15 +19,26 @@ struct profile_place {
 struct profile_node {
     uint64_t start, end; /* `end` behind the last instruction */
     uint32_t object;
-    uint32_t kind;    /* how it ended, its instruction set and last size: NODE_KIND */
-    uint32_t next[2]; /* numbers of what followed lately */
-    bool has_target;  /* of a direct branch that was taken: its opcode says where it goes */
+    uint32_t kind;        /* how it ended, its instruction set and last size: NODE_KIND */
+    uint64_t shape;       /* of its first element: what `kind` is made of */
+    uint32_t next[2];     /* numbers of what followed lately */
+    uint32_t loops, head; /* what the loops know of it: see loops.c */
+    bool has_target;      /* of a direct branch that was taken: its opcode says where it goes */
+    bool goes_back;       /* … to an address that is not behind it, and not for a call */
     uint32_t instructions;
     struct profile_place target;
 };
 
 #define NODE_KIND(end, isa, last_size)                                                             \
     ((uint32_t)(end) | (uint32_t)(isa) << 8 | (uint32_t)(last_size) << 16)
+
+/** What says how a range ended. */
+static inline uint64_t pug_profile_shape(const struct pug_element *range)
+{
+    const unsigned flags = range->flags & (PUG_ELEM_EXECUTED | PUG_ELEM_CONDITIONAL);
+    return (uint64_t)flags << 32 | (uint32_t)range->isa << 24 | (uint32_t)range->last_size << 16 |
+           (uint32_t)range->last_subtype << 8 | range->last_type;
+}
 
 static inline uint8_t pug_profile_node_end(const struct profile_node *node)
 {
@@ -64,18 +75,20 @@ struct profile_lane {
     unsigned map, next_map;
 };
 
-/** An element that concerns call stacks, kept for the caller's thread. */
-struct profile_step {
-    struct pug_element element;
+/** So many steps belong together. */
+struct profile_steps {
     struct pug_situation situation;
+    size_t count;
 };
 
 struct profile_part {
     struct pug_capture *capture;
     struct pug_counts *counts; /* of ranges that are given as elements; NULL: none were */
     uint32_t stretch;          /* PUG_PROFILE_NONE: there were no elements */
-    struct profile_step *steps;
+    struct pug_element *steps; /* elements that concern call stacks, for the caller's thread … */
     size_t step_count, step_room;
+    struct profile_steps *groups; /* … and where they belong */
+    size_t group_count, group_room;
     bool stacks;   /* steps are kept */
     bool failed;   /* no memory */
     bool unwanted; /* it does not count, nor would what follows */
@@ -108,6 +121,14 @@ struct profile_node pug_profile_describe(struct profile_lane *lane,
 /** Where its direct branch goes, if it is taken: its opcode says. */
 void pug_profile_find_target(struct profile_lane *lane, const struct pug_situation *situation,
                              const struct pug_element *range, struct profile_node *node);
+/** Is the node what a range is that begins at a place? */
+static inline bool pug_profile_is_node_of(const struct profile_node *node,
+                                          const struct profile_place *place,
+                                          const struct pug_element *range)
+{
+    return node->start == place->vaddr && node->end - node->start == range->end - range->start &&
+           node->object == place->object && node->shape == pug_profile_shape(range);
+}
 /** The number of the range of an element; NO_NODE: no memory. `after`: what ran before it. */
 uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
                           const struct pug_element *range, uint32_t after);
@@ -168,7 +189,8 @@ struct profile_stacks;
 struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects);
 void pug_profile_stacks_free(struct profile_stacks *stacks);
 enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks,
-                                        const struct profile_step *steps, size_t count);
+                                        const struct pug_situation *situation,
+                                        const struct pug_element *steps, size_t count);
 /** The trace is over. */
 enum pug_status pug_profile_stacks_end(struct profile_stacks *stacks);
 

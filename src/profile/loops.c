@@ -146,7 +146,8 @@ static enum pug_status look_for_heads(struct profile_loops *loops,
     code.start = function->start;
     code.end = function->start + function->size;
     code.count = UINT32_MAX;
-    enum pug_status status = pug_walk_new(&(struct pug_walk_config){.image = step->image}, &walk);
+    enum pug_status status = pug_walk_new(
+        &(struct pug_walk_config){.image = pug_address_space_image(step->space)}, &walk);
     if (status == PUG_OK)
         status = pug_walk_begin(walk, &code);
     while (status == PUG_OK && (at = pug_walk_next(walk)) != NULL && at->address < code.end)
@@ -175,7 +176,7 @@ static enum pug_status find_function(struct profile_loops *loops,
         return status;
     struct function *kept = pug_profile_item(&loops->functions, number);
     const uint64_t size = step->frame->function.size;
-    if (is_new && step->image && size <= FUNCTION_LIMIT && size <= CODE_LIMIT - loops->code) {
+    if (is_new && step->space && size <= FUNCTION_LIMIT && size <= CODE_LIMIT - loops->code) {
         loops->code += size;
         status = look_for_heads(loops, step);
         order_heads(loops, kept->first);
@@ -368,21 +369,31 @@ static uint32_t first_head(const struct profile_loops *loops, const struct activ
     return low;
 }
 
+/* The same of the loops that a range may be in; the node knows it of one function. */
+static uint32_t first_head_of(const struct profile_loops *loops,
+                              const struct activation *activation, struct profile_node *node)
+{
+    if (activation->count > 0 && node->loops != activation->first + 1) {
+        node->head = first_head(loops, activation, node->start);
+        node->loops = activation->first + 1;
+    }
+    return activation->count > 0 ? node->head : 0;
+}
+
 static void run_range(struct profile_loops *loops, struct stack *stack,
-                      struct activation *activation, const struct profile_node *node)
+                      struct activation *activation, struct profile_node *node)
 {
     const uint64_t last = node->end - pug_profile_node_last_size(node);
     const bool jumped = activation->expects && node->start == activation->expected;
-    if (node->start > activation->last)
+    if (activation->by_jump > 0 && node->start > activation->last)
         jump_over(loops, activation, node->start);
-    for (uint32_t n = first_head(loops, activation, node->start); n < activation->count; n++) {
+    for (uint32_t n = first_head_of(loops, activation, node); n < activation->count; n++) {
         const uint64_t head = loops->sums[activation->first + n].head;
         if (head > last)
             break;
         begin_round(loops, stack, activation, n, jumped && head == node->start);
     }
-    activation->expects = node->has_target && !(pug_profile_node_end(node) & PUG_END_CALL) &&
-                          node->target.object == node->object && node->target.vaddr <= last;
+    activation->expects = node->goes_back;
     activation->expected = node->target.vaddr;
     activation->last = last;
 }
@@ -396,9 +407,18 @@ enum pug_status pug_profile_loops_run(struct profile_loops *loops,
     enum pug_status status = PUG_OK;
     if (!activation->open && step->frame->function.size > 0)
         status = open_activation(loops, activation, step);
-    if (status == PUG_OK && activation->open && activation->object == step->node->object)
-        run_range(loops, &loops->stacks[step->task], activation, step->node);
+    if (status == PUG_OK)
+        pug_profile_loops_go_on(loops, step->task, step->depth, step->node);
     return status;
+}
+
+void pug_profile_loops_go_on(struct profile_loops *loops, uint32_t task, uint32_t depth,
+                             struct profile_node *node)
+{
+    struct stack *stack = &loops->stacks[task];
+    struct activation *activation = &stack->activations[depth];
+    if (activation->open && activation->object == node->object)
+        run_range(loops, stack, activation, node);
 }
 
 void pug_profile_loops_leave(struct profile_loops *loops, uint32_t task, uint32_t depth, bool lost)

@@ -21,15 +21,18 @@ void pug_profile_loops_free(struct profile_loops *loops);
 
 /** A range that ran on a task's frame. */
 struct profile_loops_step {
-    const struct pug_image *image; /**< of its code, or NULL */
+    const struct pug_address_space *space; /**< of its code, or NULL */
     const struct pug_element *range;
-    const struct profile_node *node;    /**< the same in its object */
+    struct profile_node *node;          /**< the same in its object */
     const struct pug_call_frame *frame; /**< what it ran on, at run-time addresses */
     uint32_t task, depth;               /**< how many frames are below it */
 };
 /** PUG_ERR_MEM. */
 enum pug_status pug_profile_loops_run(struct profile_loops *loops,
                                       const struct profile_loops_step *step);
+/** The same of a range that ran on the same frame as the one before it. */
+void pug_profile_loops_go_on(struct profile_loops *loops, uint32_t task, uint32_t depth,
+                             struct profile_node *node);
 /** A frame is left, and its loops. `lost`: out of sight; its loops may be found again. */
 void pug_profile_loops_leave(struct profile_loops *loops, uint32_t task, uint32_t depth, bool lost);
 /** The trace is over: loops to the profile. */

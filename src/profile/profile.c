@@ -311,16 +311,12 @@ enum pug_status pug_profile_frame(struct pug_profile *profile,
         !known(&profile->objects, frame->site_object, true))
         return PUG_ERR_INVALID_PARAM_VAL;
     struct profile_table *table = &profile->frames;
-    enum pug_status status = pug_profile_table_add(table, frame, number, &is_new);
-    if (status != PUG_OK)
-        return status;
-    if (is_new) {
-        if (table->count <= profile->frame_limit || frame->parent == PUG_PROFILE_NONE)
-            return PUG_OK;
-        table->count--;
-        pug_profile_table_rehash(table);
+    if (table->count >= profile->frame_limit && frame->parent != PUG_PROFILE_NONE &&
+        pug_profile_table_find(table, frame) == PUG_PROFILE_NONE)
         return PUG_ERR_LIMIT;
-    }
+    enum pug_status status = pug_profile_table_add(table, frame, number, &is_new);
+    if (status != PUG_OK || is_new)
+        return status;
     struct pug_profile_frame *kept = pug_profile_item(table, *number);
     add(&kept->calls, frame->calls);
     add(&kept->cycles, frame->cycles);

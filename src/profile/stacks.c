@@ -24,6 +24,38 @@ struct stack_task {
 struct use {
     uint32_t frame, node;
     uint64_t count;
+    /* What ran behind it lately, when control stayed in the frame and will do so again. */
+    struct {
+        uint32_t use, node; /* NO_NODE: nothing */
+    } next[2];
+};
+
+/**
+ * Where a task is: on a use, at the end of a range that leads to no other frame by itself. Ranges
+ * that are behind it as before are counted, and come to the calls as one, for whom the last of them
+ * matters and how many instructions they have.
+ */
+struct here {
+    uint32_t task, depth;
+    uint32_t use, node;             /* use NO_NODE: nowhere */
+    const struct pug_element *last; /* of these ranges; NULL: there are none */
+    uint64_t before;                /* instructions of the others */
+};
+
+/** What was asked lately, of one address space each: functions by address, and frames. */
+#define KNOWN 512u
+
+struct known_function {
+    uint64_t space, address;
+    struct pug_function function;
+    bool asked, found;
+};
+
+struct known_frame {
+    uint64_t space, function, site;
+    uint32_t parent, task, number;
+    uint8_t kind; /* enum pug_call_kind */
+    bool asked;
 };
 
 struct profile_stacks {
@@ -36,8 +68,12 @@ struct profile_stacks {
     struct profile_table tasks; /* struct stack_task */
     uint32_t task;              /* the last one */
     struct use uses[USES];
+    struct known_function functions[KNOWN];
+    struct known_frame frames[KNOWN];
     const struct pug_situation *situation;
     uint32_t last; /* node */
+    struct here here;
+    uint64_t events; /* how often frames changed */
     enum pug_status status;
 };
 
@@ -54,12 +90,9 @@ static void fail(struct profile_stacks *stacks, enum pug_status status)
         stacks->status = status;
 }
 
-static bool locate(void *context, uint32_t task, const struct pug_element *element,
-                   uint64_t address, struct pug_function *function)
+static bool look_up_function(struct profile_stacks *stacks, uint64_t address,
+                             struct pug_function *function)
 {
-    struct profile_stacks *stacks = context;
-    (void)task;
-    (void)element;
     const struct profile_place place = profile_place(&stacks->lane, stacks->situation, address);
     uint32_t number;
     fail(stacks, pug_profile_object_number(stacks->objects, place.object, &number));
@@ -73,6 +106,22 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
                                       .size = found.size,
                                       .id = (uint64_t)place.object + 1};
     return true;
+}
+
+static bool locate(void *context, uint32_t task, const struct pug_element *element,
+                   uint64_t address, struct pug_function *function)
+{
+    struct profile_stacks *stacks = context;
+    struct known_function *known = &stacks->functions[(address >> 2 ^ address >> 11) % KNOWN];
+    (void)task;
+    (void)element;
+    if (!known->asked || known->address != address || known->space != stacks->lane.space) {
+        *known = (struct known_function){
+            .space = stacks->lane.space, .address = address, .function = *function, .asked = true};
+        known->found = look_up_function(stacks, address, &known->function);
+    }
+    *function = known->function;
+    return known->found;
 }
 
 static uint32_t frame_number(const struct pug_call_frame *frame)
@@ -89,13 +138,14 @@ static struct profile_place object_place(struct profile_stacks *stacks, uint64_t
     return place;
 }
 
-static void on_enter(struct profile_stacks *stacks, const struct pug_call_event *event)
+/** A frame of this parent in the profile; false: it has no room for one. */
+static bool look_up_frame(struct profile_stacks *stacks, const struct pug_call_frame *called,
+                          uint32_t parent, uint32_t task, uint32_t *number)
 {
-    struct pug_call_frame *called = event->frame;
     const struct profile_place function = object_place(stacks, called->function.start);
     struct pug_profile_frame frame = {
-        .parent = event->depth > 0 ? frame_number(called - 1) : PUG_PROFILE_NONE,
-        .task = task_at(stacks, event->task)->number,
+        .parent = parent,
+        .task = task,
         .object = function.object,
         .function = function.vaddr,
         .site_object = PUG_PROFILE_NONE,
@@ -106,14 +156,46 @@ static void on_enter(struct profile_stacks *stacks, const struct pug_call_event 
         frame.site_object = site.object;
         frame.site = site.vaddr;
     }
-    uint32_t number = 0;
-    enum pug_status status = pug_profile_frame(stacks->objects->profile, &frame, &number);
-    if (status == PUG_ERR_LIMIT) { /* its caller stands for it */
-        pug_profile_note(stacks->objects->profile, PUG_NOTE_FRAMES_FULL, 1);
-        number = frame.parent;
-        status = PUG_OK;
-    }
+    const enum pug_status status = pug_profile_frame(stacks->objects->profile, &frame, number);
+    if (status == PUG_ERR_LIMIT)
+        return false;
     fail(stacks, status);
+    return status == PUG_OK;
+}
+
+/** The number of the frame that was entered. */
+static uint32_t enter_frame(struct profile_stacks *stacks, const struct pug_call_frame *called,
+                            uint32_t parent, uint32_t task)
+{
+    const uint64_t space = stacks->lane.space, function = called->function.start;
+    struct known_frame *known =
+        &stacks->frames[(parent * UINT32_C(0x9E3779B1) ^ (uint32_t)(function >> 2) ^
+                         (uint32_t)called->site) %
+                        KNOWN];
+    if (known->asked && known->parent == parent && known->function == function &&
+        known->site == called->site && known->kind == called->kind && known->task == task &&
+        known->space == space) {
+        struct pug_profile_frame *kept =
+            pug_profile_item(&stacks->objects->profile->frames, known->number);
+        kept->calls = pug_profile_sum(kept->calls, called->kind != PUG_CALL_FOUND);
+        return known->number;
+    }
+    uint32_t number = parent;
+    if (!look_up_frame(stacks, called, parent, task, &number)) { /* its caller stands for it */
+        pug_profile_note(stacks->objects->profile, PUG_NOTE_FRAMES_FULL, stacks->status == PUG_OK);
+        return parent;
+    }
+    *known = (struct known_frame){space, function, called->site, parent,
+                                  task,  number,   called->kind, true};
+    return number;
+}
+
+static void on_enter(struct profile_stacks *stacks, const struct pug_call_event *event)
+{
+    struct pug_call_frame *called = event->frame;
+    const uint32_t parent = event->depth > 0 ? frame_number(called - 1) : PUG_PROFILE_NONE;
+    const uint32_t number =
+        enter_frame(stacks, called, parent, task_at(stacks, event->task)->number);
     called->user = (void *)((uintptr_t)number + 1);
     if (called->kind == PUG_CALL_FOUND && event->depth == 0)
         pug_profile_note(stacks->objects->profile, PUG_NOTE_STACKS_LOST, 1);
@@ -122,6 +204,7 @@ static void on_enter(struct profile_stacks *stacks, const struct pug_call_event 
 static void on_event(void *context, const struct pug_call_event *event)
 {
     struct profile_stacks *stacks = context;
+    stacks->events++;
     if (event->kind == PUG_CALL_ENTER)
         on_enter(stacks, event);
     else if (event->kind == PUG_CALL_LEAVE)
@@ -221,14 +304,16 @@ static void flush_use(struct profile_stacks *stacks, struct use *use)
     use->count = 0;
 }
 
-static void count_use(struct profile_stacks *stacks, uint32_t frame, uint32_t node)
+static uint32_t count_use(struct profile_stacks *stacks, uint32_t frame, uint32_t node)
 {
-    struct use *use = &stacks->uses[(frame * UINT32_C(0x9E3779B1) ^ node) % USES];
-    if (use->count == 0 || use->frame != frame || use->node != node) {
+    const uint32_t number = (frame * UINT32_C(0x9E3779B1) ^ node) % USES;
+    struct use *use = &stacks->uses[number];
+    if (use->frame != frame || use->node != node) {
         flush_use(stacks, use);
-        *use = (struct use){frame, node, 0};
+        *use = (struct use){frame, node, 0, {{NO_NODE, NO_NODE}, {NO_NODE, NO_NODE}}};
     }
     use->count++;
+    return number;
 }
 
 static void add_cost(struct profile_stacks *stacks, uint32_t frame, uint64_t cycles, uint64_t time)
@@ -266,24 +351,23 @@ static void note_move(struct profile_stacks *stacks, uint32_t number, uint64_t i
         return;
     task->buffer = situation->buffer;
     task->source = situation->source;
+    stacks->here.use = NO_NODE;
     fail(stacks, pug_calls_take(stacks->calls, number, &gap, 1));
 }
 
-/* A range that ran on the top frame. */
-static void take_range(struct profile_stacks *stacks, uint32_t task,
-                       const struct pug_call_frame *top, uint32_t depth,
-                       const struct pug_element *range)
+/* A range that ran on the top frame; the number of its use. */
+static uint32_t take_range(struct profile_stacks *stacks, uint32_t task,
+                           const struct pug_call_frame *top, uint32_t depth,
+                           const struct pug_element *range)
 {
-    const struct pug_address_space *space = stacks->situation->space;
     const uint32_t node = pug_profile_node(&stacks->lane, stacks->situation, range, stacks->last);
     if (node == NO_NODE) {
         fail(stacks, PUG_ERR_MEM);
-        return;
+        return NO_NODE;
     }
-    count_use(stacks, frame_number(top), node);
     stacks->last = node;
     const struct profile_loops_step step = {
-        .image = space ? pug_address_space_image(space) : NULL,
+        .space = stacks->situation->space,
         .range = range,
         .node = &stacks->lane.nodes[node],
         .frame = top,
@@ -291,34 +375,134 @@ static void take_range(struct profile_stacks *stacks, uint32_t task,
         .depth = depth - 1,
     };
     fail(stacks, pug_profile_loops_run(stacks->loops, &step));
+    return count_use(stacks, frame_number(top), node);
 }
 
-static void take_step(struct profile_stacks *stacks, const struct profile_step *step)
+/* ---- ranges that stay in their frame ---- */
+
+/* Does a range lead to another frame, if it leads out of its function at all? */
+static bool is_plain(const struct pug_element *range)
 {
-    const struct pug_element *element = &step->element;
-    stacks->situation = &step->situation;
-    pug_profile_lane_situation(&stacks->lane, &step->situation);
-    const uint32_t task = find_task(stacks, &step->situation);
-    if (task == PUG_NO_TASK || stacks->status != PUG_OK)
+    const bool branch =
+        range->last_type == PUG_INSTR_BR || range->last_type == PUG_INSTR_BR_INDIRECT;
+    if (!branch || !(range->flags & PUG_ELEM_EXECUTED))
+        return true;
+    switch (range->last_subtype) {
+    case PUG_SUB_BR_LINK:
+    case PUG_SUB_V8_RET:
+    case PUG_SUB_V7_IMPLIED_RET:
+    case PUG_SUB_RETURN:
+    case PUG_SUB_V8_ERET:
+    case PUG_SUB_EXCEPTION_RETURN: return false;
+    default: return true;
+    }
+}
+
+/* Is the range what was behind the last one before? Then it is counted. */
+static bool follow(struct profile_stacks *stacks, const struct pug_element *range)
+{
+    struct here *here = &stacks->here;
+    struct use *use = &stacks->uses[here->use];
+    const struct profile_place place =
+        profile_place(&stacks->lane, stacks->situation, range->start);
+    for (unsigned i = 0; i < 2 && use->next[i].node != NO_NODE; i++) {
+        struct profile_node *node = &stacks->lane.nodes[use->next[i].node];
+        struct use *next = &stacks->uses[use->next[i].use];
+        if (!pug_profile_is_node_of(node, &place, range) || next->frame != use->frame ||
+            next->node != use->next[i].node)
+            continue;
+        next->count++;
+        pug_profile_loops_go_on(stacks->loops, here->task, here->depth - 1, node);
+        here->before += here->last ? here->last->count : 0;
+        here->last = range;
+        here->use = use->next[i].use;
+        here->node = stacks->last = next->node;
+        return true;
+    }
+    return false;
+}
+
+/* The calls hear of the ranges that they were not told of. */
+static void settle(struct profile_stacks *stacks)
+{
+    struct here *here = &stacks->here;
+    if (!here->last)
         return;
-    note_move(stacks, task, element->index);
+    struct pug_element range = *here->last;
+    uint64_t instructions = here->before + range.count;
+    for (; instructions > UINT32_MAX; instructions -= UINT32_MAX) {
+        struct pug_element part = range;
+        part.count = UINT32_MAX;
+        part.last_type = PUG_INSTR_OTHER; /* it goes on */
+        fail(stacks, pug_calls_take(stacks->calls, here->task, &part, 1));
+    }
+    range.count = (uint32_t)instructions;
+    fail(stacks, pug_calls_take(stacks->calls, here->task, &range, 1));
+    here->last = NULL;
+    here->before = 0;
+}
+
+/* The range of use `to` was behind that of `from`, and no frame changed. */
+static void learn(struct profile_stacks *stacks, const struct here *from, uint32_t to)
+{
+    struct use *use = &stacks->uses[from->use];
+    if (use->frame != stacks->uses[to].frame || use->node != from->node)
+        return; /* another has its place */
+    use->next[1] = use->next[0];
+    use->next[0].use = to;
+    use->next[0].node = stacks->uses[to].node;
+}
+
+static void take_step(struct profile_stacks *stacks, uint32_t task,
+                      const struct pug_element *element)
+{
+    const struct here before = stacks->here;
+    const uint64_t events = stacks->events;
+    const bool range = element->type == PUG_ELEM_INSTR_RANGE;
     fail(stacks, pug_calls_take(stacks->calls, task, element, 1));
     const struct pug_call_frame *frames;
     const uint32_t depth = pug_calls_stack(stacks->calls, task, &frames);
-    const uint32_t top = depth > 0 ? frame_number(&frames[depth - 1]) : NO_NODE;
-    if (element->type == PUG_ELEM_INSTR_RANGE && top != NO_NODE)
-        take_range(stacks, task, &frames[depth - 1], depth, element);
+    const struct pug_call_frame *top = depth > 0 ? &frames[depth - 1] : NULL;
+    const uint32_t frame = top ? frame_number(top) : NO_NODE;
+    if (element->type != PUG_ELEM_TIMESTAMP)
+        stacks->here.use = NO_NODE;
+    if (range && top) {
+        const uint32_t use = take_range(stacks, task, top, depth, element);
+        if (before.use != NO_NODE && use != NO_NODE && events == stacks->events)
+            learn(stacks, &before, use);
+        if (use != NO_NODE && top->function.size > 0 && is_plain(element))
+            stacks->here =
+                (struct here){.task = task, .depth = depth, .use = use, .node = stacks->last};
+    }
     if (element->type == PUG_ELEM_TIMESTAMP)
-        take_time(stacks, task_at(stacks, task), top, element->timestamp);
-    if ((element->flags & PUG_ELEM_HAS_CC) && top != NO_NODE)
-        add_cost(stacks, top, element->cycle_count, 0);
+        take_time(stacks, task_at(stacks, task), frame, element->timestamp);
+    if ((element->flags & PUG_ELEM_HAS_CC) && top)
+        add_cost(stacks, frame, element->cycle_count, 0);
 }
 
 enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks,
-                                        const struct profile_step *steps, size_t count)
+                                        const struct pug_situation *situation,
+                                        const struct pug_element *steps, size_t count)
 {
-    for (size_t i = 0; i < count && stacks->status == PUG_OK; i++)
-        take_step(stacks, &steps[i]);
+    if (count == 0 || stacks->status != PUG_OK)
+        return stacks->status;
+    stacks->situation = situation;
+    pug_profile_lane_situation(&stacks->lane, situation);
+    const uint32_t task = find_task(stacks, situation);
+    if (task == PUG_NO_TASK || stacks->status != PUG_OK)
+        return stacks->status;
+    if (task != stacks->here.task)
+        stacks->here.use = NO_NODE;
+    note_move(stacks, task, steps[0].index);
+    for (size_t i = 0; i < count && stacks->status == PUG_OK; i++) {
+        const bool simple =
+            steps[i].type == PUG_ELEM_INSTR_RANGE && !(steps[i].flags & PUG_ELEM_HAS_CC);
+        if (simple && stacks->here.use != NO_NODE && follow(stacks, &steps[i]))
+            continue;
+        settle(stacks);
+        take_step(stacks, task, &steps[i]);
+    }
+    settle(stacks);
     return stacks->status;
 }
 
@@ -338,7 +522,7 @@ struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects)
     stacks->objects = objects;
     stacks->lane.capture = objects->capture;
     stacks->lane.space = UINT64_MAX;
-    stacks->last = NO_NODE;
+    stacks->last = stacks->here.use = NO_NODE;
     stacks->tasks = (struct profile_table){
         .size = sizeof(struct stack_task), .hash = hash_task, .same = same_task};
     const struct pug_calls_config config = {

@@ -376,6 +376,33 @@ static void test_frames_have_a_limit(void **state)
     pug_profile_free(small);
 }
 
+/** Frames beyond the limit are refused at once; for each all of them were looked at. */
+static void test_frames_beyond_the_limit(void **state)
+{
+    (void)state;
+    struct pug_profile *profile = new_profile();
+    const struct pug_profile_task task = {1, 1, "deep"};
+    const uint32_t limit = UINT32_C(1) << 19;
+    struct pug_profile_frame frame = {.parent = PUG_PROFILE_NONE,
+                                      .object = object_of(profile, 1),
+                                      .site_object = PUG_PROFILE_NONE};
+    uint32_t number, refused = 0;
+    pug_profile_set_frame_limit(profile, limit);
+    assert_int_equal(pug_profile_task(profile, &task, &frame.task), PUG_OK);
+    assert_int_equal(pug_profile_frame(profile, &frame, &frame.parent), PUG_OK);
+    frame.calls = 1;
+    for (uint32_t i = 0; i < 2 * limit; i++) {
+        frame.function = i;
+        const enum pug_status status = pug_profile_frame(profile, &frame, &number);
+        assert_true(status == PUG_OK || status == PUG_ERR_LIMIT);
+        refused += status == PUG_ERR_LIMIT;
+    }
+    assert_int_equal(refused, limit + 1);
+    frame.function = 1; /* one that is there is found all the same */
+    assert_int_equal(pug_profile_frame(profile, &frame, &number), PUG_OK);
+    pug_profile_free(profile);
+}
+
 static void test_object_names(void **state)
 {
     (void)state;
@@ -416,6 +443,7 @@ int main(void)
         cmocka_unit_test(test_file_round_trip),
         cmocka_unit_test(test_damaged_files),
         cmocka_unit_test(test_frames_have_a_limit),
+        cmocka_unit_test(test_frames_beyond_the_limit),
         cmocka_unit_test(test_object_names),
         cmocka_unit_test(test_numbers_that_were_not_given),
     };
