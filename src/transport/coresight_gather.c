@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Frames that are gathered lie in so many bytes of trace: what becomes of them stays in the
- * first-level cache. They begin and end at the same places wherever reading began. */
+ * caches near by. They begin and end at the same places wherever reading began. */
 #define WINDOW  16384u
 #define SOURCES 32u /* that may speak in it */
 #define MOST    (WINDOW + 2 * PUG_CS_FRAME_BYTES)

@@ -335,12 +335,13 @@ bool pug_etmv4_put_marks(decoder *d)
     return true;
 }
 
-enum pug_response pug_etmv4_decode_rest(decoder *d, const packet_ *p, uint32_t done)
+enum pug_response pug_etmv4_decode_rest(decoder *d, const packet_ *p, uint32_t done,
+                                        uint32_t events)
 {
     d->packet_type = p->type;
     d->waited = false;
     begin_round(d);
-    d->round_mark -= done;
+    d->round_mark -= done + events;
     enum pug_response response = d->way == PUG_ETMV4_DIRECT && is_atom(p->type)
                                      ? decode_atoms(d, p, done)
                                      : decode_packet(d, p);
@@ -354,7 +355,7 @@ enum pug_response pug_etmv4_decode(void *state, const struct pug_packet *packet)
     const packet_ *p = packet->data;
     d->index = packet->index;
     d->unusual = NULL;
-    return pug_etmv4_decode_rest(d, p, 0);
+    return pug_etmv4_decode_rest(d, p, 0, 0);
 }
 
 enum pug_response pug_etmv4_resume(void *state)

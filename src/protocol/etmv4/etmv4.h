@@ -430,6 +430,8 @@ bool pug_etmv4_admit_first(struct pug_etmv4_decoder *decoder,
 /** An address that waits for what comes next, in a queue that is empty. */
 void pug_etmv4_admit_address(struct pug_etmv4_decoder *decoder, uint64_t index, uint64_t value,
                              uint8_t is);
+/** A cycle count that waits. */
+void pug_etmv4_admit_cycles(struct pug_etmv4_decoder *decoder, uint64_t index, uint32_t cycles);
 void pug_etmv4_admit_atoms(struct pug_etmv4_decoder *decoder, uint32_t bits, uint32_t count);
 
 /* decode.c */
@@ -473,9 +475,10 @@ enum pug_status pug_etmv4_options_changed(void *decoder);
 enum pug_status pug_etmv4_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void pug_etmv4_decoder_free(void *decoder);
 enum pug_response pug_etmv4_decode(void *decoder, const struct pug_packet *packet);
-/** A packet; `done` of its atoms are done with. */
+/** A packet; `done` of its atoms are done with, before which so many events were put. */
 enum pug_response pug_etmv4_decode_rest(struct pug_etmv4_decoder *decoder,
-                                        const struct pug_etmv4_packet *packet, uint32_t done);
+                                        const struct pug_etmv4_packet *packet, uint32_t done,
+                                        uint32_t events);
 enum pug_response pug_etmv4_lane(void *reader, void *decoder, struct pug_span *span,
                                  enum pug_want want);
 enum pug_response pug_etmv4_resume(void *decoder);

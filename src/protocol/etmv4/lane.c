@@ -19,7 +19,10 @@ typedef struct pug_etmv4_reader reader;
 /* The most atoms in a packet, and the EXCEPTION_RET that may follow the last. */
 #define PACKET_ELEMENTS 25u
 
-static_assert(PACKET_ELEMENTS - PUG_OUT_STEP < 16, "a batch has room for a packet");
+/* Cycle counts that wait for the next atom on the lane. */
+#define CYCLES 4u
+
+static_assert(PACKET_ELEMENTS + CYCLES - PUG_OUT_STEP < 16, "a batch has room for a packet");
 
 /* ---- addresses ---- */
 
@@ -38,6 +41,89 @@ static void leave_aim(decoder *d, const struct pug_etmv4_aim *aim)
     if (aim->open)
         pug_etmv4_admit_address(d, aim->index, aim->value, aim->is);
     d->way = aim->open ? PUG_ETMV4_AIMED : PUG_ETMV4_DIRECT;
+}
+
+/* ---- cycle counts ---- */
+
+/** They come before the next atom's range. Outside of the lane they wait in the queue. */
+struct cycles {
+    unsigned count;
+    unsigned put; /* before the ranges of the last packet of atoms */
+    struct {
+        uint64_t index;
+        uint32_t cycles;
+    } waiting[CYCLES];
+};
+
+/** Does the unit count cycles, in packets that commit nothing? */
+static bool counts_cycles(const decoder *d)
+{
+    return d->config->cycle_count && d->config->commit_option_1;
+}
+
+/** Take a packet with a cycle count, if it is one and all there: its size, or 0. */
+static inline size_t take_cycles(const reader *r, const struct pug_etmv4_header *header,
+                                 uint64_t index, const uint8_t *at, const uint8_t *end,
+                                 struct cycles *cycles)
+{
+    const uint32_t least =
+        r->packet.valid & PUG_ETMV4_HAS_CC_THRESHOLD ? r->packet.cc_threshold : 0;
+    uint32_t count = *at & 3;
+    size_t size = 1;
+    if (header->form == PUG_ETMV4_FORM_CCNT_F2 && end - at > 1) {
+        count = at[1] & 0xf;
+        size = 2;
+    } else if (header->form == PUG_ETMV4_FORM_CCNT_F1) {
+        const bool is_known = !(*at & 1);
+        count = 0;
+        for (; is_known && (size_t)(end - at) > size && size < 4; size++) {
+            count |= (at[size] & UINT32_C(0x7f)) << 7 * (size - 1);
+            if (!(at[size] & 0x80))
+                break;
+        }
+        if (!is_known)
+            count = -least;
+        else if (size == 4 || (size_t)(end - at) == size)
+            return 0; /* longer than it need be, or not all there */
+        size += is_known;
+    } else if (header->form != PUG_ETMV4_FORM_CCNT_F3) {
+        return 0;
+    }
+    if (cycles->count == CYCLES)
+        return 0;
+    cycles->waiting[cycles->count].index = index;
+    cycles->waiting[cycles->count++].cycles = count + least;
+    return size;
+}
+
+/** Their elements, behind ranges of this instruction set. */
+static struct pug_element *put_cycles(const decoder *d, struct cycles *cycles,
+                                      struct pug_element *element, uint8_t isa)
+{
+    cycles->put = cycles->count;
+    for (unsigned i = 0; i < cycles->count; i++, element++) {
+        *element = d->stage->out.blank;
+        element->type = PUG_ELEM_CYCLE_COUNT;
+        element->index = cycles->waiting[i].index;
+        element->cycle_count = cycles->waiting[i].cycles;
+        element->flags = PUG_ELEM_HAS_CC;
+        element->isa = isa;
+    }
+    cycles->count = 0;
+    return element;
+}
+
+/** What is left waits, in its order. */
+static void leave_waiting(decoder *d, const struct pug_etmv4_aim *aim, const struct cycles *cycles)
+{
+    unsigned i = 0;
+    for (; i < cycles->count && (!aim->open || cycles->waiting[i].index < aim->index); i++)
+        pug_etmv4_admit_cycles(d, cycles->waiting[i].index, cycles->waiting[i].cycles);
+    leave_aim(d, aim);
+    for (; i < cycles->count; i++)
+        pug_etmv4_admit_cycles(d, cycles->waiting[i].index, cycles->waiting[i].cycles);
+    if (cycles->count > 0)
+        pug_etmv4_set_way(d);
 }
 
 /* ---- onto the lane and off it ---- */
@@ -130,6 +216,23 @@ static inline const struct pug_block *pass_branch(decoder *d, const struct pug_b
     return block;
 }
 
+/**
+ * The block at an address packet, behind a branch that asks for it, or that goes there anyway
+ * (branch broadcasting); `block`: what is known of that without it. NULL: that takes a closer look.
+ */
+static inline const struct pug_block *told_block(const decoder *d, const struct pug_block *from,
+                                                 bool taken, const struct pug_etmv4_aim *aim,
+                                                 const struct pug_block *block)
+{
+    const struct pug_insn *insn = &from->insn;
+    if (pug_etmv4_asks_for_address(d, from, taken))
+        return pug_etmv4_aimed_at(d, aim);
+    if (!taken || from->last_type != PUG_INSTR_BR || insn->target != aim->value ||
+        insn->next_isa != pug_etmv4_isa(d, aim->is))
+        return NULL;
+    return block ? block : pug_etmv4_aimed_at(d, aim);
+}
+
 /* ---- the lane ---- */
 
 /**
@@ -139,11 +242,11 @@ static inline const struct pug_block *pass_branch(decoder *d, const struct pug_b
  */
 static inline __attribute__((always_inline)) uint32_t
 ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
-     struct pug_chain *chain, const enum pug_want want, const bool stack)
+     struct pug_chain *chain, struct cycles *cycles, const enum pug_want want, const bool stack)
 {
     struct pug_batch *const batch = d->stage->out.batch;
     const struct pug_element *const full =
-        &batch->elements[batch->limit + PUG_OUT_STEP - PACKET_ELEMENTS];
+        &batch->elements[batch->limit + PUG_OUT_STEP - PACKET_ELEMENTS - (cycles ? CYCLES : 0)];
     const struct pug_range_context context = pug_range_context(&d->stage->out.blank);
     const struct pug_etmv4_header *const headers = r->config->headers;
     const pug_etmv4_forms forms = pug_etmv4_forms_of(r);
@@ -159,20 +262,30 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
         if (header->form != PUG_ETMV4_FORM_ATOM) {
             const size_t size = pug_etmv4_take_address(r, forms, (uint16_t)pug_etmv4_ahead(at, end),
                                                        at, end, &aim.value);
+            if (size == 0 && cycles) {
+                const uint64_t own = pug_run_index(span->run, at);
+                const size_t taken_bytes = take_cycles(r, header, own, at, end, cycles);
+                if (taken_bytes == 0)
+                    break;
+                index = own;
+                at += taken_bytes;
+                continue;
+            }
             if (size == 0)
                 break;
             index = aim.index = pug_run_index(span->run, at);
             aim.open = true;
             aim.is = d->last_is = r->stack[PUG_ETMV4_REGISTER].is;
             at += size;
-            block = from && pug_etmv4_asks_for_address(d, from, taken) ? pug_etmv4_aimed_at(d, &aim)
-                                                                       : NULL;
+            block = from ? told_block(d, from, taken, &aim, block) : NULL;
             continue;
         }
         if (element > full && (stack ? from : block) && !deliver(d, &element, epoch, &ran))
             break;
         index = pug_run_index(span->run, at++);
         atoms = header->atoms;
+        if (cycles)
+            element = put_cycles(d, cycles, element, from ? from->isa : d->stage->out.blank.isa);
         if (block && aim.open) {
             if (stack)
                 push_call(d, from);
@@ -231,13 +344,21 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
     return atoms > 1 ? atoms : 0;
 }
 
-static inline __attribute__((always_inline)) uint32_t ride_want(reader *r, decoder *d,
-                                                                struct pug_span *span,
-                                                                struct pug_etmv4_aim *aim,
-                                                                const enum pug_want want)
+static inline __attribute__((always_inline)) uint32_t
+ride_want(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
+          struct cycles *cycles, const enum pug_want want)
 {
-    return d->config->return_stack ? ride(r, d, span, aim, NULL, want, true)
-                                   : ride(r, d, span, aim, NULL, want, false);
+    return d->config->return_stack ? ride(r, d, span, aim, NULL, cycles, want, true)
+                                   : ride(r, d, span, aim, NULL, cycles, want, false);
+}
+
+/** With cycle counts or without: where there are none, nobody asks for them. */
+static inline __attribute__((always_inline)) uint32_t
+ride_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
+         struct cycles *cycles, const enum pug_want want)
+{
+    return counts_cycles(d) ? ride_want(r, d, span, aim, cycles, want)
+                            : ride_want(r, d, span, aim, NULL, want);
 }
 
 static bool can_count_paths(const decoder *d)
@@ -246,15 +367,19 @@ static bool can_count_paths(const decoder *d)
            pug_paths_begin(d->stage->paths, &d->stage->out.blank);
 }
 
-/** By paths, or hop by hop; else there are elements. */
-static uint32_t count_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim)
+/** By paths, or hop by hop; else there are elements. So there are where others come between. */
+static uint32_t count_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
+                          struct cycles *cycles)
 {
     struct pug_chain chain;
+    if (counts_cycles(d))
+        return ride_want(r, d, span, aim, cycles, PUG_WANT_BATCH);
     if (can_count_paths(d))
         return pug_etmv4_count(r, d, span, aim);
     if (!pug_chain_begin(&chain, d->stage))
-        return ride_want(r, d, span, aim, PUG_WANT_BATCH);
-    const uint32_t left = ride(r, d, span, aim, &chain, PUG_WANT_COUNTS, d->config->return_stack);
+        return ride_want(r, d, span, aim, NULL, PUG_WANT_BATCH);
+    const uint32_t left =
+        ride(r, d, span, aim, &chain, NULL, PUG_WANT_COUNTS, d->config->return_stack);
     pug_chain_end(&chain);
     return left;
 }
@@ -281,16 +406,17 @@ ride_all(reader *r, decoder *d, struct pug_span *span, const enum pug_want want)
     if (span->at == span->end || !is_ready(r, d, span->at, want))
         return PUG_RESP_CONT;
     struct pug_etmv4_aim aim = take_aim(d);
-    const uint32_t left =
-        want == PUG_WANT_COUNTS ? count_any(r, d, span, &aim) : ride_want(r, d, span, &aim, want);
-    leave_aim(d, &aim);
+    struct cycles cycles = {.count = 0};
+    const uint32_t left = want == PUG_WANT_COUNTS ? count_any(r, d, span, &aim, &cycles)
+                                                  : ride_any(r, d, span, &aim, &cycles, want);
+    leave_waiting(d, &aim, &cycles);
     if (left == 0)
         return want == PUG_WANT_EACH ? d->stage->out.batch->response : PUG_RESP_CONT;
     const struct pug_etmv4_header *header = &r->config->headers[span->at[-1]];
     r->packet.type = header->type;
     pug_etmv4_set_atoms(&r->packet, header);
     const unsigned count = 31u - (unsigned)__builtin_clz(left);
-    return pug_etmv4_decode_rest(d, &r->packet, header->atom_count - count);
+    return pug_etmv4_decode_rest(d, &r->packet, header->atom_count - count, cycles.put);
 }
 
 enum pug_response pug_etmv4_lane(void *reader_state, void *state, struct pug_span *span,
