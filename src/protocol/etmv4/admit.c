@@ -33,11 +33,9 @@ void pug_etmv4_admit_address(decoder *d, uint64_t index, uint64_t value, uint8_t
     p0->is = is;
 }
 
-void pug_etmv4_admit_cycles(decoder *d, uint64_t index, uint32_t cycles)
+void pug_etmv4_admit_mark(decoder *d, const struct pug_etmv4_p0 *mark)
 {
-    struct pug_etmv4_p0 *p0 = queue(d, PUG_ETMV4_P0_CYCLE_COUNT, 0);
-    p0->index = index;
-    p0->bits = cycles;
+    *queue(d, (enum pug_etmv4_p0_kind)mark->kind, 0) = *mark;
 }
 
 static void queue_address(decoder *d, const packet_ *p)

@@ -19,10 +19,10 @@ typedef struct pug_etmv4_reader reader;
 /* The most atoms in a packet, and the EXCEPTION_RET that may follow the last. */
 #define PACKET_ELEMENTS 25u
 
-/* Cycle counts that wait for the next atom on the lane. */
-#define CYCLES 4u
+/* Cycle counts and timestamps that wait for the next atom on the lane. */
+#define MARKS 4u
 
-static_assert(PACKET_ELEMENTS + CYCLES - PUG_OUT_STEP < 16, "a batch has room for a packet");
+static_assert(PACKET_ELEMENTS + MARKS - PUG_OUT_STEP < 16, "a batch has room for a packet");
 
 /* ---- addresses ---- */
 
@@ -43,16 +43,13 @@ static void leave_aim(decoder *d, const struct pug_etmv4_aim *aim)
     d->way = aim->open ? PUG_ETMV4_AIMED : PUG_ETMV4_DIRECT;
 }
 
-/* ---- cycle counts ---- */
+/* ---- cycle counts and timestamps ---- */
 
 /** They come before the next atom's range. Outside of the lane they wait in the queue. */
-struct cycles {
+struct marks {
     unsigned count;
     unsigned put; /* before the ranges of the last packet of atoms */
-    struct {
-        uint64_t index;
-        uint32_t cycles;
-    } waiting[CYCLES];
+    struct pug_etmv4_p0 waiting[MARKS];
 };
 
 /** Does the unit count cycles, in packets that commit nothing? */
@@ -61,68 +58,115 @@ static bool counts_cycles(const decoder *d)
     return d->config->cycle_count && d->config->commit_option_1;
 }
 
-/** Take a packet with a cycle count, if it is one and all there: its size, or 0. */
+static bool tells_times(const decoder *d)
+{
+    return d->config->timestamps && !d->config->marker_used;
+}
+
+/** A number of bytes of seven bits, `most` at the most, from `at + *size` on. False: it is longer,
+ * or not all there. */
+static inline bool take_number(const uint8_t *at, const uint8_t *end, unsigned most, size_t *size,
+                               uint64_t *value)
+{
+    *value = 0;
+    for (unsigned i = 0; i < most && (size_t)(end - at) > *size; i++) {
+        const uint8_t byte = at[(*size)++];
+        *value |= (uint64_t)(byte & 0x7f) << 7 * i;
+        if (!(byte & 0x80))
+            return true;
+    }
+    return false;
+}
+
+/** A packet with a cycle count that commits nothing: its size, or 0. */
 static inline size_t take_cycles(const reader *r, const struct pug_etmv4_header *header,
-                                 uint64_t index, const uint8_t *at, const uint8_t *end,
-                                 struct cycles *cycles)
+                                 const uint8_t *at, const uint8_t *end, struct pug_etmv4_p0 *mark)
 {
     const uint32_t least =
         r->packet.valid & PUG_ETMV4_HAS_CC_THRESHOLD ? r->packet.cc_threshold : 0;
-    uint32_t count = *at & 3;
+    const bool is_long = header->form == PUG_ETMV4_FORM_CCNT_F1;
     size_t size = 1;
-    if (header->form == PUG_ETMV4_FORM_CCNT_F2 && end - at > 1) {
-        count = at[1] & 0xf;
-        size = 2;
-    } else if (header->form == PUG_ETMV4_FORM_CCNT_F1) {
-        const bool is_known = !(*at & 1);
-        count = 0;
-        for (; is_known && (size_t)(end - at) > size && size < 4; size++) {
-            count |= (at[size] & UINT32_C(0x7f)) << 7 * (size - 1);
-            if (!(at[size] & 0x80))
-                break;
-        }
-        if (!is_known)
-            count = -least;
-        else if (size == 4 || (size_t)(end - at) == size)
-            return 0; /* longer than it need be, or not all there */
-        size += is_known;
-    } else if (header->form != PUG_ETMV4_FORM_CCNT_F3) {
-        return 0;
+    uint64_t count;
+    mark->kind = PUG_ETMV4_P0_CYCLE_COUNT;
+    mark->bits = 0;
+    if (is_long && (*at & 1)) /* it is unknown */
+        return size;
+    if (header->form == PUG_ETMV4_FORM_CCNT_F3) {
+        mark->bits = least + (*at & 3);
+        return size;
     }
-    if (cycles->count == CYCLES)
+    if (is_long ? !take_number(at, end, 3, &size, &count) : end - at < 2)
         return 0;
-    cycles->waiting[cycles->count].index = index;
-    cycles->waiting[cycles->count++].cycles = count + least;
+    mark->bits = least + (uint32_t)(is_long ? count : at[1] & 0xf);
+    return is_long ? size : 2;
+}
+
+/** A timestamp of less than nine bytes: its size, or 0. */
+static inline size_t take_time(reader *r, const decoder *d, const uint8_t *at, const uint8_t *end,
+                               struct pug_etmv4_p0 *mark)
+{
+    struct pug_etmv4_packet *packet = &r->packet;
+    size_t size = 1;
+    uint64_t time, cycles = 0;
+    if (!(packet->valid & PUG_ETMV4_HAS_TIMESTAMP) || !take_number(at, end, 8, &size, &time))
+        return 0;
+    const unsigned bits = 7 * (unsigned)(size - 1);
+    if (*at == 0x03 && !take_number(at, end, 3, &size, &cycles))
+        return 0;
+    packet->timestamp = (packet->timestamp & ~((UINT64_C(1) << bits) - 1)) | time;
+    packet->timestamp_bits = (uint8_t)bits;
+    mark->kind = PUG_ETMV4_P0_TIMESTAMP;
+    mark->flags = d->config->cycle_count ? PUG_ETMV4_WITH_CYCLES : 0;
+    mark->value = packet->timestamp;
+    mark->bits = (uint32_t)cycles & ((UINT32_C(1) << d->config->cycle_count_bits) - 1);
+    return size;
+}
+
+/** Take a packet that only marks a time, if it is one and all there: its size, or 0. */
+static inline size_t take_mark(reader *r, const decoder *d, const struct pug_etmv4_header *header,
+                               uint64_t index, const uint8_t *at, const uint8_t *end,
+                               struct marks *marks)
+{
+    size_t size = 0;
+    if (marks->count == MARKS)
+        return 0;
+    struct pug_etmv4_p0 *mark = &marks->waiting[marks->count];
+    *mark = (struct pug_etmv4_p0){.index = index};
+    if (header->form == PUG_ETMV4_FORM_TIMESTAMP && tells_times(d))
+        size = take_time(r, d, at, end, mark);
+    else if (header->form >= PUG_ETMV4_FORM_CCNT_F1 && header->form <= PUG_ETMV4_FORM_CCNT_F3 &&
+             counts_cycles(d))
+        size = take_cycles(r, header, at, end, mark);
+    marks->count += size > 0;
     return size;
 }
 
 /** Their elements, behind ranges of this instruction set. */
-static struct pug_element *put_cycles(const decoder *d, struct cycles *cycles,
-                                      struct pug_element *element, uint8_t isa)
+static inline struct pug_element *put_marks(decoder *d, struct marks *marks,
+                                            struct pug_element *element, uint8_t isa)
 {
-    cycles->put = cycles->count;
-    for (unsigned i = 0; i < cycles->count; i++, element++) {
-        *element = d->stage->out.blank;
-        element->type = PUG_ELEM_CYCLE_COUNT;
-        element->index = cycles->waiting[i].index;
-        element->cycle_count = cycles->waiting[i].cycles;
-        element->flags = PUG_ELEM_HAS_CC;
-        element->isa = isa;
-    }
-    cycles->count = 0;
-    return element;
+    struct pug_batch *batch = d->stage->out.batch;
+    marks->put = marks->count;
+    if (marks->count == 0)
+        return element;
+    batch->count = (uint32_t)(element - batch->elements);
+    pug_etmv4_set_isa(d, isa);
+    for (unsigned i = 0; i < marks->count; i++)
+        pug_etmv4_put_event(d, &marks->waiting[i]);
+    marks->count = 0;
+    return pug_etmv4_batch_end(batch);
 }
 
 /** What is left waits, in its order. */
-static void leave_waiting(decoder *d, const struct pug_etmv4_aim *aim, const struct cycles *cycles)
+static void leave_waiting(decoder *d, const struct pug_etmv4_aim *aim, const struct marks *marks)
 {
     unsigned i = 0;
-    for (; i < cycles->count && (!aim->open || cycles->waiting[i].index < aim->index); i++)
-        pug_etmv4_admit_cycles(d, cycles->waiting[i].index, cycles->waiting[i].cycles);
+    for (; i < marks->count && (!aim->open || marks->waiting[i].index < aim->index); i++)
+        pug_etmv4_admit_mark(d, &marks->waiting[i]);
     leave_aim(d, aim);
-    for (; i < cycles->count; i++)
-        pug_etmv4_admit_cycles(d, cycles->waiting[i].index, cycles->waiting[i].cycles);
-    if (cycles->count > 0)
+    for (; i < marks->count; i++)
+        pug_etmv4_admit_mark(d, &marks->waiting[i]);
+    if (marks->count > 0)
         pug_etmv4_set_way(d);
 }
 
@@ -242,11 +286,11 @@ static inline const struct pug_block *told_block(const decoder *d, const struct 
  */
 static inline __attribute__((always_inline)) uint32_t
 ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
-     struct pug_chain *chain, struct cycles *cycles, const enum pug_want want, const bool stack)
+     struct pug_chain *chain, struct marks *marks, const enum pug_want want, const bool stack)
 {
     struct pug_batch *const batch = d->stage->out.batch;
     const struct pug_element *const full =
-        &batch->elements[batch->limit + PUG_OUT_STEP - PACKET_ELEMENTS - (cycles ? CYCLES : 0)];
+        &batch->elements[batch->limit + PUG_OUT_STEP - PACKET_ELEMENTS - (marks ? MARKS : 0)];
     const struct pug_range_context context = pug_range_context(&d->stage->out.blank);
     const struct pug_etmv4_header *const headers = r->config->headers;
     const pug_etmv4_forms forms = pug_etmv4_forms_of(r);
@@ -260,15 +304,17 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
     while (at < end) {
         const struct pug_etmv4_header *const header = &headers[*at];
         if (header->form != PUG_ETMV4_FORM_ATOM) {
+            if (marks && marks->count > 0 && aim.open && (*at & 0xf0) == 0x90)
+                break; /* both addresses wait, and what is between them */
             const size_t size = pug_etmv4_take_address(r, forms, (uint16_t)pug_etmv4_ahead(at, end),
                                                        at, end, &aim.value);
-            if (size == 0 && cycles) {
+            if (size == 0 && marks) {
                 const uint64_t own = pug_run_index(span->run, at);
-                const size_t taken_bytes = take_cycles(r, header, own, at, end, cycles);
-                if (taken_bytes == 0)
+                const size_t more = take_mark(r, d, header, own, at, end, marks);
+                if (more == 0)
                     break;
                 index = own;
-                at += taken_bytes;
+                at += more;
                 continue;
             }
             if (size == 0)
@@ -284,8 +330,8 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
             break;
         index = pug_run_index(span->run, at++);
         atoms = header->atoms;
-        if (cycles)
-            element = put_cycles(d, cycles, element, from ? from->isa : d->stage->out.blank.isa);
+        if (marks)
+            element = put_marks(d, marks, element, from ? from->isa : d->stage->out.blank.isa);
         if (block && aim.open) {
             if (stack)
                 push_call(d, from);
@@ -346,19 +392,19 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
 
 static inline __attribute__((always_inline)) uint32_t
 ride_want(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
-          struct cycles *cycles, const enum pug_want want)
+          struct marks *marks, const enum pug_want want)
 {
-    return d->config->return_stack ? ride(r, d, span, aim, NULL, cycles, want, true)
-                                   : ride(r, d, span, aim, NULL, cycles, want, false);
+    return d->config->return_stack ? ride(r, d, span, aim, NULL, marks, want, true)
+                                   : ride(r, d, span, aim, NULL, marks, want, false);
 }
 
-/** With cycle counts or without: where there are none, nobody asks for them. */
+/** With cycle counts and times or without: where there are none, nobody asks for them. */
 static inline __attribute__((always_inline)) uint32_t
 ride_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
-         struct cycles *cycles, const enum pug_want want)
+         struct marks *marks, const enum pug_want want)
 {
-    return counts_cycles(d) ? ride_want(r, d, span, aim, cycles, want)
-                            : ride_want(r, d, span, aim, NULL, want);
+    return counts_cycles(d) || tells_times(d) ? ride_want(r, d, span, aim, marks, want)
+                                              : ride_want(r, d, span, aim, NULL, want);
 }
 
 static bool can_count_paths(const decoder *d)
@@ -367,20 +413,39 @@ static bool can_count_paths(const decoder *d)
            pug_paths_begin(d->stage->paths, &d->stage->out.blank);
 }
 
+/* Counts that end at a timestamp so soon, so often in a row, are no faster than elements. */
+#define SOON  32
+#define OFTEN 4u
+
+/** Counts ended; where timestamps are close together the next ones are not begun. */
+static void note_end(const reader *r, decoder *d, const struct pug_span *span, const uint8_t *from)
+{
+    const bool at_time =
+        span->at < span->end && r->config->headers[*span->at].form == PUG_ETMV4_FORM_TIMESTAMP;
+    if (at_time)
+        d->interrupted = span->at - from < SOON ? d->interrupted + 1 : 0;
+}
+
 /** By paths, or hop by hop; else there are elements. So there are where others come between. */
 static uint32_t count_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
-                          struct cycles *cycles)
+                          struct marks *marks)
 {
     struct pug_chain chain;
-    if (counts_cycles(d))
-        return ride_want(r, d, span, aim, cycles, PUG_WANT_BATCH);
-    if (can_count_paths(d))
-        return pug_etmv4_count(r, d, span, aim);
-    if (!pug_chain_begin(&chain, d->stage))
-        return ride_want(r, d, span, aim, NULL, PUG_WANT_BATCH);
-    const uint32_t left =
-        ride(r, d, span, aim, &chain, NULL, PUG_WANT_COUNTS, d->config->return_stack);
-    pug_chain_end(&chain);
+    const uint8_t *from = span->at;
+    uint32_t left;
+    if (counts_cycles(d) || (tells_times(d) && d->interrupted >= OFTEN)) {
+        d->interrupted = OFTEN - 1; /* the next time it is tried once */
+        return ride_want(r, d, span, aim, marks, PUG_WANT_BATCH);
+    }
+    if (can_count_paths(d)) {
+        left = pug_etmv4_count(r, d, span, aim);
+    } else if (pug_chain_begin(&chain, d->stage)) {
+        left = ride(r, d, span, aim, &chain, NULL, PUG_WANT_COUNTS, d->config->return_stack);
+        pug_chain_end(&chain);
+    } else {
+        left = ride_want(r, d, span, aim, NULL, PUG_WANT_BATCH);
+    }
+    note_end(r, d, span, from);
     return left;
 }
 
@@ -406,17 +471,18 @@ ride_all(reader *r, decoder *d, struct pug_span *span, const enum pug_want want)
     if (span->at == span->end || !is_ready(r, d, span->at, want))
         return PUG_RESP_CONT;
     struct pug_etmv4_aim aim = take_aim(d);
-    struct cycles cycles = {.count = 0};
-    const uint32_t left = want == PUG_WANT_COUNTS ? count_any(r, d, span, &aim, &cycles)
-                                                  : ride_any(r, d, span, &aim, &cycles, want);
-    leave_waiting(d, &aim, &cycles);
+    struct marks marks;
+    marks.count = marks.put = 0;
+    const uint32_t left = want == PUG_WANT_COUNTS ? count_any(r, d, span, &aim, &marks)
+                                                  : ride_any(r, d, span, &aim, &marks, want);
+    leave_waiting(d, &aim, &marks);
     if (left == 0)
         return want == PUG_WANT_EACH ? d->stage->out.batch->response : PUG_RESP_CONT;
     const struct pug_etmv4_header *header = &r->config->headers[span->at[-1]];
     r->packet.type = header->type;
     pug_etmv4_set_atoms(&r->packet, header);
     const unsigned count = 31u - (unsigned)__builtin_clz(left);
-    return pug_etmv4_decode_rest(d, &r->packet, header->atom_count - count, cycles.put);
+    return pug_etmv4_decode_rest(d, &r->packet, header->atom_count - count, marks.put);
 }
 
 enum pug_response pug_etmv4_lane(void *reader_state, void *state, struct pug_span *span,
