@@ -19,7 +19,8 @@ typedef struct pug_etmv4_reader reader;
 /* The most atoms in a packet, and the EXCEPTION_RET that may follow the last. */
 #define PACKET_ELEMENTS 25u
 
-/* Cycle counts and timestamps that wait for the next atom on the lane. */
+/* Cycle counts and timestamps that wait for the next atom on the lane: there is room for them
+ * behind any packet. */
 #define MARKS 4u
 
 static_assert(PACKET_ELEMENTS + MARKS - PUG_OUT_STEP < 16, "a batch has room for a packet");
@@ -186,9 +187,9 @@ const struct pug_block *pug_etmv4_enter(decoder *d, struct pug_etmv4_aim *aim, u
         d->unusual = block;
         return NULL;
     }
-    const bool room =
-        batch->response < PUG_RESP_WAIT &&
-        (batch->count + PACKET_ELEMENTS <= batch->limit + PUG_OUT_STEP || batch->flush(batch));
+    const bool room = batch->response < PUG_RESP_WAIT &&
+                      (batch->count + PACKET_ELEMENTS + MARKS <= batch->limit + PUG_OUT_STEP ||
+                       batch->flush(batch));
     return room ? block : NULL;
 }
 
