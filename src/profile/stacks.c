@@ -486,12 +486,13 @@ enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks,
 {
     if (count == 0 || stacks->status != PUG_OK)
         return stacks->status;
+    const uint64_t space = stacks->lane.space;
     stacks->situation = situation;
     pug_profile_lane_situation(&stacks->lane, situation);
     const uint32_t task = find_task(stacks, situation);
     if (task == PUG_NO_TASK || stacks->status != PUG_OK)
         return stacks->status;
-    if (task != stacks->here.task)
+    if (task != stacks->here.task || space != stacks->lane.space)
         stacks->here.use = NO_NODE;
     note_move(stacks, task, steps[0].index);
     for (size_t i = 0; i < count && stacks->status == PUG_OK; i++) {
