@@ -19,8 +19,8 @@ typedef struct pug_etmv4_reader reader;
 /* The most atoms in a packet, and the EXCEPTION_RET that may follow the last. */
 #define PACKET_ELEMENTS 25u
 
-/* Cycle counts and timestamps that wait for the next atom on the lane: there is room for them
- * behind any packet. */
+/* Cycle counts that wait for the next atom on the lane: there is room for them behind any packet.
+ */
 #define MARKS 4u
 
 static_assert(PACKET_ELEMENTS + MARKS - PUG_OUT_STEP < 16, "a batch has room for a packet");
@@ -44,7 +44,7 @@ static void leave_aim(decoder *d, const struct pug_etmv4_aim *aim)
     d->way = aim->open ? PUG_ETMV4_AIMED : PUG_ETMV4_DIRECT;
 }
 
-/* ---- cycle counts and timestamps ---- */
+/* ---- cycle counts ---- */
 
 /** They come before the next atom's range. Outside of the lane they wait in the queue. */
 struct marks {
@@ -57,11 +57,6 @@ struct marks {
 static bool counts_cycles(const decoder *d)
 {
     return d->config->cycle_count && d->config->commit_option_1;
-}
-
-static bool tells_times(const decoder *d)
-{
-    return d->config->timestamps && !d->config->marker_used;
 }
 
 /** A number of bytes of seven bits, `most` at the most, from `at + *size` on. False: it is longer,
@@ -102,29 +97,8 @@ static inline size_t take_cycles(const reader *r, const struct pug_etmv4_header 
     return is_long ? size : 2;
 }
 
-/** A timestamp of less than nine bytes: its size, or 0. */
-static inline size_t take_time(reader *r, const decoder *d, const uint8_t *at, const uint8_t *end,
-                               struct pug_etmv4_p0 *mark)
-{
-    struct pug_etmv4_packet *packet = &r->packet;
-    size_t size = 1;
-    uint64_t time, cycles = 0;
-    if (!(packet->valid & PUG_ETMV4_HAS_TIMESTAMP) || !take_number(at, end, 8, &size, &time))
-        return 0;
-    const unsigned bits = 7 * (unsigned)(size - 1);
-    if (*at == 0x03 && !take_number(at, end, 3, &size, &cycles))
-        return 0;
-    packet->timestamp = (packet->timestamp & ~((UINT64_C(1) << bits) - 1)) | time;
-    packet->timestamp_bits = (uint8_t)bits;
-    mark->kind = PUG_ETMV4_P0_TIMESTAMP;
-    mark->flags = d->config->cycle_count ? PUG_ETMV4_WITH_CYCLES : 0;
-    mark->value = packet->timestamp;
-    mark->bits = (uint32_t)cycles & ((UINT32_C(1) << d->config->cycle_count_bits) - 1);
-    return size;
-}
-
-/** Take a packet that only marks a time, if it is one and all there: its size, or 0. */
-static inline size_t take_mark(reader *r, const decoder *d, const struct pug_etmv4_header *header,
+/** Take a packet with a cycle count, if it is one and all there: its size, or 0. */
+static inline size_t take_mark(const reader *r, const struct pug_etmv4_header *header,
                                uint64_t index, const uint8_t *at, const uint8_t *end,
                                struct marks *marks)
 {
@@ -133,10 +107,7 @@ static inline size_t take_mark(reader *r, const decoder *d, const struct pug_etm
         return 0;
     struct pug_etmv4_p0 *mark = &marks->waiting[marks->count];
     *mark = (struct pug_etmv4_p0){.index = index};
-    if (header->form == PUG_ETMV4_FORM_TIMESTAMP && tells_times(d))
-        size = take_time(r, d, at, end, mark);
-    else if (header->form >= PUG_ETMV4_FORM_CCNT_F1 && header->form <= PUG_ETMV4_FORM_CCNT_F3 &&
-             counts_cycles(d))
+    if (header->form >= PUG_ETMV4_FORM_CCNT_F1 && header->form <= PUG_ETMV4_FORM_CCNT_F3)
         size = take_cycles(r, header, at, end, mark);
     marks->count += size > 0;
     return size;
@@ -311,7 +282,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
                                                        at, end, &aim.value);
             if (size == 0 && marks) {
                 const uint64_t own = pug_run_index(span->run, at);
-                const size_t more = take_mark(r, d, header, own, at, end, marks);
+                const size_t more = take_mark(r, header, own, at, end, marks);
                 if (more == 0)
                     break;
                 index = own;
@@ -399,13 +370,13 @@ ride_want(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *ai
                                    : ride(r, d, span, aim, NULL, marks, want, false);
 }
 
-/** With cycle counts and times or without: where there are none, nobody asks for them. */
+/** With cycle counts or without: where there are none, nobody asks for them. */
 static inline __attribute__((always_inline)) uint32_t
 ride_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
          struct marks *marks, const enum pug_want want)
 {
-    return counts_cycles(d) || tells_times(d) ? ride_want(r, d, span, aim, marks, want)
-                                              : ride_want(r, d, span, aim, NULL, want);
+    return counts_cycles(d) ? ride_want(r, d, span, aim, marks, want)
+                            : ride_want(r, d, span, aim, NULL, want);
 }
 
 static bool can_count_paths(const decoder *d)
@@ -414,39 +385,20 @@ static bool can_count_paths(const decoder *d)
            pug_paths_begin(d->stage->paths, &d->stage->out.blank);
 }
 
-/* Counts that end at a timestamp so soon, so often in a row, are no faster than elements. */
-#define SOON  32
-#define OFTEN 4u
-
-/** Counts ended; where timestamps are close together the next ones are not begun. */
-static void note_end(const reader *r, decoder *d, const struct pug_span *span, const uint8_t *from)
-{
-    const bool at_time =
-        span->at < span->end && r->config->headers[*span->at].form == PUG_ETMV4_FORM_TIMESTAMP;
-    if (at_time)
-        d->interrupted = span->at - from < SOON ? d->interrupted + 1 : 0;
-}
-
 /** By paths, or hop by hop; else there are elements. So there are where others come between. */
 static uint32_t count_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
                           struct marks *marks)
 {
     struct pug_chain chain;
-    const uint8_t *from = span->at;
-    uint32_t left;
-    if (counts_cycles(d) || (tells_times(d) && d->interrupted >= OFTEN)) {
-        d->interrupted = OFTEN - 1; /* the next time it is tried once */
+    if (counts_cycles(d))
         return ride_want(r, d, span, aim, marks, PUG_WANT_BATCH);
-    }
-    if (can_count_paths(d)) {
-        left = pug_etmv4_count(r, d, span, aim);
-    } else if (pug_chain_begin(&chain, d->stage)) {
-        left = ride(r, d, span, aim, &chain, NULL, PUG_WANT_COUNTS, d->config->return_stack);
-        pug_chain_end(&chain);
-    } else {
-        left = ride_want(r, d, span, aim, NULL, PUG_WANT_BATCH);
-    }
-    note_end(r, d, span, from);
+    if (can_count_paths(d))
+        return pug_etmv4_count(r, d, span, aim);
+    if (!pug_chain_begin(&chain, d->stage))
+        return ride_want(r, d, span, aim, NULL, PUG_WANT_BATCH);
+    const uint32_t left =
+        ride(r, d, span, aim, &chain, NULL, PUG_WANT_COUNTS, d->config->return_stack);
+    pug_chain_end(&chain);
     return left;
 }
 
