@@ -232,23 +232,6 @@ static inline const struct pug_block *pass_branch(decoder *d, const struct pug_b
     return block;
 }
 
-/**
- * The block at an address packet, behind a branch that asks for it, or that goes there anyway
- * (branch broadcasting); `block`: what is known of that without it. NULL: that takes a closer look.
- */
-static inline const struct pug_block *told_block(const decoder *d, const struct pug_block *from,
-                                                 bool taken, const struct pug_etmv4_aim *aim,
-                                                 const struct pug_block *block)
-{
-    const struct pug_insn *insn = &from->insn;
-    if (pug_etmv4_asks_for_address(d, from, taken))
-        return pug_etmv4_aimed_at(d, aim);
-    if (!taken || from->last_type != PUG_INSTR_BR || insn->target != aim->value ||
-        insn->next_isa != pug_etmv4_isa(d, aim->is))
-        return NULL;
-    return block ? block : pug_etmv4_aimed_at(d, aim);
-}
-
 /* ---- the lane ---- */
 
 /**
@@ -295,7 +278,8 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
             aim.open = true;
             aim.is = d->last_is = r->stack[PUG_ETMV4_REGISTER].is;
             at += size;
-            block = from ? told_block(d, from, taken, &aim, block) : NULL;
+            block = from && pug_etmv4_asks_for_address(d, from, taken) ? pug_etmv4_aimed_at(d, &aim)
+                                                                       : NULL;
             continue;
         }
         if (element > full && (stack ? from : block) && !deliver(d, &element, epoch, &ran))
