@@ -129,6 +129,10 @@ static void share_out(size_t speakers)
     struct rec_bytes bytes = unframe(), out = {0};
     struct rec_frames frames = {.out = &out};
     const size_t piece = bytes.size / speakers;
+    if (piece == 0) {
+        fprintf(stderr, "%zu bytes of trace are too few for %zu speakers\n", bytes.size, speakers);
+        exit(2);
+    }
     size_t done[IDS] = {0};
     for (size_t left = speakers; left > 0;) {
         const size_t n = rec_random_below(&random, (uint32_t)speakers);

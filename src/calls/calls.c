@@ -62,6 +62,8 @@ static size_t place_of(const struct pug_calls *calls, uint32_t number)
 
 static struct pug_call_task *find_task(const struct pug_calls *calls, uint32_t number)
 {
+    if (calls->last && calls->last->number == number)
+        return calls->last;
     size_t at = place_of(calls, number);
     return at < calls->count && calls->tasks[at]->number == number ? calls->tasks[at] : NULL;
 }
@@ -115,8 +117,7 @@ void pug_calls_end(struct pug_calls *calls)
 uint32_t pug_calls_stack(const struct pug_calls *calls, uint32_t number,
                          const struct pug_call_frame **frames)
 {
-    const struct pug_call_task *task =
-        calls->last && calls->last->number == number ? calls->last : find_task(calls, number);
+    const struct pug_call_task *task = find_task(calls, number);
     *frames = task ? task->frames : NULL;
     return task ? task->depth : 0;
 }
@@ -253,8 +254,7 @@ enum pug_status pug_calls_take(struct pug_calls *calls, uint32_t number,
 {
     if (!calls || (!elements && count > 0))
         return PUG_ERR_INVALID_PARAM_VAL;
-    if (!calls->last || calls->last->number != number)
-        calls->last = find_task(calls, number);
+    calls->last = find_task(calls, number);
     enum pug_status status = calls->last ? PUG_OK : add_task(calls, number);
     for (size_t i = 0; i < count && status == PUG_OK; i++) {
         take(calls, calls->last, &elements[i]);

@@ -245,7 +245,7 @@ static uint32_t *jump_hint(const struct pug_counts *counts, const struct pug_cou
                                                   : nothing;
 }
 
-static inline void go_on(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
+void pug_counts_go_on(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
 {
     uint32_t nothing = UINT32_MAX;
     if (seam->tail.open && !(seam->tail.foreseen && to == seam->tail.target)) {
@@ -259,37 +259,21 @@ static inline void go_on(struct pug_counts *counts, struct pug_count_seam *seam,
     }
 }
 
-void pug_counts_go_on(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
-{
-    go_on(counts, seam, to);
-}
-
-static inline void follow(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
+void pug_counts_follow(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
 {
     counts->contradictions += seam->follows && seam->next != to;
     if (seam->head == PUG_COUNT_HEAD_OPEN)
         seam->head_range = !seam->head_free;
-    go_on(counts, seam, to);
-}
-
-void pug_counts_follow(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
-{
-    follow(counts, seam, to);
-}
-
-static inline void behind(struct pug_count_seam *seam, uint32_t context,
-                          const struct pug_element *range)
-{
-    seam->last = key_of(context, range);
-    seam->has_last = true;
-    seam->follows = !pug_counts_jumps_on(range);
-    seam->next = range->end;
+    pug_counts_go_on(counts, seam, to);
 }
 
 void pug_counts_behind(struct pug_count_seam *seam, uint32_t context,
                        const struct pug_element *range)
 {
-    behind(seam, context, range);
+    seam->last = key_of(context, range);
+    seam->has_last = true;
+    seam->follows = !pug_counts_jumps_on(range);
+    seam->next = range->end;
 }
 
 void pug_counts_break_off(struct pug_counts *counts, struct pug_count_seam *seam)
@@ -355,8 +339,8 @@ static struct pug_count *range_after(struct pug_counts *counts, uint32_t before,
 static inline void add_range_element(struct pug_counts *counts, struct pug_count_seam *seam,
                                      uint32_t context, const struct pug_element *element)
 {
-    follow(counts, seam, element->start);
-    behind(seam, context, element);
+    pug_counts_follow(counts, seam, element->start);
+    pug_counts_behind(seam, context, element);
     struct pug_count *item = range_after(counts, seam->last_item, seam->last.words);
     if (!item) {
         counts->failed = true;

@@ -156,17 +156,12 @@ bool pug_cs_gather(struct pug_coresight *cs, struct pug_cs_block *block)
 }
 
 /** The consumer took so many bytes. */
-static void leave_rest(struct gathered *gathered, size_t used)
+static void leave_rest(struct pug_run *run, size_t used)
 {
-    struct pug_run *run = &gathered->run;
-    uint16_t *gaps = &gathered->gaps[run->gaps - gathered->gaps + (ptrdiff_t)used];
-    const uint16_t gap = gaps[0];
-    run->index += used + gap;
+    run->index += used; /* the gaps before are in those behind */
     run->bytes += used;
     run->size -= used;
-    run->gaps = gaps;
-    for (size_t i = 0; i <= run->size; i++)
-        gaps[i] = (uint16_t)(gaps[i] - gap);
+    run->gaps += used;
 }
 
 void pug_cs_give_gathered(struct pug_coresight *cs)
@@ -179,7 +174,7 @@ void pug_cs_give_gathered(struct pug_coresight *cs)
         const enum pug_response answer =
             run->size > 0 ? cs->sink->run(cs->sink->context, run, &used) : PUG_RESP_CONT;
         if (used < run->size && (used > 0 || !PUG_RESP_IS_CONT(answer))) {
-            leave_rest(gathered, used);
+            leave_rest(run, used);
             if (PUG_RESP_IS_CONT(answer))
                 continue; /* the answer is that to what comes last */
         } else {

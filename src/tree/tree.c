@@ -82,12 +82,13 @@ static bool knows_better(const struct pug_tree *tree, const struct pug_source *s
 static void show_run(const struct pug_tree *tree, const struct pug_source *source,
                      const struct pug_run *run)
 {
+    const uint64_t shown = source ? source->shown : 0;
     struct pug_run fresh = *run;
     size_t seen = 0;
-    while (source && seen < run->size && pug_run_index(run, run->bytes + seen) < source->shown)
-        seen++;
-    if (seen == run->size && run->size > 0)
+    if (run->size > 0 && pug_run_index(run, run->bytes + run->size - 1) < shown)
         return;
+    while (seen < run->size && pug_run_index(run, run->bytes + seen) < shown)
+        seen++;
     fresh.index += seen;
     fresh.bytes += seen;
     fresh.size -= seen;

@@ -59,15 +59,14 @@ static bool counts_cycles(const decoder *d)
     return d->config->cycle_count && d->config->commit_option_1;
 }
 
-/** A number of bytes of seven bits, `most` at the most, from `at + *size` on. False: it is longer,
- * or not all there. */
-static inline bool take_number(const uint8_t *at, const uint8_t *end, unsigned most, size_t *size,
-                               uint64_t *value)
+/** A number of three bytes of seven bits at the most, from `at + *size` on. False: it is longer, or
+ * not all there. */
+static inline bool take_number(const uint8_t *at, const uint8_t *end, size_t *size, uint32_t *value)
 {
     *value = 0;
-    for (unsigned i = 0; i < most && (size_t)(end - at) > *size; i++) {
+    for (unsigned i = 0; i < 3 && (size_t)(end - at) > *size; i++) {
         const uint8_t byte = at[(*size)++];
-        *value |= (uint64_t)(byte & 0x7f) << 7 * i;
+        *value |= (uint32_t)(byte & 0x7f) << 7 * i;
         if (!(byte & 0x80))
             return true;
     }
@@ -82,7 +81,7 @@ static inline size_t take_cycles(const reader *r, const struct pug_etmv4_header 
         r->packet.valid & PUG_ETMV4_HAS_CC_THRESHOLD ? r->packet.cc_threshold : 0;
     const bool is_long = header->form == PUG_ETMV4_FORM_CCNT_F1;
     size_t size = 1;
-    uint64_t count;
+    uint32_t count = 0;
     mark->kind = PUG_ETMV4_P0_CYCLE_COUNT;
     mark->bits = 0;
     if (is_long && (*at & 1)) /* it is unknown */
@@ -91,9 +90,9 @@ static inline size_t take_cycles(const reader *r, const struct pug_etmv4_header 
         mark->bits = least + (*at & 3);
         return size;
     }
-    if (is_long ? !take_number(at, end, 3, &size, &count) : end - at < 2)
+    if (is_long ? !take_number(at, end, &size, &count) : end - at < 2)
         return 0;
-    mark->bits = least + (uint32_t)(is_long ? count : at[1] & 0xf);
+    mark->bits = least + (is_long ? count : at[1] & 0xfu);
     return is_long ? size : 2;
 }
 
