@@ -375,6 +375,7 @@ struct pug_capture_decode {
     void (*passage)(void *part, struct pug_passage *passage);
     const struct pug_travel *travel; /**< optional, as in struct pug_parts */
     bool bare;                       /**< counted() asks for totals alone: pug_counts_new_bare() */
+    bool any_order;                  /**< of sources, as pug_tree_any_order() has it */
     uint64_t spare[1];               /**< zero */
 };
 

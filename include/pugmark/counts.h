@@ -105,12 +105,6 @@ void pug_tree_count(struct pug_tree *tree, struct pug_counts *counts);
  * then. They are counted all the same.
  */
 void pug_tree_show_ranges(struct pug_tree *tree, bool show);
-/**
- * While only counts are asked for, what comes of different sources (elements of other kinds,
- * messages) may come in another order than in the trace, within 16 KB of it; what comes of each
- * source is as ever. Where several speak in turn that is several times as fast.
- */
-void pug_tree_any_order(struct pug_tree *tree, bool any);
 
 /**
  * Count a whole capture as pug_tree_decode() decodes it, on several threads, into `counts`, which

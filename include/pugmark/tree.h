@@ -116,6 +116,16 @@ void pug_tree_on_element(struct pug_tree *tree, pug_element_fn *function, void *
 void pug_tree_deliver_each_packet(struct pug_tree *tree, bool each);
 
 /**
+ * Sources may come in any order: what comes of different ones (elements, messages) in another order
+ * than in the trace, within 16 KB of it. What comes of each of them is as ever. Where several speak
+ * in turn in CoreSight frames, a few bytes at a time, elements are up to half as fast again, and
+ * counts (counts.h) several times as fast. While somebody looks at packets, at single runs, or
+ * takes elements after each packet, the order is that of the trace all the same; so it is where
+ * ranges are counted and shown (pug_tree_show_ranges()).
+ */
+void pug_tree_any_order(struct pug_tree *tree, bool any);
+
+/**
  * Raw frames: `want` bit 0 packed, bit 1 unpacked, bit 2 synchronisation points alone.
  * PUG_ERR_DCDT_NO_FORMATTER: the transport has none.
  */

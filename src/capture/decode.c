@@ -325,6 +325,7 @@ static enum pug_status decode_whole(struct pug_capture_decoding *decoding, uint3
         pug_capture_tree(decoding->capture, stretch, true, pug_capture_decode_log(decoding), &tree);
     if (status != PUG_OK)
         return status;
+    pug_tree_any_order(tree, pug_capture_any_order(decoding));
     if (pug_capture_choose_sources(decoding, stretch, tree))
         status = decode_tree(decoding, stretch, tree);
     pug_tree_free(tree);

@@ -54,6 +54,12 @@ struct pug_capture_lane {
     uint32_t marked;                       /**< … of this stretch; UINT32_MAX: of none */
 };
 
+/** May sources come in any order? Who counts never minds. */
+static inline bool pug_capture_any_order(const struct pug_capture_decoding *decoding)
+{
+    return decoding->counts || decoding->config->any_order;
+}
+
 bool pug_capture_lane_open(struct pug_capture_lane *lane,
                            const struct pug_capture_decoding *decoding);
 void pug_capture_lane_close(struct pug_capture_lane *lane);

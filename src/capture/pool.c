@@ -228,7 +228,7 @@ static enum pug_status find_tree(struct worker *worker, uint32_t stretch, struct
         if (status != PUG_OK)
             return status;
         pug_tree_on_elements(slot->tree, on_elements, worker);
-        pug_tree_any_order(slot->tree, true);
+        pug_tree_any_order(slot->tree, pug_capture_any_order(worker->pool->decoding));
         if (lane->counts)
             pug_tree_count(slot->tree, lane->counts);
     }

@@ -81,6 +81,7 @@ static bool open_hand(void *context, struct pug_jobs_hand *hand)
         if ((tells && !desk->log) ||
             pug_tree_clone(decoding->tree, desk->log, &hand->tree) != PUG_OK)
             return false;
+        pug_tree_any_order(hand->tree, decoding->tree->any_order);
         pug_log_set_sink(desk->log, keep_record, desk);
     }
     if (has_parts(decoding, hand))

@@ -210,6 +210,7 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
         .progress = options->progress,
         .progress_context = options->progress_context,
         .counted = options->stacks ? NULL : counted, /* stacks need the order */
+        .any_order = !options->stacks,
     };
     counting.from_elements = !pug_capture_counts(&decode);
     enum pug_status status = PUG_ERR_MEM;

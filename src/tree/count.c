@@ -94,19 +94,3 @@ void pug_tree_show_ranges(struct pug_tree *tree, bool show)
     tree->shows_ranges = show;
     tell_sources(tree);
 }
-
-void pug_tree_any_order(struct pug_tree *tree, bool any)
-{
-    tree->any_order = any;
-}
-
-bool pug_tree_minds_order(const struct pug_tree *tree)
-{
-    const bool watched = tree->each_packet || (tree->on_run && !tree->splice_runs);
-    if (!tree->any_order || !tree->counts || tree->shows_ranges || watched)
-        return true;
-    for (size_t i = 0; i < tree->source_count; i++)
-        if (!(tree->sources[i]->stage.takes & PUG_TAKES_SPLICED))
-            return true;
-    return false;
-}

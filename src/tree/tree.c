@@ -436,6 +436,22 @@ void pug_tree_deliver_each_packet(struct pug_tree *tree, bool each)
     tree->each_packet = each;
 }
 
+void pug_tree_any_order(struct pug_tree *tree, bool any)
+{
+    tree->any_order = any;
+}
+
+bool pug_tree_minds_order(const struct pug_tree *tree)
+{
+    const bool watched = tree->each_packet || (tree->on_run && !tree->splice_runs);
+    if (!tree->any_order || tree->shows_ranges || watched)
+        return true;
+    for (size_t i = 0; i < tree->source_count; i++)
+        if (!(tree->sources[i]->stage.takes & PUG_TAKES_SPLICED))
+            return true;
+    return false;
+}
+
 enum pug_status pug_tree_on_frames(struct pug_tree *tree, pug_frame_fn *function, void *context,
                                    unsigned want)
 {

@@ -65,7 +65,7 @@ struct pug_tree {
     bool each_packet;
     struct pug_counts *counts; /* where ranges are counted, or NULL */
     bool shows_ranges;         /* … and delivered */
-    bool any_order;            /* sources may come in any order then */
+    bool any_order;            /* sources may come in any order */
     pug_elements_fn *others;   /* who gets all other elements then */
     void *others_context;
     /* Who is told of ranges that are only counted, and come of bytes before `present`. */

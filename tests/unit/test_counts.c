@@ -2,7 +2,8 @@
 /**
  * @file Counts are those of the elements: range by range and jump by jump, for whole captures and
  * damaged ones, in one piece and in many, on one thread and on several, whatever the consumer of
- * the other elements answers; and these others are delivered as ever.
+ * the other elements answers; and these others are delivered as ever. Sources that may come in any
+ * order come with the same elements, each in its own order.
  */
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"
@@ -239,6 +240,37 @@ static void count_shown(const struct capture *capture, struct pug_counts *expect
     pug_counts_free(counts);
 }
 
+/* ---- not counted ---- */
+
+/** All elements, on several threads where there is a `piece` for each. */
+static struct seen deliver(const struct capture *capture, bool any_order, size_t block,
+                           size_t piece, unsigned waits)
+{
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree = make_tree(capture, image, 0);
+    struct seen seen = {.shown = true, .wait_once_in = waits, .random = {.state = block}};
+    const struct pug_jobs jobs = {.threads = 3, .block = block, .piece = piece};
+    pug_tree_on_elements(tree, take, &seen);
+    pug_tree_any_order(tree, any_order);
+    if (piece)
+        assert_int_equal(pug_tree_decode(tree, &jobs, capture->bytes, capture->size, NULL), PUG_OK);
+    else
+        feed(tree, capture, block);
+    pug_tree_free(tree);
+    pug_image_free(image);
+    return seen;
+}
+
+static void deliver_in_any_order(const struct capture *capture)
+{
+    const struct seen ordered = deliver(capture, false, SIZE_MAX, 0, 0);
+    const struct seen all[] = {deliver(capture, true, SIZE_MAX, 0, 0),
+                               deliver(capture, true, 4096, 0, 7),
+                               deliver(capture, true, 512, 16384, 0)};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        assert_others_equal(&ordered, &all[i]);
+}
+
 static void check(const struct capture *capture, bool whole)
 {
     const char *name = pug_snapshot_directory(capture->snapshot);
@@ -255,6 +287,7 @@ static void check(const struct capture *capture, bool whole)
         count_alone(capture, plain.counts, &plain, SIZE_MAX, 0, 0, any_order, name);
         count_alone(capture, plain.counts, &plain, 4096, 5, 0, any_order, name);
     }
+    deliver_in_any_order(capture);
     count_shown(capture, plain.counts, 512, name);
     count_barely(capture, plain.counts, whole ? 1 : 3);
     if (whole) {

@@ -17,6 +17,8 @@
 #include <cmocka.h>
 
 /** Elements with their times: in order of decoding. */
+#define SOURCES 65536u /* of all buffers */
+
 struct dated {
     uint64_t time, index, hash, source;
 };
@@ -29,7 +31,7 @@ struct heard {
     uint64_t outside;   /* of what was selected */
     uint64_t otherwise; /* timestamps with another time than their own */
     uint64_t backwards;
-    uint64_t last[65536];
+    uint64_t last[SOURCES];
 };
 
 struct part {
@@ -95,8 +97,8 @@ static bool take(void *context, void *taken)
     return true;
 }
 
-static struct heard *listen(struct pug_capture *capture, unsigned threads, bool has_from,
-                            uint64_t from, bool has_to, uint64_t to)
+static struct heard *listen_to(struct pug_capture *capture, unsigned threads, bool any_order,
+                               bool has_from, uint64_t from, bool has_to, uint64_t to)
 {
     struct heard *heard = calloc(1, sizeof(*heard));
     const struct pug_capture_selection selection = {
@@ -109,7 +111,8 @@ static struct heard *listen(struct pug_capture *capture, unsigned threads, bool 
                                               .threads = threads,
                                               .piece = 4096,
                                               .selection = &selection,
-                                              .times = true};
+                                              .times = true,
+                                              .any_order = any_order};
     struct pug_capture_result result;
     assert_non_null(heard);
     heard->capture = capture;
@@ -121,6 +124,12 @@ static struct heard *listen(struct pug_capture *capture, unsigned threads, bool 
         heard->outside += (has_from && one->time < from) || (has_to && one->time >= to);
     }
     return heard;
+}
+
+static struct heard *listen(struct pug_capture *capture, unsigned threads, bool has_from,
+                            uint64_t from, bool has_to, uint64_t to)
+{
+    return listen_to(capture, threads, false, has_from, from, has_to, to);
 }
 
 static void heard_free(struct heard *heard)
@@ -169,6 +178,27 @@ static void check_window(struct pug_capture *capture, const struct heard *all, b
     }
 }
 
+/** Where sources may come in any order, each of them is as ever. */
+static void check_any_order(struct pug_capture *capture, const struct heard *all, bool has_from,
+                            uint64_t from)
+{
+    for (unsigned threads = 1; threads <= 3; threads += 2) {
+        struct heard *mixed = listen_to(capture, threads, true, has_from, from, false, 0);
+        size_t *next = calloc(SOURCES, sizeof(*next));
+        assert_non_null(next);
+        assert_int_equal(mixed->count, all->count);
+        for (size_t i = 0; i < mixed->count; i++) {
+            size_t *n = &next[mixed->items[i].source];
+            while (*n < all->count && all->items[*n].source != mixed->items[i].source)
+                ++*n;
+            assert_true(*n < all->count);
+            assert_memory_equal(&all->items[(*n)++], &mixed->items[i], sizeof(*mixed->items));
+        }
+        free(next);
+        heard_free(mixed);
+    }
+}
+
 static void check(struct pug_capture *capture)
 {
     /* Of perf.data situations are finer where times are selected. */
@@ -180,6 +210,7 @@ static void check(struct pug_capture *capture)
     struct heard *again = listen(capture, 3, perf, 1, false, 0);
     assert_int_equal(all->count, again->count);
     assert_memory_equal(all->items, again->items, all->count * sizeof(*all->items));
+    check_any_order(capture, all, perf, 1);
     const uint64_t time = middle(all);
     assert_true(time > 0);
     check_window(capture, all, true, time, false, 0);
