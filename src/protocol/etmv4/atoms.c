@@ -71,7 +71,7 @@ static const char *wrong_range(decoder *d, const struct pug_block *block, uint64
         return "Bad program image - N Atom on unconditional indirect BR.\n";
     if (options->check_range_continuity && d->expect_valid && d->expect != start)
         return "Discontinuous ranges - Inconsistent program image for decode\n";
-    d->expect_valid = !taken;
+    d->expect_valid = options->check_range_continuity && !taken;
     d->expect = block->end;
     return NULL;
 }

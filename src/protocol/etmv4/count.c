@@ -3,27 +3,33 @@
  * @file The lane of counts: packets of atoms in a row are one look into a table of paths, where the
  * return stack is off.
  */
-#include "protocol/etmv4/lane.h"
+#include "protocol/etmv4/marks.h"
 
 typedef struct pug_etmv4_decoder decoder;
 typedef struct pug_etmv4_reader reader;
 
 /*
  * `here` is the place of the next block, or that of the last one and PUG_PATH_ASKS. From `from` on,
- * by `packets`, the last packets of atoms led there.
+ * by `packets`, the last packets of atoms led there; 0: since the lane was entered there were none.
  */
 #define NOWHERE UINT64_MAX
 
 struct count {
     decoder *d;
-    const reader *reader;
+    reader *reader;
     const struct pug_run *run;
     const uint8_t *last; /* the last packet, or NULL */
     struct pug_paths *paths;
     uint64_t here, from, packets;
-    uint64_t asked; /* where the open aim is from */
-    uint32_t left;  /* atoms of the last packet that are for decode(); 1: none */
+    uint64_t asked;       /* where the open aim is from */
+    const uint8_t *timed; /* the packet before which timestamps were put last */
+    uint32_t left;        /* atoms of the last packet that are for decode(); 1: none */
 };
+
+static inline enum pug_etmv4_form form_of(const struct count *c, const uint8_t *at)
+{
+    return c->reader->config->headers[*at].form;
+}
 
 static inline const struct pug_block *block_at(const struct count *c, uint64_t place)
 {
@@ -41,27 +47,35 @@ static inline bool can_number(const struct pug_block *block, uint32_t epoch)
            block->number < PUG_PATH_NUMBERS;
 }
 
+/** The last block, and how it was left, where there were packets. */
+static const struct pug_block *last_block(const struct count *c, bool *taken)
+{
+    const struct pug_block *block = block_at(c, c->from), *last = block;
+    for (uint64_t packets = c->packets; packets > 0; packets >>= 8)
+        for (uint32_t atoms = pug_etmv4_atoms((uint8_t)packets); atoms > 1; atoms >>= 1) {
+            last = block;
+            *taken = atoms & 1;
+            block = block->links[*taken];
+        }
+    return last;
+}
+
 /** Leave the lane behind a block. */
 static void leave_behind(struct count *c, const struct pug_block *block, bool taken, uint64_t index)
 {
     pug_paths_leave(c->paths, block, taken);
     pug_etmv4_leave(c->d, NULL, pug_etmv4_batch_end(c->d->stage->out.batch), block, taken, index);
     c->here = NOWHERE;
+    c->packets = 0;
 }
 
 /** The same where the last packet of atoms led; an aim that nobody used did not count. */
 static void leave_count(struct count *c, const struct pug_etmv4_aim *aim, uint64_t index)
 {
-    const struct pug_block *block = block_at(c, c->from), *last = block;
     bool taken = false;
+    const struct pug_block *last = last_block(c, &taken);
     if (aim->open && !(c->here & PUG_PATH_ASKS))
         pug_paths_add_jump(c->paths, block_at(c, c->asked), aim->value, UINT64_MAX);
-    for (uint64_t packets = c->packets; packets > 0; packets >>= 8)
-        for (uint32_t atoms = pug_etmv4_atoms((uint8_t)packets); atoms > 1; atoms >>= 1) {
-            last = block;
-            taken = atoms & 1;
-            block = block->links[taken];
-        }
     leave_behind(c, last, taken, index);
 }
 
@@ -75,6 +89,7 @@ static bool enter_count(struct count *c, struct pug_etmv4_aim *aim, uint64_t ind
     if (seam)
         pug_counts_follow(c->paths->counts, seam, block->start);
     c->here = pug_paths_place(c->paths, block);
+    c->packets = 0;
     return seam != NULL;
 }
 
@@ -151,7 +166,7 @@ static inline void reopen_aim(const struct count *c, struct pug_etmv4_aim *aim)
 {
     if (!c->last)
         return;
-    aim->open = c->reader->config->headers[*c->last].form != PUG_ETMV4_FORM_ATOM;
+    aim->open = form_of(c, c->last) != PUG_ETMV4_FORM_ATOM;
     aim->is = c->reader->stack[PUG_ETMV4_REGISTER].is;
     aim->value = c->reader->stack[PUG_ETMV4_REGISTER].value;
     aim->index = pug_run_index(c->run, c->last);
@@ -208,11 +223,63 @@ static PUG_NOINLINE unsigned take_atoms(struct count *c, struct pug_etmv4_aim *a
     return 1;
 }
 
+/* ---- timestamps ---- */
+
+/** There is room for their elements, and what the lane knows of the map still holds. */
+static bool has_room(const struct count *c)
+{
+    struct pug_batch *batch = c->d->stage->out.batch;
+    const uint32_t epoch = c->d->map->epoch;
+    return batch->count + PUG_ETMV4_MARKS <= batch->limit ||
+           (batch->flush(batch) && c->d->map->epoch == epoch && !pug_codemap_outdated(c->d->map));
+}
+
+/** The elements of those that wait come before the atoms at `at`. False: they still wait. */
+static PUG_NOINLINE bool put_times(struct count *c, struct pug_etmv4_marks *marks,
+                                   const uint8_t *at)
+{
+    struct pug_batch *batch = c->d->stage->out.batch;
+    bool taken;
+    if (marks->count == 0) {
+        marks->put = at == c->timed ? marks->put : 0;
+        return true;
+    }
+    if (!has_room(c))
+        return false;
+    const uint8_t isa = c->packets ? last_block(c, &taken)->isa : c->d->stage->out.blank.isa;
+    (void)pug_etmv4_put_waiting(c->d, marks, pug_etmv4_batch_end(batch), isa);
+    c->timed = at;
+    return true;
+}
+
+/** A timestamp: its size, or 0: there is no room for it, or it is not all there. */
+static PUG_NOINLINE size_t take_time(const struct count *c, struct pug_etmv4_marks *marks,
+                                     const uint8_t *at, const uint8_t *end)
+{
+    reader *r = c->reader;
+    return pug_etmv4_take_mark(r, c->d, &r->config->headers[*at], pug_run_index(c->run, at), at,
+                               end, marks);
+}
+
+/** Is it a second address in a row, with a timestamp between? Then all of them wait. */
+static inline bool is_second(const struct count *c, const struct pug_etmv4_aim *aim,
+                             const struct pug_etmv4_marks *marks, const uint8_t *at,
+                             const uint8_t *last)
+{
+    return marks->count > 0 && (*at & 0xf0) == 0x90 &&
+           (last ? form_of(c, last) != PUG_ETMV4_FORM_ATOM : aim->open);
+}
+
+/* ---- the lane ---- */
+
 /**
  * Packets of atoms cost a look into a table; everything else is done by the functions above. An
  * address is open if it is of the last packet.
  */
-uint32_t pug_etmv4_count(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim)
+static inline __attribute__((always_inline)) uint32_t count(reader *r, decoder *d,
+                                                            struct pug_span *span,
+                                                            struct pug_etmv4_aim *aim,
+                                                            struct pug_etmv4_marks *marks)
 {
     const pug_etmv4_forms forms = pug_etmv4_forms_of(r);
     const uint8_t *at = span->at, *const end = span->end, *last = NULL;
@@ -231,6 +298,9 @@ uint32_t pug_etmv4_count(reader *r, decoder *d, struct pug_span *span, struct pu
         const uint64_t ahead = pug_etmv4_ahead(at, end);
         const unsigned bits = pug_etmv4_atom_bits(ahead);
         if (bits > 0) {
+            if (marks && (marks->count | marks->put) &&
+                !put_times(note(&c, last, here, path, jump), marks, at))
+                break;
             const uint64_t packets = ahead & ((UINT64_C(1) << bits) - 1);
             struct pug_path *next = pug_paths_find(&tables, here, packets);
             if (next) {
@@ -246,6 +316,15 @@ uint32_t pug_etmv4_count(reader *r, decoder *d, struct pug_span *span, struct pu
             last = taken > 0 ? at - 1 : last;
         } else {
             const uint8_t *const before = last;
+            if (marks && is_second(&c, aim, marks, at, last))
+                break;
+            if (marks && form_of(&c, at) == PUG_ETMV4_FORM_TIMESTAMP) {
+                const size_t size = take_time(&c, marks, at, end);
+                if (size == 0)
+                    break;
+                at += size;
+                continue;
+            }
             if (!(here & PUG_PATH_ASKS)) { /* nobody asked */
                 reopen_aim(note(&c, last, here, path, jump), aim);
                 leave_count(&c, aim, index_before(&c));
@@ -285,7 +364,15 @@ uint32_t pug_etmv4_count(reader *r, decoder *d, struct pug_span *span, struct pu
         leave_count(&c, aim, index_before(&c));
     pug_etmv4_show_address(r);
     d->index = index_before(&c);
+    if (marks && marks->count > 0 && marks->waiting[marks->count - 1].index > d->index)
+        d->index = marks->waiting[marks->count - 1].index;
     c.paths->counted += (uint64_t)(at - span->at);
     span->at = at;
     return c.left > 1 ? c.left : 0;
+}
+
+uint32_t pug_etmv4_count(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
+                         struct pug_etmv4_marks *marks)
+{
+    return marks ? count(r, d, span, aim, marks) : count(r, d, span, aim, NULL);
 }

@@ -419,6 +419,7 @@ enum pug_status pug_etmv4_options_changed(void *decoder_)
     const struct pug_decode_options *options = &d->stage->options;
     d->checks = options->check_direct_branch || options->check_strict_branch ||
                 options->check_range_continuity || options->range_limit > 0;
+    d->expect_valid &= options->check_range_continuity;
     return PUG_OK;
 }
 

@@ -101,6 +101,7 @@ struct pug_etmv4_config {
     bool q_supported;
     bool wfx_is_branch;
     bool cycle_count; /**< timestamps carry a cycle count */
+    bool timestamps;
     bool return_stack;
     bool data_trace, load_store_p0;
     bool cond_implemented, cond_enabled;
@@ -430,7 +431,7 @@ bool pug_etmv4_admit_first(struct pug_etmv4_decoder *decoder,
 /** An address that waits for what comes next, in a queue that is empty. */
 void pug_etmv4_admit_address(struct pug_etmv4_decoder *decoder, uint64_t index, uint64_t value,
                              uint8_t is);
-/** A cycle count that waits. */
+/** A cycle count or a timestamp that waits. */
 void pug_etmv4_admit_mark(struct pug_etmv4_decoder *decoder, const struct pug_etmv4_p0 *mark);
 void pug_etmv4_admit_atoms(struct pug_etmv4_decoder *decoder, uint32_t bits, uint32_t count);
 

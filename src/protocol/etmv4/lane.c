@@ -10,6 +10,7 @@
  * pug_etmv4_leave().
  */
 #include "protocol/etmv4/lane.h"
+#include "protocol/etmv4/marks.h"
 
 #include <assert.h>
 
@@ -19,11 +20,8 @@ typedef struct pug_etmv4_reader reader;
 /* The most atoms in a packet, and the EXCEPTION_RET that may follow the last. */
 #define PACKET_ELEMENTS 25u
 
-/* Cycle counts that wait for the next atom on the lane: there is room for them behind any packet.
- */
-#define MARKS 4u
-
-static_assert(PACKET_ELEMENTS + MARKS - PUG_OUT_STEP < 16, "a batch has room for a packet");
+static_assert(PACKET_ELEMENTS + PUG_ETMV4_MARKS - PUG_OUT_STEP < 16,
+              "a batch has room for a packet");
 
 /* ---- addresses ---- */
 
@@ -44,92 +42,11 @@ static void leave_aim(decoder *d, const struct pug_etmv4_aim *aim)
     d->way = aim->open ? PUG_ETMV4_AIMED : PUG_ETMV4_DIRECT;
 }
 
-/* ---- cycle counts ---- */
-
-/** They come before the next atom's range. Outside of the lane they wait in the queue. */
-struct marks {
-    unsigned count;
-    unsigned put; /* before the ranges of the last packet of atoms */
-    struct pug_etmv4_p0 waiting[MARKS];
-};
-
-/** Does the unit count cycles, in packets that commit nothing? */
-static bool counts_cycles(const decoder *d)
-{
-    return d->config->cycle_count && d->config->commit_option_1;
-}
-
-/** A number of three bytes of seven bits at the most, from `at + *size` on. False: it is longer, or
- * not all there. */
-static inline bool take_number(const uint8_t *at, const uint8_t *end, size_t *size, uint32_t *value)
-{
-    *value = 0;
-    for (unsigned i = 0; i < 3 && (size_t)(end - at) > *size; i++) {
-        const uint8_t byte = at[(*size)++];
-        *value |= (uint32_t)(byte & 0x7f) << 7 * i;
-        if (!(byte & 0x80))
-            return true;
-    }
-    return false;
-}
-
-/** A packet with a cycle count that commits nothing: its size, or 0. */
-static inline size_t take_cycles(const reader *r, const struct pug_etmv4_header *header,
-                                 const uint8_t *at, const uint8_t *end, struct pug_etmv4_p0 *mark)
-{
-    const uint32_t least =
-        r->packet.valid & PUG_ETMV4_HAS_CC_THRESHOLD ? r->packet.cc_threshold : 0;
-    const bool is_long = header->form == PUG_ETMV4_FORM_CCNT_F1;
-    size_t size = 1;
-    uint32_t count = 0;
-    mark->kind = PUG_ETMV4_P0_CYCLE_COUNT;
-    mark->bits = 0;
-    if (is_long && (*at & 1)) /* it is unknown */
-        return size;
-    if (header->form == PUG_ETMV4_FORM_CCNT_F3) {
-        mark->bits = least + (*at & 3);
-        return size;
-    }
-    if (is_long ? !take_number(at, end, &size, &count) : end - at < 2)
-        return 0;
-    mark->bits = least + (is_long ? count : at[1] & 0xfu);
-    return is_long ? size : 2;
-}
-
-/** Take a packet with a cycle count, if it is one and all there: its size, or 0. */
-static inline size_t take_mark(const reader *r, const struct pug_etmv4_header *header,
-                               uint64_t index, const uint8_t *at, const uint8_t *end,
-                               struct marks *marks)
-{
-    size_t size = 0;
-    if (marks->count == MARKS)
-        return 0;
-    struct pug_etmv4_p0 *mark = &marks->waiting[marks->count];
-    *mark = (struct pug_etmv4_p0){.index = index};
-    if (header->form >= PUG_ETMV4_FORM_CCNT_F1 && header->form <= PUG_ETMV4_FORM_CCNT_F3)
-        size = take_cycles(r, header, at, end, mark);
-    marks->count += size > 0;
-    return size;
-}
-
-/** Their elements, behind ranges of this instruction set. */
-static inline struct pug_element *put_marks(decoder *d, struct marks *marks,
-                                            struct pug_element *element, uint8_t isa)
-{
-    struct pug_batch *batch = d->stage->out.batch;
-    marks->put = marks->count;
-    if (marks->count == 0)
-        return element;
-    batch->count = (uint32_t)(element - batch->elements);
-    pug_etmv4_set_isa(d, isa);
-    for (unsigned i = 0; i < marks->count; i++)
-        pug_etmv4_put_event(d, &marks->waiting[i]);
-    marks->count = 0;
-    return pug_etmv4_batch_end(batch);
-}
+/* ---- cycle counts and timestamps ---- */
 
 /** What is left waits, in its order. */
-static void leave_waiting(decoder *d, const struct pug_etmv4_aim *aim, const struct marks *marks)
+static void leave_waiting(decoder *d, const struct pug_etmv4_aim *aim,
+                          const struct pug_etmv4_marks *marks)
 {
     unsigned i = 0;
     for (; i < marks->count && (!aim->open || marks->waiting[i].index < aim->index); i++)
@@ -157,9 +74,10 @@ const struct pug_block *pug_etmv4_enter(decoder *d, struct pug_etmv4_aim *aim, u
         d->unusual = block;
         return NULL;
     }
-    const bool room = batch->response < PUG_RESP_WAIT &&
-                      (batch->count + PACKET_ELEMENTS + MARKS <= batch->limit + PUG_OUT_STEP ||
-                       batch->flush(batch));
+    const bool room =
+        batch->response < PUG_RESP_WAIT &&
+        (batch->count + PACKET_ELEMENTS + PUG_ETMV4_MARKS <= batch->limit + PUG_OUT_STEP ||
+         batch->flush(batch));
     return room ? block : NULL;
 }
 
@@ -176,18 +94,20 @@ struct pug_element *pug_etmv4_leave(decoder *d, struct pug_chain *chain, struct 
     return pug_etmv4_batch_end(batch);
 }
 
-/** The trace index of the range that was put down last: `ran`, where it was delivered. */
+/** The trace index of the range that was put down last: `ran`, where it was delivered or counted.
+ */
 static inline uint64_t last_index(const struct pug_batch *batch, const struct pug_element *end,
-                                  uint64_t ran)
+                                  uint64_t ran, const enum pug_want want)
 {
-    return end > batch->elements ? end[-1].index : ran;
+    return want != PUG_WANT_COUNTS && end > batch->elements ? end[-1].index : ran;
 }
 
 /** Deliver. True: the consumer just goes on, and what the lane knows of the map still holds. */
-static inline bool deliver(decoder *d, struct pug_element **end, uint32_t epoch, uint64_t *ran)
+static inline bool deliver(decoder *d, struct pug_element **end, uint32_t epoch, uint64_t *ran,
+                           const enum pug_want want)
 {
     struct pug_batch *batch = d->stage->out.batch;
-    *ran = last_index(batch, *end, *ran);
+    *ran = last_index(batch, *end, *ran, want);
     batch->count = (uint32_t)(*end - batch->elements);
     pug_batch_give(batch);
     *end = pug_etmv4_batch_end(batch);
@@ -236,15 +156,17 @@ static inline const struct pug_block *pass_branch(decoder *d, const struct pug_b
 /**
  * Stops before a packet that is for read() and decode(), or in one of atoms: then the answer is
  * what is left of these. With EACH, elements are delivered after each packet; with COUNTS, ranges
- * go into the chain, and where another element comes between, that is the end.
+ * go into the chain, and where another element than a timestamp comes between, that is the end.
  */
 static inline __attribute__((always_inline)) uint32_t
 ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
-     struct pug_chain *chain, struct marks *marks, const enum pug_want want, const bool stack)
+     struct pug_chain *chain, struct pug_etmv4_marks *marks, const enum pug_want want,
+     const bool stack)
 {
     struct pug_batch *const batch = d->stage->out.batch;
     const struct pug_element *const full =
-        &batch->elements[batch->limit + PUG_OUT_STEP - PACKET_ELEMENTS - (marks ? MARKS : 0)];
+        &batch->elements[batch->limit + PUG_OUT_STEP - PACKET_ELEMENTS -
+                         (marks ? PUG_ETMV4_MARKS : 0)];
     const struct pug_range_context context = pug_range_context(&d->stage->out.blank);
     const struct pug_etmv4_header *const headers = r->config->headers;
     const pug_etmv4_forms forms = pug_etmv4_forms_of(r);
@@ -253,7 +175,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
     const struct pug_block *block = NULL, *from = NULL; /* without `from` the place is known */
     struct pug_etmv4_aim aim = *last;
     uint64_t index = d->index, ran = index;
-    uint32_t epoch = d->map->epoch, atoms = 1;
+    uint32_t epoch = d->map->epoch, atoms = 1, told = 0; /* of counts: marks in the batch */
     bool taken = false;
     while (at < end) {
         const struct pug_etmv4_header *const header = &headers[*at];
@@ -264,7 +186,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
                                                        at, end, &aim.value);
             if (size == 0 && marks) {
                 const uint64_t own = pug_run_index(span->run, at);
-                const size_t more = take_mark(r, header, own, at, end, marks);
+                const size_t more = pug_etmv4_take_mark(r, d, header, own, at, end, marks);
                 if (more == 0)
                     break;
                 index = own;
@@ -281,12 +203,14 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
                                                                        : NULL;
             continue;
         }
-        if (element > full && (stack ? from : block) && !deliver(d, &element, epoch, &ran))
+        if (element > full && (stack ? from : block) && !deliver(d, &element, epoch, &ran, want))
             break;
         index = pug_run_index(span->run, at++);
         atoms = header->atoms;
         if (marks)
-            element = put_marks(d, marks, element, from ? from->isa : d->stage->out.blank.isa);
+            element = pug_etmv4_put_waiting(d, marks, element,
+                                            from ? from->isa : d->stage->out.blank.isa);
+        told = (uint32_t)(element - batch->elements);
         if (block && aim.open) {
             if (stack)
                 push_call(d, from);
@@ -299,12 +223,13 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
             if (!block) {
                 if (from)
                     element = pug_etmv4_leave(d, chain, element, from, taken,
-                                              last_index(batch, element, ran));
+                                              last_index(batch, element, ran, want));
                 from = NULL;
                 batch->count = (uint32_t)(element - batch->elements);
-                const bool ends = want == PUG_WANT_COUNTS && batch->count > 0;
+                const bool ends = want == PUG_WANT_COUNTS && batch->count > told;
                 block = ends ? NULL : pug_etmv4_enter(d, &aim, index);
                 element = pug_etmv4_batch_end(batch);
+                told = batch->count;
                 epoch = d->map->epoch;
                 if (!block)
                     break;
@@ -328,16 +253,16 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
             break;
         if (!block && !pug_etmv4_asks_for_address(d, from, taken) &&
             !(stack && uses_stack(d, from, taken)) && from) {
-            element =
-                pug_etmv4_leave(d, chain, element, from, taken, last_index(batch, element, ran));
+            element = pug_etmv4_leave(d, chain, element, from, taken,
+                                      last_index(batch, element, ran, want));
             from = NULL;
         }
-        if (want == PUG_WANT_EACH && !deliver(d, &element, epoch, &ran))
+        if (want == PUG_WANT_EACH && !deliver(d, &element, epoch, &ran, want))
             break;
     }
     batch->count = (uint32_t)(element - batch->elements);
     if (from)
-        pug_etmv4_leave(d, chain, element, from, taken, last_index(batch, element, ran));
+        pug_etmv4_leave(d, chain, element, from, taken, last_index(batch, element, ran, want));
     pug_etmv4_show_address(r);
     d->index = index;
     span->at = at;
@@ -347,19 +272,20 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
 
 static inline __attribute__((always_inline)) uint32_t
 ride_want(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
-          struct marks *marks, const enum pug_want want)
+          struct pug_etmv4_marks *marks, const enum pug_want want)
 {
     return d->config->return_stack ? ride(r, d, span, aim, NULL, marks, want, true)
                                    : ride(r, d, span, aim, NULL, marks, want, false);
 }
 
-/** With cycle counts or without: where there are none, nobody asks for them. */
+/** With cycle counts and times or without: where there are none, nobody asks for them. */
 static inline __attribute__((always_inline)) uint32_t
 ride_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
-         struct marks *marks, const enum pug_want want)
+         struct pug_etmv4_marks *marks, const enum pug_want want)
 {
-    return counts_cycles(d) ? ride_want(r, d, span, aim, marks, want)
-                            : ride_want(r, d, span, aim, NULL, want);
+    return pug_etmv4_counts_cycles(d) || pug_etmv4_tells_times(d)
+               ? ride_want(r, d, span, aim, marks, want)
+               : ride_want(r, d, span, aim, NULL, want);
 }
 
 static bool can_count_paths(const decoder *d)
@@ -368,19 +294,27 @@ static bool can_count_paths(const decoder *d)
            pug_paths_begin(d->stage->paths, &d->stage->out.blank);
 }
 
-/** By paths, or hop by hop; else there are elements. So there are where others come between. */
+/**
+ * By paths, or hop by hop; else there are elements. So there are where cycles are counted: they are
+ * those of the last range.
+ */
 static uint32_t count_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
-                          struct marks *marks)
+                          struct pug_etmv4_marks *marks)
 {
+    const bool stack = d->config->return_stack;
+    const bool times = pug_etmv4_tells_times(d) && !d->config->cycle_count;
     struct pug_chain chain;
-    if (counts_cycles(d))
+    uint32_t left;
+    if (pug_etmv4_counts_cycles(d))
         return ride_want(r, d, span, aim, marks, PUG_WANT_BATCH);
     if (can_count_paths(d))
-        return pug_etmv4_count(r, d, span, aim);
+        return pug_etmv4_count(r, d, span, aim, times ? marks : NULL);
     if (!pug_chain_begin(&chain, d->stage))
-        return ride_want(r, d, span, aim, NULL, PUG_WANT_BATCH);
-    const uint32_t left =
-        ride(r, d, span, aim, &chain, NULL, PUG_WANT_COUNTS, d->config->return_stack);
+        return ride_any(r, d, span, aim, marks, PUG_WANT_BATCH);
+    if (times)
+        left = ride(r, d, span, aim, &chain, marks, PUG_WANT_COUNTS, stack);
+    else
+        left = ride(r, d, span, aim, &chain, NULL, PUG_WANT_COUNTS, stack);
     pug_chain_end(&chain);
     return left;
 }
@@ -407,7 +341,7 @@ ride_all(reader *r, decoder *d, struct pug_span *span, const enum pug_want want)
     if (span->at == span->end || !is_ready(r, d, span->at, want))
         return PUG_RESP_CONT;
     struct pug_etmv4_aim aim = take_aim(d);
-    struct marks marks;
+    struct pug_etmv4_marks marks;
     marks.count = marks.put = 0;
     const uint32_t left = want == PUG_WANT_COUNTS ? count_any(r, d, span, &aim, &marks)
                                                   : ride_any(r, d, span, &aim, &marks, want);

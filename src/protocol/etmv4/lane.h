@@ -51,8 +51,14 @@ struct pug_element *pug_etmv4_leave(struct pug_etmv4_decoder *decoder, struct pu
                                     struct pug_element *end, const struct pug_block *from,
                                     bool taken, uint64_t index);
 
-/** Count by paths; the atoms that are left of the last packet, or 0. */
+struct pug_etmv4_marks;
+
+/**
+ * Count by paths; the atoms that are left of the last packet, or 0. `marks`: where timestamps wait,
+ * which come between; or NULL.
+ */
 uint32_t pug_etmv4_count(struct pug_etmv4_reader *reader, struct pug_etmv4_decoder *decoder,
-                         struct pug_span *span, struct pug_etmv4_aim *aim);
+                         struct pug_span *span, struct pug_etmv4_aim *aim,
+                         struct pug_etmv4_marks *marks);
 
 #endif
