@@ -44,6 +44,20 @@ static void leave_aim(decoder *d, const struct pug_etmv4_aim *aim)
 
 /* ---- cycle counts and timestamps ---- */
 
+/** Cycles that so many marks tell, which were put last, are those of the range before them. */
+static void tally(const decoder *d, const struct pug_chain *chain, unsigned count)
+{
+    struct pug_batch *batch = d->stage->out.batch;
+    for (uint32_t i = batch->count - count; i < batch->count; i++) {
+        const struct pug_element *element = &batch->elements[i];
+        if (!chain->last)
+            pug_counts_add_elements(chain->paths->counts, element, 1);
+        else if (element->flags & PUG_ELEM_HAS_CC)
+            pug_chain_cycles(chain, element->cycle_count);
+    }
+    batch->tallied = batch->count;
+}
+
 /** What is left waits, in its order. */
 static void leave_waiting(decoder *d, const struct pug_etmv4_aim *aim,
                           const struct pug_etmv4_marks *marks)
@@ -156,7 +170,7 @@ static inline const struct pug_block *pass_branch(decoder *d, const struct pug_b
 /**
  * Stops before a packet that is for read() and decode(), or in one of atoms: then the answer is
  * what is left of these. With EACH, elements are delivered after each packet; with COUNTS, ranges
- * go into the chain, and where another element than a timestamp comes between, that is the end.
+ * go into the chain, and where another element than a mark comes between, that is the end.
  */
 static inline __attribute__((always_inline)) uint32_t
 ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
@@ -210,6 +224,8 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
         if (marks)
             element = pug_etmv4_put_waiting(d, marks, element,
                                             from ? from->isa : d->stage->out.blank.isa);
+        if (marks && want == PUG_WANT_COUNTS && marks->put > 0)
+            tally(d, chain, marks->put);
         told = (uint32_t)(element - batch->elements);
         if (block && aim.open) {
             if (stack)
@@ -294,24 +310,19 @@ static bool can_count_paths(const decoder *d)
            pug_paths_begin(d->stage->paths, &d->stage->out.blank);
 }
 
-/**
- * By paths, or hop by hop; else there are elements. So there are where cycles are counted: they are
- * those of the last range.
- */
+/** By paths, or where cycles are counted hop by hop; else there are elements. */
 static uint32_t count_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
                           struct pug_etmv4_marks *marks)
 {
-    const bool stack = d->config->return_stack;
-    const bool times = pug_etmv4_tells_times(d) && !d->config->cycle_count;
+    const bool stack = d->config->return_stack, cycles = pug_etmv4_counts_cycles(d),
+               times = pug_etmv4_tells_times(d);
     struct pug_chain chain;
     uint32_t left;
-    if (pug_etmv4_counts_cycles(d))
-        return ride_want(r, d, span, aim, marks, PUG_WANT_BATCH);
-    if (can_count_paths(d))
-        return pug_etmv4_count(r, d, span, aim, times ? marks : NULL);
+    if (!cycles && can_count_paths(d)) /* where timestamps tell cycles they are off the lane */
+        return pug_etmv4_count(r, d, span, aim, times && !d->config->cycle_count ? marks : NULL);
     if (!pug_chain_begin(&chain, d->stage))
         return ride_any(r, d, span, aim, marks, PUG_WANT_BATCH);
-    if (times)
+    if (cycles || times)
         left = ride(r, d, span, aim, &chain, marks, PUG_WANT_COUNTS, stack);
     else
         left = ride(r, d, span, aim, &chain, NULL, PUG_WANT_COUNTS, stack);
