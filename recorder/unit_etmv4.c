@@ -26,7 +26,8 @@ enum value {
     THRESHOLD,
     LONGER,
     SHORTER,
-    SOURCE_ADDRESSES,
+    SOURCE_ADDRESSES, /* from here on: of ETE */
+    MARKERS,
     OPTIONS
 };
 
@@ -47,7 +48,7 @@ enum value {
     [LONGER] = {"longer_once_in", 0, 65535, 7, "addresses in a longer form than needed"},          \
     [SHORTER] = {"shorter_once_in", 0, 65535, 7, "fewer atoms in a packet than fit"}
 
-static const struct rec_option etmv4_options[OPTIONS - 1] = {
+static const struct rec_option etmv4_options[SOURCE_ADDRESSES] = {
     [VERSION] = {"version", 2, 6, 6, "minor version of the architecture, 4.N"}, ETMV4_OPTIONS};
 
 static const struct rec_option ete_options[OPTIONS] = {
@@ -55,6 +56,7 @@ static const struct rec_option ete_options[OPTIONS] = {
     ETMV4_OPTIONS,
     [SOURCE_ADDRESSES] = {"source_once_in", 0, 65535, 12,
                           "source address packets, once in so many branches"},
+    [MARKERS] = {"markers", 0, 1, 1, "timestamps have markers, which say where (from 1.1 on)"},
 };
 
 struct rec_unit {
@@ -70,13 +72,19 @@ struct rec_unit {
     uint64_t cycle; /* of the last count */
 };
 
+static bool has_markers(const uint64_t *values, bool ete)
+{
+    return ete && values[MARKERS] && values[VERSION] >= 1;
+}
+
 static struct rec_etmv4_config registers_of(const struct rec_unit_setup *setup, bool ete)
 {
     const uint64_t *v = setup->values;
     uint32_t old = !ete && v[VERSION] == 0;
     struct rec_etmv4_config registers = {
         .ete = ete,
-        .idr0 = 0x08000ea1u | (v[Q] ? 3u << 15 : 0) | (v[COMMITS] ? 1u << 29 : 0),
+        .idr0 = 0x08000ea1u | (v[Q] ? 3u << 15 : 0) | (v[COMMITS] ? 1u << 29 : 0) |
+                (has_markers(v, ete) ? 1u << 23 : 0),
         .idr2 = old ? 0x00000488u : 0x20001088u,
         .idr8 = (uint32_t)v[SPECULATION],
         .threshold = (uint32_t)v[THRESHOLD],
@@ -318,6 +326,8 @@ static void between(struct rec_unit *unit, unsigned what, const struct rec_place
         else
             rec_etmv4_start(unit->etm, at->address, is_t32(at->isa), &unit->context);
     }
+    if (what & REC_BETWEEN_TIME && values[TIMESTAMPS] && has_markers(values, unit->ete))
+        rec_etmv4_timestamp_marker(unit->etm);
     if (what & REC_BETWEEN_TIME && values[TIMESTAMPS])
         rec_etmv4_timestamp(unit->etm, situation->time);
     if (what & REC_BETWEEN_CYCLES && values[CYCLES])
@@ -397,7 +407,7 @@ const struct rec_unit_class rec_unit_etmv4 = {.name = "etmv4",
                                               .device = "ETM4",
                                               .core = "Cortex-A53",
                                               .options = etmv4_options,
-                                              .option_count = OPTIONS - 1,
+                                              .option_count = SOURCE_ADDRESSES,
                                               .absent = absent,
                                               .make = etmv4_make,
                                               .describe = etmv4_describe,

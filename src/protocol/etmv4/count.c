@@ -252,7 +252,7 @@ static PUG_NOINLINE bool put_times(struct count *c, struct pug_etmv4_marks *mark
     return true;
 }
 
-/** A timestamp: its size, or 0: there is no room for it, or it is not all there. */
+/** A packet that marks a time: its size, or 0: it is another, not all there, or one too many. */
 static PUG_NOINLINE size_t take_time(const struct count *c, struct pug_etmv4_marks *marks,
                                      const uint8_t *at, const uint8_t *end)
 {
@@ -261,13 +261,16 @@ static PUG_NOINLINE size_t take_time(const struct count *c, struct pug_etmv4_mar
                                end, marks);
 }
 
-/** Is it a second address in a row, with a timestamp between? Then all of them wait. */
-static inline bool is_second(const struct count *c, const struct pug_etmv4_aim *aim,
-                             const struct pug_etmv4_marks *marks, const uint8_t *at,
-                             const uint8_t *last)
+static inline bool is_address(const uint8_t *at)
 {
-    return marks->count > 0 && (*at & 0xf0) == 0x90 &&
-           (last ? form_of(c, last) != PUG_ETMV4_FORM_ATOM : aim->open);
+    return (*at & 0xf0) == 0x90;
+}
+
+/** Would an address be the second in a row, with a timestamp between? Then all of them wait. */
+static inline bool is_second(const struct count *c, const struct pug_etmv4_aim *aim,
+                             const struct pug_etmv4_marks *marks, const uint8_t *last)
+{
+    return marks->count > 0 && (last ? form_of(c, last) != PUG_ETMV4_FORM_ATOM : aim->open);
 }
 
 /* ---- the lane ---- */
@@ -316,15 +319,15 @@ static inline __attribute__((always_inline)) uint32_t count(reader *r, decoder *
             last = taken > 0 ? at - 1 : last;
         } else {
             const uint8_t *const before = last;
-            if (marks && is_second(&c, aim, marks, at, last))
-                break;
-            if (marks && form_of(&c, at) == PUG_ETMV4_FORM_TIMESTAMP) {
+            if (marks && !is_address(at)) {
                 const size_t size = take_time(&c, marks, at, end);
                 if (size == 0)
                     break;
                 at += size;
                 continue;
             }
+            if (marks && is_second(&c, aim, marks, last))
+                break;
             if (!(here & PUG_PATH_ASKS)) { /* nobody asked */
                 reopen_aim(note(&c, last, here, path, jump), aim);
                 leave_count(&c, aim, index_before(&c));

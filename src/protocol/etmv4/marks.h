@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The lane's packets that only mark a time, cycle counts and timestamps: their elements come
- * before the next atom's range.
+ * @file The lane's packets that only mark a place or a time, events, cycle counts, timestamps and
+ * their markers: their elements come before the next atom's range. Where there are no cycle counts
+ * or timestamps, nobody asks for the others.
  */
 #ifndef PUG_PROTOCOL_ETMV4_MARKS_H
 #define PUG_PROTOCOL_ETMV4_MARKS_H
@@ -24,10 +25,9 @@ static inline bool pug_etmv4_counts_cycles(const struct pug_etmv4_decoder *d)
     return d->config->cycle_count && d->config->commit_option_1;
 }
 
-/** Does it tell times, without markers that they belong to? */
 static inline bool pug_etmv4_tells_times(const struct pug_etmv4_decoder *d)
 {
-    return d->config->timestamps && !d->config->marker_used;
+    return d->config->timestamps;
 }
 
 /** A number of bytes of seven bits, `most` at the most, from `at + *size` on. False: it is longer,
@@ -92,7 +92,17 @@ static inline size_t pug_etmv4_take_time(struct pug_etmv4_reader *r,
     return size;
 }
 
-/** Take a packet that only marks a time, if it is one and all there: its size, or 0. */
+/** A timestamp marker or an event: its size. */
+static inline size_t pug_etmv4_take_bare(const struct pug_etmv4_header *header, const uint8_t *at,
+                                         struct pug_etmv4_p0 *mark)
+{
+    const bool event = header->form == PUG_ETMV4_FORM_EVENT;
+    mark->kind = event ? PUG_ETMV4_P0_EVENT : PUG_ETMV4_P0_MARKER;
+    mark->bits = event ? *at & 0xf : 0;
+    return 1;
+}
+
+/** Take a packet that only marks a place or a time, if it is one and all there: its size, or 0. */
 static inline size_t pug_etmv4_take_mark(struct pug_etmv4_reader *r,
                                          const struct pug_etmv4_decoder *d,
                                          const struct pug_etmv4_header *header, uint64_t index,
@@ -109,6 +119,8 @@ static inline size_t pug_etmv4_take_mark(struct pug_etmv4_reader *r,
     else if (header->form >= PUG_ETMV4_FORM_CCNT_F1 && header->form <= PUG_ETMV4_FORM_CCNT_F3 &&
              pug_etmv4_counts_cycles(d))
         size = pug_etmv4_take_cycles(r, header, at, end, mark);
+    else if (header->type == PUG_ETMV4_TS_MARKER || header->form == PUG_ETMV4_FORM_EVENT)
+        size = pug_etmv4_take_bare(header, at, mark);
     marks->count += size > 0;
     return size;
 }
@@ -119,13 +131,15 @@ static inline struct pug_element *pug_etmv4_put_waiting(struct pug_etmv4_decoder
                                                         struct pug_element *element, uint8_t isa)
 {
     struct pug_batch *batch = d->stage->out.batch;
-    marks->put = marks->count;
+    const uint32_t before = (uint32_t)(element - batch->elements);
+    marks->put = 0;
     if (marks->count == 0)
         return element;
-    batch->count = (uint32_t)(element - batch->elements);
+    batch->count = before;
     pug_etmv4_set_isa(d, isa);
     for (unsigned i = 0; i < marks->count; i++)
         pug_etmv4_put_event(d, &marks->waiting[i]);
+    marks->put = batch->count - before; /* times without a marker are none */
     marks->count = 0;
     return pug_etmv4_batch_end(batch);
 }
