@@ -116,9 +116,13 @@ static inline uint64_t last_index(const struct pug_batch *batch, const struct pu
     return want != PUG_WANT_COUNTS && end > batch->elements ? end[-1].index : ran;
 }
 
-/** Deliver. True: the consumer just goes on, and what the lane knows of the map still holds. */
-static inline bool deliver(decoder *d, struct pug_element **end, uint32_t epoch, uint64_t *ran,
-                           const enum pug_want want)
+/**
+ * Deliver. True: the consumer just goes on, and what the lane knows of the map still holds. (A call
+ * would keep `end` and `ran` in memory.)
+ */
+static inline __attribute__((always_inline)) bool deliver(decoder *d, struct pug_element **end,
+                                                          uint32_t epoch, uint64_t *ran,
+                                                          const enum pug_want want)
 {
     struct pug_batch *batch = d->stage->out.batch;
     *ran = last_index(batch, *end, *ran, want);
