@@ -35,6 +35,7 @@ static void derive(struct pug_etmv4_config *c)
     c->q_supported = field(c->idr0, 16, 15) != 0;
     c->wfx_is_branch = bit(c->idr2, 31) && c->version >= 0x43;
     c->cycle_count = bit(c->configr, 4);
+    c->broadcast = bit(c->configr, 3);
     c->timestamps = bit(c->configr, 11);
     c->return_stack = bit(c->configr, 12);
     c->load_store_p0 = instp0 != 0;
@@ -141,7 +142,7 @@ static size_t config_text(const void *config, char *buffer, size_t size)
     pug_text_format(&text, "VMID: %u bytes, traced: %s\n", c->vmid_size, yes(bit(c->configr, 7)));
     pug_text_format(&text, "timestamps: %s%s\n", yes(c->timestamps),
                     c->marker_used ? ", with markers" : "");
-    pug_text_format(&text, "branch broadcast: %s\n", yes(bit(c->configr, 3)));
+    pug_text_format(&text, "branch broadcast: %s\n", yes(c->broadcast));
     pug_text_format(&text, "Q elements: %s\n", q_names[field(c->idr0, 16, 15)]);
     pug_text_format(&text, "WFI and WFE are branches: %s\n", yes(c->wfx_is_branch));
     pug_text_format(&text, "data trace: %s\n", yes(c->data_trace));

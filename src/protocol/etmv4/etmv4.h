@@ -101,7 +101,7 @@ struct pug_etmv4_config {
     bool q_supported;
     bool wfx_is_branch;
     bool cycle_count; /**< timestamps carry a cycle count */
-    bool timestamps;
+    bool broadcast, timestamps;
     bool return_stack;
     bool data_trace, load_store_p0;
     bool cond_implemented, cond_enabled;

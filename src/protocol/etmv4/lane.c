@@ -169,6 +169,26 @@ static inline const struct pug_block *pass_branch(decoder *d, const struct pug_b
     return block;
 }
 
+static inline bool is_jump(const struct pug_block *from, bool taken)
+{
+    return taken && from->last_type == PUG_INSTR_BR;
+}
+
+/**
+ * The block at an address that says where a direct branch went, which nobody asked (branch
+ * broadcasting); `block`: what is known of that without it. NULL: that takes a closer look.
+ */
+static inline const struct pug_block *told_block(const decoder *d, const struct pug_block *from,
+                                                 bool taken, const struct pug_etmv4_aim *aim,
+                                                 const struct pug_block *block)
+{
+    const struct pug_insn *insn = &from->insn;
+    if (!is_jump(from, taken) || insn->target != aim->value ||
+        insn->next_isa != pug_etmv4_isa(d, aim->is))
+        return NULL;
+    return block ? block : pug_etmv4_aimed_at(d, aim);
+}
+
 /* ---- the lane ---- */
 
 /**
@@ -217,8 +237,10 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
             aim.open = true;
             aim.is = d->last_is = r->stack[PUG_ETMV4_REGISTER].is;
             at += size;
-            block = from && pug_etmv4_asks_for_address(d, from, taken) ? pug_etmv4_aimed_at(d, &aim)
-                                                                       : NULL;
+            if (from && pug_etmv4_asks_for_address(d, from, taken))
+                block = pug_etmv4_aimed_at(d, &aim);
+            else
+                block = marks && from ? told_block(d, from, taken, &aim, block) : NULL;
             continue;
         }
         if (element > full && (stack ? from : block) && !deliver(d, &element, epoch, &ran, want))
@@ -272,7 +294,8 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
         if (atoms > 1)
             break;
         if (!block && !pug_etmv4_asks_for_address(d, from, taken) &&
-            !(stack && uses_stack(d, from, taken)) && from) {
+            !(stack && uses_stack(d, from, taken)) &&
+            !(marks && d->config->broadcast && is_jump(from, taken)) && from) {
             element = pug_etmv4_leave(d, chain, element, from, taken,
                                       last_index(batch, element, ran, want));
             from = NULL;
@@ -298,14 +321,18 @@ ride_want(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *ai
                                    : ride(r, d, span, aim, NULL, marks, want, false);
 }
 
-/** With cycle counts and times or without: where there are none, nobody asks for them. */
+/** Atoms and addresses that they ask for: there are no marks and no addresses besides. */
+static bool is_plain(const decoder *d)
+{
+    return !pug_etmv4_counts_cycles(d) && !pug_etmv4_tells_times(d) && !d->config->broadcast;
+}
+
 static inline __attribute__((always_inline)) uint32_t
 ride_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
          struct pug_etmv4_marks *marks, const enum pug_want want)
 {
-    return pug_etmv4_counts_cycles(d) || pug_etmv4_tells_times(d)
-               ? ride_want(r, d, span, aim, marks, want)
-               : ride_want(r, d, span, aim, NULL, want);
+    return is_plain(d) ? ride_want(r, d, span, aim, NULL, want)
+                       : ride_want(r, d, span, aim, marks, want);
 }
 
 static bool can_count_paths(const decoder *d)
@@ -314,22 +341,23 @@ static bool can_count_paths(const decoder *d)
            pug_paths_begin(d->stage->paths, &d->stage->out.blank);
 }
 
-/** By paths, or where cycles are counted hop by hop; else there are elements. */
+/** By paths, or where cycles are counted or all targets told hop by hop; else there are elements.
+ */
 static uint32_t count_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
                           struct pug_etmv4_marks *marks)
 {
-    const bool stack = d->config->return_stack, cycles = pug_etmv4_counts_cycles(d),
-               times = pug_etmv4_tells_times(d);
+    const bool stack = d->config->return_stack, times = pug_etmv4_tells_times(d);
     struct pug_chain chain;
     uint32_t left;
-    if (!cycles && can_count_paths(d)) /* where timestamps tell cycles they are off the lane */
+    /* where timestamps tell cycles they are off the lane */
+    if (!pug_etmv4_counts_cycles(d) && !d->config->broadcast && can_count_paths(d))
         return pug_etmv4_count(r, d, span, aim, times && !d->config->cycle_count ? marks : NULL);
     if (!pug_chain_begin(&chain, d->stage))
         return ride_any(r, d, span, aim, marks, PUG_WANT_BATCH);
-    if (cycles || times)
-        left = ride(r, d, span, aim, &chain, marks, PUG_WANT_COUNTS, stack);
-    else
+    if (is_plain(d))
         left = ride(r, d, span, aim, &chain, NULL, PUG_WANT_COUNTS, stack);
+    else
+        left = ride(r, d, span, aim, &chain, marks, PUG_WANT_COUNTS, stack);
     pug_chain_end(&chain);
     return left;
 }
