@@ -191,6 +191,18 @@ void pug_chain_join(struct pug_chain *chain, const struct pug_block *block)
         take_jump(paths, chain->last, block);
 }
 
+void pug_chain_tally(const struct pug_chain *chain, struct pug_batch *batch, unsigned count)
+{
+    for (uint32_t i = batch->count - count; i < batch->count; i++) {
+        const struct pug_element *element = &batch->elements[i];
+        if (!chain->last)
+            pug_counts_add_elements(chain->paths->counts, element, 1);
+        else if (element->flags & PUG_ELEM_HAS_CC)
+            pug_chain_cycles(chain, element->cycle_count);
+    }
+    batch->tallied = batch->count;
+}
+
 /* ---- spreading ---- */
 
 static struct pug_path_context *context_at(const struct pug_paths *paths, uint64_t number)

@@ -210,6 +210,10 @@ static inline void pug_chain_cycles(const struct pug_chain *chain, uint32_t cycl
         pug_paths_add_cycles(paths, block, chain->taken, cycles);
 }
 
+/** The batch's last `count` elements, which are no ranges: their cycles are those of the last hop.
+ */
+void pug_chain_tally(const struct pug_chain *chain, struct pug_batch *batch, unsigned count);
+
 /** Where the last branch went, the next hop tells. */
 static inline void pug_chain_break(struct pug_chain *chain)
 {

@@ -26,9 +26,9 @@ make etmv4-a64-cycles plain.a64 etmv4 100000 --sync 2000 --set cycles=1 --set co
   --set guess_once_in=7 --set vmid=1 --set events=1 --cycle-counts 40
 make etmv4-arm mixture.a32 etmv4 200000 --sync 4000 --calls on
 make etmv4-a64-broadcast plain.a64 etmv4 60000 --sync 3000 --set branch_broadcast=1 --set q_once_in=9 --calls silent
-make etmv4-arm-times plain.t32 etmv4 40000 --sync 3000 --times 9 --set return_stack=0
+make etmv4-arm-times plain.t32 etmv4 15000 --sync 2000 --times 9 --set return_stack=0
 make ete-a64 plain.a64 ete 150000 --sync 3000 --set source_once_in=8 --set q_once_in=11
-make ete-a64-cycles plain.a64 ete 40000 --sync 3000 --times 40 --set version=2 --set cycles=1 --set markers=1 --set events=1 \
+make ete-a64-cycles plain.a64 ete 15000 --sync 2000 --times 40 --set version=2 --set cycles=1 --set markers=1 --set events=1 \
   --cycle-counts 12 --others 90
 make ete-a64-versions writes.a64 ete 400000 --sync 6000
 make ete-a64-loss plain.a64 ete 200000 --loss 25

@@ -44,20 +44,6 @@ static void leave_aim(decoder *d, const struct pug_etmv4_aim *aim)
 
 /* ---- cycle counts and timestamps ---- */
 
-/** Cycles that so many marks tell, which were put last, are those of the range before them. */
-static void tally(const decoder *d, const struct pug_chain *chain, unsigned count)
-{
-    struct pug_batch *batch = d->stage->out.batch;
-    for (uint32_t i = batch->count - count; i < batch->count; i++) {
-        const struct pug_element *element = &batch->elements[i];
-        if (!chain->last)
-            pug_counts_add_elements(chain->paths->counts, element, 1);
-        else if (element->flags & PUG_ELEM_HAS_CC)
-            pug_chain_cycles(chain, element->cycle_count);
-    }
-    batch->tallied = batch->count;
-}
-
 /** What is left waits, in its order. */
 static void leave_waiting(decoder *d, const struct pug_etmv4_aim *aim,
                           const struct pug_etmv4_marks *marks)
@@ -251,7 +237,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
             element = pug_etmv4_put_waiting(d, marks, element,
                                             from ? from->isa : d->stage->out.blank.isa);
         if (marks && want == PUG_WANT_COUNTS && marks->put > 0)
-            tally(d, chain, marks->put);
+            pug_chain_tally(chain, batch, marks->put);
         told = (uint32_t)(element - batch->elements);
         if (block && aim.open) {
             if (stack)

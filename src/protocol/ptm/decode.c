@@ -191,7 +191,7 @@ static enum pug_response waypoint_update(struct pug_ptm_decoder *decoder,
                                 : PUG_RESP_CONT;
 }
 
-static void timestamp(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *packet)
+void pug_ptm_timestamp(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *packet)
 {
     struct pug_element *element = pug_ptm_put(decoder, PUG_ELEM_TIMESTAMP);
     element->timestamp =
@@ -232,7 +232,7 @@ static enum pug_response decode_packet(struct pug_ptm_decoder *decoder,
     case TYPE(BAD_SEQUENCE):
     case TYPE(RESERVED): return bad(decoder, packet);
     case TYPE(I_SYNC): isync(decoder, packet); break;
-    case TYPE(TIMESTAMP): timestamp(decoder, packet); break;
+    case TYPE(TIMESTAMP): pug_ptm_timestamp(decoder, packet); break;
     case TYPE(TRIGGER): pug_ptm_put(decoder, PUG_ELEM_EVENT)->reason = PUG_EVENT_TRIGGER; break;
     case TYPE(EXCEPTION_RET): pug_ptm_put(decoder, PUG_ELEM_EXCEPTION_RET); break;
     case TYPE(CONTEXT_ID):

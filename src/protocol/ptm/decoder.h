@@ -74,6 +74,9 @@ void pug_ptm_put_cycles(struct pug_element *element, const struct pug_ptm_packet
 /** A branch packet says where the processor is. */
 void pug_ptm_branch_to(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *packet);
 
+/** The element of a timestamp. */
+void pug_ptm_timestamp(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *packet);
+
 /** The atoms of a packet but for the first `done`. */
 enum pug_response pug_ptm_atoms(struct pug_ptm_decoder *decoder,
                                 const struct pug_ptm_packet *packet, unsigned done);

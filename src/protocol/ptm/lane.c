@@ -227,6 +227,38 @@ static inline __attribute__((always_inline)) bool take_branch(struct pug_ptm_rea
     return true;
 }
 
+/** Bytes of a timestamp that is all there; else 0. */
+static size_t timestamp_size(const struct pug_ptm_config *config, const uint8_t *at,
+                             const uint8_t *end)
+{
+    size_t size = 1;
+    do
+        if (at + size == end)
+            return 0;
+    while ((at[size++] & 0x80) && size <= config->timestamp_bytes);
+    if (!config->cycle_accurate)
+        return size;
+    const struct cycles cycles = at + size < end ? read_cycles(at + size, end) : (struct cycles){0};
+    return cycles.size ? size + cycles.size : 0;
+}
+
+/** Its element comes between ranges, also where these are counted. The packet's size, or 0. */
+static size_t take_timestamp(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
+                             const struct pug_span *span)
+{
+    const size_t size = timestamp_size(decoder->config, span->at, span->end);
+    if (size == 0)
+        return 0;
+    pug_ptm_clear_packet(&reader->packet);
+    reader->packet.type = PUG_PTM_TIMESTAMP;
+    pug_ptm_parse(reader, span->at, size);
+    tell_isa(decoder);
+    pug_ptm_timestamp(decoder, &reader->packet);
+    if (decoder->counts)
+        pug_chain_tally(&decoder->chain, decoder->stage->out.batch, 1);
+    return size;
+}
+
 /* ---- the lane ---- */
 
 static bool can_ride(const struct pug_ptm_reader *reader, const struct pug_ptm_decoder *decoder)
@@ -258,6 +290,8 @@ take_packet(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
         atoms.count = 1;
         if (size > 0 && take_atoms(decoder, atoms, &cycles, want) > 0)
             size = 0;
+    } else if ((*at & 0xfb) == 0x42) { /* bit 2: the clock changed */
+        size = take_timestamp(reader, decoder, span);
     }
     if (size == 0)
         decoder->index = before;
