@@ -138,10 +138,8 @@ void pug_counts_change_memories(struct pug_counts *counts,
     pug_count_table_index(&counts->contexts);
 }
 
-struct pug_count_seam *pug_counts_seam(struct pug_counts *counts, uint16_t source)
+struct pug_count_seam *pug_counts_find_seam(struct pug_counts *counts, uint16_t source)
 {
-    if (counts->seam_count > 0 && counts->seams[counts->last_seam].source == source)
-        return &counts->seams[counts->last_seam];
     for (uint32_t i = 0; i < counts->seam_count; i++)
         if (counts->seams[i].source == source)
             return &counts->seams[counts->last_seam = i];

@@ -107,8 +107,16 @@ void pug_counts_change_memories(struct pug_counts *counts,
 uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element *element,
                             uint64_t memory);
 
+/** The same, whichever was asked for last. */
+struct pug_count_seam *pug_counts_find_seam(struct pug_counts *counts, uint16_t source);
+
 /** The seam of a source; NULL: no memory. Valid until the next call. */
-struct pug_count_seam *pug_counts_seam(struct pug_counts *counts, uint16_t source);
+static inline struct pug_count_seam *pug_counts_seam(struct pug_counts *counts, uint16_t source)
+{
+    if (counts->seam_count > 0 && counts->seams[counts->last_seam].source == source)
+        return &counts->seams[counts->last_seam];
+    return pug_counts_find_seam(counts, source);
+}
 
 /** A range, as its element or the block of one hop has it, so many times, with so many cycles. */
 void pug_counts_add_range(struct pug_counts *counts, uint32_t context,
