@@ -363,6 +363,23 @@ static void test_threads_of_shared(void **state)
     check_threads(paths, sizeof(paths) / sizeof(paths[0]));
 }
 
+/* Where times are selected ranges are delivered, of sources in any order, and counted then. */
+static void test_delivered(void **state)
+{
+    static const char *const paths[] = {OWN "/etmv4-a64", OWN "/ete-a64-versions", OWN "/ptm-arm"};
+    const struct pug_capture_selection all = {.has_from = true};
+    (void)state;
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+        for (unsigned threads = 1; threads < 4; threads += 2) {
+            struct counted counted = count(paths[i], threads, false);
+            struct pug_profile *delivered = pug_profile_new();
+            count_into(delivered, counted.names, paths[i], threads, false, &all);
+            assert_same_file(counted.profile, delivered);
+            pug_profile_free(delivered);
+            empty(&counted);
+        }
+}
+
 /* ---- loops, from the path that ran ---- */
 
 /* Where the objects lay. */
@@ -561,10 +578,15 @@ static void test_parts_of_shared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts_of_shared),  cmocka_unit_test(test_functions_of_shared),
-        cmocka_unit_test(test_calls_of_shared),   cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_threads_of_shared), cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_parts_of_shared),   cmocka_unit_test(test_time_of_shared),
+        cmocka_unit_test(test_counts_of_shared),
+        cmocka_unit_test(test_functions_of_shared),
+        cmocka_unit_test(test_calls_of_shared),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_delivered),
+        cmocka_unit_test(test_threads_of_shared),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_parts_of_shared),
+        cmocka_unit_test(test_time_of_shared),
         cmocka_unit_test(test_loops_of_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
