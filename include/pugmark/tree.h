@@ -118,7 +118,7 @@ void pug_tree_deliver_each_packet(struct pug_tree *tree, bool each);
 /**
  * Sources may come in any order: what comes of different ones (elements, messages) in another order
  * than in the trace, within 16 KB of it. What comes of each of them is as ever. Where several speak
- * in turn in CoreSight frames, a few bytes at a time, elements are up to half as fast again, and
+ * in turn in CoreSight frames, a few bytes at a time, elements come up to two thirds faster, and
  * counts (counts.h) several times as fast. While somebody looks at packets, at single runs, or
  * takes elements after each packet, the order is that of the trace all the same; so it is where
  * ranges are counted and shown (pug_tree_show_ranges()).
