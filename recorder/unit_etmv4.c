@@ -326,10 +326,11 @@ static void between(struct rec_unit *unit, unsigned what, const struct rec_place
         else
             rec_etmv4_start(unit->etm, at->address, is_t32(at->isa), &unit->context);
     }
-    if (what & REC_BETWEEN_TIME && values[TIMESTAMPS] && has_markers(values, unit->ete))
-        rec_etmv4_timestamp_marker(unit->etm);
-    if (what & REC_BETWEEN_TIME && values[TIMESTAMPS])
+    if (what & REC_BETWEEN_TIME && values[TIMESTAMPS]) {
+        if (has_markers(values, unit->ete))
+            rec_etmv4_timestamp_marker(unit->etm);
         rec_etmv4_timestamp(unit->etm, situation->time);
+    }
     if (what & REC_BETWEEN_CYCLES && values[CYCLES])
         put_cycles(unit, situation->time);
     if (what & REC_BETWEEN_OTHER && values[EVENTS])

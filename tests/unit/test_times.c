@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-/** Elements with their times: in order of decoding. */
 #define SOURCES 65536u /* of all buffers */
 
+/** Elements with their times: in order of decoding. */
 struct dated {
     uint64_t time, index, hash, source;
 };

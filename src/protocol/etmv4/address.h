@@ -103,6 +103,12 @@ static inline uint64_t pug_etmv4_read_address(struct pug_etmv4_reader *r,
     return value;
 }
 
+/** Is it the header of a plain address packet, or of nothing? */
+static inline bool pug_etmv4_is_address(unsigned header)
+{
+    return (header & 0xf0) == 0x90;
+}
+
 /**
  * Read a plain address packet, if it is one and all there: its size, or 0. (Where nothing is it
  * ends in zeros.) `head`: its first two bytes, by which alone is told where the next packet is.
@@ -114,7 +120,7 @@ static inline size_t pug_etmv4_take_address(struct pug_etmv4_reader *r, pug_etmv
 {
     const struct pug_etmv4_address_form *form = &forms[head & 15][head >> 15];
     const size_t size = form->size;
-    if ((head & 0xf0) != 0x90 || size == 0 || (size_t)(end - at) < size)
+    if (!pug_etmv4_is_address(head) || size == 0 || (size_t)(end - at) < size)
         return 0;
     *address = pug_etmv4_read_address(r, form, pug_etmv4_ahead(at + 1, end));
     return size;

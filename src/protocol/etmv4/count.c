@@ -261,11 +261,6 @@ static PUG_NOINLINE size_t take_time(const struct count *c, struct pug_etmv4_mar
                                end, marks);
 }
 
-static inline bool is_address(const uint8_t *at)
-{
-    return (*at & 0xf0) == 0x90;
-}
-
 /** Would an address be the second in a row, with a timestamp between? Then all of them wait. */
 static inline bool is_second(const struct count *c, const struct pug_etmv4_aim *aim,
                              const struct pug_etmv4_marks *marks, const uint8_t *last)
@@ -319,7 +314,7 @@ static inline __attribute__((always_inline)) uint32_t count(reader *r, decoder *
             last = taken > 0 ? at - 1 : last;
         } else {
             const uint8_t *const before = last;
-            if (marks && !is_address(at)) {
+            if (marks && !pug_etmv4_is_address(*at)) {
                 const size_t size = take_time(&c, marks, at, end);
                 if (size == 0)
                     break;

@@ -42,7 +42,7 @@ static void leave_aim(decoder *d, const struct pug_etmv4_aim *aim)
     d->way = aim->open ? PUG_ETMV4_AIMED : PUG_ETMV4_DIRECT;
 }
 
-/* ---- cycle counts and timestamps ---- */
+/* ---- marks ---- */
 
 /** What is left waits, in its order. */
 static void leave_waiting(decoder *d, const struct pug_etmv4_aim *aim,
@@ -204,7 +204,7 @@ ride(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *last,
     while (at < end) {
         const struct pug_etmv4_header *const header = &headers[*at];
         if (header->form != PUG_ETMV4_FORM_ATOM) {
-            if (marks && marks->count > 0 && aim.open && (*at & 0xf0) == 0x90)
+            if (marks && marks->count > 0 && aim.open && pug_etmv4_is_address(*at))
                 break; /* both addresses wait, and what is between them */
             const size_t size = pug_etmv4_take_address(r, forms, (uint16_t)pug_etmv4_ahead(at, end),
                                                        at, end, &aim.value);
@@ -310,7 +310,7 @@ ride_want(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *ai
 /** Atoms and addresses that they ask for: there are no marks and no addresses besides. */
 static bool is_plain(const decoder *d)
 {
-    return !pug_etmv4_counts_cycles(d) && !pug_etmv4_tells_times(d) && !d->config->broadcast;
+    return !pug_etmv4_counts_cycles(d) && !d->config->timestamps && !d->config->broadcast;
 }
 
 static inline __attribute__((always_inline)) uint32_t
@@ -332,7 +332,7 @@ static bool can_count_paths(const decoder *d)
 static uint32_t count_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
                           struct pug_etmv4_marks *marks)
 {
-    const bool stack = d->config->return_stack, times = pug_etmv4_tells_times(d);
+    const bool stack = d->config->return_stack, times = d->config->timestamps;
     struct pug_chain chain;
     uint32_t left;
     /* where timestamps tell cycles they are off the lane */

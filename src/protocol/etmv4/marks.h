@@ -25,11 +25,6 @@ static inline bool pug_etmv4_counts_cycles(const struct pug_etmv4_decoder *d)
     return d->config->cycle_count && d->config->commit_option_1;
 }
 
-static inline bool pug_etmv4_tells_times(const struct pug_etmv4_decoder *d)
-{
-    return d->config->timestamps;
-}
-
 /** A number of bytes of seven bits, `most` at the most, from `at + *size` on. False: it is longer,
  * or not all there. */
 static inline bool pug_etmv4_take_number(const uint8_t *at, const uint8_t *end, unsigned most,
@@ -114,7 +109,7 @@ static inline size_t pug_etmv4_take_mark(struct pug_etmv4_reader *r,
         return 0;
     struct pug_etmv4_p0 *mark = &marks->waiting[marks->count];
     *mark = (struct pug_etmv4_p0){.index = index};
-    if (header->form == PUG_ETMV4_FORM_TIMESTAMP && pug_etmv4_tells_times(d))
+    if (header->form == PUG_ETMV4_FORM_TIMESTAMP)
         size = pug_etmv4_take_time(r, d, at, end, mark);
     else if (header->form >= PUG_ETMV4_FORM_CCNT_F1 && header->form <= PUG_ETMV4_FORM_CCNT_F3 &&
              pug_etmv4_counts_cycles(d))

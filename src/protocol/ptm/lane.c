@@ -26,6 +26,19 @@ static struct cycles read_cycles(const uint8_t *at, const uint8_t *end)
     return (struct cycles){.count = (uint32_t)count, .size = size};
 }
 
+/** Bytes of a packet of so many, with the cycle count that may follow, if it is all there; else 0.
+ */
+static size_t size_with_cycles(const struct pug_ptm_config *config, const uint8_t *at,
+                               const uint8_t *end, size_t size)
+{
+    struct cycles cycles = {0};
+    if (!config->cycle_accurate)
+        return size;
+    if (at + size < end)
+        cycles = read_cycles(at + size, end);
+    return cycles.size ? size + cycles.size : 0;
+}
+
 /** Bytes of a branch packet without exception bytes that is all there; else 0. */
 static size_t branch_size(const struct pug_ptm_config *config, const uint8_t *at,
                           const uint8_t *end)
@@ -36,12 +49,7 @@ static size_t branch_size(const struct pug_ptm_config *config, const uint8_t *at
             return 0;
     if (size > 1 && (at[size - 1] & 0x40))
         return 0;
-    if (!config->cycle_accurate)
-        return size;
-    struct cycles cycles = {0};
-    if (at + size < end)
-        cycles = read_cycles(at + size, end);
-    return cycles.size ? size + cycles.size : 0;
+    return size_with_cycles(config, at, end, size);
 }
 
 /* ---- blocks ---- */
@@ -236,10 +244,7 @@ static size_t timestamp_size(const struct pug_ptm_config *config, const uint8_t 
         if (at + size == end)
             return 0;
     while ((at[size++] & 0x80) && size <= config->timestamp_bytes);
-    if (!config->cycle_accurate)
-        return size;
-    const struct cycles cycles = at + size < end ? read_cycles(at + size, end) : (struct cycles){0};
-    return cycles.size ? size + cycles.size : 0;
+    return size_with_cycles(config, at, end, size);
 }
 
 /** Its element comes between ranges, also where these are counted. The packet's size, or 0. */
