@@ -106,7 +106,11 @@ void pug_tree_enable_all(struct pug_tree *tree, bool enable);
 
 /* ---- attachment points ---- */
 
-/** Batches of elements of all sources. NULL: none. */
+/**
+ * Batches of elements of all sources, in the trace's order. NULL: none. What a batch tells is past:
+ * decoders are ahead of it by a few hundred elements, or by 2 KB of trace where several sources
+ * speak in turn (pug_tree_deliver_each_packet()).
+ */
 void pug_tree_on_elements(struct pug_tree *tree, pug_elements_fn *function, void *context);
 
 /** One element a call; the same, for who prefers it. Delivers after each packet. */
@@ -118,7 +122,7 @@ void pug_tree_deliver_each_packet(struct pug_tree *tree, bool each);
 /**
  * Sources may come in any order: what comes of different ones (elements, messages) in another order
  * than in the trace, within 16 KB of it. What comes of each of them is as ever. Where several speak
- * in turn in CoreSight frames, a few bytes at a time, elements come up to two thirds faster, and
+ * in turn in CoreSight frames, a few bytes at a time, elements come up to a fifth faster, and
  * counts (counts.h) several times as fast. While somebody looks at packets, at single runs, or
  * takes elements after each packet, the order is that of the trace all the same; so it is where
  * ranges are counted and shown (pug_tree_show_ranges()).

@@ -3,6 +3,7 @@
 #include "pugmark/log.h"
 
 #include "base/text.h"
+#include "log/divert.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 
 struct pug_log {
     enum pug_severity verbosity;
-    pug_log_fn *sink;
-    void *context;
+    pug_log_fn *sink, *diverted; /* NULL: there is none */
+    void *context, *diverted_context;
     FILE *file;
     uint64_t errors, warnings;
     bool has_last;
@@ -58,6 +59,14 @@ void pug_log_set_file(struct pug_log *log, FILE *file)
         log->file = file;
 }
 
+void pug_log_divert(struct pug_log *log, pug_log_fn *function, void *context)
+{
+    if (!log)
+        return;
+    log->diverted = function;
+    log->diverted_context = context;
+}
+
 /** As much as has room; of these there can be millions. */
 static void copy_text(char *to, size_t room, const char *text)
 {
@@ -80,6 +89,10 @@ void pug_log_put(struct pug_log *log, const struct pug_log_record *record)
 {
     if (!log)
         return;
+    if (log->diverted) {
+        log->diverted(log->diverted_context, record);
+        return;
+    }
     log->errors += record->severity == PUG_SEV_ERROR;
     log->warnings += record->severity == PUG_SEV_WARN;
     if (record->code != PUG_OK)

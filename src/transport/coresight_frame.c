@@ -109,15 +109,6 @@ static size_t put_data(uint8_t *out, const uint8_t *frame, unsigned ids)
     return size + (ids & 0x80 ? 14 : 15) - from;
 }
 
-/** Do all ids of a frame say what is known? A sync has an even byte of 0xff, and so does not. */
-static inline bool repeats_id(const struct pug_coresight *cs, const uint8_t *frame, unsigned ids)
-{
-    for (; ids; ids &= ids - 1)
-        if (frame[2 * __builtin_ctz(ids)] >> 1 != cs->id)
-            return false;
-    return true;
-}
-
 /* ---- runs over several frames ---- */
 
 /** A run that goes on in the next frames. */
@@ -166,7 +157,7 @@ static void splice_frames(struct pug_coresight *cs, struct pug_cs_block *block, 
 {
     for (; most > 0 && block->end - block->at >= (ptrdiff_t)PUG_CS_FRAME_BYTES; most--) {
         const unsigned ids = pug_cs_find_ids(block->at);
-        if (!repeats_id(cs, block->at, ids))
+        if (!pug_cs_repeats_id(cs, block->at, ids))
             break;
         const size_t size = put_data(cs->spliced + run->size, block->at, ids);
         splice(cs, run, cs->index, size);
@@ -320,7 +311,7 @@ void pug_cs_take_frames(struct pug_coresight *cs, struct pug_cs_block *block)
 {
     const uint8_t *frame;
     while (PUG_RESP_IS_CONT(cs->worst)) {
-        if (cs->sink->any_order && pug_cs_gather(cs, block))
+        if ((cs->sink->any_order || cs->sink->gathering) && pug_cs_gather(cs, block))
             continue;
         frame = next_frame(cs, block);
         if (!frame)

@@ -40,6 +40,16 @@ static inline unsigned pug_cs_find_ids(const uint8_t *frame)
     return (unsigned)(((low | high << 4) * UINT64_C(0x0001000200040008)) >> 48) & 0xff;
 }
 
+/** Do all ids of a frame say what is known? A sync has an even byte of 0xff, and so does not. */
+static inline bool pug_cs_repeats_id(const struct pug_coresight *cs, const uint8_t *frame,
+                                     unsigned ids)
+{
+    for (; ids; ids &= ids - 1)
+        if (frame[2 * __builtin_ctz(ids)] >> 1 != cs->id)
+            return false;
+    return true;
+}
+
 /** Its 16 bytes with their bits 0; the last one is these bits. */
 static inline void pug_cs_put_frame(uint8_t *out, const uint8_t *frame)
 {

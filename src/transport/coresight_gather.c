@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file CoreSight frames source by source, for who does not mind in what order sources come: what
- * each of them says in some frames is one run. Where several speak in turn, eight bytes at a time,
- * a decoder has many packets in a row then, not two or three.
+ * @file CoreSight frames source by source: what each source says in some frames is one run. Where
+ * several speak in turn, eight bytes at a time, a decoder has many packets in a row then, not two
+ * or three. Who minds in what order sources come is told whose turn it was.
  */
 #include "transport/coresight_frame.h"
 
@@ -10,29 +10,53 @@
 
 /* Frames that are gathered lie in so many bytes of trace: what becomes of them stays in the
  * caches near by. They begin and end at the same places wherever reading began. */
-#define WINDOW  16384u
-#define SOURCES 32u /* that may speak in it */
-#define MOST    (WINDOW + 2 * PUG_CS_FRAME_BYTES)
+#define WINDOW      16384u
+#define TURN_WINDOW 2048u /* where turns are told: all their elements wait at once */
+#define MOST        (WINDOW + 2 * PUG_CS_FRAME_BYTES)
+#define MOST_TURNS  (TURN_WINDOW / 2 + PUG_CS_FRAME_BYTES)
+#define LOOK_AHEAD  4 /* frames: where one source speaks in all of them it is alone for now */
 
-/** What a source says in a window. */
-struct gathered {
-    struct pug_run run;
+/** A source in a window, and room for what it says. */
+struct speaker {
+    struct pug_gathered *said; /**< that as others see it */
+    uint8_t number;            /**< which one in the window it is */
     uint8_t bytes[MOST];
     uint16_t gaps[MOST];
+    uint16_t ends[MOST_TURNS];
 };
 
 struct pug_cs_gathering {
     uint8_t numbers[128]; /**< by id: which one it is, from 1; 0: it did not speak */
     unsigned count, given;
-    struct gathered sources[SOURCES];
+    bool tells_turns;
+    size_t turns;
+    uint8_t order[MOST_TURNS];
+    struct pug_gathered said[PUG_MOST_GATHERED];
+    struct speaker speakers[PUG_MOST_GATHERED];
 };
+
+static bool has_frame(const struct pug_cs_block *block)
+{
+    return block->end - block->at >= (ptrdiff_t)PUG_CS_FRAME_BYTES;
+}
 
 /** May the next frame be gathered, and is there one? */
 static bool may_gather(const struct pug_coresight *cs, const struct pug_cs_block *block)
 {
     return !(cs->sink->want & 3) && cs->synced && cs->fill == 0 && !cs->odd && !cs->half_sync &&
-           cs->id < PUG_CS_ID_FIRST_RESERVED &&
-           block->end - block->at >= (ptrdiff_t)PUG_CS_FRAME_BYTES;
+           cs->id < PUG_CS_ID_FIRST_RESERVED && has_frame(block);
+}
+
+/** Do several sources speak in the next frames? One alone has long runs as it is. */
+static bool speak_several(const struct pug_coresight *cs, const struct pug_cs_block *block)
+{
+    struct pug_cs_block ahead = *block;
+    for (unsigned i = 0; i < LOOK_AHEAD && has_frame(&ahead); i++) {
+        if (!pug_cs_repeats_id(cs, ahead.at, pug_cs_find_ids(ahead.at)))
+            return true;
+        ahead.at += PUG_CS_FRAME_BYTES;
+    }
+    return false;
 }
 
 /**
@@ -50,20 +74,35 @@ static bool is_special(const uint8_t *frame, unsigned ids)
 }
 
 /** Where the bytes of an id go. */
-static struct gathered *speaker(struct pug_cs_gathering *gathering, uint16_t id)
+static struct speaker *speaker_of(struct pug_cs_gathering *gathering, uint16_t id)
 {
     if (gathering->numbers[id] == 0) {
-        struct gathered *fresh = &gathering->sources[gathering->count++];
-        fresh->run = (struct pug_run){.bytes = fresh->bytes, .gaps = fresh->gaps, .source = id};
+        const unsigned number = gathering->count++;
+        struct speaker *fresh = &gathering->speakers[number];
+        fresh->said = &gathering->said[number];
+        fresh->number = (uint8_t)number;
+        *fresh->said = (struct pug_gathered){
+            .run = {.bytes = fresh->bytes, .gaps = fresh->gaps, .source = id}, .ends = fresh->ends};
         gathering->numbers[id] = (uint8_t)gathering->count;
     }
-    return &gathering->sources[gathering->numbers[id] - 1];
+    return &gathering->speakers[gathering->numbers[id] - 1];
+}
+
+/** What it says belongs to its turn, which goes on or is a new one. */
+static inline void note_turn(struct pug_cs_gathering *gathering, struct speaker *to)
+{
+    if (gathering->turns == 0 || gathering->order[gathering->turns - 1] != to->number) {
+        gathering->order[gathering->turns++] = to->number;
+        to->said->turns++;
+    }
+    to->ends[to->said->turns - 1] = (uint16_t)to->said->run.size;
 }
 
 /** So many bytes, which are there already, are added. `index`: of the first one. */
-static inline void add(struct gathered *to, uint64_t index, size_t size)
+static inline void add(struct pug_cs_gathering *gathering, struct speaker *to, uint64_t index,
+                       size_t size)
 {
-    struct pug_run *run = &to->run;
+    struct pug_run *run = &to->said->run;
     if (run->size == 0)
         run->index = index;
     const uint16_t gap = (uint16_t)(index - run->index - run->size);
@@ -71,18 +110,22 @@ static inline void add(struct gathered *to, uint64_t index, size_t size)
     for (size_t i = 0; i < PUG_CS_FRAME_BYTES; i++)
         gaps[i] = gap;
     run->size += size;
+    if (gathering->tells_turns)
+        note_turn(gathering, to);
 }
 
-static inline void copy(struct gathered *to, uint64_t index, const uint8_t *bytes, size_t size)
+static inline void copy(struct pug_cs_gathering *gathering, struct speaker *to, uint64_t index,
+                        const uint8_t *bytes, size_t size)
 {
-    memcpy(to->bytes + to->run.size, bytes, PUG_CS_FRAME_BYTES);
-    add(to, index, size);
+    memcpy(to->bytes + to->said->run.size, bytes, PUG_CS_FRAME_BYTES);
+    add(gathering, to, index, size);
 }
 
 /** Share out a frame with ids; who speaks behind it. An index is as next_run() would have it. */
-static struct gathered *share_out(struct pug_coresight *cs, struct gathered *to,
-                                  const uint8_t *frame, unsigned ids)
+static struct speaker *share_out(struct pug_coresight *cs, struct speaker *to, const uint8_t *frame,
+                                 unsigned ids)
 {
+    struct pug_cs_gathering *gathering = cs->gathering;
     uint8_t bytes[2 * PUG_CS_FRAME_BYTES] = {0};
     uint64_t index = cs->index;
     unsigned from = 0;
@@ -94,35 +137,36 @@ static struct gathered *share_out(struct pug_coresight *cs, struct gathered *to,
         const unsigned size = at + late - from;
         bytes[at] = bytes[at + 1];
         if (size > 0)
-            copy(to, index, bytes + from, size);
+            copy(gathering, to, index, bytes + from, size);
         index += size;
         from = at + 1 + late;
         if (id == cs->id)
             continue;
         index = cs->index + at;
         cs->id = id;
-        to = speaker(cs->gathering, id);
+        to = speaker_of(gathering, id);
     }
     const unsigned end = ids & 0x80 ? 14 : 15;
     if (end > from)
-        copy(to, index, bytes + from, end - from);
+        copy(gathering, to, index, bytes + from, end - from);
     if (ids & 0x80)
         cs->id = bytes[14] >> 1;
-    return speaker(cs->gathering, cs->id);
+    return speaker_of(gathering, cs->id);
 }
 
 /** The frames of a window, up to one that is special. */
 static void take_window(struct pug_coresight *cs, struct pug_cs_block *block)
 {
-    struct gathered *to = speaker(cs->gathering, cs->id);
-    const uint64_t end = (cs->index | (WINDOW - 1)) + 1;
-    const unsigned most = SOURCES - PUG_CS_FRAME_BYTES / 2; /* a frame may bring as many more */
-    while (cs->index < end && cs->gathering->count <= most &&
-           block->end - block->at >= (ptrdiff_t)PUG_CS_FRAME_BYTES) {
+    struct pug_cs_gathering *gathering = cs->gathering;
+    struct speaker *to = speaker_of(gathering, cs->id);
+    const uint64_t end = (cs->index | ((gathering->tells_turns ? TURN_WINDOW : WINDOW) - 1)) + 1;
+    const unsigned most =
+        PUG_MOST_GATHERED - PUG_CS_FRAME_BYTES / 2; /* a frame may bring as many more */
+    while (cs->index < end && gathering->count <= most && has_frame(block)) {
         const unsigned ids = pug_cs_find_ids(block->at);
         if (ids == 0) {
-            pug_cs_put_frame(to->bytes + to->run.size, block->at);
-            add(to, cs->index, PUG_CS_FRAME_BYTES - 1);
+            pug_cs_put_frame(to->bytes + to->said->run.size, block->at);
+            add(gathering, to, cs->index, PUG_CS_FRAME_BYTES - 1);
         } else if (!is_special(block->at, ids)) {
             to = share_out(cs, to, block->at, ids);
         } else {
@@ -133,25 +177,44 @@ static void take_window(struct pug_coresight *cs, struct pug_cs_block *block)
     }
 }
 
+/** To who puts it back into the trace's order. */
+static void give_turns(struct pug_coresight *cs)
+{
+    struct pug_cs_gathering *gathering = cs->gathering;
+    const struct pug_gathering all = {.sources = gathering->said,
+                                      .count = gathering->count,
+                                      .order = gathering->order,
+                                      .turns = gathering->turns};
+    pug_cs_answer(cs, cs->sink->gathering(cs->sink->context, &all));
+    pug_cs_forget_gathered(cs);
+}
+
 bool pug_cs_gather(struct pug_coresight *cs, struct pug_cs_block *block)
 {
     const uint8_t *start = block->at;
-    struct pug_transport_stats *stats = cs->sink->stats;
+    const struct pug_transport_sink *sink = cs->sink;
+    struct pug_transport_stats *stats = sink->stats;
     if (!may_gather(cs, block))
+        return false;
+    if (!sink->any_order && !(sink->gathering && speak_several(cs, block)))
         return false;
     if (!cs->gathering)
         cs->gathering = calloc(1, sizeof(*cs->gathering));
     if (!cs->gathering)
         return false;
+    cs->gathering->tells_turns = !sink->any_order;
     take_window(cs, block);
     stats->framing += (uint64_t)(block->at - start);
     for (unsigned i = 0; i < cs->gathering->count; i++)
-        stats->framing -= cs->gathering->sources[i].run.size;
+        stats->framing -= cs->gathering->said[i].run.size;
     if (block->at > start) {
         cs->in_padding = false;
         cs->shift = pug_cs_word(block->at - 4);
     }
-    pug_cs_give_gathered(cs);
+    if (cs->gathering->tells_turns)
+        give_turns(cs);
+    else
+        pug_cs_give_gathered(cs);
     return block->at > start;
 }
 
@@ -168,8 +231,7 @@ void pug_cs_give_gathered(struct pug_coresight *cs)
 {
     struct pug_cs_gathering *gathering = cs->gathering;
     while (gathering->given < gathering->count && PUG_RESP_IS_CONT(cs->worst)) {
-        struct gathered *gathered = &gathering->sources[gathering->given];
-        struct pug_run *run = &gathered->run;
+        struct pug_run *run = &gathering->said[gathering->given].run;
         size_t used = 0;
         const enum pug_response answer =
             run->size > 0 ? cs->sink->run(cs->sink->context, run, &used) : PUG_RESP_CONT;
@@ -184,7 +246,7 @@ void pug_cs_give_gathered(struct pug_coresight *cs)
         pug_cs_answer(cs, answer);
     }
     if (gathering->given == gathering->count)
-        gathering->given = gathering->count = 0;
+        gathering->turns = gathering->given = gathering->count = 0;
 }
 
 bool pug_cs_has_gathered(const struct pug_coresight *cs)
@@ -197,5 +259,5 @@ void pug_cs_forget_gathered(struct pug_coresight *cs)
     if (!cs->gathering)
         return;
     memset(cs->gathering->numbers, 0, sizeof(cs->gathering->numbers));
-    cs->gathering->given = cs->gathering->count = 0;
+    cs->gathering->turns = cs->gathering->given = cs->gathering->count = 0;
 }

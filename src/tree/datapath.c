@@ -2,9 +2,9 @@
 /**
  * @file The data path: DATA, END, FLUSH, RESET.
  *
- * A WAIT stops everything where it is: what is undelivered stays in the batch, a decoder that was
- * in the middle of a packet is pending, the transport keeps the rest of its frame. FLUSH takes them
- * up again in that order.
+ * A WAIT stops everything where it is: what is undelivered stays in the batch, or in its turn
+ * (turns.c), a decoder that was in the middle of a packet is pending, the transport keeps the rest
+ * of its frame. FLUSH takes them up again in that order.
  */
 #include "tree/tree_internal.h"
 
@@ -26,10 +26,12 @@ static enum pug_response deliver(struct pug_tree *tree)
     return tree->batch.response;
 }
 
-/** Deliver the batch, then let the decoders that were stopped go on. */
+/** Deliver the batch, then what was gathered; then let the decoders that were stopped go on. */
 static enum pug_response resume_sources(struct pug_tree *tree)
 {
     enum pug_response worst = deliver(tree);
+    if (worst < PUG_RESP_WAIT && pug_in_turn_waits(tree))
+        worst = worse(worst, pug_in_turn_go_on(tree));
     if (worst >= PUG_RESP_WAIT)
         return worst;
     for (size_t i = 0; i < tree->source_count; i++) {
@@ -45,7 +47,7 @@ static enum pug_response resume_sources(struct pug_tree *tree)
 
 static bool is_stopped(const struct pug_tree *tree)
 {
-    if (tree->batch.response >= PUG_RESP_WAIT)
+    if (tree->batch.response >= PUG_RESP_WAIT || pug_in_turn_waits(tree))
         return true;
     for (size_t i = 0; i < tree->source_count; i++)
         if (tree->sources[i]->stage.pending)
@@ -74,6 +76,7 @@ static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8
     if (is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
         return worst;
     tree->transport_sink.any_order = !pug_tree_minds_order(tree);
+    tree->transport_sink.gathering = pug_tree_may_decode_ahead(tree) ? pug_in_turn_take : NULL;
     worst = worse(worst, tree->transport->data(tree->transport_state, index, bytes, size, used));
     /* What was decoded before a fatal packet is the consumer's, unless the consumer stopped. */
     if (tree->batch.response < PUG_RESP_WAIT && tree->batch.count > 0)
@@ -165,6 +168,7 @@ static enum pug_response reset(struct pug_tree *tree)
     tree->batch.count = tree->batch.tallied = 0;
     tree->batch.response = PUG_RESP_CONT;
     tree->ending = tree->begun = false;
+    pug_in_turn_forget(tree);
     tree->transport->reset(tree->transport_state);
     enum pug_response worst = PUG_RESP_CONT;
     for (size_t i = 0; i < tree->source_count; i++)

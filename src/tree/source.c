@@ -218,13 +218,13 @@ static inline enum pug_response run_packets(struct pug_source *source, struct pu
                                 : run_watched(source, span, response);
 }
 
-/** A spliced run stopped inside a frame: to its end, where the answer to the frame is known. */
-static enum pug_response run_frame(struct pug_source *source, struct pug_span *span,
-                                   enum pug_response response)
+/** The bytes of a spliced run that come next with this gap, as a run of their own. */
+static enum pug_response run_simple(struct pug_source *source, struct pug_span *span, uint16_t gap,
+                                    enum pug_response response)
 {
     const struct pug_run *spliced = span->run;
     size_t from = (size_t)(span->at - spliced->bytes), to = from;
-    while (to < spliced->size && spliced->gaps[to] == spliced->gaps[from - 1])
+    while (to < spliced->size && spliced->gaps[to] == gap)
         to++;
     struct pug_run rest = {.index = pug_span_index(span),
                            .bytes = span->at,
@@ -235,6 +235,13 @@ static enum pug_response run_frame(struct pug_source *source, struct pug_span *s
         response = run_packets(source, &piece, response);
     span->at = piece.at;
     return response;
+}
+
+/** A spliced run stopped inside a frame: to its end, where the answer to the frame is known. */
+static enum pug_response run_frame(struct pug_source *source, struct pug_span *span,
+                                   enum pug_response response)
+{
+    return run_simple(source, span, span->run->gaps[span->at - span->run->bytes - 1], response);
 }
 
 enum pug_response pug_source_run(struct pug_source *source, const struct pug_run *run, size_t *used)
@@ -264,6 +271,45 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
     *used = (size_t)(span.at - run->bytes);
     source->stage.stats.bytes += *used;
     return response;
+}
+
+/** A turn, and those behind it over which the source's lane stays on. */
+static enum pug_response run_turn(struct pug_source *source, struct pug_span *span,
+                                  enum pug_response response)
+{
+    if (!(source->stage.takes & PUG_TAKES_SPLICED))
+        return run_simple(source, span, span->run->gaps[span->at - span->run->bytes], response);
+    response = run_packets(source, span, response);
+    return response > PUG_RESP_CONT && response < PUG_RESP_WAIT ? run_frame(source, span, response)
+                                                                : response;
+}
+
+enum pug_response pug_source_run_turns(struct pug_source *source, struct pug_span *span,
+                                       enum pug_response *worst)
+{
+    const struct pug_batch *batch = source->stage.out.batch;
+    struct pug_turns *turns = span->turns;
+    enum pug_response response = PUG_RESP_CONT;
+    if (!attached(source))
+        return PUG_RESP_FATAL_NOT_INIT;
+    if (source->stage.pending)
+        response = pug_source_flush(source);
+    do {
+        while (span->at < span->end && response < PUG_RESP_WAIT) {
+            const uint8_t *from = span->at;
+            response = run_turn(source, span, response);
+            source->stage.stats.bytes += (uint64_t)(span->at - from);
+            if (response >= PUG_RESP_WAIT)
+                return response;
+            if (response > *worst)
+                *worst = response;
+            response = PUG_RESP_CONT;
+        }
+        if (response >= PUG_RESP_WAIT)
+            return response;
+    } while (pug_span_next_turn(span, batch->count));
+    turns->elements[turns->told++] = batch->count;
+    return PUG_RESP_CONT;
 }
 
 enum pug_response pug_source_flush(struct pug_source *source)

@@ -61,7 +61,7 @@ enum pug_tree_loss pug_tree_loss_of(const struct pug_tree *tree, size_t n)
 
 bool pug_tree_state(const struct pug_tree *tree, struct pug_state *state)
 {
-    if (!tree->transport->state || tree->batch.count > 0 || tree->ending)
+    if (!tree->transport->state || tree->batch.count > 0 || tree->ending || pug_in_turn_waits(tree))
         return false;
     size_t begin = begin_section(state);
     tree->transport->state(tree->transport_state, state);

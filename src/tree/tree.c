@@ -106,23 +106,36 @@ static void note_shown(struct pug_source *source, const struct pug_run *run, boo
         source->shown = all ? 0 : end;
 }
 
+static uint16_t slot_of(const struct pug_tree *tree, const struct pug_run *run)
+{
+    return tree->transport->single ? 0 : run->source;
+}
+
+struct pug_source *pug_tree_hear(struct pug_tree *tree, const struct pug_run *run)
+{
+    const uint16_t slot = slot_of(tree, run);
+    struct pug_source *source = pug_slots_get(&tree->slots, slot);
+    if (!source || (!tree->transport->single && !pug_tree_is_enabled(tree, slot))) {
+        count_undelivered(tree, run);
+        return NULL;
+    }
+    return source->touched ? source : touch(tree, source);
+}
+
 static enum pug_response on_run(void *context, const struct pug_run *run, size_t *used)
 {
     struct pug_tree *tree = context;
-    uint16_t slot = tree->transport->single ? 0 : run->source;
-    struct pug_source *source = pug_slots_get(&tree->slots, slot);
+    struct pug_source *source = pug_slots_get(&tree->slots, slot_of(tree, run));
     if (tree->on_run)
         show_run(tree, source, run);
     if (!source && tree->transport->single)
         return PUG_RESP_FATAL_NOT_INIT;
-    if (!source || (!tree->transport->single && !pug_tree_is_enabled(tree, slot))) {
-        count_undelivered(tree, run);
+    source = pug_tree_hear(tree, run);
+    if (!source) {
         *used = run->size;
         return PUG_RESP_CONT;
     }
     struct pug_run whole;
-    if (!source->touched)
-        source = touch(tree, source);
     if (run->gap && knows_better(tree, source)) {
         whole = *run;
         whole.gap = false;
@@ -240,6 +253,7 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
 
 enum pug_status pug_tree_renew(struct pug_tree *tree)
 {
+    pug_in_turn_forget(tree);
     tree->batch.count = tree->batch.tallied = 0;
     tree->batch.response = PUG_RESP_CONT;
     tree->ending = tree->begun = false;
@@ -260,6 +274,7 @@ void pug_tree_free(struct pug_tree *tree)
         pug_source_free(tree->sources[i]);
     if (tree->transport_state)
         tree->transport->free(tree->transport_state);
+    pug_in_turn_free(tree);
     pug_image_free(tree->empty_image);
     pug_settings_free(&tree->settings);
     pug_slots_free(&tree->slots);
@@ -376,6 +391,7 @@ enum pug_status pug_tree_remove_source(struct pug_tree *tree, uint16_t id)
     memmove(&tree->sources[at], &tree->sources[at + 1],
             (tree->source_count - at) * sizeof(*tree->sources));
     pug_slots_clear(&tree->slots, slot);
+    pug_in_turn_leave(tree, source);
     pug_source_free(source);
     return PUG_OK;
 }
@@ -450,6 +466,23 @@ bool pug_tree_minds_order(const struct pug_tree *tree)
         if (!(tree->sources[i]->stage.takes & PUG_TAKES_SPLICED))
             return true;
     return false;
+}
+
+/** Packets that somebody takes, a decoder of its own, and marks come in the trace's order. */
+static bool may_be_ahead(const struct pug_source *source)
+{
+    return !source->monitor && !source->sink && !source->stage.marks && !source->protocol->operate;
+}
+
+bool pug_tree_may_decode_ahead(const struct pug_tree *tree)
+{
+    if (tree->each_packet || tree->counts || tree->on_run || tree->quirks.end_does_not_wait ||
+        (tree->image && tree->image->callbacks > 0))
+        return false;
+    for (size_t i = 0; i < tree->source_count; i++)
+        if (!may_be_ahead(tree->sources[i]))
+            return false;
+    return tree->source_count > 1;
 }
 
 enum pug_status pug_tree_on_frames(struct pug_tree *tree, pug_frame_fn *function, void *context,

@@ -58,6 +58,7 @@ struct pug_tree {
     size_t source_count;
 
     struct pug_batch batch;
+    struct pug_in_turn *in_turn; /* what was gathered of several sources, or NULL */
     pug_elements_fn *on_elements;
     void *elements_context;
     pug_element_fn *on_element;
@@ -167,6 +168,19 @@ bool pug_batch_settle(struct pug_batch *batch, enum pug_response answer, size_t 
 /** Consumers of batches: nobody, and that of single elements. The context is the tree. */
 pug_elements_fn pug_batch_drop, pug_batch_give_each;
 
+/** Turn after turn (turns.c): what a transport gathered is decoded and delivered. */
+enum pug_response pug_in_turn_take(void *context, const struct pug_gathering *gathering);
+/** Is there something left of it, for a consumer that waits? */
+bool pug_in_turn_waits(const struct pug_tree *tree);
+enum pug_response pug_in_turn_go_on(struct pug_tree *tree);
+void pug_in_turn_forget(struct pug_tree *tree);
+/** The source is about to be freed. */
+void pug_in_turn_leave(struct pug_tree *tree, const struct pug_source *source);
+void pug_in_turn_free(struct pug_tree *tree);
+
+/** Who gets a run, and is touched by it. NULL: nobody, which is counted. */
+struct pug_source *pug_tree_hear(struct pug_tree *tree, const struct pug_run *run);
+
 /** How often there was no memory for code that the tree, or a clone of it, came to. */
 unsigned pug_tree_starved(const struct pug_tree *tree);
 
@@ -176,6 +190,8 @@ void pug_tree_choose_consumer(struct pug_tree *tree);
 void pug_tree_count_batches(struct pug_tree *tree);
 /** Does somebody mind in what order sources come? */
 bool pug_tree_minds_order(const struct pug_tree *tree);
+/** May several sources be decoded, each over some of its turns, before elements are delivered? */
+bool pug_tree_may_decode_ahead(const struct pug_tree *tree);
 /** Ranges that are only counted are of `index` and what follows: is that late? */
 static inline void pug_tree_counted(const struct pug_tree *tree, uint64_t index)
 {
@@ -196,6 +212,12 @@ enum pug_status pug_source_renew(struct pug_source *source);
 void pug_source_free(struct pug_source *source);
 enum pug_response pug_source_run(struct pug_source *source, const struct pug_run *run,
                                  size_t *used);
+/**
+ * Turns of a gathered run from `span->at` on: until they are used up; else the answer is not "go
+ * on", and the next call goes on there. *worst: of the answers to each turn.
+ */
+enum pug_response pug_source_run_turns(struct pug_source *source, struct pug_span *span,
+                                       enum pug_response *worst);
 /** The packets of a span for their marks. */
 void pug_source_take_marks(struct pug_source *source, struct pug_span *span);
 /** Those that the reader has left at the end of trace. */

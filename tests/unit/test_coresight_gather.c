@@ -2,7 +2,7 @@
 /**
  * @file CoreSight frames source by source (pug_tree_any_order()): each byte comes to its source
  * under its index, in its order, whatever the frames and the blocks are; what a consumer that waits
- * leaves comes later.
+ * leaves comes later. So it is where they are gathered for the trace's order (test_turns.c).
  */
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"
@@ -255,8 +255,9 @@ static void test_waits(void **state)
     (void)state;
     struct rec_bytes bytes = make_itm();
     struct taker plain = decode(&bytes, false, true, 0);
-    for (unsigned once_in = 0; once_in < 40; once_in += 7) {
-        struct taker waiting = decode(&bytes, true, once_in % 2, once_in);
+    for (unsigned n = 0; n < 12; n++) {
+        const unsigned once_in = n / 2 * 7;
+        struct taker waiting = decode(&bytes, n % 2, n % 2 && once_in % 2, once_in);
         for (unsigned i = 0; i < SOURCES; i++) {
             assert_int_equal(waiting.bytes[i].size, plain.bytes[i].size);
             if (plain.bytes[i].size > 0)

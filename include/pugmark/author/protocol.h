@@ -48,11 +48,52 @@ enum pug_takes {
     PUG_TAKES_LONG = 1 << 2, /**< long ones: no elements are made (the tree says so) */
 };
 
+/**
+ * The turns of a gathered run: what other sources say comes between them. `told` of them have
+ * ended, and what is in the batch then is theirs.
+ */
+struct pug_turns {
+    const uint16_t *ends; /**< where each ends, in bytes of the run */
+    uint32_t *elements;   /**< how many elements were in the batch when it had ended */
+    uint32_t told, count; /**< turns that have ended, and all */
+};
+
 /** What is left of a run. A reader moves `at` forward; the index of *at follows from the run. */
 struct pug_span {
-    const uint8_t *at, *end;   /**< where the reader is, and where the run ends */
+    const uint8_t *at, *end;   /**< where the reader is, and where the run, or its turn, ends */
     const struct pug_run *run; /**< the run that these bytes are of */
+    struct pug_turns *turns;   /**< of a gathered run, or NULL */
 };
+
+/** Where all turns of a span have ended: of a simple one its end. */
+static inline const uint8_t *pug_span_last(const struct pug_span *span)
+{
+    return span->turns ? span->run->bytes + span->run->size : span->end;
+}
+
+/**
+ * All packets that are whole before the end of the span are taken, and made so many elements in the
+ * batch: on to the next turn. False: there is none.
+ */
+static inline bool pug_span_next_turn(struct pug_span *span, uint32_t elements)
+{
+    struct pug_turns *turns = span->turns;
+    if (!turns || turns->told + 1 >= turns->count)
+        return false;
+    turns->elements[turns->told++] = elements;
+    span->end = span->run->bytes + turns->ends[turns->told];
+    return true;
+}
+
+/**
+ * For a lane that stays on over turns (where it does not the tree goes on): the next packet ends at
+ * `at`, and all before it have made so many elements. Turns that end before that are told.
+ */
+static inline void pug_span_end_turns(struct pug_span *span, const uint8_t *at, uint32_t elements)
+{
+    while (at > span->end && pug_span_next_turn(span, elements))
+        ;
+}
 
 /** The trace index of a byte of the run, or of its end. */
 static inline uint64_t pug_run_index(const struct pug_run *run, const uint8_t *at)

@@ -13,6 +13,24 @@
 extern "C" {
 #endif
 
+/** As many sources can be in a gathering. */
+#define PUG_MOST_GATHERED 32
+
+/** What a source says in a piece of the trace, turn after turn. */
+struct pug_gathered {
+    struct pug_run run;   /**< with `gaps` */
+    const uint16_t *ends; /**< where each turn ends, in bytes of the run */
+    size_t turns;         /**< how many there are; none of them is empty */
+};
+
+/** What all sources say in a piece of the trace, and in what order they have their turns. */
+struct pug_gathering {
+    const struct pug_gathered *sources; /**< of different ids; one may have said nothing */
+    size_t count;                       /**< how many these are */
+    const uint8_t *order;               /**< for each turn, which of them has it */
+    size_t turns;                       /**< how many turns there are */
+};
+
 /** What the tree offers a transport. */
 struct pug_transport_sink {
     void *context; /**< is handed to these functions */
@@ -42,6 +60,12 @@ struct pug_transport_sink {
     void *encapsulation_context; /**< is handed to it */
     /** Runs of different sources may come in another order than in the trace: nobody minds. */
     bool any_order;
+    /**
+     * The order is to be kept, but what comes of each source may be gathered, and is put back into
+     * the order by the tree. All of it is taken, whatever the answer; it stays where it is until a
+     * flush is answered with "go on". NULL: not now.
+     */
+    enum pug_response (*gathering)(void *context, const struct pug_gathering *gathering);
 };
 
 /** A transport: its name and its functions. */

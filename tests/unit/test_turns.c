@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Sources that speak in turn in CoreSight frames are decoded each over many turns, and what
+ * comes of them is delivered as if each packet were: elements, and the messages between them. For
+ * whole captures and damaged ones, in one piece and in many, also where the consumer waits, stops
+ * or takes another batch's worth of elements from one source before another has its turn.
+ */
+#include "pugmark/pugmark.h"
+#include "recorder/bytes.h"
+#include "recorder/frames.h"
+#include "support/captures.h"
+#include "tree/tree_internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ENOUGH (UINT64_C(256) << 10)
+#define PACKET 32 /* elements, at most */
+
+/* ---- what there is to compare ---- */
+
+/** An element or a message in short. */
+struct event {
+    uint64_t hash, index;
+    uint16_t source;
+    bool message;
+};
+
+struct seen {
+    struct event *events;
+    size_t count, room;
+    enum pug_response worst; /* answer of the tree */
+    unsigned wait_once_in;   /* 0: never */
+    struct rec_random random;
+};
+
+static void see(struct seen *seen, const struct event *event)
+{
+    if (seen->count == seen->room) {
+        seen->room = seen->room * 2 + 1024;
+        seen->events = realloc(seen->events, seen->room * sizeof(*seen->events));
+        assert_non_null(seen->events);
+    }
+    seen->events[seen->count++] = *event;
+}
+
+static uint64_t hash_of(uint64_t hash, const void *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ ((const uint8_t *)data)[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+/** Has each of them one here, and are these the same? */
+static bool is_same(const struct seen *expected, size_t i, const struct seen *seen, size_t j)
+{
+    if (!expected->events || !seen->events || i >= expected->count || j >= seen->count)
+        return false;
+    const struct event *a = &expected->events[i], *b = &seen->events[j];
+    return a->hash == b->hash && a->index == b->index && a->source == b->source;
+}
+
+static enum pug_response take(void *context, const struct pug_element *elements, size_t count,
+                              size_t *taken)
+{
+    struct seen *seen = context;
+    for (size_t i = 0; i < count; i++) {
+        struct pug_element e = elements[i];
+        if (e.flags & PUG_ELEM_PAYLOAD)
+            e.payload = NULL;
+        see(seen, &(struct event){hash_of(1, &e, sizeof(e)), e.index, e.source, false});
+        if (seen->wait_once_in && rec_random_once_in(&seen->random, seen->wait_once_in)) {
+            *taken = i + 1;
+            return PUG_RESP_WAIT;
+        }
+    }
+    return PUG_RESP_CONT;
+}
+
+static void hear(void *context, const struct pug_log_record *record)
+{
+    uint64_t hash = hash_of(1, record->text, strlen(record->text));
+    hash = hash_of(hash, record->component, strlen(record->component));
+    hash = hash_of(hash, &record->code, sizeof(record->code));
+    see(context, &(struct event){hash, record->index, (uint16_t)record->source, true});
+}
+
+/* ---- decoding ---- */
+
+struct manner {
+    bool each;    /* packet's elements are delivered before the next packet is read */
+    size_t block; /* bytes at a time */
+    unsigned wait_once_in;
+};
+
+static struct seen decode(const struct capture *capture, const struct manner *manner, bool *turns)
+{
+    struct seen seen = {.wait_once_in = manner->wait_once_in, .random = {manner->block}};
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree = NULL;
+    const struct pug_snapshot_tree_config config = {.image = image, .decode = true, .log = log};
+    (void)pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree);
+    enum pug_response answer = tree ? PUG_RESP_CONT : PUG_RESP_FATAL_NOT_INIT;
+    if (tree) {
+        pug_tree_on_elements(tree, take, &seen);
+        pug_tree_deliver_each_packet(tree, manner->each);
+        pug_log_set_sink(log, hear, &seen);
+    }
+    for (size_t at = 0, used; at < capture->size && !PUG_RESP_IS_FATAL(answer); at += used) {
+        const size_t left = capture->size - at;
+        answer = pug_tree_data(tree, at, capture->bytes + at,
+                               left < manner->block ? left : manner->block, &used);
+        if (answer > seen.worst)
+            seen.worst = answer;
+        while (PUG_RESP_IS_WAIT(answer))
+            answer = pug_tree_flush(tree);
+    }
+    if (!PUG_RESP_IS_FATAL(answer))
+        answer = pug_tree_end(tree);
+    while (PUG_RESP_IS_WAIT(answer))
+        answer = pug_tree_flush(tree);
+    *turns = tree && tree->in_turn;
+    pug_tree_free(tree);
+    pug_image_free(image);
+    pug_log_free(log);
+    return seen;
+}
+
+/**
+ * Elements come in the same order, and so do messages. These overtake elements that wait in a
+ * batch, but stand behind no others than they did, but of their packet.
+ */
+static void assert_same(const struct seen *expected, const struct seen *seen, const char *name)
+{
+    size_t i = 0, j = 0, elements = 0, seen_elements = 0;
+    for (; i < expected->count || j < seen->count;) {
+        while (i < expected->count && expected->events[i].message)
+            i++;
+        while (j < seen->count && seen->events[j].message)
+            j++;
+        if (i == expected->count && j == seen->count)
+            break;
+        if (!is_same(expected, i, seen, j))
+            fail_msg("%s: element %zu differs (%zu and %zu events)", name, elements,
+                     expected->count, seen->count);
+        i++, j++, elements++;
+    }
+    elements = 0;
+    for (i = j = 0; i < expected->count || j < seen->count; i++, j++) {
+        for (; i < expected->count && !expected->events[i].message; i++)
+            elements++;
+        for (; j < seen->count && !seen->events[j].message; j++)
+            seen_elements++;
+        if (i == expected->count && j == seen->count)
+            break;
+        if (!is_same(expected, i, seen, j))
+            fail_msg("%s: a message behind %zu elements differs", name, elements);
+        if (seen_elements > elements + PACKET)
+            fail_msg("%s: a message stands behind %zu elements, not %zu", name, seen_elements,
+                     elements);
+    }
+}
+
+static const struct manner manners[] = {
+    {false, SIZE_MAX, 0}, {false, 4096, 7}, {false, 48, 0}, {false, 10000, 300}};
+
+static bool compare(const struct capture *capture, const char *name)
+{
+    bool turns, taken = false;
+    struct seen expected = decode(capture, &(struct manner){true, SIZE_MAX, 0}, &turns);
+    assert_false(turns);
+    for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++) {
+        struct seen seen = decode(capture, &manners[i], &turns);
+        taken |= turns;
+        assert_same(&expected, &seen, name);
+        if (manners[i].wait_once_in == 0)
+            assert_int_equal(seen.worst, expected.worst);
+        free(seen.events);
+    }
+    free(expected.events);
+    return taken;
+}
+
+/* ---- captures in which sources speak in turn ---- */
+
+struct streams {
+    struct rec_bytes of[128];
+};
+
+static void keep_run(void *context, const struct pug_run *run)
+{
+    struct streams *streams = context;
+    if (run->source > 0 && run->source < 0x70)
+        rec_put_n(&streams->of[run->source], run->bytes, run->size);
+}
+
+static struct pug_tree *make_tree(const struct capture *capture, struct pug_image *image)
+{
+    struct pug_tree *tree = NULL;
+    const struct pug_snapshot_tree_config config = {.image = image, .decode = true};
+    (void)pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree);
+    return tree;
+}
+
+/** Who says nothing says what another source of its protocol does. */
+static void lend(struct pug_tree *tree, struct streams *streams)
+{
+    const struct pug_source *source, *other;
+    for (size_t n = 0; (source = pug_tree_source_at(tree, n)); n++)
+        for (size_t m = 0; (other = pug_tree_source_at(tree, m)); m++) {
+            struct rec_bytes *to = &streams->of[source->slot];
+            const struct rec_bytes *from = &streams->of[other->slot];
+            if (to->size == 0 && from->size > 0 && source->protocol == other->protocol)
+                rec_put_n(to, from->data, from->size);
+        }
+}
+
+/** The same bytes of each source, a few at a time; 0x6f has no decoder. */
+static struct rec_bytes take_turns(struct streams *streams, unsigned most, unsigned seed)
+{
+    struct rec_random random = {seed};
+    struct rec_bytes bytes = {0};
+    struct rec_frames frames = {.out = &bytes, .random = seed % 2 ? &random : NULL};
+    size_t done[128] = {0}, left = 0;
+    uint8_t ids[128];
+    unsigned count = 0;
+    rec_put_n(&streams->of[0x6f], "nobody hears this, whatever it is", 33);
+    for (unsigned id = 0; id < 128; id++)
+        if (streams->of[id].size > 0) {
+            ids[count++] = (uint8_t)id;
+            left += streams->of[id].size;
+        }
+    while (left > 0 && bytes.size < ENOUGH) {
+        const uint8_t id = ids[rec_random_below(&random, count)];
+        size_t size = 1 + rec_random_below(&random, most);
+        if (size > streams->of[id].size - done[id])
+            size = streams->of[id].size - done[id];
+        rec_frames_put(&frames, id, streams->of[id].data + done[id], size);
+        done[id] += size;
+        left -= size;
+    }
+    rec_frames_finish(&frames);
+    return bytes;
+}
+
+/** Its sources in turn, whole and damaged. *several: captures that have more than one. */
+static void check(const struct capture *capture, unsigned *several)
+{
+    static const unsigned mosts[] = {24, 3, 200};
+    const char *name = pug_snapshot_directory(capture->snapshot);
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree = make_tree(capture, image);
+    struct streams streams = {0};
+    size_t used;
+    if (tree && strcmp(pug_tree_transport(tree)->name, "coresight") == 0) {
+        pug_tree_on_runs(tree, keep_run, &streams);
+        (void)pug_tree_data(tree, 0, capture->bytes, capture->size, &used);
+        lend(tree, &streams);
+        const bool alone = !pug_tree_source_at(tree, 1);
+        *several += !alone;
+        for (unsigned seed = 0; seed < 3; seed++) {
+            struct rec_bytes bytes = take_turns(&streams, mosts[seed], seed);
+            struct rec_random random = {seed};
+            const struct capture turns = {capture->snapshot, capture->buffer, bytes.data,
+                                          bytes.size};
+            assert_true(compare(&turns, name) != alone);
+            for (unsigned i = 0; i < 1 + bytes.size / 500; i++)
+                bytes.data[rec_random_below(&random, (uint32_t)bytes.size)] ^=
+                    (uint8_t)(1 + rec_random_below(&random, 255));
+            (void)compare(&turns, name);
+            rec_bytes_free(&bytes);
+        }
+    }
+    for (unsigned id = 0; id < 128; id++)
+        rec_bytes_free(&streams.of[id]);
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
+static void one_capture(struct capture *capture, void *context)
+{
+    if (capture->size > ENOUGH)
+        capture->size = ENOUGH;
+    (void)compare(capture, pug_snapshot_directory(capture->snapshot));
+    check(capture, context);
+}
+
+static void test_captures(void **state)
+{
+    unsigned several = 0;
+    captures_each(*(const enum captures *)*state, one_capture, &several);
+    assert_true(several > 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST_CAPTURES(test_captures)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
