@@ -82,6 +82,19 @@ static void hold_by_quirks(struct pug_etmv3_decoder *decoder, uint32_t first)
     decoder->list.held = 1;
 }
 
+/** How a source is read. All of it is constant in each of the lane's ways. */
+struct manner {
+    bool each;   /**< elements are delivered after each packet */
+    bool singly; /**< header by header */
+    bool counts; /**< in place of elements */
+    bool turns;  /**< over those of a gathered run */
+};
+
+static inline const uint8_t *last_of(const struct pug_span *span, const struct manner manner)
+{
+    return manner.turns ? pug_span_last(span) : span->end;
+}
+
 /* ---- headers ---- */
 
 /** P-headers that only wait need no address. How many of `most` there are. */
@@ -122,31 +135,63 @@ static const uint8_t *take_header(struct pug_etmv3_decoder *decoder, const struc
     return span->at + 1;
 }
 
-/** P-headers in a row; behind the last one. *left: steps of that one that could not be taken. */
-static inline const uint8_t *take_headers(struct pug_etmv3_decoder *decoder,
-                                          const struct pug_span *span, unsigned most,
-                                          unsigned *left)
+static inline const uint8_t *lay_out(const struct pug_etmv3_config *config, const uint8_t *at,
+                                     const uint8_t *end, unsigned most, uint8_t *row,
+                                     unsigned *steps)
+{
+    return config->cycle_accurate
+               ? pug_etmv3_lay_out(config, at, end, most, PUG_ETMV3_CYCLE_STEPS, row, steps)
+               : pug_etmv3_lay_out(config, at, end, most, PUG_ETMV3_P_HEADER_ATOMS, row, steps);
+}
+
+/** The same over turns: each step will be an element, of which a header's last is held back. */
+static const uint8_t *lay_out_turns(const struct pug_etmv3_decoder *decoder, struct pug_span *span,
+                                    unsigned most, uint8_t *row, unsigned *steps)
 {
     const struct pug_etmv3_config *config = decoder->config;
+    const uint32_t first = decoder->stage->out.batch->count;
+    const uint8_t *at = span->at;
+    while (true) {
+        at = lay_out(config, at, span->end, most, row, steps);
+        const bool holds = config->p_headers[at[-1]].count > 0;
+        if (at < span->end || *steps >= most || !pug_span_next_turn(span, first + *steps - holds))
+            return at;
+    }
+}
+
+/** A row ended before its time, in the header before `at`: turns that end behind it have not. */
+static void reopen_turns(struct pug_span *span, uint32_t told, const uint8_t *at)
+{
+    struct pug_turns *turns = span->turns;
+    while (told < turns->told && span->run->bytes + turns->ends[told] < at)
+        told++;
+    turns->told = told;
+    span->end = span->run->bytes + turns->ends[told];
+}
+
+/** P-headers in a row; behind the last one. *left: steps of that one that could not be taken. */
+static inline __attribute__((always_inline)) const uint8_t *
+take_headers(struct pug_etmv3_decoder *decoder, struct pug_span *span, unsigned most,
+             unsigned *left, const struct manner manner)
+{
+    const struct pug_etmv3_config *config = decoder->config;
+    const uint32_t told = manner.turns ? span->turns->told : 0;
     pug_etmv3_row row;
     struct pug_etmv3_steps steps = pug_etmv3_steps_at(span, row, 0);
     if (most > PUG_ETMV3_ROW_STEPS)
         most = PUG_ETMV3_ROW_STEPS;
-    const uint8_t *end =
-        config->cycle_accurate
-            ? pug_etmv3_lay_out(config, span, most, PUG_ETMV3_CYCLE_STEPS, row, &steps.count)
-            : pug_etmv3_lay_out(config, span, most, PUG_ETMV3_P_HEADER_ATOMS, row, &steps.count);
+    const uint8_t *end = manner.turns
+                             ? lay_out_turns(decoder, span, most, row, &steps.count)
+                             : lay_out(config, span->at, span->end, most, row, &steps.count);
     const unsigned done = take_row(decoder, &steps);
     *left = 0;
-    return done == steps.count ? end : pug_etmv3_stopped_in(config, span->at, done, false, left);
+    if (done == steps.count)
+        return end;
+    end = pug_etmv3_stopped_in(config, span->at, done, false, left);
+    if (manner.turns)
+        reopen_turns(span, told, end);
+    return end;
 }
-
-/** How a source is read. All of it is constant in each of the lane's ways. */
-struct manner {
-    bool each;   /**< elements are delivered after each packet */
-    bool singly; /**< header by header */
-    bool counts; /**< in place of elements */
-};
 
 /** A header at an instruction that was not met: elements that are left join the list. */
 static void take_unmet(struct pug_etmv3_decoder *decoder, struct pug_span *span)
@@ -208,7 +253,7 @@ take_p_headers(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decode
     else if (manner.counts)
         span->at = pug_etmv3_count_headers(decoder, span, batch->limit - batch->count, &left);
     else
-        span->at = take_headers(decoder, span, batch->limit - batch->count, &left);
+        span->at = take_headers(decoder, span, batch->limit - batch->count, &left, manner);
     header = &decoder->config->p_headers[span->at[-1]];
     reader->packet.format = header->format;
     decoder->index = pug_run_index(span->run, span->at - 1);
@@ -229,13 +274,17 @@ take_p_headers(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decode
 
 /* ---- branches ---- */
 
-static enum taken take_branch(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
-                              struct pug_span *span)
+/** `given`: elements of what is before it. */
+static inline enum taken take_branch(struct pug_etmv3_reader *reader,
+                                     struct pug_etmv3_decoder *decoder, struct pug_span *span,
+                                     uint32_t given, const struct manner manner)
 {
     struct pug_etmv3_packet *packet = &reader->packet;
-    const size_t size = pug_etmv3_branch_size(reader, span->at, span->end);
+    const size_t size = pug_etmv3_branch_size(reader, span->at, last_of(span, manner));
     if (size == 0)
         return NOT_TAKEN;
+    if (manner.turns)
+        pug_span_end_turns(span, span->at + size, given);
     release(decoder);
     pug_etmv3_settle(decoder);
     packet->type = PUG_ETMV3_BRANCH_ADDRESS;
@@ -257,11 +306,13 @@ static enum taken take_branch(struct pug_etmv3_reader *reader, struct pug_etmv3_
 
 /** Their elements are few, and are made as decode() makes them. */
 static enum taken take_isync(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
-                             struct pug_span *span, const struct manner manner)
+                             struct pug_span *span, uint32_t given, const struct manner manner)
 {
-    const size_t size = pug_etmv3_read_isync(reader, span->at, span->end);
+    const size_t size = pug_etmv3_read_isync(reader, span->at, last_of(span, manner));
     if (size == 0)
         return NOT_TAKEN;
+    if (manner.turns)
+        pug_span_end_turns(span, span->at + size, given);
     if (manner.counts)
         pug_etmv3_count_stop(decoder);
     pug_etmv3_settle(decoder);
@@ -297,20 +348,24 @@ ride(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder, struct 
 {
     struct pug_batch *batch = decoder->stage->out.batch;
     const uint32_t room = batch->limit - 1; /* the list is released before anything */
+    const uint8_t *const last = last_of(span, manner);
     enum taken taken = TAKEN;
     if (!can_ride(reader, decoder) || batch->response >= PUG_RESP_WAIT)
         return PUG_RESP_CONT;
     renew(decoder);
-    while (span->at < span->end && batch->count < room) {
-        const enum taken last = taken;
+    while (span->at < last && batch->count < room) {
+        const enum taken before = taken;
+        const uint32_t given = batch->count - (taken == TAKEN_HOLD);
+        if (manner.turns)
+            pug_span_end_turns(span, span->at + 1, given);
         if (decoder->config->p_headers[*span->at].step_count > 0)
             taken = take_p_headers(reader, decoder, span, manner);
         else if (*span->at & 1)
-            taken = take_branch(reader, decoder, span);
+            taken = take_branch(reader, decoder, span, given, manner);
         else
-            taken = take_isync(reader, decoder, span, manner);
+            taken = take_isync(reader, decoder, span, given, manner);
         if (taken == NOT_TAKEN) {
-            taken = last;
+            taken = before;
             break;
         }
         if (taken == TAKEN_LONG) {
@@ -357,5 +412,6 @@ enum pug_response pug_etmv3_lane(void *reader, void *pointer, struct pug_span *s
         return ride(reader, decoder, span, (struct manner){.counts = true});
     if (decoder->counting.open)
         pug_etmv3_count_close(decoder);
-    return ride(reader, decoder, span, (struct manner){0});
+    return span->turns ? ride(reader, decoder, span, (struct manner){.turns = true})
+                       : ride(reader, decoder, span, (struct manner){0});
 }

@@ -223,8 +223,9 @@ const uint8_t *pug_etmv3_count_headers(struct pug_etmv3_decoder *decoder,
         add_cycles(&decoder->counting, row.waited[0]);
         all = count_row(decoder, &row, true, &done);
     } else {
-        end =
-            pug_etmv3_lay_out(config, span, most, PUG_ETMV3_P_HEADER_ATOMS, row.atoms, &row.count);
+        row.count = 0;
+        end = pug_etmv3_lay_out(config, span->at, span->end, most, PUG_ETMV3_P_HEADER_ATOMS,
+                                row.atoms, &row.count);
         all = count_row(decoder, &row, false, &done);
     }
     decoder->counting.steps += row.count;

@@ -39,15 +39,14 @@ static inline struct pug_etmv3_steps pug_etmv3_steps_at(const struct pug_span *s
 }
 
 /**
- * Lay out the next P-headers, whose steps are at most `width` each; where they end. There is room
- * for `most` steps and a header.
+ * Lay out P-headers from `at` on, whose steps are at most `width` each, behind those that are laid
+ * out; where they end. There is room for `most` steps and a header.
  */
 static inline const uint8_t *pug_etmv3_lay_out(const struct pug_etmv3_config *config,
-                                               const struct pug_span *span, unsigned most,
+                                               const uint8_t *at, const uint8_t *end, unsigned most,
                                                size_t width, uint8_t *row, unsigned *steps)
 {
-    const uint8_t *at = span->at, *const end = span->end;
-    unsigned count = 0;
+    unsigned count = *steps;
     do {
         const struct pug_etmv3_p_header *header = &config->p_headers[*at];
         const unsigned more = header->step_count;

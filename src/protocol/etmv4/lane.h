@@ -53,6 +53,11 @@ struct pug_element *pug_etmv4_leave(struct pug_etmv4_decoder *decoder, struct pu
 
 struct pug_etmv4_marks;
 
+/** Elements of gathered turns; the atoms that are left of the last packet, or 0. */
+uint32_t pug_etmv4_ride_turns(struct pug_etmv4_reader *reader, struct pug_etmv4_decoder *decoder,
+                              struct pug_span *span, struct pug_etmv4_aim *aim,
+                              struct pug_etmv4_marks *marks);
+
 /**
  * Count by paths; the atoms that are left of the last packet, or 0. `marks`: where timestamps wait,
  * which come between; or NULL.

@@ -249,9 +249,9 @@ static size_t timestamp_size(const struct pug_ptm_config *config, const uint8_t 
 
 /** Its element comes between ranges, also where these are counted. The packet's size, or 0. */
 static size_t take_timestamp(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
-                             const struct pug_span *span)
+                             const struct pug_span *span, const uint8_t *end)
 {
-    const size_t size = timestamp_size(decoder->config, span->at, span->end);
+    const size_t size = timestamp_size(decoder->config, span->at, end);
     if (size == 0)
         return 0;
     pug_ptm_clear_packet(&reader->packet);
@@ -271,10 +271,13 @@ static bool can_ride(const struct pug_ptm_reader *reader, const struct pug_ptm_d
     return reader->state == PUG_PTM_AT_HEADER && decoder->state == PUG_PTM_DECODE;
 }
 
-/** The next packet, if it is usual: its size, else 0. `left`: atoms of it that are not. */
-static inline __attribute__((always_inline)) size_t
-take_packet(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
-            const struct pug_span *span, unsigned *left, const enum pug_want want)
+/** The next packet, if it is usual and before `end`: its size, else 0. `left`: atoms of it that are
+ * not. */
+static inline __attribute__((always_inline)) size_t take_packet(struct pug_ptm_reader *reader,
+                                                                struct pug_ptm_decoder *decoder,
+                                                                const struct pug_span *span,
+                                                                const uint8_t *end, unsigned *left,
+                                                                const enum pug_want want)
 {
     const struct pug_ptm_config *config = decoder->config;
     const uint8_t *at = span->at;
@@ -283,20 +286,20 @@ take_packet(struct pug_ptm_reader *reader, struct pug_ptm_decoder *decoder,
     size_t size = 0;
     decoder->index = pug_span_index(span);
     if (*at & 1) {
-        size = branch_size(config, at, span->end);
+        size = branch_size(config, at, end);
         if (size == 0 || !take_branch(reader, decoder, at, size, want))
             size = 0;
     } else if (atoms.count > 0 && !config->cycle_accurate) {
         size = 1;
         *left = take_atoms(decoder, atoms, NULL, want);
     } else if (atoms.count > 0) {
-        struct cycles cycles = read_cycles(at, span->end);
+        struct cycles cycles = read_cycles(at, end);
         size = cycles.size;
         atoms.count = 1;
         if (size > 0 && take_atoms(decoder, atoms, &cycles, want) > 0)
             size = 0;
     } else if ((*at & 0xfb) == 0x42) { /* bit 2: the clock changed */
-        size = take_timestamp(reader, decoder, span);
+        size = take_timestamp(reader, decoder, span, end);
     }
     if (size == 0)
         decoder->index = before;
@@ -330,18 +333,21 @@ static inline __attribute__((always_inline)) enum pug_response ride(struct pug_p
 {
     const bool each = want == PUG_WANT_EACH;
     struct pug_batch *batch = decoder->stage->out.batch;
+    const uint8_t *const last = pug_span_last(span);
     enum pug_response response = PUG_RESP_CONT;
     if (!can_ride(reader, decoder))
         return response;
     decoder->counts = want == PUG_WANT_COUNTS && pug_chain_begin(&decoder->chain, decoder->stage);
-    while (span->at < span->end && batch->count < batch->limit && decoder->has_address &&
+    while (span->at < last && batch->count < batch->limit && decoder->has_address &&
            batch->response < PUG_RESP_WAIT) {
         const uint8_t header = *span->at;
+        const uint32_t given = batch->count;
         unsigned left = 0;
-        size_t size = take_packet(reader, decoder, span, &left, want);
+        size_t size = take_packet(reader, decoder, span, last, &left, want);
         if (size == 0)
             break;
         span->at += size;
+        pug_span_end_turns(span, span->at, given);
         if (left > 0) {
             end_chain(decoder);
             tell_isa(decoder);
