@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Any bytes on several threads: elements, messages and the answer must be those of one.
+ * @file Any bytes on several threads, and packet by packet: elements, messages and the answer must
+ * be those of one, whose decoders are ahead of what is delivered.
  *
  * Of the target's bytes of an input (inputs.h) the first chooses the sizes of blocks and pieces,
  * the second the number of threads.
@@ -44,7 +45,7 @@ static bool add_sources(struct pug_tree *tree, const uint8_t *data)
 }
 
 static struct outcome decode(const uint8_t *data, size_t size, struct pug_image *image,
-                             unsigned threads)
+                             unsigned threads, bool each_packet)
 {
     struct outcome outcome = {0};
     struct pug_setting items[FUZZ_SETTINGS];
@@ -62,6 +63,7 @@ static struct outcome decode(const uint8_t *data, size_t size, struct pug_image 
         struct pug_jobs_result result;
         pug_log_set_sink(log, outcome_record, &outcome);
         pug_tree_on_elements(tree, take_elements, &outcome);
+        pug_tree_deliver_each_packet(tree, each_packet);
         (void)pug_tree_decode(tree, &jobs, data + FUZZ_HEADER, size - FUZZ_HEADER, &result);
         outcome.at = result.at;
         outcome.response = result.response;
@@ -85,11 +87,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         image = fuzz_image(false);
     if (size < FUZZ_HEADER || !image || depends_on_cuts(data))
         return 0;
-    const struct outcome one = decode(data, size, image, 1);
-    const struct outcome many = decode(data, size, image, 2 + data[3] % 3);
-    if (outcome_equals(&one, &many))
+    const struct outcome one = decode(data, size, image, 1, false);
+    const struct outcome many = decode(data, size, image, 2 + data[3] % 3, false);
+    const struct outcome each = decode(data, size, image, 1, true);
+    const bool same = outcome_equals(&one, &many);
+    if (same && outcome_equals(&one, &each))
         return 0;
-    fprintf(stderr, "%s in %s: not what one thread gives\n", fuzz_protocol(data)->name,
-            fuzz_transport(data)->name);
+    fprintf(stderr, "%s in %s: not what %s gives\n", fuzz_protocol(data)->name,
+            fuzz_transport(data)->name, same ? "packet by packet" : "one thread");
     abort();
 }

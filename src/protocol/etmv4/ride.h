@@ -123,6 +123,7 @@ pug_etmv4_ride(struct pug_etmv4_reader *r, struct pug_etmv4_decoder *d, struct p
     const struct pug_range_context context = pug_range_context(&d->stage->out.blank);
     const struct pug_etmv4_header *const headers = r->config->headers;
     const pug_etmv4_forms forms = pug_etmv4_forms_of(r);
+    const struct pug_run run = *span->run;
     const uint8_t *at = span->at, *const end = turns ? pug_span_last(span) : span->end;
     struct pug_element *element = pug_etmv4_batch_end(batch);
     const struct pug_block *block = NULL, *from = NULL; /* without `from` the place is known */
@@ -140,7 +141,7 @@ pug_etmv4_ride(struct pug_etmv4_reader *r, struct pug_etmv4_decoder *d, struct p
             const size_t size = pug_etmv4_take_address(r, forms, (uint16_t)pug_etmv4_ahead(at, end),
                                                        at, end, &aim.value);
             if (size == 0 && marks) {
-                const uint64_t own = pug_run_index(span->run, at);
+                const uint64_t own = pug_run_index(&run, at);
                 const size_t more = pug_etmv4_take_mark(r, d, header, own, at, end, marks);
                 if (more == 0)
                     break;
@@ -154,7 +155,7 @@ pug_etmv4_ride(struct pug_etmv4_reader *r, struct pug_etmv4_decoder *d, struct p
                 break;
             if (turns && at + size > span->end)
                 pug_span_end_turns(span, at + size, (uint32_t)(element - batch->elements));
-            index = aim.index = pug_run_index(span->run, at);
+            index = aim.index = pug_run_index(&run, at);
             aim.open = true;
             aim.is = d->last_is = r->stack[PUG_ETMV4_REGISTER].is;
             at += size;
@@ -167,7 +168,7 @@ pug_etmv4_ride(struct pug_etmv4_reader *r, struct pug_etmv4_decoder *d, struct p
         if (element > full && (stack ? from : block) &&
             !pug_etmv4_deliver(d, &element, epoch, &ran, want))
             break;
-        index = pug_run_index(span->run, at++);
+        index = pug_run_index(&run, at++);
         atoms = header->atoms;
         if (marks)
             element = pug_etmv4_put_waiting(d, marks, element,
