@@ -14,8 +14,8 @@
 
 #include <stdlib.h>
 
-/* Elements in a source's own batch, at first and at most; and room behind its limit, for what a
- * lane puts down before it asks again. */
+/* Elements in a source's own batch, at first and, of program flow, at most; and room behind its
+ * limit, for what a lane puts down before it asks again. */
 #define ROOM_FIRST 512u
 #define ROOM_MOST  4096u
 #define ROOM_SPARE 64u
@@ -34,7 +34,7 @@ struct speaker {
     enum pug_response answer; /**< fatal: that is where it ends */
 
     struct pug_element *elements; /**< of turns that were not delivered yet; kept over gatherings */
-    uint32_t room, count, given;
+    uint32_t room, most, count, given;
     uint32_t told; /**< turns that were delivered */
     struct pug_log_records messages;
     struct pug_list places; /**< of struct place, for each of the messages */
@@ -114,7 +114,7 @@ static enum pug_response decode(struct pug_tree *tree, struct speaker *speaker)
     const uint8_t *from = speaker->span.at;
     tree->batch.elements = speaker->elements;
     tree->batch.count = speaker->count;
-    tree->batch.limit = speaker->room;
+    tree->batch.limit = speaker->room < speaker->most ? speaker->room : speaker->most;
     tree->batch.response = PUG_RESP_CONT;
     tree->batch.flush = stop_when_full;
     tree->batch.give = take_nothing;
@@ -137,7 +137,7 @@ static void take_turns(struct pug_tree *tree, struct speaker *speaker)
     speaker->count = speaker->given = 0;
     while (room && PUG_RESP_IS_WAIT(answer)) {
         answer = decode(tree, speaker);
-        if (PUG_RESP_IS_WAIT(answer) && (speaker->room >= ROOM_MOST || !enlarge(speaker)))
+        if (PUG_RESP_IS_WAIT(answer) && (speaker->room >= speaker->most || !enlarge(speaker)))
             break;
     }
     if (!room)
@@ -280,6 +280,10 @@ static void begin(struct pug_tree *tree, struct pug_in_turn *in_turn)
         const struct pug_gathered *said = &in_turn->all.sources[i];
         struct speaker *speaker = &in_turn->speakers[i];
         speaker->source = said->turns > 0 ? pug_tree_hear(tree, &said->run) : NULL;
+        /* who has payloads keeps them for as many elements as are in the tree's batch */
+        speaker->most = speaker->source && speaker->source->protocol->program_flow
+                            ? ROOM_MOST
+                            : tree->batch.limit;
         speaker->done = false;
         speaker->answer = PUG_RESP_CONT;
         speaker->count = speaker->given = speaker->told = 0;

@@ -202,11 +202,11 @@ static enum pug_response take(void *context, const struct pug_element *elements,
 }
 
 /** Elements of sources of ITM, which reads any bytes. */
-static struct taker decode(const struct rec_bytes *stream, bool any_order, bool counted,
-                           unsigned wait_once_in)
+static struct taker decode(const struct manner *manner, const struct rec_bytes *stream,
+                           bool any_order, bool counted, unsigned wait_once_in)
 {
     struct taker taker = {.random = {wait_once_in + 1}, .wait_once_in = wait_once_in};
-    struct pug_tree *tree = make_tree(&manners[0]);
+    struct pug_tree *tree = make_tree(manner);
     struct pug_counts *counts = pug_counts_new();
     size_t used = 0;
     for (unsigned id = 1; id <= 4; id++) {
@@ -236,11 +236,11 @@ static struct taker decode(const struct rec_bytes *stream, bool any_order, bool 
 }
 
 /** Each source begins with synchronisation, and goes on with anything. */
-static struct rec_bytes make_itm(void)
+static struct rec_bytes make_itm(unsigned sync_every)
 {
     static const uint8_t async[] = {0, 0, 0, 0, 0, 0x80};
-    struct rec_bytes bytes = {0}, tail = take_turns(3, 4, 0, false);
-    struct rec_frames frames = {.out = &bytes};
+    struct rec_bytes bytes = {0}, tail = take_turns(3, 4, sync_every, false);
+    struct rec_frames frames = {.out = &bytes, .sync_every = sync_every};
     for (uint8_t id = 1; id <= 4; id++)
         rec_frames_put(&frames, id, async, sizeof(async));
     rec_frames_finish(&frames);
@@ -250,14 +250,13 @@ static struct rec_bytes make_itm(void)
     return bytes;
 }
 
-static void test_waits(void **state)
+static void wait_in(const struct manner *manner, unsigned sync_every)
 {
-    (void)state;
-    struct rec_bytes bytes = make_itm();
-    struct taker plain = decode(&bytes, false, true, 0);
+    struct rec_bytes bytes = make_itm(sync_every);
+    struct taker plain = decode(manner, &bytes, false, true, 0);
     for (unsigned n = 0; n < 12; n++) {
         const unsigned once_in = n / 2 * 7;
-        struct taker waiting = decode(&bytes, n % 2, n % 2 && once_in % 2, once_in);
+        struct taker waiting = decode(manner, &bytes, n % 2, n % 2 && once_in % 2, once_in);
         for (unsigned i = 0; i < SOURCES; i++) {
             assert_int_equal(waiting.bytes[i].size, plain.bytes[i].size);
             if (plain.bytes[i].size > 0)
@@ -269,6 +268,13 @@ static void test_waits(void **state)
     for (unsigned i = 0; i < SOURCES; i++)
         rec_bytes_free(&plain.bytes[i]);
     rec_bytes_free(&bytes);
+}
+
+static void test_waits(void **state)
+{
+    (void)state;
+    wait_in(&manners[0], 0);
+    wait_in(&manners[3], 50);
 }
 
 int main(void)

@@ -8,7 +8,9 @@
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"
 #include "recorder/frames.h"
+#include "recorder/stm.h"
 #include "support/captures.h"
+#include "support/outcome.h"
 #include "tree/tree_internal.h"
 
 #include <setjmp.h>
@@ -51,13 +53,6 @@ static void see(struct seen *seen, const struct event *event)
     seen->events[seen->count++] = *event;
 }
 
-static uint64_t hash_of(uint64_t hash, const void *data, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ ((const uint8_t *)data)[i]) * UINT64_C(1099511628211);
-    return hash;
-}
-
 /** Has each of them one here, and are these the same? */
 static bool is_same(const struct seen *expected, size_t i, const struct seen *seen, size_t j)
 {
@@ -72,10 +67,8 @@ static enum pug_response take(void *context, const struct pug_element *elements,
 {
     struct seen *seen = context;
     for (size_t i = 0; i < count; i++) {
-        struct pug_element e = elements[i];
-        if (e.flags & PUG_ELEM_PAYLOAD)
-            e.payload = NULL;
-        see(seen, &(struct event){hash_of(1, &e, sizeof(e)), e.index, e.source, false});
+        const struct pug_element *e = &elements[i];
+        see(seen, &(struct event){outcome_hash(e), e->index, e->source, false});
         if (seen->wait_once_in && rec_random_once_in(&seen->random, seen->wait_once_in)) {
             *taken = i + 1;
             return PUG_RESP_WAIT;
@@ -86,9 +79,9 @@ static enum pug_response take(void *context, const struct pug_element *elements,
 
 static void hear(void *context, const struct pug_log_record *record)
 {
-    uint64_t hash = hash_of(1, record->text, strlen(record->text));
-    hash = hash_of(hash, record->component, strlen(record->component));
-    hash = hash_of(hash, &record->code, sizeof(record->code));
+    uint64_t hash = outcome_mix(1, record->text, strlen(record->text));
+    hash = outcome_mix(hash, record->component, strlen(record->component));
+    hash = outcome_mix(hash, &record->code, sizeof(record->code));
     see(context, &(struct event){hash, record->index, (uint16_t)record->source, true});
 }
 
@@ -100,24 +93,19 @@ struct manner {
     unsigned wait_once_in;
 };
 
-static struct seen decode(const struct capture *capture, const struct manner *manner, bool *turns)
+/** All that comes of some bytes. */
+static struct seen feed(struct pug_tree *tree, struct pug_log *log, const uint8_t *bytes,
+                        size_t size, const struct manner *manner)
 {
     struct seen seen = {.wait_once_in = manner->wait_once_in, .random = {manner->block}};
-    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
-    struct pug_image *image = pug_image_new();
-    struct pug_tree *tree = NULL;
-    const struct pug_snapshot_tree_config config = {.image = image, .decode = true, .log = log};
-    (void)pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree);
-    enum pug_response answer = tree ? PUG_RESP_CONT : PUG_RESP_FATAL_NOT_INIT;
-    if (tree) {
-        pug_tree_on_elements(tree, take, &seen);
-        pug_tree_deliver_each_packet(tree, manner->each);
-        pug_log_set_sink(log, hear, &seen);
-    }
-    for (size_t at = 0, used; at < capture->size && !PUG_RESP_IS_FATAL(answer); at += used) {
-        const size_t left = capture->size - at;
-        answer = pug_tree_data(tree, at, capture->bytes + at,
-                               left < manner->block ? left : manner->block, &used);
+    enum pug_response answer = PUG_RESP_CONT;
+    pug_tree_on_elements(tree, take, &seen);
+    pug_tree_deliver_each_packet(tree, manner->each);
+    pug_log_set_sink(log, hear, &seen);
+    for (size_t at = 0, used; at < size && !PUG_RESP_IS_FATAL(answer); at += used) {
+        const size_t left = size - at;
+        answer =
+            pug_tree_data(tree, at, bytes + at, left < manner->block ? left : manner->block, &used);
         if (answer > seen.worst)
             seen.worst = answer;
         while (PUG_RESP_IS_WAIT(answer))
@@ -127,6 +115,20 @@ static struct seen decode(const struct capture *capture, const struct manner *ma
         answer = pug_tree_end(tree);
     while (PUG_RESP_IS_WAIT(answer))
         answer = pug_tree_flush(tree);
+    return seen;
+}
+
+/** *turns: was something taken in turns? */
+static struct seen decode(const struct capture *capture, const struct manner *manner, bool *turns)
+{
+    struct seen seen = {0};
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree = NULL;
+    const struct pug_snapshot_tree_config config = {.image = image, .decode = true, .log = log};
+    (void)pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree);
+    if (tree)
+        seen = feed(tree, log, capture->bytes, capture->size, manner);
     *turns = tree && tree->in_turn;
     pug_tree_free(tree);
     pug_image_free(image);
@@ -300,8 +302,75 @@ static void test_captures(void **state)
     assert_true(several > 2);
 }
 
+/* ---- payloads ---- */
+
+/** Messages of two packets, each of which becomes an element with a payload. */
+static struct rec_bytes make_messages(void)
+{
+    struct rec_bytes bytes = {0};
+    struct rec_stm stm = {.bytes = &bytes};
+    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_ASYNC});
+    rec_stm_put(&stm, &(struct pug_stm_packet){.type = PUG_STM_VERSION, .payload = 3});
+    for (unsigned i = 0; bytes.size < 20000; i++) {
+        rec_stm_put(&stm, &(struct pug_stm_packet){
+                              .type = PUG_STM_D8, .marker = true, .payload = (uint8_t)i});
+        rec_stm_put(&stm,
+                    &(struct pug_stm_packet){.type = PUG_STM_D8, .payload = (uint8_t)(i >> 8)});
+    }
+    rec_stm_end(&stm);
+    return bytes;
+}
+
+static struct seen decode_messages(const struct rec_bytes *bytes, const struct manner *manner)
+{
+    const struct pug_setting ids[] = {{.name = "STMTCSR", .value = 0x110005},
+                                      {.name = "STMTCSR", .value = 0x120005}};
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    struct pug_tree *tree;
+    assert_int_equal(
+        pug_tree_new(&(struct pug_tree_config){.transport = "coresight", .log = log}, &tree),
+        PUG_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct pug_source_config source = {.protocol = "STM",
+                                                 .settings = {.items = &ids[i], .count = 1},
+                                                 .decode = true,
+                                                 .options = {.join_payloads = true}};
+        assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
+    }
+    struct seen seen = feed(tree, log, bytes->data, bytes->size, manner);
+    assert_true(manner->each || tree->in_turn);
+    pug_tree_free(tree);
+    pug_log_free(log);
+    return seen;
+}
+
+/** A payload lasts until its element is delivered, though one source speaks most of the time. */
+static void test_payloads(void **state)
+{
+    (void)state;
+    struct rec_bytes messages = make_messages(), bytes = {0};
+    struct rec_frames frames = {.out = &bytes};
+    struct seen expected;
+    for (size_t at = 0, other = 0; at + 64 < messages.size; at += 64, other += 2) {
+        rec_frames_put(&frames, 0x11, messages.data + at, 64);
+        rec_frames_put(&frames, 0x12, messages.data + other, 2);
+    }
+    rec_frames_finish(&frames);
+    expected = decode_messages(&bytes, &(struct manner){true, SIZE_MAX, 0});
+    assert_true(expected.count > 5000);
+    for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++) {
+        struct seen seen = decode_messages(&bytes, &manners[i]);
+        assert_same(&expected, &seen, "payloads");
+        free(seen.events);
+    }
+    free(expected.events);
+    rec_bytes_free(&bytes);
+    rec_bytes_free(&messages);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST_CAPTURES(test_captures)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_payloads),
+                                       TEST_CAPTURES(test_captures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,7 +146,12 @@ static inline void pug_mark_list_add(struct pug_mark_list *list, enum pug_mark_k
 
 /* ---- where elements go ---- */
 
-/** The tree's batch of elements, shared by its sources so that their order is kept. */
+/**
+ * The tree's batch of elements, shared by its sources so that their order is kept. What an
+ * element's payload points to must last until it is delivered: of a protocol that is not of program
+ * flow never more elements wait than the limit that its decoder finds when it is made, and a
+ * step's.
+ */
 struct pug_batch {
     struct pug_element *elements;           /**< room for elements; those that wait are the first */
     uint32_t count;                         /**< elements in it */
