@@ -15,6 +15,7 @@
 #define MOST        (WINDOW + 2 * PUG_CS_FRAME_BYTES)
 #define MOST_TURNS  (TURN_WINDOW / 2 + PUG_CS_FRAME_BYTES)
 #define LOOK_AHEAD  4 /* frames: where one source speaks in all of them it is alone for now */
+#define LEAST       8 /* frames: fewer are not worth it */
 
 /** A source in a window, and room for what it says. */
 struct speaker {
@@ -51,7 +52,9 @@ static bool may_gather(const struct pug_coresight *cs, const struct pug_cs_block
 static bool speak_several(const struct pug_coresight *cs, const struct pug_cs_block *block)
 {
     struct pug_cs_block ahead = *block;
-    for (unsigned i = 0; i < LOOK_AHEAD && has_frame(&ahead); i++) {
+    if (block->end - block->at < (ptrdiff_t)(LEAST * PUG_CS_FRAME_BYTES))
+        return false;
+    for (unsigned i = 0; i < LOOK_AHEAD; i++) {
         if (!pug_cs_repeats_id(cs, ahead.at, pug_cs_find_ids(ahead.at)))
             return true;
         ahead.at += PUG_CS_FRAME_BYTES;

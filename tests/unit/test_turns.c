@@ -172,7 +172,7 @@ static void assert_same(const struct seen *expected, const struct seen *seen, co
 }
 
 static const struct manner manners[] = {
-    {false, SIZE_MAX, 0}, {false, 4096, 7}, {false, 48, 0}, {false, 10000, 300}};
+    {false, SIZE_MAX, 0}, {false, 4096, 7}, {false, 160, 0}, {false, 10000, 300}};
 
 static bool compare(const struct capture *capture, const char *name)
 {
