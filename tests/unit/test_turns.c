@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Sources that speak in turn in CoreSight frames are decoded each over many turns, and what
- * comes of them is delivered as if each packet were: elements, and the messages between them. For
- * whole captures and damaged ones, in one piece and in many, also where the consumer waits, stops
- * or takes another batch's worth of elements from one source before another has its turn.
+ * comes of them is what comes where somebody looks at each packet: elements, and the messages
+ * between them. For whole captures and damaged ones, in one piece and in many, also where the
+ * consumer waits.
  */
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"
@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-#define ENOUGH (UINT64_C(256) << 10)
+#define ENOUGH (UINT64_C(64) << 10)
 #define PACKET 32 /* elements, at most */
 
 /* ---- what there is to compare ---- */
@@ -88,10 +88,18 @@ static void hear(void *context, const struct pug_log_record *record)
 /* ---- decoding ---- */
 
 struct manner {
+    bool watched; /* somebody looks at each packet: no lane serves, and no source is ahead */
     bool each;    /* packet's elements are delivered before the next packet is read */
     size_t block; /* bytes at a time */
     unsigned wait_once_in;
 };
+
+static void watch(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    (void)context;
+    (void)op;
+    (void)packet;
+}
 
 /** All that comes of some bytes. */
 static struct seen feed(struct pug_tree *tree, struct pug_log *log, const uint8_t *bytes,
@@ -101,6 +109,8 @@ static struct seen feed(struct pug_tree *tree, struct pug_log *log, const uint8_
     enum pug_response answer = PUG_RESP_CONT;
     pug_tree_on_elements(tree, take, &seen);
     pug_tree_deliver_each_packet(tree, manner->each);
+    for (size_t n = 0; manner->watched && pug_tree_source_at(tree, n); n++)
+        pug_source_monitor(pug_tree_source_at(tree, n), watch, NULL);
     pug_log_set_sink(log, hear, &seen);
     for (size_t at = 0, used; at < size && !PUG_RESP_IS_FATAL(answer); at += used) {
         const size_t left = size - at;
@@ -138,9 +148,10 @@ static struct seen decode(const struct capture *capture, const struct manner *ma
 
 /**
  * Elements come in the same order, and so do messages. These overtake elements that wait in a
- * batch, but stand behind no others than they did, but of their packet.
+ * batch, but stand behind no others than they did, but of their packet, which has at most so many.
  */
-static void assert_same(const struct seen *expected, const struct seen *seen, const char *name)
+static void assert_same(const struct seen *expected, const struct seen *seen, uint32_t most,
+                        const char *name)
 {
     size_t i = 0, j = 0, elements = 0, seen_elements = 0;
     for (; i < expected->count || j < seen->count;) {
@@ -165,24 +176,28 @@ static void assert_same(const struct seen *expected, const struct seen *seen, co
             break;
         if (!is_same(expected, i, seen, j))
             fail_msg("%s: a message behind %zu elements differs", name, elements);
-        if (seen_elements > elements + PACKET)
+        if (seen_elements > elements + most)
             fail_msg("%s: a message stands behind %zu elements, not %zu", name, seen_elements,
                      elements);
     }
 }
 
-static const struct manner manners[] = {
-    {false, SIZE_MAX, 0}, {false, 4096, 7}, {false, 160, 0}, {false, 10000, 300}};
+static const struct manner manners[] = {{false, false, SIZE_MAX, 0},
+                                        {false, false, 4096, 7},
+                                        {false, false, 160, 0},
+                                        {false, false, 10000, 300},
+                                        {false, true, SIZE_MAX, 0}};
+static const struct manner watched = {true, true, SIZE_MAX, 0};
 
 static bool compare(const struct capture *capture, const char *name)
 {
     bool turns, taken = false;
-    struct seen expected = decode(capture, &(struct manner){true, SIZE_MAX, 0}, &turns);
+    struct seen expected = decode(capture, &watched, &turns);
     assert_false(turns);
     for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++) {
         struct seen seen = decode(capture, &manners[i], &turns);
         taken |= turns;
-        assert_same(&expected, &seen, name);
+        assert_same(&expected, &seen, PACKET, name);
         if (manners[i].wait_once_in == 0)
             assert_int_equal(seen.worst, expected.worst);
         free(seen.events);
@@ -287,12 +302,38 @@ static void check(const struct capture *capture, unsigned *several)
     pug_image_free(image);
 }
 
+#define SHORT 2000 /* bytes */
+
+/** Each byte that there is at some places: as a header, where it is one. */
+static void put_headers(const struct capture *capture)
+{
+    const char *name = pug_snapshot_directory(capture->snapshot);
+    struct rec_random random = {1};
+    struct rec_bytes bytes = {0};
+    bool turns;
+    for (unsigned header = 0; header < 64 && capture->size > 0; header++) {
+        bytes.size = 0;
+        rec_put_n(&bytes, capture->bytes, capture->size < SHORT ? capture->size : SHORT);
+        for (unsigned i = 0; i < 4 + bytes.size / 60; i++)
+            bytes.data[rec_random_below(&random, (uint32_t)bytes.size)] =
+                (uint8_t)(header + i % 4 * 64);
+        const struct capture changed = {capture->snapshot, capture->buffer, bytes.data, bytes.size};
+        struct seen expected = decode(&changed, &watched, &turns);
+        struct seen seen = decode(&changed, &manners[0], &turns);
+        assert_same(&expected, &seen, UINT16_MAX, name);
+        free(expected.events);
+        free(seen.events);
+    }
+    rec_bytes_free(&bytes);
+}
+
 static void one_capture(struct capture *capture, void *context)
 {
     if (capture->size > ENOUGH)
         capture->size = ENOUGH;
     (void)compare(capture, pug_snapshot_directory(capture->snapshot));
     check(capture, context);
+    put_headers(capture);
 }
 
 static void test_captures(void **state)
@@ -356,11 +397,11 @@ static void test_payloads(void **state)
         rec_frames_put(&frames, 0x12, messages.data + other, 2);
     }
     rec_frames_finish(&frames);
-    expected = decode_messages(&bytes, &(struct manner){true, SIZE_MAX, 0});
+    expected = decode_messages(&bytes, &watched);
     assert_true(expected.count > 5000);
     for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++) {
         struct seen seen = decode_messages(&bytes, &manners[i]);
-        assert_same(&expected, &seen, "payloads");
+        assert_same(&expected, &seen, PACKET, "payloads");
         free(seen.events);
     }
     free(expected.events);

@@ -114,7 +114,8 @@ static inline size_t pug_etmv4_take_mark(struct pug_etmv4_reader *r,
     else if (header->form >= PUG_ETMV4_FORM_CCNT_F1 && header->form <= PUG_ETMV4_FORM_CCNT_F3 &&
              pug_etmv4_counts_cycles(d))
         size = pug_etmv4_take_cycles(r, header, at, end, mark);
-    else if (header->type == PUG_ETMV4_TS_MARKER || header->form == PUG_ETMV4_FORM_EVENT)
+    else if (header->form == PUG_ETMV4_FORM_EVENT ||
+             (header->form == PUG_ETMV4_FORM_BARE && header->type == PUG_ETMV4_TS_MARKER))
         size = pug_etmv4_take_bare(header, at, mark);
     marks->count += size > 0;
     return size;
