@@ -207,18 +207,20 @@ bool pug_cs_gather(struct pug_coresight *cs, struct pug_cs_block *block)
         return false;
     cs->gathering->tells_turns = !sink->any_order;
     take_window(cs, block);
+    if (block->at == start) {
+        pug_cs_forget_gathered(cs);
+        return false;
+    }
     stats->framing += (uint64_t)(block->at - start);
     for (unsigned i = 0; i < cs->gathering->count; i++)
         stats->framing -= cs->gathering->said[i].run.size;
-    if (block->at > start) {
-        cs->in_padding = false;
-        cs->shift = pug_cs_word(block->at - 4);
-    }
+    cs->in_padding = false;
+    cs->shift = pug_cs_word(block->at - 4);
     if (cs->gathering->tells_turns)
         give_turns(cs);
     else
         pug_cs_give_gathered(cs);
-    return block->at > start;
+    return true;
 }
 
 /** The consumer took so many bytes. */
