@@ -8,18 +8,12 @@
  */
 #include "tree/tree_internal.h"
 
-static enum pug_response worse(enum pug_response a, enum pug_response b)
-{
-    return a > b ? a : b;
-}
-
 static bool is_active(const struct pug_tree *tree, const struct pug_source *source)
 {
     return tree->transport->single || pug_tree_is_enabled(tree, source->slot);
 }
 
-/** Deliver what waits in the batch. */
-static enum pug_response deliver(struct pug_tree *tree)
+enum pug_response pug_tree_deliver(struct pug_tree *tree)
 {
     tree->batch.response = PUG_RESP_CONT;
     tree->batch.flush(&tree->batch);
@@ -29,16 +23,16 @@ static enum pug_response deliver(struct pug_tree *tree)
 /** Deliver the batch, then what was gathered; then let the decoders that were stopped go on. */
 static enum pug_response resume_sources(struct pug_tree *tree)
 {
-    enum pug_response worst = deliver(tree);
+    enum pug_response worst = pug_tree_deliver(tree);
     if (worst < PUG_RESP_WAIT && pug_in_turn_waits(tree))
-        worst = worse(worst, pug_in_turn_go_on(tree));
+        worst = pug_worse(worst, pug_in_turn_go_on(tree));
     if (worst >= PUG_RESP_WAIT)
         return worst;
     for (size_t i = 0; i < tree->source_count; i++) {
         if (!is_active(tree, tree->sources[i]))
             continue;
         enum pug_response answer = pug_source_flush(tree->sources[i]);
-        worst = worse(worst, answer);
+        worst = pug_worse(worst, answer);
         if (PUG_RESP_IS_WAIT(answer))
             break;
     }
@@ -77,10 +71,11 @@ static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8
         return worst;
     tree->transport_sink.any_order = !pug_tree_minds_order(tree);
     tree->transport_sink.gathering = pug_tree_may_decode_ahead(tree) ? pug_in_turn_take : NULL;
-    worst = worse(worst, tree->transport->data(tree->transport_state, index, bytes, size, used));
+    worst =
+        pug_worse(worst, tree->transport->data(tree->transport_state, index, bytes, size, used));
     /* What was decoded before a fatal packet is the consumer's, unless the consumer stopped. */
     if (tree->batch.response < PUG_RESP_WAIT && tree->batch.count > 0)
-        worst = worse(worst, deliver(tree));
+        worst = pug_worse(worst, pug_tree_deliver(tree));
     return worst;
 }
 
@@ -131,24 +126,24 @@ static enum pug_response end_sources(struct pug_tree *tree)
         if (!is_active(tree, tree->sources[tree->end_next]))
             continue;
         struct pug_source *source = pug_tree_touch(tree, tree->end_next);
-        worst = worse(worst, waits ? pug_source_end(source) : end_beside(tree, source, &rest));
+        worst = pug_worse(worst, waits ? pug_source_end(source) : end_beside(tree, source, &rest));
         if (waits && PUG_RESP_IS_WAIT(worst))
             return worst;
     }
     tree->ending = false;
     for (size_t i = 0; i < tree->source_count; i++)
         tree->sources[i]->end_phase = PUG_END_READ;
-    return worse(worst, deliver(tree));
+    return pug_worse(worst, pug_tree_deliver(tree));
 }
 
 static enum pug_response flush(struct pug_tree *tree)
 {
     enum pug_response worst = resume_sources(tree);
     if (worst < PUG_RESP_WAIT)
-        worst = worse(worst, tree->transport->flush(tree->transport_state));
+        worst = pug_worse(worst, tree->transport->flush(tree->transport_state));
     if (worst < PUG_RESP_WAIT && tree->ending)
-        worst = worse(worst, end_sources(tree));
-    return worst < PUG_RESP_WAIT ? worse(worst, deliver(tree)) : worst;
+        worst = pug_worse(worst, end_sources(tree));
+    return worst < PUG_RESP_WAIT ? pug_worse(worst, pug_tree_deliver(tree)) : worst;
 }
 
 static enum pug_response end(struct pug_tree *tree)
@@ -157,10 +152,10 @@ static enum pug_response end(struct pug_tree *tree)
     bool waits = !tree->quirks.end_does_not_wait;
     if (waits && is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
         return worst;
-    worst = worse(worst, tree->transport->end(tree->transport_state));
+    worst = pug_worse(worst, tree->transport->end(tree->transport_state));
     tree->ending = true;
     tree->end_next = 0;
-    return worst >= PUG_RESP_WAIT ? worst : worse(worst, end_sources(tree));
+    return worst >= PUG_RESP_WAIT ? worst : pug_worse(worst, end_sources(tree));
 }
 
 static enum pug_response reset(struct pug_tree *tree)
@@ -173,7 +168,7 @@ static enum pug_response reset(struct pug_tree *tree)
     enum pug_response worst = PUG_RESP_CONT;
     for (size_t i = 0; i < tree->source_count; i++)
         if (is_active(tree, tree->sources[i]))
-            worst = worse(worst, pug_source_reset(tree->sources[i]));
+            worst = pug_worse(worst, pug_source_reset(tree->sources[i]));
     for (size_t i = 0; i < tree->source_count; i++)
         tree->sources[i]->stage.from_begin = true;
     return worst;
@@ -225,9 +220,9 @@ static enum pug_response take_packet(struct pug_tree *tree, struct pug_source *s
     if (is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
         return worst;
     touch(tree, source);
-    worst = worse(worst, pug_source_take(source, packet));
+    worst = pug_worse(worst, pug_source_take(source, packet));
     if (tree->batch.response < PUG_RESP_WAIT && tree->batch.count > 0)
-        worst = worse(worst, deliver(tree));
+        worst = pug_worse(worst, pug_tree_deliver(tree));
     return worst;
 }
 
@@ -237,10 +232,10 @@ static enum pug_response end_source(struct pug_tree *tree, struct pug_source *so
     enum pug_response worst = is_stopped(tree) ? flush(tree) : PUG_RESP_CONT;
     if (worst >= PUG_RESP_WAIT)
         return worst;
-    worst = worse(worst, pug_source_end(source));
+    worst = pug_worse(worst, pug_source_end(source));
     if (!PUG_RESP_IS_WAIT(worst))
         source->end_phase = PUG_END_READ;
-    return worst < PUG_RESP_WAIT ? worse(worst, deliver(tree)) : worst;
+    return worst < PUG_RESP_WAIT ? pug_worse(worst, pug_tree_deliver(tree)) : worst;
 }
 
 enum pug_response pug_source_packet(struct pug_source *source, enum pug_op op,

@@ -294,19 +294,20 @@ enum pug_response pug_source_run_turns(struct pug_source *source, struct pug_spa
         return PUG_RESP_FATAL_NOT_INIT;
     if (source->stage.pending)
         response = pug_source_flush(source);
+    if (response >= PUG_RESP_WAIT)
+        return response;
     do {
-        while (span->at < span->end && response < PUG_RESP_WAIT) {
+        while (span->at < span->end) {
             const uint8_t *from = span->at;
             response = run_turn(source, span, response);
             source->stage.stats.bytes += (uint64_t)(span->at - from);
             if (response >= PUG_RESP_WAIT)
                 return response;
-            if (response > *worst)
-                *worst = response;
+            *worst = pug_worse(*worst, response);
             response = PUG_RESP_CONT;
         }
-        if (response >= PUG_RESP_WAIT)
-            return response;
+        *worst = pug_worse(*worst, response); /* where all of the turn was read before it waited */
+        response = PUG_RESP_CONT;
     } while (pug_span_next_turn(span, batch->count));
     turns->elements[turns->told++] = batch->count;
     return PUG_RESP_CONT;

@@ -162,6 +162,15 @@ static inline enum pug_tree_loss pug_state_section_loss(const struct pug_tree *t
     return (enum pug_tree_loss)loss;
 }
 
+/** Of several answers the worst counts. */
+static inline enum pug_response pug_worse(enum pug_response a, enum pug_response b)
+{
+    return a > b ? a : b;
+}
+
+/** Deliver what waits in the batch; the consumer's answer. */
+enum pug_response pug_tree_deliver(struct pug_tree *tree);
+
 /* What a batch can do. */
 bool pug_batch_deliver(struct pug_batch *batch);
 bool pug_batch_settle(struct pug_batch *batch, enum pug_response answer, size_t taken);

@@ -52,11 +52,6 @@ struct pug_in_turn {
     struct speaker speakers[PUG_MOST_GATHERED];
 };
 
-static enum pug_response worse(enum pug_response a, enum pug_response b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- a batch of its own ---- */
 
 /** What there is stays for its turn; without room the source stops. */
@@ -184,12 +179,12 @@ static enum pug_response give_turn(struct pug_tree *tree, struct speaker *speake
     enum pug_response worst = PUG_RESP_CONT;
     const struct place *places = speaker->places.items;
     while (speaker->said < speaker->messages.count && places[speaker->said].turn == speaker->told) {
-        worst = worse(worst, give_elements(tree, speaker, places[speaker->said].elements));
+        worst = pug_worse(worst, give_elements(tree, speaker, places[speaker->said].elements));
         if (worst >= PUG_RESP_WAIT)
             return worst;
         pug_log_put(tree->log, &speaker->messages.items[speaker->said++]);
     }
-    return worse(worst, give_elements(tree, speaker, end));
+    return pug_worse(worst, give_elements(tree, speaker, end));
 }
 
 /** Turn after turn, as far as they are decoded. */
@@ -203,12 +198,12 @@ static enum pug_response give_all(struct pug_tree *tree, struct pug_in_turn *in_
         const bool ended = speaker->told < speaker->turns.told;
         const uint32_t end = ended ? speaker->turns.elements[speaker->told] : speaker->count;
         if (end > speaker->given || speaker->said < speaker->messages.count)
-            worst = worse(worst, give_turn(tree, speaker, end));
+            worst = pug_worse(worst, give_turn(tree, speaker, end));
         if (worst >= PUG_RESP_WAIT || (!ended && !speaker->done))
             return worst;
         if (!ended) { /* it failed here */
             in_turn->turn = in_turn->all.turns;
-            return worse(worst, speaker->answer);
+            return pug_worse(worst, speaker->answer);
         }
         speaker->told++;
     }
@@ -246,13 +241,13 @@ enum pug_response pug_in_turn_go_on(struct pug_tree *tree)
     enum pug_response worst = PUG_RESP_CONT;
     while (in_turn->turn < in_turn->all.turns) {
         decode_all(tree, in_turn);
-        worst = worse(worst, give_all(tree, in_turn));
+        worst = pug_worse(worst, give_all(tree, in_turn));
         if (PUG_RESP_IS_WAIT(worst))
             return worst;
         if (PUG_RESP_IS_FATAL(worst))
             break;
     }
-    worst = worse(worst, in_turn->worst);
+    worst = pug_worse(worst, in_turn->worst);
     if (!PUG_RESP_IS_FATAL(worst) || in_turn->turn == in_turn->all.turns)
         pug_in_turn_forget(tree);
     return worst;
@@ -310,10 +305,8 @@ enum pug_response pug_in_turn_take(void *context, const struct pug_gathering *ga
     in_turn->worst = PUG_RESP_CONT;
     in_turn->active = true;
     begin(tree, in_turn);
-    /* what waits in the batch came before */
-    const enum pug_response answer =
-        pug_batch_deliver(&tree->batch) ? PUG_RESP_CONT : tree->batch.response;
-    return answer >= PUG_RESP_WAIT ? answer : pug_in_turn_go_on(tree);
+    const enum pug_response answer = pug_tree_deliver(tree); /* what waits came before */
+    return answer >= PUG_RESP_WAIT ? answer : pug_worse(answer, pug_in_turn_go_on(tree));
 }
 
 void pug_in_turn_leave(struct pug_tree *tree, const struct pug_source *source)

@@ -40,6 +40,7 @@ struct seen {
     size_t count, room;
     enum pug_response worst; /* answer of the tree */
     unsigned wait_once_in;   /* 0: never */
+    bool warns;              /* the answer to what comes first is a warning */
     struct rec_random random;
 };
 
@@ -66,6 +67,7 @@ static enum pug_response take(void *context, const struct pug_element *elements,
                               size_t *taken)
 {
     struct seen *seen = context;
+    const bool warns = seen->warns && seen->count == 0;
     for (size_t i = 0; i < count; i++) {
         const struct pug_element *e = &elements[i];
         see(seen, &(struct event){outcome_hash(e), e->index, e->source, false});
@@ -74,7 +76,7 @@ static enum pug_response take(void *context, const struct pug_element *elements,
             return PUG_RESP_WAIT;
         }
     }
-    return PUG_RESP_CONT;
+    return warns ? PUG_RESP_WARN_CONT : PUG_RESP_CONT;
 }
 
 static void hear(void *context, const struct pug_log_record *record)
@@ -92,6 +94,7 @@ struct manner {
     bool each;    /* packet's elements are delivered before the next packet is read */
     size_t block; /* bytes at a time */
     unsigned wait_once_in;
+    bool warns;
 };
 
 static void watch(void *context, enum pug_op op, const struct pug_packet *packet)
@@ -105,7 +108,8 @@ static void watch(void *context, enum pug_op op, const struct pug_packet *packet
 static struct seen feed(struct pug_tree *tree, struct pug_log *log, const uint8_t *bytes,
                         size_t size, const struct manner *manner)
 {
-    struct seen seen = {.wait_once_in = manner->wait_once_in, .random = {manner->block}};
+    struct seen seen = {
+        .wait_once_in = manner->wait_once_in, .warns = manner->warns, .random = {manner->block}};
     enum pug_response answer = PUG_RESP_CONT;
     pug_tree_on_elements(tree, take, &seen);
     pug_tree_deliver_each_packet(tree, manner->each);
@@ -128,15 +132,22 @@ static struct seen feed(struct pug_tree *tree, struct pug_log *log, const uint8_
     return seen;
 }
 
+static struct pug_tree *make_tree(const struct capture *capture, struct pug_image *image,
+                                  struct pug_log *log)
+{
+    struct pug_tree *tree = NULL;
+    const struct pug_snapshot_tree_config config = {.image = image, .decode = true, .log = log};
+    (void)pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree);
+    return tree;
+}
+
 /** *turns: was something taken in turns? */
 static struct seen decode(const struct capture *capture, const struct manner *manner, bool *turns)
 {
     struct seen seen = {0};
     struct pug_log *log = pug_log_new(PUG_SEV_INFO);
     struct pug_image *image = pug_image_new();
-    struct pug_tree *tree = NULL;
-    const struct pug_snapshot_tree_config config = {.image = image, .decode = true, .log = log};
-    (void)pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree);
+    struct pug_tree *tree = make_tree(capture, image, log);
     if (tree)
         seen = feed(tree, log, capture->bytes, capture->size, manner);
     *turns = tree && tree->in_turn;
@@ -182,12 +193,12 @@ static void assert_same(const struct seen *expected, const struct seen *seen, ui
     }
 }
 
-static const struct manner manners[] = {{false, false, SIZE_MAX, 0},
-                                        {false, false, 4096, 7},
-                                        {false, false, 160, 0},
-                                        {false, false, 10000, 300},
-                                        {false, true, SIZE_MAX, 0}};
-static const struct manner watched = {true, true, SIZE_MAX, 0};
+static const struct manner manners[] = {{.block = SIZE_MAX},
+                                        {.block = 4096, .wait_once_in = 7},
+                                        {.block = 160},
+                                        {.block = 10000, .wait_once_in = 300},
+                                        {.each = true, .block = SIZE_MAX}};
+static const struct manner watched = {.watched = true, .each = true, .block = SIZE_MAX};
 
 static bool compare(const struct capture *capture, const char *name)
 {
@@ -217,14 +228,6 @@ static void keep_run(void *context, const struct pug_run *run)
     struct streams *streams = context;
     if (run->source > 0 && run->source < 0x70)
         rec_put_n(&streams->of[run->source], run->bytes, run->size);
-}
-
-static struct pug_tree *make_tree(const struct capture *capture, struct pug_image *image)
-{
-    struct pug_tree *tree = NULL;
-    const struct pug_snapshot_tree_config config = {.image = image, .decode = true};
-    (void)pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree);
-    return tree;
 }
 
 /** Who says nothing says what another source of its protocol does. */
@@ -274,7 +277,7 @@ static void check(const struct capture *capture, unsigned *several)
     static const unsigned mosts[] = {24, 3, 200};
     const char *name = pug_snapshot_directory(capture->snapshot);
     struct pug_image *image = pug_image_new();
-    struct pug_tree *tree = make_tree(capture, image);
+    struct pug_tree *tree = make_tree(capture, image, NULL);
     struct streams streams = {0};
     size_t used;
     if (tree && strcmp(pug_tree_transport(tree)->name, "coresight") == 0) {
@@ -409,9 +412,29 @@ static void test_payloads(void **state)
     rec_bytes_free(&messages);
 }
 
+/** What was decoded before others speak is delivered before they are, and its answer counts. */
+static void test_answer(void **state)
+{
+    (void)state;
+    static const struct manner manner = {.block = SIZE_MAX, .warns = true};
+    struct rec_bytes messages = make_messages(), bytes = {0};
+    struct rec_frames frames = {.out = &bytes};
+    rec_frames_put(&frames, 0x11, messages.data, 400);
+    for (size_t at = 400; at < 2000; at += 8) {
+        rec_frames_put(&frames, 0x12, messages.data + at - 400, 8);
+        rec_frames_put(&frames, 0x11, messages.data + at, 8);
+    }
+    rec_frames_finish(&frames);
+    struct seen seen = decode_messages(&bytes, &manner);
+    assert_int_equal(seen.worst, PUG_RESP_WARN_CONT);
+    free(seen.events);
+    rec_bytes_free(&bytes);
+    rec_bytes_free(&messages);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_payloads),
-                                       TEST_CAPTURES(test_captures)};
+                                       cmocka_unit_test(test_answer), TEST_CAPTURES(test_captures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
