@@ -40,6 +40,11 @@ struct pug_cs_block {
     const uint8_t *at, *end;
 };
 
+static inline bool pug_cs_has_frame(const struct pug_cs_block *block)
+{
+    return block->end - block->at >= (ptrdiff_t)PUG_CS_FRAME_BYTES;
+}
+
 struct pug_cs_gathering;
 
 struct pug_coresight {

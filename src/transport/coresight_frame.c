@@ -7,7 +7,7 @@ static inline const uint8_t *next_frame(struct pug_coresight *cs, struct pug_cs_
 {
     const uint8_t *frame = block->at;
     if (!(cs->flags & PUG_CS_MEM_ALIGN) || cs->fill > 0 || (cs->sink->want & 1) ||
-        block->end - frame < (ptrdiff_t)PUG_CS_FRAME_BYTES || pug_cs_word(frame) == PUG_CS_FSYNC)
+        !pug_cs_has_frame(block) || pug_cs_word(frame) == PUG_CS_FSYNC)
         return pug_cs_next_frame(cs, block);
     cs->frame_index = cs->index;
     cs->index += PUG_CS_FRAME_BYTES;
@@ -124,8 +124,7 @@ struct spliced {
 static inline bool goes_on(const struct pug_coresight *cs, const struct pug_cs_block *block)
 {
     return cs->from == PUG_CS_NO_FRAME && cs->run.source == cs->id && !cs->run_offered &&
-           block->end - block->at >= (ptrdiff_t)PUG_CS_FRAME_BYTES &&
-           (!(block->at[0] & 1) || block->at[0] >> 1 == cs->id);
+           pug_cs_has_frame(block) && (!(block->at[0] & 1) || block->at[0] >> 1 == cs->id);
 }
 
 /** In how many frames it may. */
@@ -155,7 +154,7 @@ static void splice(struct pug_coresight *cs, struct pug_run *run, uint64_t index
 static void splice_frames(struct pug_coresight *cs, struct pug_cs_block *block, struct pug_run *run,
                           size_t most)
 {
-    for (; most > 0 && block->end - block->at >= (ptrdiff_t)PUG_CS_FRAME_BYTES; most--) {
+    for (; most > 0 && pug_cs_has_frame(block); most--) {
         const unsigned ids = pug_cs_find_ids(block->at);
         if (!pug_cs_repeats_id(cs, block->at, ids))
             break;

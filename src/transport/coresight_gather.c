@@ -36,16 +36,11 @@ struct pug_cs_gathering {
     struct speaker speakers[PUG_MOST_GATHERED];
 };
 
-static bool has_frame(const struct pug_cs_block *block)
-{
-    return block->end - block->at >= (ptrdiff_t)PUG_CS_FRAME_BYTES;
-}
-
 /** May the next frame be gathered, and is there one? */
 static bool may_gather(const struct pug_coresight *cs, const struct pug_cs_block *block)
 {
     return !(cs->sink->want & 3) && cs->synced && cs->fill == 0 && !cs->odd && !cs->half_sync &&
-           cs->id < PUG_CS_ID_FIRST_RESERVED && has_frame(block);
+           cs->id < PUG_CS_ID_FIRST_RESERVED && pug_cs_has_frame(block);
 }
 
 /** Do several sources speak in the next frames? One alone has long runs as it is. */
@@ -165,7 +160,7 @@ static void take_window(struct pug_coresight *cs, struct pug_cs_block *block)
     const uint64_t end = (cs->index | ((gathering->tells_turns ? TURN_WINDOW : WINDOW) - 1)) + 1;
     const unsigned most =
         PUG_MOST_GATHERED - PUG_CS_FRAME_BYTES / 2; /* a frame may bring as many more */
-    while (cs->index < end && gathering->count <= most && has_frame(block)) {
+    while (cs->index < end && gathering->count <= most && pug_cs_has_frame(block)) {
         const unsigned ids = pug_cs_find_ids(block->at);
         if (ids == 0) {
             pug_cs_put_frame(to->bytes + to->said->run.size, block->at);

@@ -118,7 +118,7 @@ static const uint8_t *aligned_frame(struct pug_coresight *cs, struct pug_cs_bloc
     struct pass pass = pass_begin(cs, block);
     const uint8_t *frame = NULL;
     while (!frame && block->at < block->end) {
-        if (cs->fill > 0 || block->end - block->at < (ptrdiff_t)PUG_CS_FRAME_BYTES) {
+        if (cs->fill > 0 || !pug_cs_has_frame(block)) {
             frame = collect(cs, block);
         } else if (!is_padding(cs, block->at)) {
             frame = block->at;
@@ -296,8 +296,8 @@ static const uint8_t *port_frame(struct pug_coresight *cs, struct pug_cs_block *
         if (!cs->synced && !search(cs, block))
             return NULL;
         struct pass pass = pass_begin(cs, block);
-        if (cs->fill == 0 && !cs->odd && !cs->half_sync &&
-            block->end - block->at >= (ptrdiff_t)PUG_CS_FRAME_BYTES && !may_hold_sync(block->at)) {
+        if (cs->fill == 0 && !cs->odd && !cs->half_sync && pug_cs_has_frame(block) &&
+            !may_hold_sync(block->at)) {
             cs->frame_index = cs->index;
             cs->shift = pug_cs_word(block->at + 12);
             block->at += PUG_CS_FRAME_BYTES;
