@@ -203,21 +203,53 @@ static inline uint64_t end_row(const struct row *row, struct pug_etrace_outcomes
     return before - mapped - row->predicted;
 }
 
+/** By an explicit one. */
+static inline const struct pug_block *mapped_branch(const struct pug_block *block, struct row *row,
+                                                    uint8_t *entry, uint32_t epoch, bool *taken)
+{
+    *taken = !(row->map & 1);
+    const struct pug_block *next = pug_block_linked(block, *taken, epoch);
+    if (!next)
+        return NULL;
+    row->map >>= 1;
+    if (entry)
+        *entry = pug_etrace_train(*entry, *taken);
+    return next;
+}
+
+/**
+ * By a prediction, which was right. Two ways, so that the processor foretells it, too: with one
+ * each hop would wait for the entry, and the next entry for the hop.
+ */
+static inline const struct pug_block *predicted_branch(const struct pug_block *block,
+                                                       struct row *row, uint8_t *entry,
+                                                       uint32_t epoch, bool *taken)
+{
+    const struct pug_block *next;
+    if (row->predicted == 0)
+        return NULL;
+    if (*entry >> 1) {
+        if (!(next = pug_block_linked(block, true, epoch)))
+            return NULL;
+        *taken = true;
+        *entry = pug_etrace_train(2, true);
+    } else {
+        if (!(next = pug_block_linked(block, false, epoch)))
+            return NULL;
+        *taken = false;
+        *entry = pug_etrace_train(0, false);
+    }
+    row->predicted--;
+    return next;
+}
+
 /** The branch that ends the block takes an outcome: where it leads. NULL: not so easily. */
 static inline const struct pug_block *branch(const struct pug_block *block, struct row *row,
                                              bool predicts, uint32_t epoch, bool *taken)
 {
     uint8_t *entry = predicts ? &row->predictor[block->last >> row->lsb & row->mask] : NULL;
-    const bool mapped = !predicts || row->map > 1;
-    *taken = mapped ? !(row->map & 1) : *entry >> 1;
-    const struct pug_block *next = pug_block_linked(block, *taken, epoch);
-    if (!next || (!mapped && row->predicted == 0))
-        return NULL;
-    row->map >>= mapped;
-    row->predicted -= !mapped;
-    if (predicts)
-        *entry = pug_etrace_train(*entry, *taken);
-    return next;
+    return !predicts || row->map > 1 ? mapped_branch(block, row, entry, epoch, taken)
+                                     : predicted_branch(block, row, entry, epoch, taken);
 }
 
 /* ---- the lane ---- */
