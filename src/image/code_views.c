@@ -330,11 +330,6 @@ void pug_codemap_forget_volatile(struct pug_codemap *map)
     map->store->forget = true;
 }
 
-uint64_t pug_codemap_stamp(const struct pug_codemap *map)
-{
-    return (uint64_t)map->epoch << 16 | map->store->view;
-}
-
 void pug_codemap_get_stats(const struct pug_codemap *map, struct pug_codemap_stats *stats)
 {
     *stats = map->store->stats;

@@ -276,19 +276,32 @@ static const struct pug_block *note_jump(struct pug_codemap *map, const struct p
     return block;
 }
 
+/* The block, if the map has it and it is good now. */
+static const struct pug_block *held(const struct pug_codemap *map, uint64_t address,
+                                    enum pug_isa isa, uint8_t it)
+{
+    const struct pug_codemap_store *store = map->store;
+    if (store->slot_count == 0 || pug_codemap_outdated(map))
+        return NULL;
+    const struct pug_slot *slot = find_slot(store, address, pug_code_tag(map, isa, it));
+    const struct pug_block *block =
+        slot->number ? pug_code_block_at(store, slot->number - 1) : NULL;
+    return block && block->epoch >= map->epoch ? block : NULL;
+}
+
+const struct pug_block *pug_codemap_held(const struct pug_codemap *map, uint64_t address,
+                                         uint8_t isa)
+{
+    const struct pug_block *block = held(map, address, isa, 0);
+    return block && pug_block_hops(block, map->epoch) ? block : NULL;
+}
+
 const struct pug_block *pug_codemap_find(struct pug_codemap *map, uint64_t address,
                                          enum pug_isa isa, uint8_t it)
 {
-    struct pug_codemap_store *store = map->store;
-    store->stats.lookups++;
-    if (store->slot_count > 0 && !pug_codemap_outdated(map)) {
-        const struct pug_slot *slot = find_slot(store, address, pug_code_tag(map, isa, it));
-        const struct pug_block *block =
-            slot->number ? pug_code_block_at(store, slot->number - 1) : NULL;
-        if (block && block->epoch >= map->epoch)
-            return note_jump(map, block);
-    }
-    return note_jump(map, look_closer(map, address, isa, it));
+    map->store->stats.lookups++;
+    const struct pug_block *block = held(map, address, isa, it);
+    return note_jump(map, block ? block : look_closer(map, address, isa, it));
 }
 
 /* Is what the map has of it good now? */

@@ -246,6 +246,11 @@ static inline const struct pug_block *pug_codemap_jumped(const struct pug_codema
     return (same & pug_block_hops(block, map->epoch)) ? block : NULL;
 }
 
+/** The same, also where it takes a look into the table of all blocks. Makes none, and asks nobody.
+ */
+const struct pug_block *pug_codemap_held(const struct pug_codemap *map, uint64_t address,
+                                         uint8_t isa);
+
 /**
  * The block that begins at `address`; never NULL. `it` is 0 unless T32 in an IT block. Where there
  * is no memory left for it, the block is in ERROR with PUG_ERR_MEM.
@@ -405,7 +410,10 @@ enum pug_status pug_codemap_insn_until(struct pug_codemap *map, uint64_t address
  * While it and the image stay the same so do the instructions, for who keeps some. The upper 48
  * bits are the epoch; the others change with pug_codemap_space() only.
  */
-uint64_t pug_codemap_stamp(const struct pug_codemap *map);
+static inline uint64_t pug_codemap_stamp(const struct pug_codemap *map)
+{
+    return (uint64_t)map->epoch << 16 | map->view >> 16;
+}
 
 /** Bytes of program memory in the current space, through the map's pages; how many it got. */
 uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffer, uint32_t wanted);

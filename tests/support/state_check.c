@@ -117,14 +117,9 @@ void state_check(const struct stream_run *run, struct state_check *check)
 
 void state_check_damaged(const struct stream_run *run, struct state_check *check)
 {
-    struct rec_random random = {check->seed ^ 0x5eed};
     struct stream_run damaged = *run;
-    uint8_t *bytes = malloc(run->size);
     size_t first;
-    assert_non_null(bytes);
-    memcpy(bytes, run->bytes, run->size);
-    stream_damage(&random, bytes, &damaged.size, &first);
-    damaged.bytes = bytes;
+    uint8_t *bytes = stream_damage_copy(&damaged, check->seed ^ 0x5eed, &first);
     state_check(&damaged, check);
     free(bytes);
 }

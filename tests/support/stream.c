@@ -157,6 +157,17 @@ size_t stream_tree_data(struct stream_tree *stream, size_t at, size_t size,
     return used;
 }
 
+static void add_state(struct stream_tree *stream)
+{
+    struct pug_state state = {0};
+    uint64_t hash = 0;
+    const bool written = pug_tree_state(stream->tree, &state);
+    for (size_t i = 0; i < state.size; i++)
+        hash = (hash ^ state.bytes[i]) * UINT64_C(0x100000001b3);
+    add_line(stream->run->lines, "state %d %zu %" PRIx64, written, state.size, hash);
+    pug_state_free(&state);
+}
+
 static enum pug_response feed(struct stream_tree *stream)
 {
     const struct stream_run *run = stream->run;
@@ -170,6 +181,8 @@ static enum pug_response feed(struct stream_tree *stream)
         if (size > run->size - at)
             size = run->size - at;
         at += stream_tree_data(stream, at, size, &answer);
+        if (run->states && !PUG_RESP_IS_FATAL(answer))
+            add_state(stream);
     }
     return PUG_RESP_IS_FATAL(answer) ? answer : flush(stream->tree, pug_tree_end(stream->tree));
 }
@@ -184,14 +197,28 @@ static enum pug_response feed_jobs(struct stream_tree *stream)
     return result.response;
 }
 
+/** With a damaged copy of the bytes. */
+static enum pug_response feed_damaged(struct stream_tree *stream, uint64_t seed)
+{
+    struct stream_run *run = stream->run, damaged = *run;
+    size_t first;
+    uint8_t *bytes = stream_damage_copy(&damaged, seed, &first);
+    stream->run = &damaged;
+    const enum pug_response answer = feed(stream);
+    stream->run = run;
+    free(bytes);
+    return answer;
+}
+
 void stream_run(struct stream_run *run)
 {
     struct stream_tree stream;
     stream_tree_open(&stream, run);
     run->answer = run->jobs ? feed_jobs(&stream) : feed(&stream);
-    for (unsigned i = 0; i < run->resets; i++) {
+    for (unsigned i = 1; i <= run->resets; i++) {
         pug_tree_reset(stream.tree);
-        run->answer = feed(&stream);
+        run->answer = run->resets_seed && i % 2 == 0 ? feed_damaged(&stream, run->resets_seed + i)
+                                                     : feed(&stream);
     }
     stream_tree_close(&stream);
 }
@@ -222,6 +249,13 @@ static void assert_same(const struct stream_lines *want, const struct stream_lin
     } while (a);
 }
 
+void stream_assert_same(const struct stream_lines *want, const struct stream_lines *got,
+                        const struct stream_run *how)
+{
+    assert_same(want, got, false, how);
+    assert_same(want, got, true, how);
+}
+
 static void check_way(const struct stream_run *run, const struct stream_lines *want, size_t block,
                       uint64_t blocks_seed, unsigned wait_every)
 {
@@ -232,8 +266,7 @@ static void check_way(const struct stream_run *run, const struct stream_lines *w
     again.wait_every = wait_every;
     again.lines = &lines;
     stream_run(&again);
-    assert_same(want, &lines, false, &again);
-    assert_same(want, &lines, true, &again);
+    stream_assert_same(want, &lines, &again);
     stream_lines_free(&lines);
 }
 
@@ -338,6 +371,24 @@ void stream_check_jobs(const struct stream_run *run)
     stream_lines_free(&want);
 }
 
+/** What a tree has seen it may take faster, but not for anything else; states are the same, too. */
+static void check_again(const struct stream_run *run, uint64_t seed, size_t block)
+{
+    struct stream_lines want = {0};
+    struct stream_run slow = *run, again = *run;
+    slow.resets = again.resets = 5;
+    slow.resets_seed = again.resets_seed = seed;
+    slow.states = again.states = true;
+    slow.block = block;
+    slow.watched = true;
+    slow.lines = &want;
+    stream_run(&slow);
+    check_way(&again, &want, block, 0, 0);
+    again.each_packet = true;
+    check_way(&again, &want, block, 0, 0);
+    stream_lines_free(&want);
+}
+
 void stream_check_fast(const struct stream_run *run, uint64_t seed)
 {
     struct rec_random random = {seed};
@@ -355,6 +406,8 @@ void stream_check_fast(const struct stream_run *run, uint64_t seed)
         check_way(run, &want, 1 + rec_random_below(&random, 100), seed,
                   rec_random_below(&random, 10));
     stream_lines_free(&want);
+    check_again(run, seed, 0);
+    check_again(run, seed, is_framed(run) ? 64 : 61);
 }
 
 void stream_damage(struct rec_random *random, uint8_t *bytes, size_t *size, size_t *first)
@@ -382,6 +435,17 @@ void stream_damage(struct rec_random *random, uint8_t *bytes, size_t *size, size
     }
 }
 
+uint8_t *stream_damage_copy(struct stream_run *run, uint64_t seed, size_t *first)
+{
+    struct rec_random random = {seed};
+    uint8_t *bytes = malloc(run->size);
+    assert_non_null(bytes);
+    memcpy(bytes, run->bytes, run->size);
+    run->bytes = bytes;
+    stream_damage(&random, bytes, &run->size, first);
+    return bytes;
+}
+
 /** What came before the damage is as it was. */
 static void assert_same_before(const struct stream_run *run, size_t first,
                                const struct stream_lines *good, const struct stream_lines *bad)
@@ -398,17 +462,12 @@ static void assert_same_before(const struct stream_run *run, size_t first,
 
 void stream_check_damage(const struct stream_run *run, uint64_t seed)
 {
-    struct rec_random random = {seed};
     struct stream_lines good = {0}, bad = {0};
     struct stream_run whole = *run;
     whole.lines = &good;
     stream_run(&whole);
-    uint8_t *bytes = malloc(run->size);
-    assert_non_null(bytes);
-    memcpy(bytes, run->bytes, run->size);
     size_t first;
-    whole.bytes = bytes;
-    stream_damage(&random, bytes, &whole.size, &first);
+    uint8_t *bytes = stream_damage_copy(&whole, seed, &first);
     whole.lines = &bad;
     stream_run(&whole);
     if (run->longest)
@@ -429,12 +488,8 @@ void stream_check_at_once(const struct stream_run *run, uint64_t seed)
     struct rec_random random = {seed};
     struct stream_lines want = {0};
     struct stream_run bad = *run;
-    uint8_t *bytes = malloc(run->size);
-    assert_non_null(bytes);
-    memcpy(bytes, run->bytes, run->size);
     size_t first;
-    bad.bytes = bytes;
-    stream_damage(&random, bytes, &bad.size, &first);
+    uint8_t *bytes = stream_damage_copy(&bad, seed, &first);
     bad.lines = &want;
     bad.watched = true;
     stream_run(&bad);

@@ -19,6 +19,11 @@ void stream_lines_free(struct stream_lines *lines);
 /** Assert that the lines are these; the last one is NULL. */
 void stream_assert_lines(const struct stream_lines *lines, const char *const *wanted);
 
+struct stream_run;
+/** Assert that elements are the same, and so are log records; `how` they came for the message. */
+void stream_assert_same(const struct stream_lines *want, const struct stream_lines *got,
+                        const struct stream_run *how);
+
 struct stream_run {
     const char *protocol, *transport;
     struct pug_settings settings;
@@ -37,6 +42,8 @@ struct stream_run {
     bool watched;             /**< so that packets are really read and decoded one by one */
     unsigned jobs;            /**< on so many threads, which join at blocks of `block` bytes */
     unsigned resets;          /**< run it again this often after a reset */
+    uint64_t resets_seed;     /**< … each other time with damaged bytes */
+    bool states;              /**< a line for the written state behind each operation */
     pug_packet_sink_fn *sink; /**< packets only, to this */
     void *sink_context;
     /* what comes out */
@@ -69,9 +76,12 @@ void stream_check_splits_and_waits(const struct stream_run *run, uint64_t seed);
 struct rec_random;
 void stream_damage(struct rec_random *random, uint8_t *bytes, size_t *size, size_t *first);
 
+/** Give the run a damaged copy of its bytes, which is returned, to be freed. */
+uint8_t *stream_damage_copy(struct stream_run *run, uint64_t seed, size_t *first);
+
 /**
  * Assert that a protocol's lane gives what read() and decode() give, which are asked
- * where packets are watched; also with waits, and in pieces.
+ * where packets are watched; also with waits, in pieces, and where a tree has seen the same before.
  */
 void stream_check_fast(const struct stream_run *run, uint64_t seed);
 

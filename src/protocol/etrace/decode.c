@@ -485,6 +485,7 @@ void pug_etrace_decoder_free(void *decoder)
 {
     struct pug_etrace_decoder *d = decoder;
     pug_etrace_data_free(d->data);
+    pug_habits_free(&d->habits);
     free(d->stack.links);
     free(d);
 }

@@ -10,7 +10,7 @@
 #ifndef PUG_PROTOCOL_ETRACE_DECODER_H
 #define PUG_PROTOCOL_ETRACE_DECODER_H
 
-#include "image/codemap.h"
+#include "image/habits.h"
 #include "protocol/etrace/etrace.h"
 
 #define PUG_ETRACE_BPRED_MAX 1024u
@@ -181,6 +181,9 @@ struct pug_etrace_decoder {
     const struct pug_etrace_packet *packet;
     struct pug_etrace_walk walk;
     struct pug_etrace_near near;
+    struct pug_habits habits;
+    struct pug_etrace_options habit_options; /**< in which they hold … */
+    bool habits_hold;                        /**< … and which are in force */
     struct etrace_data_state *data;
     bool data_counts;   /**< retired instructions are to be told */
     bool data_complete; /**< an access is ready to be pushed */

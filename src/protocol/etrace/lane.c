@@ -4,6 +4,7 @@
  * and synchronisations in their standard form. A payload is taken as two words, and its fields go
  * straight to where the walk needs them.
  */
+#include "protocol/etrace/habit.h"
 #include "protocol/etrace/reader.h"
 #include "protocol/etrace/walk.h"
 
@@ -242,15 +243,32 @@ static void decode_sync(struct pug_etrace_decoder *d, struct pug_etrace_reader *
 
 /* ---- all ---- */
 
-/** False: the packet is another, and nothing has changed. */
-static bool decode(struct pug_etrace_decoder *d, struct pug_etrace_reader *reader,
-                   const struct pug_etrace_carried *payload, bool spare)
+/** All that lies behind the fields of a payload of 1 to WORDS bytes is their sign. */
+static inline struct words words_of(const struct pug_run *run,
+                                    const struct pug_etrace_carried *payload)
 {
-    if (payload->size == 0 || payload->size > WORDS || !d->synced)
-        return false;
-    struct words words = load_words(payload->bytes, payload->size, spare);
+    struct words words = load_words(payload->bytes, payload->size, run->header > 0);
     if (payload->lead > 0)
         drop(&words, payload->lead);
+    return words;
+}
+
+/** Is the packet one that does what it did before? Then that was done. */
+static inline bool repeat(struct pug_etrace_decoder *d, const struct pug_etrace_carried *payload,
+                          struct words words, struct pug_etrace_meeting *meeting)
+{
+    if (payload->timestamp_bits > 0 || pug_etrace_is_long(words.low) ||
+        ((words.low & 3) == 3 ? words.low >> 2 & 3 : d->tentative))
+        return false;
+    return pug_etrace_repeat(d, meeting, words.low, (uint64_t)words.high, payload->index);
+}
+
+/** False: the packet is another, and nothing has changed. */
+static bool decode(struct pug_etrace_decoder *d, struct pug_etrace_reader *reader,
+                   const struct pug_etrace_carried *payload, struct words words)
+{
+    if (!d->synced)
+        return false;
     if ((words.low & 3) == 3) {
         if ((words.low >> 2 & 3) != 0)
             return false;
@@ -270,15 +288,29 @@ static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decode
     if (!(run->whole || run->header > 0) || run->kind != PUG_ETRACE_INSTRUCTION_TRACE || run->gap ||
         run->padding != PUG_RUN_EXACT || !d->rides || reader->unknown_mode)
         return;
+    bool may_repeat = pug_etrace_may_repeat(d);
     while (span->at != span->end && batch->count < batch->limit &&
            batch->response == PUG_RESP_CONT && !d->stage->pending) {
+        struct pug_etrace_meeting meeting;
         struct pug_etrace_carried payload;
         const uint8_t *behind = pug_etrace_next_payload(span, &payload);
-        if (!decode(d, reader, &payload, run->header > 0))
+        if (payload.size == 0 || payload.size > WORDS)
             break;
+        const struct words words = words_of(run, &payload);
+        meeting.keeps = false;
+        if (!may_repeat || !repeat(d, &payload, words, &meeting)) {
+            const struct pug_etrace_carried copy = payload; /* which else had to be in memory */
+            if (!decode(d, reader, &copy, words))
+                break;
+            if (meeting.keeps)
+                pug_etrace_keep(d, &meeting);
+            may_repeat = pug_etrace_may_repeat(d);
+        }
         pug_etrace_used_payload(reader, span, behind);
-        if (each && batch->count > 0 && batch->response == PUG_RESP_CONT)
+        if (each && batch->count > 0 && batch->response == PUG_RESP_CONT) {
             pug_batch_give(batch);
+            may_repeat = pug_etrace_may_repeat(d);
+        }
     }
 }
 

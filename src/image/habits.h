@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file What packets are in the habit of doing. A packet that is met again where the decoder stands
+ * as it did then does the same again, and programs go in circles: which blocks it hopped over, what
+ * came behind them and where the decoder stood in the end is kept, so that the packet need not be
+ * taken apart, nor its end be looked for. For protocols whose packets say much at once.
+ *
+ * A habit is kept when its packet is met for the second time. To forget it changes no element.
+ */
+#ifndef PUG_IMAGE_HABITS_H
+#define PUG_IMAGE_HABITS_H
+
+#include "image/codemap.h"
+
+/** Most blocks. Where there are more, a packet costs little beside them. */
+#define PUG_HABIT_HOPS 16u
+
+/** A hop: the block, and in bit 0 whether it was left by its branch. */
+typedef uintptr_t pug_habit_hop;
+
+static inline const struct pug_block *pug_habit_block(pug_habit_hop hop)
+{
+    return (const struct pug_block *)(hop & ~(pug_habit_hop)1);
+}
+
+/** What a packet does follows from these. */
+struct pug_habit_cause {
+    uint64_t low, high; /**< the packet */
+    uint64_t at, base;  /**< where execution is, and what addresses are relative to */
+    uint64_t rest;      /**< of where the decoder stands */
+};
+
+/** What of a range is its own: not where in the trace, nor in which context. */
+struct pug_habit_range {
+    uint64_t start, end, counts, tail;
+};
+
+struct pug_habit {
+    alignas(64) struct pug_habit_cause cause;
+    uint64_t stamp;   /**< of the map, in which it holds; 0: nothing */
+    uint32_t ranges;  /**< that it gives; 0: this packet's are not kept */
+    uint16_t count;   /**< of hops */
+    uint8_t silent;   /**< of them the first, where all of it was told before */
+    bool ends_inside; /**< there is … */
+    uint64_t unused;
+    struct pug_habit_range last; /**< … a range behind the hops */
+    uint64_t stand[4];           /**< where the decoder stands then, as it says that */
+    pug_habit_hop hops[PUG_HABIT_HOPS];
+};
+
+/** Zeroed it is empty. */
+struct pug_habits {
+    struct pug_habit *items; /**< NULL: none yet; each has two places, side by side */
+    uint32_t *met;           /**< prints of packets that were met */
+    uint32_t mask;           /**< of items */
+    uint32_t replaced;       /**< since there are so many */
+};
+
+void pug_habits_free(struct pug_habits *habits);
+/** Before a change of what they depend on, and neither their words nor the map tell. */
+void pug_habits_forget(struct pug_habits *habits);
+
+/** What follows from the packet before comes last, since all waits for it. */
+static inline uint64_t pug_habit_hash(struct pug_habit_cause cause)
+{
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t packet = ((cause.low ^ cause.low >> 29) * odd ^ cause.high) * odd;
+    return packet >> 32 ^ cause.rest ^ cause.base >> 4 ^ cause.at >> 11 ^ cause.at >> 1;
+}
+
+/** private. Each word by itself: who takes two at once waits until both are stored. */
+static inline bool pug_habit_is(const struct pug_habit *habit, struct pug_habit_cause cause,
+                                uint64_t stamp)
+{
+    return habit->cause.at == cause.at && habit->cause.low == cause.low &&
+           habit->cause.base == cause.base && habit->cause.rest == cause.rest &&
+           habit->cause.high == cause.high && habit->stamp == stamp;
+}
+
+/** The habit, or NULL. */
+static inline const struct pug_habit *pug_habits_find(const struct pug_habits *habits,
+                                                      const struct pug_codemap *map,
+                                                      struct pug_habit_cause cause)
+{
+    if (!habits->items)
+        return NULL;
+    const uint64_t stamp = pug_codemap_stamp(map), place = pug_habit_hash(cause) & habits->mask;
+    const struct pug_habit *habit = &habits->items[place];
+    if (pug_habit_is(habit, cause, stamp))
+        return habit;
+    habit = &habits->items[place ^ 1];
+    return pug_habit_is(habit, cause, stamp) ? habit : NULL;
+}
+
+/** It is no habit yet. True: it was met before, and may become one. */
+bool pug_habits_meet(struct pug_habits *habits, const struct pug_codemap *map,
+                     struct pug_habit_cause cause);
+
+/** Of a packet that was met before: where its way began. */
+struct pug_habit_begin {
+    const struct pug_block *block; /**< the first */
+    unsigned told;                 /**< bytes of it that were told before */
+    bool taken;                    /**< how it is left, if nothing is left to tell */
+    bool inside; /**< the last range may be any that begins with a block; else it is a hop, too */
+};
+
+/**
+ * Make its elements a habit's hops. False: they are not ranges of whole blocks along links, or are
+ * too many, and the habit is one of a packet whose ranges are not kept.
+ */
+bool pug_habit_hops(struct pug_habit *habit, const struct pug_codemap *map,
+                    const struct pug_element *elements, size_t count,
+                    const struct pug_habit_begin *begin);
+
+/** Of a packet whose ranges are not kept, so that nobody tries again. */
+static inline void pug_habit_none(struct pug_habit *habit)
+{
+    habit->ranges = 0;
+}
+
+void pug_habits_keep(struct pug_habits *habits, const struct pug_codemap *map,
+                     const struct pug_habit *habit);
+
+/** Is it a return that the stack infers? The last hop may be one that was told. */
+static inline bool pug_habit_infers(const struct pug_habit *habit, uint32_t hop, bool last_is_told)
+{
+    return pug_habit_block(habit->hops[hop])->insn.kind == PUG_RV_RETURN &&
+           (hop + 1u < habit->count || !last_is_told);
+}
+
+/** A stack of returns: so many addresses there are and may be, and the n-th newest of them. */
+struct pug_habit_stack {
+    uint32_t entries, limit;
+    uint64_t (*newest)(const void *context, uint32_t n);
+    const void *context;
+};
+
+/**
+ * Does it infer the same returns as before? Those of calls on the way it does; what others find is
+ * looked at. How many addresses are left, or -1.
+ */
+int64_t pug_habit_fits(const struct pug_habit *habit, const struct pug_habit_stack *stack,
+                       bool last_is_told);
+
+/** Its ranges once more, for which there is room. `told`: as it was. */
+static inline void pug_habit_repeat(const struct pug_habit *habit, struct pug_out *out,
+                                    uint64_t index, unsigned told)
+{
+    struct pug_batch *batch = out->batch;
+    const struct pug_range_context context = pug_range_context(&out->blank);
+    struct pug_element *first = &batch->elements[batch->count], *e = first;
+    for (uint32_t i = habit->silent; i < habit->count; i++) {
+        const pug_habit_hop hop = habit->hops[i];
+        pug_block_range(e++, pug_habit_block(hop), index, &context, hop & 1);
+    }
+    if (habit->ends_inside) {
+        e->index = index;
+        e->start = habit->last.start;
+        e->end = habit->last.end;
+        e->value = 0;
+        memcpy(&e->count, &habit->last.counts, sizeof(habit->last.counts));
+        memcpy(&e->context_id, &context, sizeof(context));
+        memcpy(&e->flags, &habit->last.tail, sizeof(habit->last.tail));
+    }
+    if (habit->silent == 0 && habit->count > 0) {
+        first->start += told;
+        first->count -= told > 0;
+    }
+    batch->count += habit->ranges;
+}
+
+#endif

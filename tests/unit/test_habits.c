@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+/** @file Habits: what is kept of a packet's ranges, when, and how they come back. */
+#include "support/code_map.h"
+
+#include "image/habits.h"
+
+/** 0x1000: two blocks in a loop, and a return behind it. */
+static const uint32_t code[] = {NOP, NOP, CBZ(3), NOP, B(-4), NOP, RET};
+
+struct bench {
+    struct pug_image *image;
+    struct pug_codemap *map;
+    struct pug_batch batch;
+    struct pug_out out;
+    struct pug_element elements[64];
+    struct pug_habits habits;
+};
+
+static struct bench *begin(void)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+    assert_non_null(bench);
+    bench->image = pug_image_new();
+    add(bench->image, &anywhere, 0x1000, code, sizeof(code));
+    bench->map = new_map(bench->image);
+    bench->batch = (struct pug_batch){.elements = bench->elements, .limit = 64};
+    bench->out = (struct pug_out){.batch = &bench->batch,
+                                  .blank = {.source = 0x10, .context_id = 5, .level = 1}};
+    return bench;
+}
+
+static void end(struct bench *bench)
+{
+    pug_habits_free(&bench->habits);
+    pug_codemap_free(bench->map);
+    pug_image_free(bench->image);
+    free(bench);
+}
+
+static const struct pug_block *first_block(struct bench *bench)
+{
+    return pug_codemap_block(bench->map, 0x1000, PUG_ISA_A64, 0);
+}
+
+/** Rounds of the loop from 0x1000 on, then the first `rest` instructions of its first block. */
+static void walk(struct bench *bench, unsigned rounds, unsigned told, uint32_t rest)
+{
+    const struct pug_range_context context = pug_range_context(&bench->out.blank);
+    const struct pug_block *block = first_block(bench);
+    struct pug_element *e = bench->elements;
+    for (unsigned i = 0; i < 2 * rounds; i++) {
+        const bool taken = i % 2 == 1;
+        pug_block_range(e++, block, 77, &context, taken);
+        block = pug_block_follow(bench->map, block, taken);
+    }
+    pug_block_range(e, block, 77, &context, true);
+    e->end = e->start + 4 * rest;
+    e->count = rest;
+    e++;
+    bench->elements[0].start += told;
+    bench->elements[0].count -= told > 0;
+    bench->batch.count = (uint32_t)(e - bench->elements);
+}
+
+static bool take_hops(struct bench *bench, struct pug_habit *habit, unsigned told)
+{
+    const struct pug_habit_begin way = {
+        .block = first_block(bench), .told = told, .taken = true, .inside = true};
+    return pug_habit_hops(habit, bench->map, bench->elements, bench->batch.count, &way);
+}
+
+static void ranges_come_back(void **state)
+{
+    (void)state;
+    for (unsigned told = 0; told <= 4; told += 4) {
+        struct bench *bench = begin();
+        struct pug_element before[64];
+        struct pug_habit habit = {.stamp = 1};
+        walk(bench, 3, told, 2);
+        const uint32_t count = bench->batch.count;
+        memcpy(before, bench->elements, sizeof(before));
+        assert_true(take_hops(bench, &habit, told));
+        assert_int_equal(habit.ranges, count);
+        memset(bench->elements, 0xee, sizeof(bench->elements));
+        bench->batch.count = 1; /* behind what waits */
+        pug_habit_repeat(&habit, &bench->out, 77, told);
+        assert_int_equal(bench->batch.count, count + 1);
+        assert_memory_equal(bench->elements + 1, before, count * sizeof(before[0]));
+        /* elsewhere in the trace, and in another context */
+        bench->out.blank.context_id = 6;
+        bench->batch.count = 0;
+        pug_habit_repeat(&habit, &bench->out, 99, told);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_int_equal(bench->elements[i].index, 99);
+            assert_int_equal(bench->elements[i].context_id, 6);
+            assert_int_equal(bench->elements[i].end, before[i].end);
+        }
+        end(bench);
+    }
+}
+
+/** A first block of one instruction, which was told: nothing is left of it, but it was left. */
+static void a_silent_hop_is_kept(void **state)
+{
+    (void)state;
+    struct bench *bench = begin();
+    struct pug_habit habit = {.stamp = 1};
+    const struct pug_range_context context = pug_range_context(&bench->out.blank);
+    const struct pug_block *jump = pug_codemap_block(bench->map, 0x1010, PUG_ISA_A64, 0);
+    pug_block_range(bench->elements, pug_block_follow(bench->map, jump, true), 3, &context, false);
+    jump = pug_codemap_block(bench->map, 0x1010, PUG_ISA_A64, 0);
+    assert_int_equal(jump->count, 1);
+    const struct pug_habit_begin way = {.block = jump, .told = 4, .taken = true, .inside = true};
+    assert_true(pug_habit_hops(&habit, bench->map, bench->elements, 1, &way));
+    assert_int_equal(habit.count, 1);
+    assert_ptr_equal(pug_habit_block(habit.hops[0]), jump);
+    assert_true(habit.hops[0] & 1);
+    assert_int_equal(habit.ranges, 1);
+    const struct pug_element before = bench->elements[0];
+    memset(bench->elements, 0xee, sizeof(bench->elements));
+    pug_habit_repeat(&habit, &bench->out, 3, 4);
+    assert_memory_equal(bench->elements, &before, sizeof(before));
+    end(bench);
+}
+
+static void only_hops_and_a_range_are_kept(void **state)
+{
+    (void)state;
+    struct bench *bench = begin();
+    struct pug_habit habit = {.stamp = 1};
+    walk(bench, PUG_HABIT_HOPS / 2, 0, 1);
+    assert_true(take_hops(bench, &habit, 0));
+    walk(bench, PUG_HABIT_HOPS / 2 + 1, 0, 1); /* too many */
+    assert_false(take_hops(bench, &habit, 0));
+    for (unsigned at = 0; at < 5; at++) {
+        walk(bench, 2, 0, 1);
+        bench->elements[at].type = PUG_ELEM_EVENT;
+        assert_false(take_hops(bench, &habit, 0));
+        walk(bench, 2, 0, 1);
+        bench->elements[at].start += 4; /* not where the one before led */
+        assert_false(take_hops(bench, &habit, 0));
+        walk(bench, 2, 0, 1);
+        bench->elements[at].value = 1;
+        assert_false(take_hops(bench, &habit, 0));
+    }
+    walk(bench, 2, 0, 1);
+    bench->elements[2].end -= 4; /* not all of a block */
+    assert_false(take_hops(bench, &habit, 0));
+    walk(bench, 2, 0, 1);
+    bench->elements[1].cycle_count = 9;
+    assert_false(take_hops(bench, &habit, 0));
+    bench->batch.count = 0;
+    assert_false(take_hops(bench, &habit, 0));
+    pug_habit_none(&habit);
+    assert_int_equal(habit.ranges, 0);
+    end(bench);
+}
+
+static struct pug_habit_cause cause_of(unsigned n)
+{
+    return (struct pug_habit_cause){
+        .low = n % 7, .high = n % 3, .at = 0x1000 + 2 * n, .base = n, .rest = n & 1};
+}
+
+static void keep(struct bench *bench, struct pug_habit_cause cause)
+{
+    const struct pug_habit habit = {
+        .cause = cause, .stamp = pug_codemap_stamp(bench->map), .stand = {cause.base}};
+    pug_habits_keep(&bench->habits, bench->map, &habit);
+}
+
+static void the_same_is_found_and_nothing_else(void **state)
+{
+    (void)state;
+    struct bench *bench = begin();
+    const struct pug_habit_cause cause = cause_of(5);
+    struct pug_habit_cause other[5] = {cause, cause, cause, cause, cause};
+    other[0].low ^= UINT64_C(1) << 63;
+    other[1].high ^= 1;
+    other[2].at ^= 2;
+    other[3].base ^= UINT64_C(1) << 40;
+    other[4].rest ^= 4;
+    assert_null(pug_habits_find(&bench->habits, bench->map, cause));
+    assert_false(pug_habits_meet(&bench->habits, bench->map, cause));
+    assert_null(pug_habits_find(&bench->habits, bench->map, cause));
+    assert_true(pug_habits_meet(&bench->habits, bench->map, cause));
+    keep(bench, cause);
+    assert_non_null(pug_habits_find(&bench->habits, bench->map, cause));
+    for (unsigned i = 0; i < 5; i++) {
+        assert_null(pug_habits_find(&bench->habits, bench->map, other[i]));
+        keep(bench, other[i]);
+    }
+    assert_non_null(pug_habits_find(&bench->habits, bench->map, other[4]));
+    pug_habits_forget(&bench->habits);
+    assert_null(pug_habits_find(&bench->habits, bench->map, other[4]));
+    end(bench);
+}
+
+static void tables_grow_with_what_they_hold(void **state)
+{
+    (void)state;
+    struct bench *bench = begin();
+    unsigned found = 0;
+    for (unsigned n = 0; n < 1000; n++) {
+        assert_false(pug_habits_meet(&bench->habits, bench->map, cause_of(n)));
+        keep(bench, cause_of(n));
+    }
+    for (unsigned n = 0; n < 1000; n++) /* those that had to go while it grew */
+        if (!pug_habits_find(&bench->habits, bench->map, cause_of(n)))
+            keep(bench, cause_of(n));
+    for (unsigned n = 0; n < 1000; n++) {
+        const struct pug_habit *habit = pug_habits_find(&bench->habits, bench->map, cause_of(n));
+        assert_true(!habit || habit->stand[0] == n);
+        found += habit != NULL;
+    }
+    assert_true(found > 900);
+    assert_true(bench->habits.mask < 4096);
+    /* what was met once is known, too */
+    found = 0;
+    for (unsigned n = 0; n < 1000; n++)
+        found += pug_habits_meet(&bench->habits, bench->map, cause_of(n));
+    assert_true(found > 700);
+    for (unsigned n = 1000; n < 100000; n++) {
+        pug_habits_meet(&bench->habits, bench->map, cause_of(n));
+        keep(bench, cause_of(n));
+    }
+    assert_true(bench->habits.mask < 4096);
+    end(bench);
+}
+
+static void little_memory_is_none(void **state)
+{
+    (void)state;
+    struct bench *bench = begin();
+    pug_codemap_free(bench->map);
+    bench->map =
+        pug_codemap_new(&(struct pug_codemap_config){.image = bench->image, .limit = 65536});
+    for (unsigned i = 0; i < 3; i++)
+        assert_false(pug_habits_meet(&bench->habits, bench->map, cause_of(1)));
+    assert_null(bench->habits.items);
+    pug_habits_forget(&bench->habits);
+    end(bench);
+}
+
+static uint32_t read_code(void *context, uint64_t address, const struct pug_reader_space *space,
+                          uint32_t wanted, uint8_t *buffer)
+{
+    (void)context;
+    (void)space;
+    if (address < 0x1000 || address >= 0x1000 + sizeof(code))
+        return 0;
+    const uint32_t left = (uint32_t)(0x1000 + sizeof(code) - address);
+    const uint32_t size = left < wanted ? left : wanted;
+    memcpy(buffer, (const uint8_t *)code + (address - 0x1000), size);
+    return size;
+}
+
+/** Blocks may be gone, or be others: nothing is found then, whatever is at their addresses. */
+static void they_hold_as_long_as_blocks(void **state)
+{
+    (void)state;
+    struct bench *bench = begin();
+    (void)first_block(bench);
+    (void)pug_habits_meet(&bench->habits, bench->map, cause_of(1));
+    keep(bench, cause_of(1));
+    add(bench->image, &anywhere, 0x9000, code, sizeof(code));
+    (void)first_block(bench); /* the map starts anew */
+    assert_null(pug_habits_find(&bench->habits, bench->map, cause_of(1)));
+    assert_int_equal(pug_image_remove(bench->image, 0x1000, PUG_SPACE_ANY), PUG_OK);
+    assert_int_equal(pug_image_add_callback(bench->image, &anywhere, 0x1000,
+                                            0x1000 + sizeof(code) - 1, read_code, NULL),
+                     PUG_OK);
+    (void)first_block(bench);
+    keep(bench, cause_of(1));
+    assert_non_null(pug_habits_find(&bench->habits, bench->map, cause_of(1)));
+    pug_codemap_context_changed(bench->map);
+    assert_null(pug_habits_find(&bench->habits, bench->map, cause_of(1)));
+    end(bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranges_come_back),
+        cmocka_unit_test(a_silent_hop_is_kept),
+        cmocka_unit_test(only_hops_and_a_range_are_kept),
+        cmocka_unit_test(the_same_is_found_and_nothing_else),
+        cmocka_unit_test(tables_grow_with_what_they_hold),
+        cmocka_unit_test(little_memory_is_none),
+        cmocka_unit_test(they_hold_as_long_as_blocks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
