@@ -70,22 +70,34 @@ static bool grow(struct pug_habits *habits, const struct pug_codemap *map)
     memset(more.items, 0, size);
     struct pug_habits before = *habits;
     move_all(&before, &more);
+    more.replaced = 0;
+    more.hits = before.hits;
+    more.misses = before.misses;
     *habits = more;
-    habits->replaced = 0;
     pug_habits_free(&before);
     return true;
 }
 
-bool pug_habits_meet(struct pug_habits *habits, const struct pug_codemap *map,
-                     struct pug_habit_cause cause)
+void pug_habits_meet(struct pug_habits *habits, const struct pug_codemap *map,
+                     struct pug_habit_meeting *meeting)
 {
-    const uint32_t print = (uint32_t)pug_hash_mix(pug_habit_hash(cause), cause.low);
+    const struct pug_habit_cause *cause = &meeting->cause;
+    const uint32_t print = (uint32_t)pug_hash_mix(pug_habit_hash(*cause), cause->low);
+    meeting->keeps = false;
+    pug_habits_miss(habits);
     if (!habits->items && !grow(habits, map))
-        return false;
+        return;
     uint32_t *met = print_of(habits, print);
-    const bool again = *met == print;
+    meeting->keeps = *met == print;
+    meeting->stamp = pug_codemap_stamp(map);
     *met = print;
-    return again;
+}
+
+bool pug_habit_meeting_holds(const struct pug_habit_meeting *meeting, const struct pug_codemap *map,
+                             const struct pug_batch *batch)
+{
+    return batch->response == PUG_RESP_CONT && batch->count > meeting->count &&
+           !pug_codemap_outdated(map) && meeting->stamp == pug_codemap_stamp(map);
 }
 
 /** The block behind a hop, if it is at hand and begins at `start`. */
@@ -121,35 +133,36 @@ static void put_last(struct pug_habit *habit, const struct pug_element *last)
 }
 
 bool pug_habit_hops(struct pug_habit *habit, const struct pug_codemap *map,
-                    const struct pug_element *elements, size_t count,
-                    const struct pug_habit_begin *begin)
+                    const struct pug_batch *batch, const struct pug_habit_meeting *meeting,
+                    const struct pug_block *first, struct pug_habit_way way)
 {
-    const struct pug_block *block = begin->block;
-    const bool silent = begin->told > 0 && block->count == 1; /* all of it was told */
-    unsigned told = silent ? 0 : begin->told;
+    const struct pug_element *e = &batch->elements[meeting->count];
+    const size_t count = batch->count - meeting->count;
+    const bool silent = meeting->told > 0 && first->count == 1; /* all of it was told */
+    const struct pug_block *block = first;
+    unsigned told = silent ? 0 : meeting->told;
     habit->ranges = habit->count = 0;
     habit->silent = silent;
     habit->ends_inside = false;
-    if (count == 0 || silent + count - begin->inside > PUG_HABIT_HOPS)
+    if (count == 0 || silent + count - way.inside > PUG_HABIT_HOPS)
         return false;
     if (silent) {
-        habit->hops[habit->count++] = (pug_habit_hop)block | begin->taken;
-        block = behind(map, block, begin->taken, elements[0].start);
+        habit->hops[habit->count++] = (pug_habit_hop)block | way.taken;
+        block = behind(map, block, way.taken, e->start);
     }
-    for (size_t i = 0; i < count; i++, told = 0) {
-        const struct pug_element *e = &elements[i];
-        const bool taken = e->flags & PUG_ELEM_EXECUTED, last = i + 1 == count;
+    for (size_t left = count; left > 0; left--, e++, told = 0) {
+        const bool taken = e->flags & PUG_ELEM_EXECUTED, last = left == 1;
         if (!block || e->type != PUG_ELEM_INSTR_RANGE || block->start + told != e->start ||
             e->value != 0)
             return false;
-        if (last && begin->inside) {
+        if (last && way.inside) {
             put_last(habit, e);
             break;
         }
         if (!pug_block_hops(block, map->epoch) || !is_range(e, block, told))
             return false;
         habit->hops[habit->count++] = (pug_habit_hop)block | taken;
-        block = last ? NULL : behind(map, block, taken, elements[i + 1].start);
+        block = last ? NULL : behind(map, block, taken, e[1].start);
     }
     habit->ranges = (uint32_t)count;
     return true;

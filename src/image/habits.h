@@ -54,6 +54,8 @@ struct pug_habits {
     uint32_t *met;           /**< prints of packets that were met */
     uint32_t mask;           /**< of items */
     uint32_t replaced;       /**< since there are so many */
+    uint32_t hits, misses;   /**< lately */
+    uint32_t rest;           /**< so many packets are not looked for: few were found */
 };
 
 void pug_habits_free(struct pug_habits *habits);
@@ -77,6 +79,24 @@ static inline bool pug_habit_is(const struct pug_habit *habit, struct pug_habit_
            habit->cause.high == cause.high && habit->stamp == stamp;
 }
 
+/** Is there no use in looking? Asked once a packet. */
+static inline bool pug_habits_rest(struct pug_habits *habits)
+{
+    if (habits->rest == 0)
+        return false;
+    habits->rest--;
+    return true;
+}
+
+/** Nothing was found, or nothing that is kept. */
+static inline void pug_habits_miss(struct pug_habits *habits)
+{
+    if (++habits->misses < 256)
+        return;
+    habits->rest = habits->hits < 64 ? 4096 : 0;
+    habits->hits = habits->misses = 0;
+}
+
 /** The habit, or NULL. */
 static inline const struct pug_habit *pug_habits_find(const struct pug_habits *habits,
                                                       const struct pug_codemap *map,
@@ -92,25 +112,37 @@ static inline const struct pug_habit *pug_habits_find(const struct pug_habits *h
     return pug_habit_is(habit, cause, stamp) ? habit : NULL;
 }
 
-/** It is no habit yet. True: it was met before, and may become one. */
-bool pug_habits_meet(struct pug_habits *habits, const struct pug_codemap *map,
-                     struct pug_habit_cause cause);
+/** A packet that is to become a habit, and what was before it. */
+struct pug_habit_meeting {
+    bool keeps;     /**< it is; else there is nothing else here */
+    uint8_t told;   /**< bytes of the first block that were told before */
+    uint32_t count; /**< elements in the batch */
+    uint64_t stamp;
+    struct pug_habit_cause cause;
+};
 
-/** Of a packet that was met before: where its way began. */
-struct pug_habit_begin {
-    const struct pug_block *block; /**< the first */
-    unsigned told;                 /**< bytes of it that were told before */
-    bool taken;                    /**< how it is left, if nothing is left to tell */
+/** It is no habit yet, a miss. If it was met before it is to become one, and that is in `meeting`.
+ */
+void pug_habits_meet(struct pug_habits *habits, const struct pug_codemap *map,
+                     struct pug_habit_meeting *meeting);
+
+/** Are its elements there, and are blocks what they were? */
+bool pug_habit_meeting_holds(const struct pug_habit_meeting *meeting, const struct pug_codemap *map,
+                             const struct pug_batch *batch);
+
+/** How a way begins and ends. */
+struct pug_habit_way {
+    bool taken;  /**< how the first block is left, if nothing is left to tell of it */
     bool inside; /**< the last range may be any that begins with a block; else it is a hop, too */
 };
 
 /**
- * Make its elements a habit's hops. False: they are not ranges of whole blocks along links, or are
- * too many, and the habit is one of a packet whose ranges are not kept.
+ * Make the elements that it gave a habit's hops. False: they are not ranges of whole blocks along
+ * links, or are too many, and the habit is one of a packet whose ranges are not kept.
  */
 bool pug_habit_hops(struct pug_habit *habit, const struct pug_codemap *map,
-                    const struct pug_element *elements, size_t count,
-                    const struct pug_habit_begin *begin);
+                    const struct pug_batch *batch, const struct pug_habit_meeting *meeting,
+                    const struct pug_block *first, struct pug_habit_way way);
 
 /** Of a packet whose ranges are not kept, so that nobody tries again. */
 static inline void pug_habit_none(struct pug_habit *habit)
@@ -128,6 +160,17 @@ static inline bool pug_habit_infers(const struct pug_habit *habit, uint32_t hop,
            (hop + 1u < habit->count || !last_is_told);
 }
 
+/** Are there calls or returns among its hops? */
+static inline bool pug_habit_has_calls(const struct pug_habit *habit)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < habit->count; i++) {
+        const uint8_t kind = pug_habit_block(habit->hops[i])->insn.kind;
+        has |= kind == PUG_RV_CALL || kind == PUG_RV_RETURN;
+    }
+    return has;
+}
+
 /** A stack of returns: so many addresses there are and may be, and the n-th newest of them. */
 struct pug_habit_stack {
     uint32_t entries, limit;
@@ -143,8 +186,8 @@ int64_t pug_habit_fits(const struct pug_habit *habit, const struct pug_habit_sta
                        bool last_is_told);
 
 /** Its ranges once more, for which there is room. `told`: as it was. */
-static inline void pug_habit_repeat(const struct pug_habit *habit, struct pug_out *out,
-                                    uint64_t index, unsigned told)
+static inline void pug_habit_repeat(struct pug_habits *habits, const struct pug_habit *habit,
+                                    struct pug_out *out, uint64_t index, unsigned told)
 {
     struct pug_batch *batch = out->batch;
     const struct pug_range_context context = pug_range_context(&out->blank);
@@ -167,6 +210,7 @@ static inline void pug_habit_repeat(const struct pug_habit *habit, struct pug_ou
         first->count -= told > 0;
     }
     batch->count += habit->ranges;
+    habits->hits++;
 }
 
 #endif

@@ -3,6 +3,7 @@
  * @file Random programs, random executions, random encoder options and wrappings: the decoder gives
  * the path back, however the bytes come and whoever waits; damage does no harm.
  */
+#include "support/again.h"
 #include "support/etrace_round.h"
 #include "support/state_check.h"
 
@@ -219,131 +220,23 @@ static void test_fast(void **state)
     }
 }
 
-/** Memory that callbacks give, which contexts see differently. */
-static uint32_t by_context(void *context, uint64_t address, const struct pug_reader_space *space,
-                           uint32_t wanted, uint8_t *buffer)
+/** What a decoder keeps of packets holds for nothing else. */
+static void test_again(void **state)
 {
-    const struct etrace_round *round = context;
-    const struct rec_bytes *code = &round->program.code;
-    const uint64_t offset = address - round->program.options.base;
-    if (offset >= code->size)
-        return 0;
-    const uint32_t size = code->size - offset < wanted ? (uint32_t)(code->size - offset) : wanted;
-    memcpy(buffer, code->data + offset, size);
-    for (uint32_t i = 0; i < size && space->context_id % 5 == 3; i++)
-        buffer[i] ^= (offset + i) % 64 < 2 ? 0x40 : 0;
-    return size;
-}
-
-static void test_memory_by_context(void **state)
-{
-    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
     (void)state;
     for (uint64_t seed = 8001; seed <= 8040; seed++) {
         struct etrace_round round;
         etrace_round_record(&round, seed);
         struct stream_run run = run_of(&round, seed);
-        pug_image_free(run.image);
-        run.image = pug_image_new();
-        assert_int_equal(
-            pug_image_add_callback(run.image, &anywhere, 0, UINT64_MAX, by_context, &round),
-            PUG_OK);
-        stream_check_fast(&run, seed);
+        const struct again_code code = {round.program.options.base, &round.program.code};
+        again_check_contexts(&run, &code, seed);
+        if (seed % 2)
+            again_check_images(&run, &code);
+        else if (seed % 4)
+            again_check_beginnings(&run, &code);
         pug_image_free(run.image);
         etrace_round_free(&round);
     }
-}
-
-/** The whole trace through a tree, and its end. */
-static void pass(struct stream_tree *stream)
-{
-    enum pug_response answer;
-    assert_int_equal(stream_tree_data(stream, 0, stream->run->size, &answer), stream->run->size);
-    pug_tree_end(stream->tree);
-    pug_tree_reset(stream->tree);
-}
-
-/** Other code comes to the same addresses, and goes again. */
-static void pass_with_changes(struct stream_run *run, const struct etrace_round *round)
-{
-    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
-    const uint64_t base = round->program.options.base, size = round->program.code.size;
-    uint8_t *other = malloc(size);
-    struct stream_tree stream;
-    assert_non_null(other);
-    for (uint64_t i = 0; i < size; i++)
-        other[i] = round->program.code.data[i] ^ (i % 64 < 2 ? 0x40 : 0);
-    stream_tree_open(&stream, run);
-    for (unsigned change = 0; change < 3; change++) {
-        for (unsigned i = 0; i < 4; i++)
-            pass(&stream);
-        assert_int_equal(pug_image_remove(run->image, base, PUG_SPACE_ANY), PUG_OK);
-        assert_int_equal(pug_image_add_buffer(run->image, &anywhere, base,
-                                              change == 0 ? other : round->program.code.data, size),
-                         PUG_OK);
-    }
-    stream_tree_close(&stream);
-    free(other);
-}
-
-/** The support packet at the beginning says something else now and then. */
-static void pass_with_damage(struct stream_run *run, const struct etrace_round *round)
-{
-    const uint8_t *bytes = run->bytes;
-    uint8_t *damaged = malloc(run->size);
-    struct stream_tree stream;
-    (void)round;
-    assert_non_null(damaged);
-    stream_tree_open(&stream, run);
-    for (unsigned i = 0; i < 3; i++)
-        pass(&stream);
-    for (unsigned bit = 0; bit < 16 * 8; bit += 3) {
-        memcpy(damaged, bytes, run->size);
-        damaged[bit / 8] ^= 1u << bit % 8;
-        run->bytes = damaged;
-        pass(&stream);
-        run->bytes = bytes;
-        pass(&stream);
-    }
-    stream_tree_close(&stream);
-    free(damaged);
-}
-
-typedef void pass_fn(struct stream_run *run, const struct etrace_round *round);
-
-/** Several passes through one tree give the same whether somebody looks at packets or not. */
-static void check_passes(pass_fn *passes, uint64_t seed)
-{
-    struct etrace_round round;
-    struct stream_lines want = {0}, got = {0};
-    etrace_round_record(&round, seed);
-    struct stream_run fast = run_of(&round, seed), slow;
-    fast.size = fast.size > 2000 ? 2000 : fast.size;
-    slow = fast;
-    fast.lines = &got;
-    slow.lines = &want;
-    slow.watched = true;
-    passes(&slow, &round);
-    passes(&fast, &round);
-    stream_assert_same(&want, &got, &fast);
-    stream_lines_free(&want);
-    stream_lines_free(&got);
-    pug_image_free(fast.image);
-    etrace_round_free(&round);
-}
-
-static void test_images_that_change(void **state)
-{
-    (void)state;
-    for (uint64_t seed = 9001; seed <= 9020; seed++)
-        check_passes(pass_with_changes, seed);
-}
-
-static void test_options_that_change(void **state)
-{
-    (void)state;
-    for (uint64_t seed = 9501; seed <= 9510; seed++)
-        check_passes(pass_with_damage, seed);
 }
 
 /** Decoders that begin anywhere come to know as much as one that began at the start. */
@@ -384,12 +277,8 @@ static void test_states(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_splits_waits_damage),
-        cmocka_unit_test(test_fast),
-        cmocka_unit_test(test_memory_by_context),
-        cmocka_unit_test(test_images_that_change),
-        cmocka_unit_test(test_options_that_change),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_splits_waits_damage),
+        cmocka_unit_test(test_fast),       cmocka_unit_test(test_again),
         cmocka_unit_test(test_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

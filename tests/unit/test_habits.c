@@ -64,9 +64,9 @@ static void walk(struct bench *bench, unsigned rounds, unsigned told, uint32_t r
 
 static bool take_hops(struct bench *bench, struct pug_habit *habit, unsigned told)
 {
-    const struct pug_habit_begin way = {
-        .block = first_block(bench), .told = told, .taken = true, .inside = true};
-    return pug_habit_hops(habit, bench->map, bench->elements, bench->batch.count, &way);
+    const struct pug_habit_meeting meeting = {.told = (uint8_t)told};
+    return pug_habit_hops(habit, bench->map, &bench->batch, &meeting, first_block(bench),
+                          (struct pug_habit_way){.taken = true, .inside = true});
 }
 
 static void ranges_come_back(void **state)
@@ -83,13 +83,13 @@ static void ranges_come_back(void **state)
         assert_int_equal(habit.ranges, count);
         memset(bench->elements, 0xee, sizeof(bench->elements));
         bench->batch.count = 1; /* behind what waits */
-        pug_habit_repeat(&habit, &bench->out, 77, told);
+        pug_habit_repeat(&bench->habits, &habit, &bench->out, 77, told);
         assert_int_equal(bench->batch.count, count + 1);
         assert_memory_equal(bench->elements + 1, before, count * sizeof(before[0]));
         /* elsewhere in the trace, and in another context */
         bench->out.blank.context_id = 6;
         bench->batch.count = 0;
-        pug_habit_repeat(&habit, &bench->out, 99, told);
+        pug_habit_repeat(&bench->habits, &habit, &bench->out, 99, told);
         for (uint32_t i = 0; i < count; i++) {
             assert_int_equal(bench->elements[i].index, 99);
             assert_int_equal(bench->elements[i].context_id, 6);
@@ -110,17 +110,86 @@ static void a_silent_hop_is_kept(void **state)
     pug_block_range(bench->elements, pug_block_follow(bench->map, jump, true), 3, &context, false);
     jump = pug_codemap_block(bench->map, 0x1010, PUG_ISA_A64, 0);
     assert_int_equal(jump->count, 1);
-    const struct pug_habit_begin way = {.block = jump, .told = 4, .taken = true, .inside = true};
-    assert_true(pug_habit_hops(&habit, bench->map, bench->elements, 1, &way));
+    bench->batch.count = 1;
+    assert_true(pug_habit_hops(&habit, bench->map, &bench->batch,
+                               &(struct pug_habit_meeting){.told = 4}, jump,
+                               (struct pug_habit_way){.taken = true, .inside = true}));
     assert_int_equal(habit.count, 1);
     assert_ptr_equal(pug_habit_block(habit.hops[0]), jump);
     assert_true(habit.hops[0] & 1);
     assert_int_equal(habit.ranges, 1);
     const struct pug_element before = bench->elements[0];
     memset(bench->elements, 0xee, sizeof(bench->elements));
-    pug_habit_repeat(&habit, &bench->out, 3, 4);
+    bench->batch.count = 0;
+    pug_habit_repeat(&bench->habits, &habit, &bench->out, 3, 4);
     assert_memory_equal(bench->elements, &before, sizeof(before));
     end(bench);
+}
+
+/** Where no range ends inside a block all of them are hops. */
+static void the_last_may_be_a_hop(void **state)
+{
+    (void)state;
+    struct bench *bench = begin();
+    struct pug_element before[64];
+    struct pug_habit habit = {.stamp = 1};
+    const struct pug_habit_meeting meeting = {.count = 2};
+    walk(bench, 3, 0, 1);
+    bench->batch.count--;
+    memcpy(before, bench->elements, sizeof(before));
+    assert_true(pug_habit_hops(&habit, bench->map, &bench->batch, &meeting, first_block(bench),
+                               (struct pug_habit_way){.inside = false}));
+    assert_int_equal(habit.ranges, 4);
+    assert_int_equal(habit.count, 4);
+    bench->batch.count = 0;
+    pug_habit_repeat(&bench->habits, &habit, &bench->out, 77, 0);
+    assert_int_equal(bench->batch.count, 4);
+    assert_memory_equal(bench->elements, before + 2, 4 * sizeof(before[0]));
+    walk(bench, 3, 0, 1); /* the last range is one instruction of three */
+    assert_false(pug_habit_hops(&habit, bench->map, &bench->batch, &meeting, first_block(bench),
+                                (struct pug_habit_way){.inside = false}));
+    end(bench);
+}
+
+static uint64_t newest(const void *context, uint32_t n)
+{
+    return ((const uint64_t *)context)[n];
+}
+
+/** Calls and returns as hops, by their kinds; each return goes to `addresses[i]`. */
+static int64_t fits(const char *kinds, uint32_t entries, uint32_t limit, bool last_is_told)
+{
+    static const uint64_t addresses[] = {0x9000, 0x9100, 0x9200};
+    const struct pug_habit_stack stack = {
+        .entries = entries, .limit = limit, .newest = newest, .context = addresses};
+    struct pug_habit habit = {.last.start = 0x9200};
+    static struct pug_block blocks[8];
+    memset(blocks, 0, sizeof(blocks));
+    for (size_t i = 0; kinds[i]; i++) {
+        blocks[i].insn.kind = kinds[i] == 'c'   ? PUG_RV_CALL
+                              : kinds[i] == 'r' ? PUG_RV_RETURN
+                                                : PUG_RV_NONE;
+        habit.hops[habit.count++] = (pug_habit_hop)&blocks[i];
+    }
+    if (habit.count > 1)
+        blocks[1].start = 0x9000; /* where a return that is the first hop leads */
+    return pug_habit_fits(&habit, &stack, last_is_told);
+}
+
+static void the_stack_infers_the_same(void **state)
+{
+    (void)state;
+    assert_int_equal(fits("--", 0, 4, false), 0);
+    assert_int_equal(fits("cc", 1, 4, false), 3);
+    assert_int_equal(fits("cc", 3, 4, false), 4);
+    assert_int_equal(fits("ccc", 1, 2, false), -1); /* more than it holds */
+    assert_int_equal(fits("c-r", 0, 4, false), 0);  /* of a call on the way */
+    assert_int_equal(fits("c-r", 4, 4, false), 3);  /* whose entry was the oldest one's */
+    assert_int_equal(fits("r-", 1, 4, false), 0);   /* to where the newest address is */
+    assert_int_equal(fits("r-", 0, 4, false), -1);
+    assert_int_equal(fits("-r", 1, 4, false), -1); /* not to 9200 */
+    assert_int_equal(fits("-r", 1, 4, true), 1);   /* nobody infers that one */
+    assert_int_equal(fits("r", 3, 4, true), 3);
 }
 
 static void only_hops_and_a_range_are_kept(void **state)
@@ -169,6 +238,13 @@ static void keep(struct bench *bench, struct pug_habit_cause cause)
     pug_habits_keep(&bench->habits, bench->map, &habit);
 }
 
+static bool meet(struct bench *bench, struct pug_habit_cause cause)
+{
+    struct pug_habit_meeting meeting = {.cause = cause, .keeps = true};
+    pug_habits_meet(&bench->habits, bench->map, &meeting);
+    return meeting.keeps;
+}
+
 static void the_same_is_found_and_nothing_else(void **state)
 {
     (void)state;
@@ -181,9 +257,9 @@ static void the_same_is_found_and_nothing_else(void **state)
     other[3].base ^= UINT64_C(1) << 40;
     other[4].rest ^= 4;
     assert_null(pug_habits_find(&bench->habits, bench->map, cause));
-    assert_false(pug_habits_meet(&bench->habits, bench->map, cause));
+    assert_false(meet(bench, cause));
     assert_null(pug_habits_find(&bench->habits, bench->map, cause));
-    assert_true(pug_habits_meet(&bench->habits, bench->map, cause));
+    assert_true(meet(bench, cause));
     keep(bench, cause);
     assert_non_null(pug_habits_find(&bench->habits, bench->map, cause));
     for (unsigned i = 0; i < 5; i++) {
@@ -202,7 +278,7 @@ static void tables_grow_with_what_they_hold(void **state)
     struct bench *bench = begin();
     unsigned found = 0;
     for (unsigned n = 0; n < 1000; n++) {
-        assert_false(pug_habits_meet(&bench->habits, bench->map, cause_of(n)));
+        assert_false(meet(bench, cause_of(n)));
         keep(bench, cause_of(n));
     }
     for (unsigned n = 0; n < 1000; n++) /* those that had to go while it grew */
@@ -218,13 +294,39 @@ static void tables_grow_with_what_they_hold(void **state)
     /* what was met once is known, too */
     found = 0;
     for (unsigned n = 0; n < 1000; n++)
-        found += pug_habits_meet(&bench->habits, bench->map, cause_of(n));
+        found += meet(bench, cause_of(n));
     assert_true(found > 700);
     for (unsigned n = 1000; n < 100000; n++) {
-        pug_habits_meet(&bench->habits, bench->map, cause_of(n));
+        meet(bench, cause_of(n));
         keep(bench, cause_of(n));
     }
     assert_true(bench->habits.mask < 4096);
+    end(bench);
+}
+
+/** Where little is found it is not worth to look, but for now and then. */
+static void they_rest_where_nothing_comes_again(void **state)
+{
+    (void)state;
+    struct bench *bench = begin();
+    const struct pug_habit habit = {.ranges = 1};
+    unsigned looked = 0;
+    for (unsigned n = 0; n < 100000; n++) {
+        if (pug_habits_rest(&bench->habits))
+            continue;
+        looked++;
+        (void)meet(bench, cause_of(n));
+    }
+    assert_true(looked > 2000 && looked < 10000);
+    while (pug_habits_rest(&bench->habits))
+        continue;
+    for (unsigned n = 0; n < 10000; n++) { /* one in three is found */
+        assert_false(pug_habits_rest(&bench->habits));
+        (void)meet(bench, cause_of(n));
+        bench->batch.count = 0;
+        if (n % 2 == 0)
+            pug_habit_repeat(&bench->habits, &habit, &bench->out, 0, 0);
+    }
     end(bench);
 }
 
@@ -236,7 +338,7 @@ static void little_memory_is_none(void **state)
     bench->map =
         pug_codemap_new(&(struct pug_codemap_config){.image = bench->image, .limit = 65536});
     for (unsigned i = 0; i < 3; i++)
-        assert_false(pug_habits_meet(&bench->habits, bench->map, cause_of(1)));
+        assert_false(meet(bench, cause_of(1)));
     assert_null(bench->habits.items);
     pug_habits_forget(&bench->habits);
     end(bench);
@@ -261,7 +363,7 @@ static void they_hold_as_long_as_blocks(void **state)
     (void)state;
     struct bench *bench = begin();
     (void)first_block(bench);
-    (void)pug_habits_meet(&bench->habits, bench->map, cause_of(1));
+    (void)meet(bench, cause_of(1));
     keep(bench, cause_of(1));
     add(bench->image, &anywhere, 0x9000, code, sizeof(code));
     (void)first_block(bench); /* the map starts anew */
@@ -283,9 +385,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_come_back),
         cmocka_unit_test(a_silent_hop_is_kept),
+        cmocka_unit_test(the_last_may_be_a_hop),
+        cmocka_unit_test(the_stack_infers_the_same),
         cmocka_unit_test(only_hops_and_a_range_are_kept),
         cmocka_unit_test(the_same_is_found_and_nothing_else),
         cmocka_unit_test(tables_grow_with_what_they_hold),
+        cmocka_unit_test(they_rest_where_nothing_comes_again),
         cmocka_unit_test(little_memory_is_none),
         cmocka_unit_test(they_hold_as_long_as_blocks),
     };

@@ -3,6 +3,7 @@
  */
 #include "recorder/ntrace.h"
 #include "recorder/riscv_program.h"
+#include "support/again.h"
 #include "support/ntrace_stream.h"
 #include "support/state_check.h"
 
@@ -317,6 +318,42 @@ static void test_blocks_and_waits(void **state)
     }
 }
 
+/** How the stream is decoded; with half of the seeds without a transport that knows messages. */
+static struct stream_run run_of(const struct round *round, struct settings *list, uint64_t seed)
+{
+    return (struct stream_run){.protocol = "N-Trace",
+                               .transport = seed % 2 ? "plain" : "nexus",
+                               .settings = settings_of(round, list),
+                               .image = image_of(round),
+                               .bytes = round->trace.data,
+                               .size = round->trace.size};
+}
+
+/** The lane gives what messages give, and what is kept of them holds for nothing else. */
+static void test_fast(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 4001; seed <= 4080; seed++) {
+        struct round round;
+        struct settings list;
+        struct rec_random random = {seed};
+        size_t first;
+        record(&round, seed);
+        struct stream_run run = run_of(&round, &list, seed);
+        const struct again_code code = {round.program.options.base, &round.program.code};
+        again_check_contexts(&run, &code, seed);
+        if (seed % 2)
+            again_check_images(&run, &code);
+        stream_check_fast(&run, seed);
+        for (unsigned i = 0; i < 3; i++) {
+            stream_damage(&random, round.trace.data, &run.size, &first);
+            stream_check_fast(&run, seed + i);
+        }
+        pug_image_free(run.image);
+        round_free(&round);
+    }
+}
+
 /** Decoders that begin in mid-stream soon know as much as the one that saw everything. */
 static void test_states(void **state)
 {
@@ -326,12 +363,7 @@ static void test_states(void **state)
         struct round round;
         struct settings list;
         record(&round, seed);
-        struct stream_run run = {.protocol = "N-Trace",
-                                 .transport = seed % 2 ? "plain" : "nexus",
-                                 .settings = settings_of(&round, &list),
-                                 .image = image_of(&round),
-                                 .bytes = round.trace.data,
-                                 .size = round.trace.size};
+        struct stream_run run = run_of(&round, &list, seed);
         struct state_check check = {.starts = 8, .seed = seed};
         if (round.extras) { /* else only the first message is a sync message */
             state_check(&run, &check);
@@ -356,12 +388,7 @@ static void test_counts(void **state)
         struct settings list;
         record(&round, seed);
         struct rec_random random = {.state = seed};
-        struct stream_run run = {.protocol = "N-Trace",
-                                 .transport = seed % 2 ? "plain" : "nexus",
-                                 .settings = settings_of(&round, &list),
-                                 .image = image_of(&round),
-                                 .bytes = round.trace.data,
-                                 .size = round.trace.size};
+        struct stream_run run = run_of(&round, &list, seed);
         size_t first;
         stream_check_counts(&run);
         stream_damage(&random, round.trace.data, &run.size, &first);
@@ -374,9 +401,8 @@ static void test_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_blocks_and_waits),
+        cmocka_unit_test(test_counts),           cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_blocks_and_waits), cmocka_unit_test(test_fast),
         cmocka_unit_test(test_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,17 +123,12 @@ static void begin_anew(struct pug_etrace_decoder *d)
     d->habits_hold = true;
 }
 
-static void meet(struct pug_etrace_decoder *d, struct pug_etrace_meeting *meeting,
-                 struct pug_habit_cause cause, bool syncs)
+static void meet(struct pug_etrace_decoder *d, struct pug_habit_meeting *meeting,
+                 struct pug_habit_cause cause)
 {
-    if (!pug_habits_meet(&d->habits, d->code, cause))
-        return;
-    *meeting = (struct pug_etrace_meeting){.keeps = true,
-                                           .syncs = syncs,
-                                           .told = d->pc_size,
-                                           .count = d->out->batch->count,
-                                           .stamp = pug_codemap_stamp(d->code),
-                                           .cause = cause};
+    *meeting = (struct pug_habit_meeting){
+        .told = d->pc_size, .count = d->out->batch->count, .cause = cause};
+    pug_habits_meet(&d->habits, d->code, meeting);
     d->walk.outcomes = 0;
 }
 
@@ -167,7 +162,7 @@ bool pug_etrace_may_repeat(struct pug_etrace_decoder *d)
     return true;
 }
 
-bool pug_etrace_repeat(struct pug_etrace_decoder *d, struct pug_etrace_meeting *meeting,
+bool pug_etrace_repeat(struct pug_etrace_decoder *d, struct pug_habit_meeting *meeting,
                        uint64_t low, uint64_t high, uint64_t index)
 {
     const struct pug_batch *batch = d->out->batch;
@@ -183,14 +178,16 @@ bool pug_etrace_repeat(struct pug_etrace_decoder *d, struct pug_etrace_meeting *
         return false;
     const struct pug_habit *habit = pug_habits_find(&d->habits, d->code, cause);
     if (!habit) {
-        meet(d, meeting, cause, syncs);
+        meet(d, meeting, cause);
         return false;
     }
+    if (habit->ranges == 0)
+        pug_habits_miss(&d->habits);
     if (habit->ranges == 0 || habit->ranges > batch->limit - batch->count ||
         (stands(habit, STAND_CALLS) && !fits_stack(d, habit)))
         return false;
     d->index = index;
-    pug_habit_repeat(habit, d->out, index, d->pc_size);
+    pug_habit_repeat(&d->habits, habit, d->out, index, d->pc_size);
     stand_as(d, habit);
     learn(d, habit);
     return true;
@@ -231,40 +228,27 @@ static bool arrives(const struct pug_etrace_decoder *d, const struct pug_habit *
            d->pc == habit->last.start;
 }
 
-static bool has_calls(const struct pug_etrace_decoder *d, const struct pug_habit *habit)
-{
-    bool has = false;
-    for (uint32_t i = 0; i < habit->count; i++) {
-        const uint8_t kind = pug_habit_block(habit->hops[i])->insn.kind;
-        has |= kind == PUG_RV_CALL || kind == PUG_RV_RETURN;
-    }
-    return has && d->options.implicit_return;
-}
-
 static uint64_t bit(bool is, unsigned at)
 {
     return is ? UINT64_C(1) << at : 0;
 }
 
 /** False: it does more than what is kept. */
-static bool note(struct pug_etrace_decoder *d, const struct pug_etrace_meeting *meeting,
+static bool note(struct pug_etrace_decoder *d, const struct pug_habit_meeting *meeting,
                  struct pug_habit *habit)
 {
     const struct pug_batch *batch = d->out->batch;
-    const uint32_t count = batch->count - meeting->count;
     const struct pug_block *first = pug_codemap_held(d->code, meeting->cause.at, (uint8_t)d->isa);
+    const bool syncs = (meeting->cause.low & 3) == 3;
     if (!is_usual(d) || !first ||
-        (meeting->syncs ? count > 1 : d->walk.goal.irreport)) /* more is looked at, and told of */
+        (syncs ? batch->count > meeting->count + 1 /* then more is looked at, and told of */
+               : d->walk.goal.irreport))
         return false;
-    const struct pug_habit_begin begin = {.block = first,
-                                          .told = meeting->told,
-                                          .taken = !first->insn.conditional ||
-                                                   !(meeting->cause.rest & 2),
-                                          .inside = true};
-    if (!pug_habit_hops(habit, d->code, &batch->elements[meeting->count], count, &begin) ||
-        !are_plain(d, habit, meeting->syncs))
+    const struct pug_habit_way way = {
+        .taken = !first->insn.conditional || !(meeting->cause.rest & 2), .inside = true};
+    if (!pug_habit_hops(habit, d->code, batch, meeting, first, way) || !are_plain(d, habit, syncs))
         return false;
-    const bool calls = has_calls(d, habit);
+    const bool calls = d->options.implicit_return && pug_habit_has_calls(habit);
     if (calls && d->stack.recursion > 0) /* what counts calls is no list of them */
         return false;
     habit->stand[STAND_PC] = d->pc;
@@ -274,18 +258,16 @@ static bool note(struct pug_etrace_decoder *d, const struct pug_etrace_meeting *
         (uint64_t)d->pc_size << STAND_SIZE |
         (uint64_t)d->tentative_goal.ir_value << STAND_IR_VALUE |
         (uint64_t)outcomes_of(d) << STAND_OUTCOMES | bit(d->last_valid, STAND_LAST_VALID) |
-        bit(d->tentative, STAND_TENTATIVE) | bit(meeting->syncs, STAND_SYNCS) |
+        bit(d->tentative, STAND_TENTATIVE) | bit(syncs, STAND_SYNCS) |
         bit(arrives(d, habit), STAND_ARRIVES) | bit(calls, STAND_CALLS) |
         (uint64_t)d->irets << STAND_IRETS | (uint64_t)d->privilege << STAND_PRIVILEGE;
     return true;
 }
 
-void pug_etrace_keep(struct pug_etrace_decoder *d, const struct pug_etrace_meeting *meeting)
+void pug_etrace_keep(struct pug_etrace_decoder *d, const struct pug_habit_meeting *meeting)
 {
     struct pug_habit habit = {.cause = meeting->cause, .stamp = meeting->stamp};
-    if (d->stage->pending || d->out->batch->response != PUG_RESP_CONT ||
-        d->out->batch->count <= meeting->count || pug_codemap_outdated(d->code) ||
-        meeting->stamp != pug_codemap_stamp(d->code))
+    if (d->stage->pending || !pug_habit_meeting_holds(meeting, d->code, d->out->batch))
         return;
     if (!note(d, meeting, &habit))
         pug_habit_none(&habit);

@@ -5,16 +5,6 @@
 
 #include "protocol/etrace/decoder.h"
 
-/** A packet that is to become a habit, and what was before it. */
-struct pug_etrace_meeting {
-    bool keeps; /**< it is; else there is nothing else here */
-    bool syncs;
-    uint8_t told;   /**< bytes of the first block */
-    uint32_t count; /**< elements in the batch */
-    uint64_t stamp;
-    struct pug_habit_cause cause;
-};
-
 /** May packets be habits now? Until one is decoded, or elements are delivered, that stays so. */
 bool pug_etrace_may_repeat(struct pug_etrace_decoder *d);
 
@@ -28,10 +18,10 @@ static inline bool pug_etrace_is_long(uint64_t low)
  * A packet of formats 0 to 2, or a synchronisation, as two words: if it is a habit, do what it
  * does. Else false, and whether it is to become one is in `meeting`.
  */
-bool pug_etrace_repeat(struct pug_etrace_decoder *d, struct pug_etrace_meeting *meeting,
+bool pug_etrace_repeat(struct pug_etrace_decoder *d, struct pug_habit_meeting *meeting,
                        uint64_t low, uint64_t high, uint64_t index);
 
 /** It was decoded: keep what it did. */
-void pug_etrace_keep(struct pug_etrace_decoder *d, const struct pug_etrace_meeting *meeting);
+void pug_etrace_keep(struct pug_etrace_decoder *d, const struct pug_habit_meeting *meeting);
 
 #endif

@@ -4,6 +4,7 @@
  * and synchronisations in their standard form. A payload is taken as two words, and its fields go
  * straight to where the walk needs them.
  */
+#include "base/bytes.h"
 #include "protocol/etrace/habit.h"
 #include "protocol/etrace/reader.h"
 #include "protocol/etrace/walk.h"
@@ -22,14 +23,6 @@ struct words {
     int64_t high;
 };
 
-static inline uint64_t load(const uint8_t *bytes)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < 8; i++)
-        value |= (uint64_t)bytes[i] << 8 * i;
-    return value;
-}
-
 /** `size` is 1 to WORDS. `spare`: two words can be read, whatever the size. */
 static inline struct words load_words(const uint8_t *bytes, unsigned size, bool spare)
 {
@@ -42,8 +35,9 @@ static inline struct words load_words(const uint8_t *bytes, unsigned size, bool 
     /* without a jump, since packets are short and long in turn */
     const bool is_long = size > 8;
     const unsigned unused_low = is_long ? 0 : 64 - 8 * size, unused_high = 128 - 8 * size;
-    const int64_t low = (int64_t)(load(bytes) << unused_low) >> unused_low;
-    const int64_t high = (int64_t)(load(bytes + 8) << (unused_high & 63)) >> (unused_high & 63);
+    const int64_t low = (int64_t)(pug_bytes_number(bytes, 8) << unused_low) >> unused_low;
+    const int64_t high =
+        (int64_t)(pug_bytes_number(bytes + 8, 8) << (unused_high & 63)) >> (unused_high & 63);
     return (struct words){.low = (uint64_t)low, .high = is_long ? high : low >> 63};
 }
 
@@ -255,10 +249,10 @@ static inline struct words words_of(const struct pug_run *run,
 
 /** Is the packet one that does what it did before? Then that was done. */
 static inline bool repeat(struct pug_etrace_decoder *d, const struct pug_etrace_carried *payload,
-                          struct words words, struct pug_etrace_meeting *meeting)
+                          struct words words, struct pug_habit_meeting *meeting)
 {
     if (payload->timestamp_bits > 0 || pug_etrace_is_long(words.low) ||
-        ((words.low & 3) == 3 ? words.low >> 2 & 3 : d->tentative))
+        ((words.low & 3) == 3 ? words.low >> 2 & 3 : d->tentative) || pug_habits_rest(&d->habits))
         return false;
     return pug_etrace_repeat(d, meeting, words.low, (uint64_t)words.high, payload->index);
 }
@@ -291,7 +285,7 @@ static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decode
     bool may_repeat = pug_etrace_may_repeat(d);
     while (span->at != span->end && batch->count < batch->limit &&
            batch->response == PUG_RESP_CONT && !d->stage->pending) {
-        struct pug_etrace_meeting meeting;
+        struct pug_habit_meeting meeting;
         struct pug_etrace_carried payload;
         const uint8_t *behind = pug_etrace_next_payload(span, &payload);
         if (payload.size == 0 || payload.size > WORDS)

@@ -34,6 +34,7 @@ enum pug_status pug_ntrace_decoder_new(const void *data, struct pug_stage *stage
 void pug_ntrace_decoder_free(void *data)
 {
     struct pug_ntrace_decoder *d = data;
+    pug_habits_free(&d->habits);
     free(d->stack);
     free(d);
 }

@@ -6,7 +6,7 @@
 #ifndef PUG_PROTOCOL_NTRACE_DECODE_H
 #define PUG_PROTOCOL_NTRACE_DECODE_H
 
-#include "image/codemap.h"
+#include "image/habits.h"
 #include "protocol/ntrace/ntrace.h"
 
 /** What a message says about the last instruction of the code that it covers. */
@@ -88,6 +88,7 @@ struct pug_ntrace_decoder {
     struct pug_ntrace_walk walk;
     const struct pug_block *before; /**< the block that led to `pc`, if it was met just now; an
                                        indirect jump of it led to anywhere */
+    struct pug_habits habits;
     enum pug_status failure;
     const char *failure_text;
     uint64_t failure_pc;

@@ -3,7 +3,8 @@
  * @file Reading and decoding at once: branch messages and full histories with nothing special about
  * them, which is what a trace mostly consists of.
  */
-#include "protocol/ntrace/decode.h"
+#include "base/bytes.h"
+#include "protocol/ntrace/habit.h"
 #include "protocol/ntrace/message.h"
 #include "protocol/ntrace/reader.h"
 
@@ -81,6 +82,46 @@ static inline const uint8_t *read_usual(const struct pug_ntrace_reader *reader, 
     return at && is_last(at) ? at : NULL;
 }
 
+/* ---- messages as they were ---- */
+
+#define WORDS 16u /* bytes */
+
+/** How many of eight bytes there are up to the end of a message, or 8. */
+static inline unsigned bytes_up_to_end(uint64_t word)
+{
+    const uint64_t ends = word & word >> 1 & UINT64_C(0x0101010101010101);
+    return ends ? (unsigned)__builtin_ctzll(ends) / 8 + 1 : 8;
+}
+
+/** The message that begins at `at` as two words; where it ends. NULL: it is longer, or cut off. */
+static inline const uint8_t *take_words(const uint8_t *at, const uint8_t *end, uint64_t *low,
+                                        uint64_t *high)
+{
+    if (end - at < (ptrdiff_t)WORDS)
+        return NULL;
+    unsigned size = bytes_up_to_end(*low = pug_bytes_number(at, 8));
+    *low &= UINT64_MAX >> (64 - 8 * size);
+    *high = 0;
+    if (is_last(at + size))
+        return at + size;
+    size = bytes_up_to_end(*high = pug_bytes_number(at + 8, 8));
+    *high &= UINT64_MAX >> (64 - 8 * size);
+    return is_last(at + 8 + size) ? at + 8 + size : NULL;
+}
+
+/** The next message does what it did before: where it ends. NULL: it is to be decoded. */
+static inline const uint8_t *repeat(struct pug_ntrace_decoder *d, const struct pug_span *span,
+                                    struct pug_habit_meeting *meeting)
+{
+    uint64_t low, high;
+    if (!shapes[*span->at >> 2].usual)
+        return NULL;
+    const uint8_t *behind = take_words(span->at, span->end, &low, &high);
+    return behind && pug_ntrace_repeat(d, meeting, low, high, pug_span_index(span)) ? behind : NULL;
+}
+
+/* ---- messages that are decoded ---- */
+
 /** What a message of `size` bytes asks for, into d->walk. False: there is something to say of it.
  */
 static inline bool begin(struct pug_ntrace_decoder *d, const struct usual *usual, uint32_t size)
@@ -147,21 +188,35 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
     d->walk.range_count = 0;
     d->walk.sync_jumped = false;
     d->now = (struct pug_ntrace_branch){.valid = true};
+    bool may_repeat = pug_ntrace_may_repeat(d);
     while (span->at < span->end && batch->count < batch->limit &&
            batch->response == PUG_RESP_CONT) {
         struct usual usual;
-        const uint8_t *behind = read_usual(reader, span->at, span->end, &usual);
-        if (!behind || !begin(d, &usual, (uint32_t)(behind - span->at)))
-            break;
-        d->index = pug_span_index(span);
-        enum pug_ntrace_walked walked = pug_ntrace_walk(d);
-        if (walked != PUG_NTRACE_WALKED)
-            return go_on(reader, d, span, walked);
-        land(d, &usual);
+        struct pug_habit_meeting meeting;
+        meeting.keeps = false;
+        const uint8_t *behind = NULL;
+        if (may_repeat && !pug_habits_rest(&d->habits))
+            behind = repeat(d, span, &meeting);
+        if (!behind) {
+            behind = read_usual(reader, span->at, span->end, &usual);
+            if (!behind || !begin(d, &usual, (uint32_t)(behind - span->at)))
+                break;
+            d->index = pug_span_index(span);
+            enum pug_ntrace_walked walked = pug_ntrace_walk(d);
+            if (walked != PUG_NTRACE_WALKED)
+                return go_on(reader, d, span, walked);
+            land(d, &usual);
+            if (meeting.keeps && !usual.stamped)
+                pug_ntrace_keep(d, &meeting);
+            may_repeat = pug_ntrace_may_repeat(d);
+        }
         reader->count++;
         span->at = behind;
-        if (each && batch->count > 0 && !pug_batch_give(batch))
-            break;
+        if (each && batch->count > 0) {
+            if (!pug_batch_give(batch))
+                break;
+            may_repeat = pug_ntrace_may_repeat(d);
+        }
     }
     return PUG_RESP_CONT;
 }

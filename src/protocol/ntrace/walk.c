@@ -5,18 +5,18 @@
  * run of sequential instructions.
  */
 #include "image/paths.h"
-#include "protocol/ntrace/decode.h"
+#include "protocol/ntrace/habit.h"
 
 /* ---- return stack: the newest addresses, the oldest are dropped ---- */
 
-static void stack_push(struct pug_ntrace_decoder *d, uint64_t address)
+void pug_ntrace_push_return(struct pug_ntrace_decoder *d, uint64_t address)
 {
     d->stack_top = d->stack_top + 1 < d->config->stack_depth ? d->stack_top + 1 : 0;
     d->stack[d->stack_top] = address;
     d->stack_count += d->stack_count < d->config->stack_depth;
 }
 
-static bool stack_pop(struct pug_ntrace_decoder *d, uint64_t *address)
+bool pug_ntrace_pop_return(struct pug_ntrace_decoder *d, uint64_t *address)
 {
     if (d->stack_count == 0)
         return false;
@@ -199,7 +199,7 @@ static enum jump indirect_target(struct pug_ntrace_decoder *d, const struct pug_
     const struct pug_insn insn = block->insn;
     bool sequential = block->sequential;
     bool swap = insn.kind == PUG_RV_SWAP && !config->sifive;
-    bool popped = (insn.kind == PUG_RV_RETURN || swap) && stack_pop(d, target);
+    bool popped = (insn.kind == PUG_RV_RETURN || swap) && pug_ntrace_pop_return(d, target);
     uint64_t behind = block->end;
     bool told = d->walk.end == PUG_NTRACE_END_INDIRECT ||
                 (d->walk.end == PUG_NTRACE_END_SYNC && d->walk.sync_jumped);
@@ -219,7 +219,7 @@ static enum jump indirect_target(struct pug_ntrace_decoder *d, const struct pug_
         jump = JUMP_UNKNOWN;
     }
     if (insn.kind == PUG_RV_CALL || insn.kind == PUG_RV_SWAP)
-        stack_push(d, behind);
+        pug_ntrace_push_return(d, behind);
     return jump;
 }
 
@@ -268,7 +268,7 @@ static enum pug_ntrace_walked step(struct pug_ntrace_decoder *d, const struct pu
         if (d->config->all_jumps && !jump_reported(d, last))
             return refuse_last(d, block, "a direct jump is not reported");
         if (insn->kind == PUG_RV_CALL)
-            stack_push(d, block->end);
+            pug_ntrace_push_return(d, block->end);
         push_flow(d, block, true);
         if (insn->table_jump)
             return pug_ntrace_fail(d, PUG_ERR_MEM_NACC, insn->target,
@@ -336,7 +336,7 @@ struct way {
 static inline void pass_call(struct pug_ntrace_decoder *d, const struct pug_block *block)
 {
     if (block->insn.kind == PUG_RV_CALL)
-        stack_push(d, block->end);
+        pug_ntrace_push_return(d, block->end);
 }
 
 /**
@@ -357,7 +357,7 @@ static inline bool jump(struct pug_ntrace_decoder *d, const struct pug_block *bl
     if (!*next)
         return false;
     if (kind == PUG_RV_RETURN)
-        stack_pop(d, &address);
+        pug_ntrace_pop_return(d, &address);
     pass_call(d, block);
     return true;
 }
