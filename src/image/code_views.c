@@ -115,6 +115,7 @@ static void restart(struct pug_codemap *map)
     pug_code_drop_pages(store);
     if (store->insns)
         memset(store->insns, 0, store->insn_entries * sizeof(*store->insns));
+    map->rounds += map->epoch == LAST_EPOCH;
     map->epoch = map->epoch < LAST_EPOCH ? map->epoch + 1 : 1;
     map->generation = *map->image_generation;
     store->stats.restarts++;

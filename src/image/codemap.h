@@ -158,6 +158,7 @@ struct pug_codemap {
     uint32_t view;                      /**< the address space in force, as a tag has it */
     const struct pug_block *first_jump; /**< `jumps`, where there are no others */
     bool stops_at_calls;
+    uint16_t rounds;         /**< how often epochs began anew */
     struct pug_paths *paths; /**< that count hops, or NULL: told before blocks and links change */
     struct pug_codemap_config config;
     struct pug_codemap_store *store;
@@ -407,12 +408,12 @@ enum pug_status pug_codemap_insn_until(struct pug_codemap *map, uint64_t address
                                        uint8_t *it, struct pug_insn *insn, uint32_t *until);
 
 /**
- * While it and the image stay the same so do the instructions, for who keeps some. The upper 48
- * bits are the epoch; the others change with pug_codemap_space() only.
+ * While it and the image stay the same so do the instructions, for who keeps some. The lower 16
+ * bits change with pug_codemap_space() only.
  */
 static inline uint64_t pug_codemap_stamp(const struct pug_codemap *map)
 {
-    return (uint64_t)map->epoch << 16 | map->view >> 16;
+    return (uint64_t)map->rounds << 48 | (uint64_t)map->epoch << 16 | map->view >> 16;
 }
 
 /** Bytes of program memory in the current space, through the map's pages; how many it got. */

@@ -380,6 +380,24 @@ static void they_hold_as_long_as_blocks(void **state)
     end(bench);
 }
 
+/** Epochs begin anew when there are no more; blocks of that number are others then. */
+static void they_do_not_outlive_epochs(void **state)
+{
+    (void)state;
+    struct bench *bench = begin();
+    (void)first_block(bench);
+    const uint32_t epoch = bench->map->epoch;
+    (void)meet(bench, cause_of(1));
+    keep(bench, cause_of(1));
+    assert_non_null(pug_habits_find(&bench->habits, bench->map, cause_of(1)));
+    bench->map->epoch = UINT32_MAX - 1;
+    add(bench->image, &anywhere, 0x9000, code, sizeof(code));
+    (void)first_block(bench); /* the map starts anew */
+    assert_int_equal(bench->map->epoch, epoch);
+    assert_null(pug_habits_find(&bench->habits, bench->map, cause_of(1)));
+    end(bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,6 +411,7 @@ int main(void)
         cmocka_unit_test(they_rest_where_nothing_comes_again),
         cmocka_unit_test(little_memory_is_none),
         cmocka_unit_test(they_hold_as_long_as_blocks),
+        cmocka_unit_test(they_do_not_outlive_epochs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -234,7 +234,7 @@ void pug_etmv3_refresh(struct pug_etmv3_decoder *decoder);
 /** May they, where the address space is as it was? */
 static inline bool pug_etmv3_is_outdated(const struct pug_etmv3_decoder *decoder)
 {
-    return decoder->insns.stamp >> 16 != decoder->code->epoch ||
+    return (decoder->insns.stamp ^ pug_codemap_stamp(decoder->code)) >> 16 != 0 ||
            pug_codemap_outdated(decoder->code);
 }
 
