@@ -306,7 +306,7 @@ static enum pug_response count_elements(void *context, const struct pug_element 
     return PUG_RESP_CONT;
 }
 
-/** Counts by elements, or by the tree; in what blocks does not matter. */
+/** Counts by elements, or by the tree, of several passes; in what blocks does not matter. */
 static struct pug_counts *count(const struct stream_run *run, bool by_tree, size_t block)
 {
     struct stream_lines lines = {0};
@@ -320,6 +320,10 @@ static struct pug_counts *count(const struct stream_run *run, bool by_tree, size
     pug_tree_on_elements(stream.tree, count_elements, by_tree ? NULL : counts);
     pug_tree_count(stream.tree, by_tree ? counts : NULL);
     (void)feed(&stream);
+    for (unsigned i = 0; i < run->resets; i++) {
+        pug_tree_reset(stream.tree);
+        (void)feed(&stream);
+    }
     pug_tree_count(stream.tree, NULL);
     stream_tree_close(&stream);
     stream_lines_free(&lines);
@@ -377,6 +381,7 @@ static void check_again(const struct stream_run *run, uint64_t seed, size_t bloc
     struct stream_lines want = {0};
     struct stream_run slow = *run, again = *run;
     slow.resets = again.resets = 5;
+    stream_check_counts(&again);
     slow.resets_seed = again.resets_seed = seed;
     slow.states = again.states = true;
     slow.block = block;

@@ -89,6 +89,7 @@ struct pug_ntrace_decoder {
     const struct pug_block *before; /**< the block that led to `pc`, if it was met just now; an
                                        indirect jump of it led to anywhere */
     struct pug_habits habits;
+    bool shows; /**< ranges are elements, also where they are counted: a habit is made of them */
     enum pug_status failure;
     const char *failure_text;
     uint64_t failure_pc;

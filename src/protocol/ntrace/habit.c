@@ -33,7 +33,7 @@ static inline const struct pug_block *last_block(const struct pug_habit *habit)
 bool pug_ntrace_may_repeat(const struct pug_ntrace_decoder *d)
 {
     return d->synced && d->pc_known && d->ref_known && d->full == (int32_t)d->full &&
-           !d->stage->paths && !pug_codemap_outdated(d->stage->code);
+           !pug_codemap_outdated(d->stage->code);
 }
 
 static uint64_t newest(const void *context, uint32_t n)
@@ -81,8 +81,22 @@ static void stand_as(struct pug_ntrace_decoder *d, const struct pug_habit *habit
                                            .hist = (uint32_t)branch};
 }
 
+/** Its hops are counted. False: not now. Not inlined, for the registers of who does not count. */
+static __attribute__((noinline)) bool count(struct pug_ntrace_decoder *d,
+                                            const struct pug_habit *habit, struct pug_chain *chain)
+{
+    if (!chain->paths && !pug_chain_begin(chain, d->stage)) {
+        chain->paths = NULL;
+        return false;
+    }
+    for (uint32_t i = 0; i < habit->count; i++)
+        pug_chain_hop(chain, pug_habit_block(habit->hops[i]), habit->hops[i] & 1);
+    d->habits.hits++;
+    return true;
+}
+
 bool pug_ntrace_repeat(struct pug_ntrace_decoder *d, struct pug_habit_meeting *meeting,
-                       uint64_t low, uint64_t high, uint64_t index)
+                       struct pug_chain *chain, uint64_t low, uint64_t high, uint64_t index)
 {
     struct pug_out *out = &d->stage->out;
     const struct pug_batch *batch = out->batch;
@@ -104,8 +118,11 @@ bool pug_ntrace_repeat(struct pug_ntrace_decoder *d, struct pug_habit_meeting *m
     if (habit->ranges == 0 || habit->ranges > batch->limit - batch->count ||
         (calls && !fits_stack(d, habit)))
         return false;
+    if (!d->stage->paths)
+        pug_habit_repeat(&d->habits, habit, out, index, 0);
+    else if (!count(d, habit, chain))
+        return false;
     d->index = index;
-    pug_habit_repeat(&d->habits, habit, out, index, 0);
     if (calls)
         pass_calls(d, habit);
     stand_as(d, habit);

@@ -3,6 +3,7 @@
 #ifndef PUG_PROTOCOL_NTRACE_HABIT_H
 #define PUG_PROTOCOL_NTRACE_HABIT_H
 
+#include "image/paths.h"
 #include "protocol/ntrace/decode.h"
 
 /** May messages be habits now? Until one is decoded, or elements are delivered, that stays so. */
@@ -10,10 +11,19 @@ bool pug_ntrace_may_repeat(const struct pug_ntrace_decoder *d);
 
 /**
  * A message as two words: if it is a habit, do what it does. Else false, and whether it is to
- * become one is in `meeting`.
+ * become one is in `meeting`. Where ranges are counted the chain is open then (see
+ * pug_ntrace_close()).
  */
 bool pug_ntrace_repeat(struct pug_ntrace_decoder *d, struct pug_habit_meeting *meeting,
-                       uint64_t low, uint64_t high, uint64_t index);
+                       struct pug_chain *chain, uint64_t low, uint64_t high, uint64_t index);
+
+/** Before anything else than habits: end a chain that is open. Zeroed it is not. */
+static inline void pug_ntrace_close(struct pug_chain *chain)
+{
+    if (chain->paths)
+        pug_chain_end(chain);
+    chain->paths = NULL;
+}
 
 /** It was decoded, and tells no time: keep what it did. */
 void pug_ntrace_keep(struct pug_ntrace_decoder *d, const struct pug_habit_meeting *meeting);

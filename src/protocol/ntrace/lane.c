@@ -111,13 +111,15 @@ static inline const uint8_t *take_words(const uint8_t *at, const uint8_t *end, u
 
 /** The next message does what it did before: where it ends. NULL: it is to be decoded. */
 static inline const uint8_t *repeat(struct pug_ntrace_decoder *d, const struct pug_span *span,
-                                    struct pug_habit_meeting *meeting)
+                                    struct pug_habit_meeting *meeting, struct pug_chain *chain)
 {
     uint64_t low, high;
     if (!shapes[*span->at >> 2].usual)
         return NULL;
     const uint8_t *behind = take_words(span->at, span->end, &low, &high);
-    return behind && pug_ntrace_repeat(d, meeting, low, high, pug_span_index(span)) ? behind : NULL;
+    if (!behind || !pug_ntrace_repeat(d, meeting, chain, low, high, pug_span_index(span)))
+        return NULL;
+    return behind;
 }
 
 /* ---- messages that are decoded ---- */
@@ -188,6 +190,7 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
     d->walk.range_count = 0;
     d->walk.sync_jumped = false;
     d->now = (struct pug_ntrace_branch){.valid = true};
+    struct pug_chain chain = {.paths = NULL};
     bool may_repeat = pug_ntrace_may_repeat(d);
     while (span->at < span->end && batch->count < batch->limit &&
            batch->response == PUG_RESP_CONT) {
@@ -196,13 +199,16 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
         meeting.keeps = false;
         const uint8_t *behind = NULL;
         if (may_repeat && !pug_habits_rest(&d->habits))
-            behind = repeat(d, span, &meeting);
+            behind = repeat(d, span, &meeting, &chain);
         if (!behind) {
+            pug_ntrace_close(&chain);
             behind = read_usual(reader, span->at, span->end, &usual);
             if (!behind || !begin(d, &usual, (uint32_t)(behind - span->at)))
                 break;
             d->index = pug_span_index(span);
+            d->shows = meeting.keeps;
             enum pug_ntrace_walked walked = pug_ntrace_walk(d);
+            d->shows = false;
             if (walked != PUG_NTRACE_WALKED)
                 return go_on(reader, d, span, walked);
             land(d, &usual);
@@ -218,6 +224,7 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
             may_repeat = pug_ntrace_may_repeat(d);
         }
     }
+    pug_ntrace_close(&chain);
     return PUG_RESP_CONT;
 }
 

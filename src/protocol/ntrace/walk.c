@@ -473,7 +473,7 @@ static const struct pug_block *walk_branches(struct pug_ntrace_decoder *d)
 {
     struct pug_ntrace_walk *walk = &d->walk;
     struct pug_chain chain;
-    const bool counts = pug_chain_begin(&chain, d->stage);
+    const bool counts = !d->shows && pug_chain_begin(&chain, d->stage);
     if (!pug_out_ready(&d->stage->out)) {
         if (counts)
             pug_chain_end(&chain);
