@@ -20,9 +20,24 @@ void pug_habits_free(struct pug_habits *habits)
     *habits = (struct pug_habits){0};
 }
 
+static void lose_hits(struct pug_habits *habits, struct pug_habit *habit)
+{
+    if (habit->hits > 0)
+        habits->lose(habits->own, habit);
+    habit->hits = 0;
+}
+
+void pug_habits_lose_hits(struct pug_habits *habits)
+{
+    const size_t count = habits->items ? habits->mask + (size_t)1 : 0;
+    for (size_t i = 0; i < count; i++)
+        lose_hits(habits, &habits->items[i]);
+}
+
 void pug_habits_forget(struct pug_habits *habits)
 {
     const size_t count = habits->items ? habits->mask + (size_t)1 : 0;
+    pug_habits_lose_hits(habits);
     for (size_t i = 0; i < count; i++)
         habits->items[i].stamp = 0;
 }
@@ -37,7 +52,9 @@ static void put(struct pug_habits *habits, const struct pug_habit *habit)
 {
     struct pug_habit *place = &habits->items[pug_habit_hash(habit->cause) & habits->mask];
     struct pug_habit *other = &habits->items[(place - habits->items) ^ 1];
-    if (place->stamp == habit->stamp) {
+    const bool moves = place->stamp == habit->stamp;
+    lose_hits(habits, moves ? other : place);
+    if (moves) {
         habits->replaced += other->stamp == habit->stamp;
         *other = *place;
     }
@@ -62,7 +79,9 @@ static bool grow(struct pug_habits *habits, const struct pug_codemap *map)
         return false;
     struct pug_habits more = {.items = aligned_alloc(alignof(struct pug_habit), size),
                               .met = calloc(PRINTS * count, sizeof(*more.met)),
-                              .mask = count - 1};
+                              .mask = count - 1,
+                              .lose = habits->lose,
+                              .own = habits->own};
     if (!more.items || !more.met) {
         pug_habits_free(&more);
         return false;
@@ -143,6 +162,7 @@ bool pug_habit_hops(struct pug_habit *habit, const struct pug_codemap *map,
     unsigned told = silent ? 0 : meeting->told;
     habit->ranges = habit->count = 0;
     habit->silent = silent;
+    habit->told = meeting->told;
     habit->ends_inside = false;
     if (count == 0 || silent + count - way.inside > PUG_HABIT_HOPS)
         return false;

@@ -37,12 +37,13 @@ struct pug_habit_range {
 
 struct pug_habit {
     alignas(64) struct pug_habit_cause cause;
-    uint64_t stamp;   /**< of the map, in which it holds; 0: nothing */
-    uint32_t ranges;  /**< that it gives; 0: this packet's are not kept */
-    uint16_t count;   /**< of hops */
-    uint8_t silent;   /**< of them the first, where all of it was told before */
-    bool ends_inside; /**< there is … */
-    uint64_t unused;
+    uint64_t stamp;              /**< of the map, in which it holds; 0: nothing */
+    uint32_t ranges;             /**< that it gives; 0: this packet's are not kept */
+    uint16_t count;              /**< of hops */
+    uint8_t silent;              /**< of them the first, where all of it was told before */
+    bool ends_inside;            /**< there is … */
+    uint32_t hits;               /**< of who counts */
+    uint8_t told;                /**< bytes of the first block that were told before */
     struct pug_habit_range last; /**< … a range behind the hops */
     uint64_t stand[4];           /**< where the decoder stands then, as it says that */
     pug_habit_hop hops[PUG_HABIT_HOPS];
@@ -56,9 +57,14 @@ struct pug_habits {
     uint32_t replaced;       /**< since there are so many */
     uint32_t hits, misses;   /**< lately */
     uint32_t rest;           /**< so many packets are not looked for: few were found */
+    /** One that has hits loses its place. */
+    void (*lose)(void *own, struct pug_habit *habit);
+    void *own;
 };
 
 void pug_habits_free(struct pug_habits *habits);
+/** Call `lose` for all that have hits. */
+void pug_habits_lose_hits(struct pug_habits *habits);
 /** Before a change of what they depend on, and neither their words nor the map tell. */
 void pug_habits_forget(struct pug_habits *habits);
 

@@ -156,15 +156,22 @@ void pug_paths_leave(struct pug_paths *paths, const struct pug_block *block, boo
     seam->tail.foreseen = block->last_type == PUG_INSTR_BR;
 }
 
-bool pug_chain_open(struct pug_chain *chain, struct pug_stage *stage)
+struct pug_count_seam *pug_paths_ready(struct pug_stage *stage)
 {
     struct pug_batch *batch = stage->out.batch;
     struct pug_paths *paths = stage->paths;
-    *chain = (struct pug_chain){.paths = paths};
     if (!paths->counts || paths->shown || (batch->count > 0 && !batch->flush(batch)) ||
-        !pug_paths_begin(paths, &stage->out.blank) || !seam_of(paths))
+        !pug_paths_begin(paths, &stage->out.blank))
+        return NULL;
+    return seam_of(paths);
+}
+
+bool pug_chain_open(struct pug_chain *chain, struct pug_stage *stage)
+{
+    *chain = (struct pug_chain){.paths = stage->paths};
+    if (!pug_paths_ready(stage))
         return false;
-    paths->chain = chain;
+    stage->paths->chain = chain;
     return true;
 }
 

@@ -91,6 +91,12 @@ void pug_paths_leave_memory(struct pug_paths *paths, uint64_t memory);
 /** Counting begins or goes on in the context of `blank`. False: it cannot be done with paths. */
 bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank);
 
+/**
+ * The same where ranges are counted and not shown, behind all elements that wait: the source's
+ * ends, or NULL: not now.
+ */
+struct pug_count_seam *pug_paths_ready(struct pug_stage *stage);
+
 /** All hits into the counts. */
 void pug_paths_spread(struct pug_paths *paths);
 /** The same; and no path holds any more. */

@@ -3,7 +3,7 @@
  * @file The E-Trace decoder: what each packet does. A packet's work is a sequence of phases, each
  * of which pushes a few elements or walks the program; between any two steps the consumer may wait.
  */
-#include "protocol/etrace/decoder.h"
+#include "protocol/etrace/habit.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -485,6 +485,7 @@ void pug_etrace_decoder_free(void *decoder)
 {
     struct pug_etrace_decoder *d = decoder;
     pug_etrace_data_free(d->data);
+    pug_etrace_counting_free(d);
     pug_habits_free(&d->habits);
     free(d->stack.links);
     free(d);

@@ -155,7 +155,7 @@ static inline bool look_up(const struct pug_etrace_decoder *d, struct pug_habit_
 
 bool pug_etrace_may_repeat(struct pug_etrace_decoder *d)
 {
-    if (!is_usual(d) || !d->exact_addresses || d->stage->paths || pug_codemap_outdated(d->code))
+    if (!is_usual(d) || !d->exact_addresses || pug_codemap_outdated(d->code))
         return false;
     if (!d->habits_hold)
         begin_anew(d);
@@ -186,8 +186,11 @@ bool pug_etrace_repeat(struct pug_etrace_decoder *d, struct pug_habit_meeting *m
     if (habit->ranges == 0 || habit->ranges > batch->limit - batch->count ||
         (stands(habit, STAND_CALLS) && !fits_stack(d, habit)))
         return false;
+    if (!d->stage->paths)
+        pug_habit_repeat(&d->habits, habit, d->out, index, d->pc_size);
+    else if (!pug_etrace_count(d, habit))
+        return false;
     d->index = index;
-    pug_habit_repeat(&d->habits, habit, d->out, index, d->pc_size);
     stand_as(d, habit);
     learn(d, habit);
     return true;

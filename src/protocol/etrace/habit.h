@@ -3,6 +3,7 @@
 #ifndef PUG_PROTOCOL_ETRACE_HABIT_H
 #define PUG_PROTOCOL_ETRACE_HABIT_H
 
+#include "image/paths.h"
 #include "protocol/etrace/decoder.h"
 
 /** May packets be habits now? Until one is decoded, or elements are delivered, that stays so. */
@@ -23,5 +24,13 @@ bool pug_etrace_repeat(struct pug_etrace_decoder *d, struct pug_habit_meeting *m
 
 /** It was decoded: keep what it did. */
 void pug_etrace_keep(struct pug_etrace_decoder *d, const struct pug_habit_meeting *meeting);
+
+/* ---- count.c ---- */
+
+/** The habit is done once more, and counted. False: not now. */
+bool pug_etrace_count(struct pug_etrace_decoder *d, const struct pug_habit *habit);
+/** Before anything else than habits. */
+void pug_etrace_count_close(struct pug_etrace_decoder *d);
+void pug_etrace_counting_free(struct pug_etrace_decoder *d);
 
 #endif

@@ -287,7 +287,7 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const uint64_t 
     struct since since = {.steps = w->steps, .hops = w->hops, .most = most, .jumps = w->jumps};
     struct pug_chain chain;
     bool skip = w->reported, stops = false, taken = true;
-    bool counts = !skip && pug_chain_begin(&chain, d->stage);
+    bool counts = !skip && !d->shows && pug_chain_begin(&chain, d->stage);
     struct pug_element *e = &batch->elements[batch->count];
     const struct pug_element *end = skip ? e + 1 : &batch->elements[batch->limit];
     for (;;) {
@@ -332,7 +332,8 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const uint64_t 
         if (!skip || e < end)
             break;
         batch->count = (uint32_t)(put_rest(d, e - 1) - batch->elements);
-        counts = pug_chain_begin(&chain, d->stage); /* which counts what is in the batch */
+        counts = !d->shows && /* else what is in the batch is counted now */
+                 pug_chain_begin(&chain, d->stage);
         e = &batch->elements[batch->count];
         end = &batch->elements[batch->limit];
         skip = false;

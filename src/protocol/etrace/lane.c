@@ -294,7 +294,11 @@ static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decode
         meeting.keeps = false;
         if (!may_repeat || !repeat(d, &payload, words, &meeting)) {
             const struct pug_etrace_carried copy = payload; /* which else had to be in memory */
-            if (!decode(d, reader, &copy, words))
+            pug_etrace_count_close(d);
+            d->shows = meeting.keeps;
+            const bool decoded = decode(d, reader, &copy, words);
+            d->shows = false;
+            if (!decoded)
                 break;
             if (meeting.keeps)
                 pug_etrace_keep(d, &meeting);
@@ -306,6 +310,7 @@ static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decode
             may_repeat = pug_etrace_may_repeat(d);
         }
     }
+    pug_etrace_count_close(d);
 }
 
 enum pug_response pug_etrace_lane(void *reader, void *decoder, struct pug_span *span,
