@@ -197,10 +197,8 @@ int64_t pug_habit_fits(const struct pug_habit *habit, const struct pug_habit_sta
             calls++;
             entries += entries < stack->limit;
         } else if (pug_habit_infers(habit, i, last_is_told)) {
-            const uint64_t target = i + 1u < habit->count
-                                        ? pug_habit_block(habit->hops[i + 1])->start
-                                        : habit->last.start;
-            if (entries == 0 || (calls == 0 && stack->newest(stack->context, taken++) != target))
+            if (entries == 0 || (calls == 0 && stack->newest(stack->context, taken++) !=
+                                                   pug_habit_behind(habit, i)))
                 return -1;
             entries--;
             calls -= calls > 0;

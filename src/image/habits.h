@@ -103,7 +103,20 @@ static inline void pug_habits_miss(struct pug_habits *habits)
     habits->hits = habits->misses = 0;
 }
 
-/** The habit, or NULL. */
+/** A packet that is to become a habit, and what was before it. */
+struct pug_habit_meeting {
+    bool keeps;     /**< it is; else there is nothing else here */
+    uint8_t told;   /**< bytes of the first block that were told before */
+    uint32_t count; /**< elements in the batch */
+    uint64_t stamp;
+    struct pug_habit_cause cause;
+};
+
+/** private: it is no habit yet, a miss. If it was met before it is to become one. */
+void pug_habits_meet(struct pug_habits *habits, const struct pug_codemap *map,
+                     struct pug_habit_meeting *meeting);
+
+/** private: the habit, or NULL. */
 static inline const struct pug_habit *pug_habits_find(const struct pug_habits *habits,
                                                       const struct pug_codemap *map,
                                                       struct pug_habit_cause cause)
@@ -118,19 +131,27 @@ static inline const struct pug_habit *pug_habits_find(const struct pug_habits *h
     return pug_habit_is(habit, cause, stamp) ? habit : NULL;
 }
 
-/** A packet that is to become a habit, and what was before it. */
-struct pug_habit_meeting {
-    bool keeps;     /**< it is; else there is nothing else here */
-    uint8_t told;   /**< bytes of the first block that were told before */
-    uint32_t count; /**< elements in the batch */
-    uint64_t stamp;
-    struct pug_habit_cause cause;
-};
-
-/** It is no habit yet, a miss. If it was met before it is to become one, and that is in `meeting`.
+/**
+ * The habit of a packet, for whose ranges there is room. NULL: it is to be decoded, and whether it
+ * is to become one is in `meeting`.
  */
-void pug_habits_meet(struct pug_habits *habits, const struct pug_codemap *map,
-                     struct pug_habit_meeting *meeting);
+static inline const struct pug_habit *pug_habits_look(struct pug_habits *habits,
+                                                      const struct pug_codemap *map,
+                                                      const struct pug_batch *batch,
+                                                      struct pug_habit_cause cause, uint8_t told,
+                                                      struct pug_habit_meeting *meeting)
+{
+    const struct pug_habit *habit = pug_habits_find(habits, map, cause);
+    if (habit && habit->ranges > 0)
+        return habit->ranges <= batch->limit - batch->count ? habit : NULL;
+    if (habit) {
+        pug_habits_miss(habits);
+        return NULL;
+    }
+    *meeting = (struct pug_habit_meeting){.told = told, .count = batch->count, .cause = cause};
+    pug_habits_meet(habits, map, meeting);
+    return NULL;
+}
 
 /** Are its elements there, and are blocks what they were? */
 bool pug_habit_meeting_holds(const struct pug_habit_meeting *meeting, const struct pug_codemap *map,
@@ -158,6 +179,22 @@ static inline void pug_habit_none(struct pug_habit *habit)
 
 void pug_habits_keep(struct pug_habits *habits, const struct pug_codemap *map,
                      const struct pug_habit *habit);
+
+/** Where the range behind a hop begins. */
+static inline uint64_t pug_habit_behind(const struct pug_habit *habit, uint32_t hop)
+{
+    return hop + 1u < habit->count ? pug_habit_block(habit->hops[hop + 1])->start
+                                   : habit->last.start;
+}
+
+/** Its last range, but for where in the trace and in which context, into a range. */
+static inline void pug_habit_put_last(const struct pug_habit *habit, struct pug_element *range)
+{
+    range->start = habit->last.start;
+    range->end = habit->last.end;
+    memcpy(&range->count, &habit->last.counts, sizeof(habit->last.counts));
+    memcpy(&range->flags, &habit->last.tail, sizeof(habit->last.tail));
+}
 
 /** Is it a return that the stack infers? The last hop may be one that was told. */
 static inline bool pug_habit_infers(const struct pug_habit *habit, uint32_t hop, bool last_is_told)
@@ -191,9 +228,9 @@ struct pug_habit_stack {
 int64_t pug_habit_fits(const struct pug_habit *habit, const struct pug_habit_stack *stack,
                        bool last_is_told);
 
-/** Its ranges once more, for which there is room. `told`: as it was. */
+/** Its ranges once more. */
 static inline void pug_habit_repeat(struct pug_habits *habits, const struct pug_habit *habit,
-                                    struct pug_out *out, uint64_t index, unsigned told)
+                                    struct pug_out *out, uint64_t index)
 {
     struct pug_batch *batch = out->batch;
     const struct pug_range_context context = pug_range_context(&out->blank);
@@ -204,16 +241,13 @@ static inline void pug_habit_repeat(struct pug_habits *habits, const struct pug_
     }
     if (habit->ends_inside) {
         e->index = index;
-        e->start = habit->last.start;
-        e->end = habit->last.end;
         e->value = 0;
-        memcpy(&e->count, &habit->last.counts, sizeof(habit->last.counts));
         memcpy(&e->context_id, &context, sizeof(context));
-        memcpy(&e->flags, &habit->last.tail, sizeof(habit->last.tail));
+        pug_habit_put_last(habit, e);
     }
     if (habit->silent == 0 && habit->count > 0) {
-        first->start += told;
-        first->count -= told > 0;
+        first->start += habit->told;
+        first->count -= habit->told > 0;
     }
     batch->count += habit->ranges;
     habits->hits++;

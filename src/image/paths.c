@@ -16,11 +16,9 @@
 static void add_hop(struct pug_paths *paths, uint32_t context, const struct pug_block *block,
                     bool taken, uint64_t count, uint64_t cycles)
 {
-    struct pug_element range = {0};
-    const struct pug_range_context nobody = {{0}};
     if (count == 0 && cycles == 0)
         return;
-    pug_block_range(&range, block, 0, &nobody, taken);
+    const struct pug_element range = pug_paths_range(block, taken);
     pug_counts_add_range(paths->counts, context, &range, count, cycles);
     if (taken && count > 0 && block->insn.type == PUG_INSTR_BR) {
         const struct pug_count_pending branch = pug_counts_branch(&range, context);
@@ -28,21 +26,11 @@ static void add_hop(struct pug_paths *paths, uint32_t context, const struct pug_
     }
 }
 
-static struct pug_count_pending branch_of(const struct pug_block *block, uint32_t context)
-{
-    return (struct pug_count_pending){.open = true,
-                                      .isa = block->isa,
-                                      .last_type = block->last_type,
-                                      .last_subtype = block->last_subtype,
-                                      .context = context,
-                                      .from = block->end - block->last_size,
-                                      .target = block->insn.target};
-}
-
 static void add_jump(struct pug_paths *paths, uint32_t context, const struct pug_block *from,
                      uint64_t to, uint64_t count)
 {
-    const struct pug_count_pending branch = branch_of(from, context);
+    const struct pug_element range = pug_paths_range(from, true);
+    const struct pug_count_pending branch = pug_counts_branch(&range, context);
     pug_counts_add_jump(paths->counts, &branch, to, count);
 }
 
@@ -136,24 +124,27 @@ void pug_paths_add_jump(struct pug_paths *paths, const struct pug_block *from, u
 
 /* ---- hop by hop ---- */
 
-static struct pug_count_seam *seam_of(const struct pug_paths *paths)
+struct pug_count_pending *pug_paths_leave_range(struct pug_paths *paths,
+                                                const struct pug_element *range)
 {
-    return pug_counts_seam(paths->counts, paths->map->config.source);
+    struct pug_count_seam *seam = pug_paths_seam(paths);
+    if (!seam)
+        return NULL;
+    pug_counts_behind(seam, paths->context, range);
+    if (!pug_counts_jumps_on(range))
+        return NULL;
+    seam->tail = pug_counts_branch(range, paths->context);
+    return &seam->tail;
 }
 
 void pug_paths_leave(struct pug_paths *paths, const struct pug_block *block, bool taken)
 {
-    struct pug_count_seam *seam = seam_of(paths);
-    struct pug_element range = {0};
-    const struct pug_range_context nobody = {{0}};
-    if (!seam)
+    const struct pug_element range = pug_paths_range(block, taken);
+    struct pug_count_pending *branch = pug_paths_leave_range(paths, &range);
+    if (!branch)
         return;
-    pug_block_range(&range, block, 0, &nobody, taken);
-    pug_counts_behind(seam, paths->context, &range);
-    if (!pug_counts_jumps_on(&range))
-        return;
-    seam->tail = branch_of(block, paths->context);
-    seam->tail.foreseen = block->last_type == PUG_INSTR_BR;
+    branch->foreseen = block->last_type == PUG_INSTR_BR;
+    branch->target = block->insn.target;
 }
 
 struct pug_count_seam *pug_paths_ready(struct pug_stage *stage)
@@ -163,7 +154,7 @@ struct pug_count_seam *pug_paths_ready(struct pug_stage *stage)
     if (!paths->counts || paths->shown || (batch->count > 0 && !batch->flush(batch)) ||
         !pug_paths_begin(paths, &stage->out.blank))
         return NULL;
-    return seam_of(paths);
+    return pug_paths_seam(paths);
 }
 
 bool pug_chain_open(struct pug_chain *chain, struct pug_stage *stage)
@@ -190,7 +181,7 @@ void pug_chain_join(struct pug_chain *chain, const struct pug_block *block)
 {
     struct pug_paths *paths = chain->paths;
     if (!chain->last)
-        pug_counts_follow(paths->counts, seam_of(paths), block->start);
+        pug_counts_follow(paths->counts, pug_paths_seam(paths), block->start);
     else if (!pug_block_lasts(chain->last) || !pug_block_lasts(block) ||
              chain->last->number >= PUG_PATH_NUMBERS || block->number >= PUG_PATH_NUMBERS)
         pug_paths_add_jump(paths, chain->last, block->start, 1);
@@ -414,7 +405,7 @@ void pug_paths_free(struct pug_paths *paths)
 void pug_paths_set_counts(struct pug_paths *paths, struct pug_counts *counts)
 {
     pug_paths_spread(paths);
-    struct pug_count_seam *seam = paths->counts ? seam_of(paths) : NULL;
+    struct pug_count_seam *seam = paths->counts ? pug_paths_seam(paths) : NULL;
     if (seam)
         pug_counts_settle(paths->counts, &seam->tail);
     paths->counts = counts;
@@ -480,7 +471,7 @@ bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank)
     /* No path has more hits than there were bytes. */
     if (paths->counted > UINT32_MAX / 2)
         pug_paths_spread(paths);
-    const struct pug_count_seam *seam = seam_of(paths);
+    const struct pug_count_seam *seam = pug_paths_seam(paths);
     const uint64_t key = seam ? key_of(paths, blank, seam->memory) : UINT64_MAX;
     const uint32_t context = key != UINT64_MAX ? context_of(paths, key) : UINT32_MAX;
     if (context != paths->context) {

@@ -83,6 +83,21 @@ void pug_paths_free(struct pug_paths *paths);
 /** Where counts go from now on; what was counted until now is where it went. NULL: nowhere. */
 void pug_paths_set_counts(struct pug_paths *paths, struct pug_counts *counts);
 
+/** The ends of the source's trace; NULL: no memory. */
+static inline struct pug_count_seam *pug_paths_seam(const struct pug_paths *paths)
+{
+    return pug_counts_seam(paths->counts, paths->map->config.source);
+}
+
+/** The range of a hop, in no context and nowhere in the trace. */
+static inline struct pug_element pug_paths_range(const struct pug_block *block, bool taken)
+{
+    const struct pug_range_context nobody = {{0}};
+    struct pug_element range = {0};
+    pug_block_range(&range, block, 0, &nobody, taken);
+    return range;
+}
+
 /** Tell the counts which of several memories the source sees. */
 void pug_paths_tell_memory(const struct pug_paths *paths);
 /** It sees another one from here on. */
@@ -107,7 +122,13 @@ void pug_paths_hop(struct pug_paths *paths, const struct pug_block *block, bool 
 /** private: cycles of such a hop, where there is no room for them yet. */
 void pug_paths_add_cycles(struct pug_paths *paths, const struct pug_block *block, bool taken,
                           uint64_t cycles);
-/** Execution goes on behind a block, the source's last. */
+/**
+ * Execution goes on behind a range, the source's last. If it ends in a branch that is taken, that
+ * is returned: it is not known where to.
+ */
+struct pug_count_pending *pug_paths_leave_range(struct pug_paths *paths,
+                                                const struct pug_element *range);
+/** The same behind a block; where a direct branch leads is known. */
 void pug_paths_leave(struct pug_paths *paths, const struct pug_block *block, bool taken);
 /** The indirect branch of a block went to an address, once; or, with -1, it did not. */
 void pug_paths_add_jump(struct pug_paths *paths, const struct pug_block *from, uint64_t to,

@@ -83,13 +83,13 @@ static void ranges_come_back(void **state)
         assert_int_equal(habit.ranges, count);
         memset(bench->elements, 0xee, sizeof(bench->elements));
         bench->batch.count = 1; /* behind what waits */
-        pug_habit_repeat(&bench->habits, &habit, &bench->out, 77, told);
+        pug_habit_repeat(&bench->habits, &habit, &bench->out, 77);
         assert_int_equal(bench->batch.count, count + 1);
         assert_memory_equal(bench->elements + 1, before, count * sizeof(before[0]));
         /* elsewhere in the trace, and in another context */
         bench->out.blank.context_id = 6;
         bench->batch.count = 0;
-        pug_habit_repeat(&bench->habits, &habit, &bench->out, 99, told);
+        pug_habit_repeat(&bench->habits, &habit, &bench->out, 99);
         for (uint32_t i = 0; i < count; i++) {
             assert_int_equal(bench->elements[i].index, 99);
             assert_int_equal(bench->elements[i].context_id, 6);
@@ -121,7 +121,7 @@ static void a_silent_hop_is_kept(void **state)
     const struct pug_element before = bench->elements[0];
     memset(bench->elements, 0xee, sizeof(bench->elements));
     bench->batch.count = 0;
-    pug_habit_repeat(&bench->habits, &habit, &bench->out, 3, 4);
+    pug_habit_repeat(&bench->habits, &habit, &bench->out, 3);
     assert_memory_equal(bench->elements, &before, sizeof(before));
     end(bench);
 }
@@ -142,7 +142,7 @@ static void the_last_may_be_a_hop(void **state)
     assert_int_equal(habit.ranges, 4);
     assert_int_equal(habit.count, 4);
     bench->batch.count = 0;
-    pug_habit_repeat(&bench->habits, &habit, &bench->out, 77, 0);
+    pug_habit_repeat(&bench->habits, &habit, &bench->out, 77);
     assert_int_equal(bench->batch.count, 4);
     assert_memory_equal(bench->elements, before + 2, 4 * sizeof(before[0]));
     walk(bench, 3, 0, 1); /* the last range is one instruction of three */
@@ -325,7 +325,7 @@ static void they_rest_where_nothing_comes_again(void **state)
         (void)meet(bench, cause_of(n));
         bench->batch.count = 0;
         if (n % 2 == 0)
-            pug_habit_repeat(&bench->habits, &habit, &bench->out, 0, 0);
+            pug_habit_repeat(&bench->habits, &habit, &bench->out, 0);
     }
     end(bench);
 }

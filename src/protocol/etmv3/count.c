@@ -36,7 +36,7 @@ static struct pug_element range_of(const struct pug_etmv3_insn *insn, unsigned w
 
 static struct pug_count_seam *seam_of(const struct pug_etmv3_decoder *decoder)
 {
-    return pug_counts_seam(decoder->counting.paths->counts, decoder->stage->source);
+    return pug_paths_seam(decoder->counting.paths);
 }
 
 /* ---- onto the lane and off it ---- */
@@ -78,12 +78,10 @@ void pug_etmv3_count_end(struct pug_etmv3_decoder *decoder)
     if (counting->last != 0 && seam) {
         const struct pug_etmv3_insn *insn = insn_of(decoder, counting->last);
         const struct pug_element range = range_of(insn, way_of(counting->last));
-        const uint32_t context = counting->paths->context;
-        pug_counts_behind(seam, context, &range);
-        if (pug_counts_jumps_on(&range)) {
-            seam->tail = pug_counts_branch(&range, context);
-            seam->tail.foreseen = range.last_type == PUG_INSTR_BR;
-            seam->tail.target = insn->ways[0].goes;
+        struct pug_count_pending *branch = pug_paths_leave_range(counting->paths, &range);
+        if (branch) {
+            branch->foreseen = range.last_type == PUG_INSTR_BR;
+            branch->target = insn->ways[0].goes;
         }
     }
     counting->last = counting->before = 0;

@@ -8,31 +8,11 @@
  */
 #include "protocol/etrace/habit.h"
 
-static struct pug_count_seam *seam_of(const struct pug_paths *paths)
-{
-    return pug_counts_seam(paths->counts, paths->map->config.source);
-}
-
-static struct pug_element range_of(const struct pug_block *block, bool taken)
-{
-    const struct pug_range_context nobody = {{0}};
-    struct pug_element range = {0};
-    pug_block_range(&range, block, 0, &nobody, taken);
-    return range;
-}
-
 static struct pug_element last_of(const struct pug_habit *habit)
 {
-    struct pug_element range = {.start = habit->last.start, .end = habit->last.end};
-    memcpy(&range.count, &habit->last.counts, sizeof(habit->last.counts));
-    memcpy(&range.flags, &habit->last.tail, sizeof(habit->last.tail));
+    struct pug_element range = {0};
+    pug_habit_put_last(habit, &range);
     return range;
-}
-
-static uint64_t start_behind(const struct pug_habit *habit, uint32_t hop)
-{
-    return hop + 1u < habit->count ? pug_habit_block(habit->hops[hop + 1])->start
-                                   : habit->last.start;
 }
 
 /** The branch that ends a hop led where the next range begins, so many times. */
@@ -40,10 +20,10 @@ static void add_jump(struct pug_paths *paths, const struct pug_habit *habit, uin
                      uint64_t count)
 {
     const struct pug_element range =
-        range_of(pug_habit_block(habit->hops[hop]), habit->hops[hop] & 1);
+        pug_paths_range(pug_habit_block(habit->hops[hop]), habit->hops[hop] & 1);
     const struct pug_count_pending branch = pug_counts_branch(&range, paths->context);
     if (pug_counts_jumps_on(&range))
-        pug_counts_add_jump(paths->counts, &branch, start_behind(habit, hop), count);
+        pug_counts_add_jump(paths->counts, &branch, pug_habit_behind(habit, hop), count);
 }
 
 static void lose(void *decoder, struct pug_habit *habit)
@@ -52,7 +32,8 @@ static void lose(void *decoder, struct pug_habit *habit)
     struct pug_paths *paths = d->counting;
     const struct pug_element last = last_of(habit);
     for (uint32_t i = 0; i < habit->count; i++) {
-        struct pug_element range = range_of(pug_habit_block(habit->hops[i]), habit->hops[i] & 1);
+        struct pug_element range =
+            pug_paths_range(pug_habit_block(habit->hops[i]), habit->hops[i] & 1);
         if (i == 0) {
             range.start += habit->told;
             range.count -= habit->told > 0;
@@ -73,22 +54,18 @@ static void spread_own(void *decoder)
 
 void pug_etrace_count_close(struct pug_etrace_decoder *d)
 {
-    const struct pug_habit *habit = d->counted;
-    struct pug_count_seam *seam = habit ? seam_of(d->counting) : NULL;
-    d->counted = NULL;
-    if (!seam)
+    if (!d->counted)
         return;
-    const struct pug_element last = last_of(habit);
-    pug_counts_behind(seam, d->counting->context, &last);
-    if (pug_counts_jumps_on(&last))
-        seam->tail = pug_counts_branch(&last, d->counting->context);
+    const struct pug_element last = last_of(d->counted);
+    d->counted = NULL;
+    (void)pug_paths_leave_range(d->counting, &last);
 }
 
 /** Where its first range begins. */
 static uint64_t start_of(const struct pug_habit *habit)
 {
     if (habit->silent > 0)
-        return start_behind(habit, 0);
+        return pug_habit_behind(habit, 0);
     return habit->count > 0 ? pug_habit_block(habit->hops[0])->start + habit->told
                             : habit->last.start;
 }

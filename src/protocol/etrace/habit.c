@@ -7,6 +7,7 @@
  * stack of returns says, if no outcome is predicted.
  */
 #include "protocol/etrace/habit.h"
+#include "protocol/etrace/packet_fields.h"
 #include "protocol/etrace/walk.h"
 
 /** What is in a habit's `stand`: addresses, and bits of the last word. */
@@ -123,15 +124,6 @@ static void begin_anew(struct pug_etrace_decoder *d)
     d->habits_hold = true;
 }
 
-static void meet(struct pug_etrace_decoder *d, struct pug_habit_meeting *meeting,
-                 struct pug_habit_cause cause)
-{
-    *meeting = (struct pug_habit_meeting){
-        .told = d->pc_size, .count = d->out->batch->count, .cause = cause};
-    pug_habits_meet(&d->habits, d->code, meeting);
-    d->walk.outcomes = 0;
-}
-
 /** Of a synchronisation: it tells of a context that is not the one in force. */
 static inline void synchronise(const struct pug_element *blank, struct pug_habit_cause *cause)
 {
@@ -148,9 +140,10 @@ static inline bool look_up(const struct pug_etrace_decoder *d, struct pug_habit_
     const struct pug_etrace_options *o = &d->options;
     const unsigned width = o->f0s_width;
     const uint64_t fields = cause->low >> 2;
-    const bool cached = width > 0 ? (fields & ((1u << width) - 1)) == 1 : !o->branch_prediction;
+    const unsigned subformat =
+        width > 0 ? fields & ((1u << width) - 1) : pug_etrace_subformat_unsaid(o);
     cause->base = pug_etrace_cached_target(d, fields >> width & ((1u << o->cache_size) - 1));
-    return cached && o->jump_target_cache;
+    return subformat == 1 && o->jump_target_cache;
 }
 
 bool pug_etrace_may_repeat(struct pug_etrace_decoder *d)
@@ -165,7 +158,6 @@ bool pug_etrace_may_repeat(struct pug_etrace_decoder *d)
 bool pug_etrace_repeat(struct pug_etrace_decoder *d, struct pug_habit_meeting *meeting,
                        uint64_t low, uint64_t high, uint64_t index)
 {
-    const struct pug_batch *batch = d->out->batch;
     const bool syncs = (low & 3) == 3;
     struct pug_habit_cause cause = {.low = low,
                                     .high = high,
@@ -176,18 +168,16 @@ bool pug_etrace_repeat(struct pug_etrace_decoder *d, struct pug_habit_meeting *m
         synchronise(&d->out->blank, &cause);
     else if ((low & 3) == 0 && !look_up(d, &cause))
         return false;
-    const struct pug_habit *habit = pug_habits_find(&d->habits, d->code, cause);
+    const struct pug_habit *habit =
+        pug_habits_look(&d->habits, d->code, d->out->batch, cause, d->pc_size, meeting);
     if (!habit) {
-        meet(d, meeting, cause);
+        d->walk.outcomes = 0; /* also for a synchronisation without a walk */
         return false;
     }
-    if (habit->ranges == 0)
-        pug_habits_miss(&d->habits);
-    if (habit->ranges == 0 || habit->ranges > batch->limit - batch->count ||
-        (stands(habit, STAND_CALLS) && !fits_stack(d, habit)))
+    if (stands(habit, STAND_CALLS) && !fits_stack(d, habit))
         return false;
     if (!d->stage->paths)
-        pug_habit_repeat(&d->habits, habit, d->out, index, d->pc_size);
+        pug_habit_repeat(&d->habits, habit, d->out, index);
     else if (!pug_etrace_count(d, habit))
         return false;
     d->index = index;

@@ -6,6 +6,7 @@
  */
 #include "base/bytes.h"
 #include "protocol/etrace/habit.h"
+#include "protocol/etrace/packet_fields.h"
 #include "protocol/etrace/reader.h"
 #include "protocol/etrace/walk.h"
 
@@ -150,8 +151,8 @@ static bool take_jump_cache(struct pug_etrace_decoder *d, struct words *words)
 static bool take_format_0(struct pug_etrace_decoder *d, struct words *words)
 {
     const struct pug_etrace_options *o = &d->options;
-    uint64_t subformat = o->f0s_width > 0 ? take_any(words, o->f0s_width)
-                                          : !o->branch_prediction && o->jump_target_cache;
+    uint64_t subformat =
+        o->f0s_width > 0 ? take_any(words, o->f0s_width) : pug_etrace_subformat_unsaid(o);
     if (subformat > 1)
         return false;
     return subformat == 0 ? take_count(d, words) : take_jump_cache(d, words);

@@ -27,12 +27,18 @@ static inline void pug_etrace_take_map(struct pug_fields *fields, unsigned branc
     packet->branch_map = map & ((UINT32_C(1) << branches) - 1);
 }
 
-/** Subformat of format 0. Without the field the option that is on says which of the two it is. */
+/** Without the field of that name the option that is on says which of two format 0 is. */
+static inline unsigned pug_etrace_subformat_unsaid(const struct pug_etrace_options *options)
+{
+    return !options->branch_prediction && options->jump_target_cache;
+}
+
+/** Subformat of format 0. */
 static inline unsigned pug_etrace_take_subformat_0(const struct pug_etrace_options *options,
                                                    struct pug_fields *fields)
 {
     if (options->f0s_width == 0)
-        return !options->branch_prediction && options->jump_target_cache;
+        return pug_etrace_subformat_unsaid(options);
     return (unsigned)pug_fields_take(fields, options->f0s_width);
 }
 

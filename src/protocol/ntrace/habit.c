@@ -99,27 +99,21 @@ bool pug_ntrace_repeat(struct pug_ntrace_decoder *d, struct pug_habit_meeting *m
                        struct pug_chain *chain, uint64_t low, uint64_t high, uint64_t index)
 {
     struct pug_out *out = &d->stage->out;
-    const struct pug_batch *batch = out->batch;
     const struct pug_habit_cause cause = {.low = low,
                                           .high = high,
                                           .at = d->pc,
                                           .base = d->ref,
                                           .rest = (uint64_t)d->full << 16 |
                                                   (uint64_t)d->trap_size << 1 | d->by_jump};
-    const struct pug_habit *habit = pug_habits_find(&d->habits, d->stage->code, cause);
-    if (!habit) {
-        *meeting = (struct pug_habit_meeting){.count = batch->count, .cause = cause};
-        pug_habits_meet(&d->habits, d->stage->code, meeting);
+    const struct pug_habit *habit =
+        pug_habits_look(&d->habits, d->stage->code, out->batch, cause, 0, meeting);
+    if (!habit)
         return false;
-    }
     const bool calls = habit->stand[STAND_BRANCH] >> STAND_CALLS;
-    if (habit->ranges == 0)
-        pug_habits_miss(&d->habits);
-    if (habit->ranges == 0 || habit->ranges > batch->limit - batch->count ||
-        (calls && !fits_stack(d, habit)))
+    if (calls && !fits_stack(d, habit))
         return false;
     if (!d->stage->paths)
-        pug_habit_repeat(&d->habits, habit, out, index, 0);
+        pug_habit_repeat(&d->habits, habit, out, index);
     else if (!count(d, habit, chain))
         return false;
     d->index = index;
