@@ -359,9 +359,10 @@ static void add_facts(struct pug_capture *capture, struct outcome *answer)
         add_text(answer, pug_capture_object_at(capture, n)->path);
 }
 
-static enum pug_status add_profile_of(struct pug_capture *capture, struct outcome *answer)
+static enum pug_status add_profile_of(struct pug_capture *capture, bool stacks,
+                                      struct outcome *answer)
 {
-    const struct pug_profiler_options options = {.threads = 1, .stacks = true};
+    const struct pug_profiler_options options = {.threads = 1, .stacks = stacks};
     struct pug_profile *profile = pug_profile_new();
     struct pug_capture_result result;
     enum pug_status status =
@@ -387,7 +388,9 @@ static enum pug_status open_perfdata(const uint8_t *bytes, size_t size, struct o
     add_facts(capture, answer);
     status = pug_capture_elements(capture, give, answer);
     if (status == PUG_OK)
-        status = add_profile_of(capture, answer);
+        status = add_profile_of(capture, true, answer);
+    if (status == PUG_OK)
+        status = add_profile_of(capture, false, answer);
     if (pug_capture_failure(capture, &failure))
         status = failure.status;
     pug_capture_free(capture);
