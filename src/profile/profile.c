@@ -324,19 +324,25 @@ enum pug_status pug_profile_frame(struct pug_profile *profile,
     return PUG_OK;
 }
 
-enum pug_status pug_profile_use(struct pug_profile *profile, const struct pug_profile_use *use)
+enum pug_status pug_profile_use_number(struct pug_profile *profile,
+                                       const struct pug_profile_use *use, uint32_t *number)
 {
-    if (!profile || !use)
-        return PUG_ERR_INVALID_PARAM_VAL;
-    uint32_t found;
     bool is_new;
     if (!known(&profile->frames, use->frame, false) || !known(&profile->ranges, use->range, false))
         return PUG_ERR_INVALID_PARAM_VAL;
-    enum pug_status status = pug_profile_table_add(&profile->uses, use, &found, &is_new);
+    enum pug_status status = pug_profile_table_add(&profile->uses, use, number, &is_new);
     if (status == PUG_OK && !is_new)
-        add(&((struct pug_profile_use *)pug_profile_item(&profile->uses, found))->count,
+        add(&((struct pug_profile_use *)pug_profile_item(&profile->uses, *number))->count,
             use->count);
     return status;
+}
+
+enum pug_status pug_profile_use(struct pug_profile *profile, const struct pug_profile_use *use)
+{
+    uint32_t number;
+    if (!profile || !use)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    return pug_profile_use_number(profile, use, &number);
 }
 
 enum pug_status pug_profile_loop(struct pug_profile *profile, const struct pug_profile_loop *loop)

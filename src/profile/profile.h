@@ -50,6 +50,11 @@ int pug_profile_compare_frames(const void *left, const void *right);
 int pug_profile_compare_uses(const void *left, const void *right);
 int pug_profile_compare_loops(const void *left, const void *right);
 
+/* profile.c */
+/** As pug_profile_use(); its number. */
+enum pug_status pug_profile_use_number(struct pug_profile *profile,
+                                       const struct pug_profile_use *use, uint32_t *number);
+
 /* rounds.c */
 /** One visit of so many rounds; the loop has no place yet. */
 struct pug_profile_loop pug_profile_loop_visit(uint64_t rounds);

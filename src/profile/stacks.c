@@ -9,8 +9,6 @@
 
 #include <stdlib.h>
 
-#define USES 8192u /* that are added up before the profile gets them */
-
 /** A task of the calls: a thread, or where nobody tells of threads a source. */
 struct stack_task {
     uint32_t task;   /* the capture's, or PUG_NO_TASK: */
@@ -21,29 +19,33 @@ struct stack_task {
     bool has_timestamp;
 };
 
-struct use {
-    uint32_t frame, node;
-    uint64_t count;
-    /* What ran behind it lately, when control stayed in the frame and will do so again. */
-    struct {
-        uint32_t use, node; /* NO_NODE: nothing */
-    } next[2];
+/** A node that ran on a frame; `use` is the profile's, NO_NODE: none. */
+struct ran {
+    uint32_t use, node;
+};
+
+/** What ran behind a use lately. */
+struct behind {
+    struct ran next[2]; /* when control stayed in the frame, and will do so again */
+    struct ran other;   /* on any frame */
 };
 
 /**
  * Where a task is: on a use, at the end of a range that leads to no other frame by itself. Ranges
- * that are behind it as before are counted, and come to the calls as one, for whom the last of them
- * matters and how many instructions they have.
+ * that are behind it as before are counted, and come to the calls as one, for whom it matters where
+ * the first begins, how the last ends and how many instructions they have.
  */
 struct here {
     uint32_t task, depth;
-    uint32_t use, node;             /* use NO_NODE: nowhere */
-    const struct pug_element *last; /* of these ranges; NULL: there are none */
-    uint64_t before;                /* instructions of the others */
+    uint32_t use;                    /* the profile's; NO_NODE: nowhere */
+    const struct pug_element *first; /* of these ranges; NULL: there are none */
+    const struct pug_element *last;
+    uint64_t before; /* instructions of all but the last */
 };
 
 /** What was asked lately, of one address space each: functions by address, and frames. */
-#define KNOWN 512u
+#define FUNCTIONS_KNOWN 4096u
+#define FRAMES_KNOWN    16384u
 
 struct known_function {
     uint64_t space, address;
@@ -64,14 +66,16 @@ struct profile_stacks {
     struct profile_loops *loops;
     struct profile_lane lane; /* the caller's own */
     uint32_t *ranges;         /* the profile's, by the lane's nodes */
-    uint32_t range_count, range_room;
+    uint32_t range_room;
+    struct behind *behind; /* by the profile's uses */
+    uint32_t behind_room;
+    bool full;                  /* frames stand for others that the profile has no room for */
     struct profile_table tasks; /* struct stack_task */
     uint32_t task;              /* the last one */
-    struct use uses[USES];
-    struct known_function functions[KNOWN];
-    struct known_frame frames[KNOWN];
+    struct known_function functions[FUNCTIONS_KNOWN];
+    struct known_frame frames[FRAMES_KNOWN];
     const struct pug_situation *situation;
-    uint32_t last; /* node */
+    struct ran last; /* range */
     struct here here;
     uint64_t events; /* how often frames changed */
     enum pug_status status;
@@ -112,7 +116,8 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
                    uint64_t address, struct pug_function *function)
 {
     struct profile_stacks *stacks = context;
-    struct known_function *known = &stacks->functions[(address >> 2 ^ address >> 11) % KNOWN];
+    struct known_function *known =
+        &stacks->functions[(address >> 2 ^ address >> 11) % FUNCTIONS_KNOWN];
     (void)task;
     (void)element;
     if (!known->asked || known->address != address || known->space != stacks->lane.space) {
@@ -124,9 +129,20 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
     return known->found;
 }
 
+/* What a frame of the calls knows: its number in the profile, or its caller's. */
+static void set_frame(struct pug_call_frame *frame, uint32_t number, bool own)
+{
+    frame->user = (void *)((uintptr_t)number << 1 | own);
+}
+
 static uint32_t frame_number(const struct pug_call_frame *frame)
 {
-    return (uint32_t)((uintptr_t)frame->user - 1);
+    return (uint32_t)((uintptr_t)frame->user >> 1);
+}
+
+static bool has_number(const struct pug_call_frame *frame)
+{
+    return (uintptr_t)frame->user & 1;
 }
 
 static struct profile_place object_place(struct profile_stacks *stacks, uint64_t address)
@@ -163,7 +179,7 @@ static bool look_up_frame(struct profile_stacks *stacks, const struct pug_call_f
     return status == PUG_OK;
 }
 
-/** The number of the frame that was entered. */
+/** The number of the frame that was entered; PUG_PROFILE_NONE: there is no room for one. */
 static uint32_t enter_frame(struct profile_stacks *stacks, const struct pug_call_frame *called,
                             uint32_t parent, uint32_t task)
 {
@@ -171,7 +187,7 @@ static uint32_t enter_frame(struct profile_stacks *stacks, const struct pug_call
     struct known_frame *known =
         &stacks->frames[(parent * UINT32_C(0x9E3779B1) ^ (uint32_t)(function >> 2) ^
                          (uint32_t)called->site) %
-                        KNOWN];
+                        FRAMES_KNOWN];
     if (known->asked && known->parent == parent && known->function == function &&
         known->site == called->site && known->kind == called->kind && known->task == task &&
         known->space == space) {
@@ -180,10 +196,10 @@ static uint32_t enter_frame(struct profile_stacks *stacks, const struct pug_call
         kept->calls = pug_profile_sum(kept->calls, called->kind != PUG_CALL_FOUND);
         return known->number;
     }
-    uint32_t number = parent;
-    if (!look_up_frame(stacks, called, parent, task, &number)) { /* its caller stands for it */
+    uint32_t number;
+    if (!look_up_frame(stacks, called, parent, task, &number)) {
         pug_profile_note(stacks->objects->profile, PUG_NOTE_FRAMES_FULL, stacks->status == PUG_OK);
-        return parent;
+        return PUG_PROFILE_NONE;
     }
     *known = (struct known_frame){space, function, called->site, parent,
                                   task,  number,   called->kind, true};
@@ -196,7 +212,8 @@ static void on_enter(struct profile_stacks *stacks, const struct pug_call_event 
     const uint32_t parent = event->depth > 0 ? frame_number(called - 1) : PUG_PROFILE_NONE;
     const uint32_t number =
         enter_frame(stacks, called, parent, task_at(stacks, event->task)->number);
-    called->user = (void *)((uintptr_t)number + 1);
+    /* where there is no room its caller stands for it */
+    set_frame(called, number != PUG_PROFILE_NONE ? number : parent, number != PUG_PROFILE_NONE);
     if (called->kind == PUG_CALL_FOUND && event->depth == 0)
         pug_profile_note(stacks->objects->profile, PUG_NOTE_STACKS_LOST, 1);
 }
@@ -293,27 +310,42 @@ static uint32_t range_number(struct profile_stacks *stacks, uint32_t node)
     return stacks->ranges[node];
 }
 
-static void flush_use(struct profile_stacks *stacks, struct use *use)
+static struct pug_profile_use *use_at(const struct profile_stacks *stacks, uint32_t number)
 {
-    if (use->count > 0) {
-        const struct pug_profile_use added = {use->count, use->frame,
-                                              range_number(stacks, use->node)};
-        if (stacks->status == PUG_OK)
-            fail(stacks, pug_profile_use(stacks->objects->profile, &added));
-    }
-    use->count = 0;
+    return pug_profile_item(&stacks->objects->profile->uses, number);
 }
 
-static uint32_t count_use(struct profile_stacks *stacks, uint32_t frame, uint32_t node)
+/* Room for what ran behind a use. False: no memory. */
+static bool make_room_behind(struct profile_stacks *stacks, uint32_t use)
 {
-    const uint32_t number = (frame * UINT32_C(0x9E3779B1) ^ node) % USES;
-    struct use *use = &stacks->uses[number];
-    if (use->frame != frame || use->node != node) {
-        flush_use(stacks, use);
-        *use = (struct use){frame, node, 0, {{NO_NODE, NO_NODE}, {NO_NODE, NO_NODE}}};
-    }
-    use->count++;
-    return number;
+    const uint32_t room = stacks->objects->profile->uses.room;
+    if (use < stacks->behind_room)
+        return true;
+    struct behind *behind = realloc(stacks->behind, room * sizeof(*behind));
+    if (!behind)
+        return false;
+    for (uint32_t i = stacks->behind_room; i < room; i++)
+        behind[i] = (struct behind){{{NO_NODE, 0}, {NO_NODE, 0}}, {NO_NODE, 0}};
+    stacks->behind = behind;
+    stacks->behind_room = room;
+    return true;
+}
+
+static void count_once(struct pug_profile_use *use)
+{
+    use->count = pug_profile_sum(use->count, 1);
+}
+
+/* A use by what it is; NO_NODE: no memory. */
+static uint32_t look_up_use(struct profile_stacks *stacks, uint32_t frame, uint32_t range)
+{
+    uint32_t number;
+    enum pug_status status = pug_profile_use_number(
+        stacks->objects->profile, &(struct pug_profile_use){0, frame, range}, &number);
+    if (status == PUG_OK && !make_room_behind(stacks, number))
+        status = PUG_ERR_MEM;
+    fail(stacks, status);
+    return status == PUG_OK ? number : NO_NODE;
 }
 
 static void add_cost(struct profile_stacks *stacks, uint32_t frame, uint64_t cycles, uint64_t time)
@@ -355,27 +387,53 @@ static void note_move(struct profile_stacks *stacks, uint32_t number, uint64_t i
     fail(stacks, pug_calls_take(stacks->calls, number, &gap, 1));
 }
 
-/* A range that ran on the top frame; the number of its use. */
-static uint32_t take_range(struct profile_stacks *stacks, uint32_t task,
-                           const struct pug_call_frame *top, uint32_t depth,
+/* What ran: what was behind the last one before, or by what it is. NO_NODE: no memory. */
+static struct ran find_ran(struct profile_stacks *stacks, uint32_t frame,
                            const struct pug_element *range)
 {
-    const uint32_t node = pug_profile_node(&stacks->lane, stacks->situation, range, stacks->last);
-    if (node == NO_NODE) {
-        fail(stacks, PUG_ERR_MEM);
-        return NO_NODE;
+    const struct profile_place place =
+        profile_place(&stacks->lane, stacks->situation, range->start);
+    struct ran ran = {NO_NODE, 0};
+    if (stacks->last.use != NO_NODE)
+        ran = stacks->behind[stacks->last.use].other;
+    if (ran.use == NO_NODE ||
+        !pug_profile_is_node_of(&stacks->lane.nodes[ran.node], &place, range)) {
+        const uint32_t after = stacks->last.use != NO_NODE ? stacks->last.node : NO_NODE;
+        ran.node = pug_profile_node(&stacks->lane, stacks->situation, range, after);
+        ran.use = NO_NODE;
     }
-    stacks->last = node;
+    const uint32_t number = ran.node != NO_NODE ? range_number(stacks, ran.node) : NO_NODE;
+    if (number == NO_NODE)
+        ran.use = NO_NODE;
+    else if (ran.use == NO_NODE || use_at(stacks, ran.use)->frame != frame)
+        ran.use = look_up_use(stacks, frame, number);
+    return ran;
+}
+
+/* A range that ran on the top frame; what it is there. */
+static struct ran take_range(struct profile_stacks *stacks, uint32_t task,
+                             const struct pug_call_frame *top, uint32_t depth,
+                             const struct pug_element *range)
+{
+    const struct ran ran = find_ran(stacks, frame_number(top), range);
+    if (ran.use == NO_NODE) {
+        fail(stacks, PUG_ERR_MEM);
+        return ran;
+    }
+    if (stacks->last.use != NO_NODE)
+        stacks->behind[stacks->last.use].other = ran;
+    stacks->last = ran;
+    count_once(use_at(stacks, ran.use));
     const struct profile_loops_step step = {
         .space = stacks->situation->space,
         .range = range,
-        .node = &stacks->lane.nodes[node],
+        .node = &stacks->lane.nodes[ran.node],
         .frame = top,
         .task = task,
         .depth = depth - 1,
     };
     fail(stacks, pug_profile_loops_run(stacks->loops, &step));
-    return count_use(stacks, frame_number(top), node);
+    return ran;
 }
 
 /* ---- ranges that stay in their frame ---- */
@@ -402,21 +460,21 @@ static bool is_plain(const struct pug_element *range)
 static bool follow(struct profile_stacks *stacks, const struct pug_element *range)
 {
     struct here *here = &stacks->here;
-    struct use *use = &stacks->uses[here->use];
+    const struct behind *behind = &stacks->behind[here->use];
     const struct profile_place place =
         profile_place(&stacks->lane, stacks->situation, range->start);
-    for (unsigned i = 0; i < 2 && use->next[i].node != NO_NODE; i++) {
-        struct profile_node *node = &stacks->lane.nodes[use->next[i].node];
-        struct use *next = &stacks->uses[use->next[i].use];
-        if (!pug_profile_is_node_of(node, &place, range) || next->frame != use->frame ||
-            next->node != use->next[i].node)
+    for (unsigned i = 0; i < 2 && behind->next[i].use != NO_NODE; i++) {
+        const struct ran ran = behind->next[i];
+        struct profile_node *node = &stacks->lane.nodes[ran.node];
+        if (!pug_profile_is_node_of(node, &place, range))
             continue;
-        next->count++;
+        count_once(use_at(stacks, ran.use));
         pug_profile_loops_go_on(stacks->loops, here->task, here->depth - 1, node);
         here->before += here->last ? here->last->count : 0;
+        here->first = here->first ? here->first : range;
         here->last = range;
-        here->use = use->next[i].use;
-        here->node = stacks->last = next->node;
+        here->use = ran.use;
+        stacks->last = ran;
         return true;
     }
     return false;
@@ -430,6 +488,7 @@ static void settle(struct profile_stacks *stacks)
         return;
     struct pug_element range = *here->last;
     uint64_t instructions = here->before + range.count;
+    range.start = here->first->start;
     for (; instructions > UINT32_MAX; instructions -= UINT32_MAX) {
         struct pug_element part = range;
         part.count = UINT32_MAX;
@@ -438,28 +497,26 @@ static void settle(struct profile_stacks *stacks)
     }
     range.count = (uint32_t)instructions;
     fail(stacks, pug_calls_take(stacks->calls, here->task, &range, 1));
-    here->last = NULL;
+    here->first = here->last = NULL;
     here->before = 0;
 }
 
-/* The range of use `to` was behind that of `from`, and no frame changed. */
-static void learn(struct profile_stacks *stacks, const struct here *from, uint32_t to)
+/* That ran behind the range of a use, and no frame changed. */
+static void learn(struct behind *behind, struct ran ran)
 {
-    struct use *use = &stacks->uses[from->use];
-    if (use->frame != stacks->uses[to].frame || use->node != from->node)
-        return; /* another has its place */
-    use->next[1] = use->next[0];
-    use->next[0].use = to;
-    use->next[0].node = stacks->uses[to].node;
+    behind->next[1] = behind->next[0];
+    behind->next[0] = ran;
 }
 
 static void take_step(struct profile_stacks *stacks, uint32_t task,
                       const struct pug_element *element)
 {
-    const struct here before = stacks->here;
+    const uint32_t before = stacks->here.use;
     const uint64_t events = stacks->events;
     const bool range = element->type == PUG_ELEM_INSTR_RANGE;
     fail(stacks, pug_calls_take(stacks->calls, task, element, 1));
+    if (stacks->status != PUG_OK) /* the frame may have no number */
+        return;
     const struct pug_call_frame *frames;
     const uint32_t depth = pug_calls_stack(stacks->calls, task, &frames);
     const struct pug_call_frame *top = depth > 0 ? &frames[depth - 1] : NULL;
@@ -467,12 +524,11 @@ static void take_step(struct profile_stacks *stacks, uint32_t task,
     if (element->type != PUG_ELEM_TIMESTAMP)
         stacks->here.use = NO_NODE;
     if (range && top) {
-        const uint32_t use = take_range(stacks, task, top, depth, element);
-        if (before.use != NO_NODE && use != NO_NODE && events == stacks->events)
-            learn(stacks, &before, use);
-        if (use != NO_NODE && top->function.size > 0 && is_plain(element))
-            stacks->here =
-                (struct here){.task = task, .depth = depth, .use = use, .node = stacks->last};
+        const struct ran ran = take_range(stacks, task, top, depth, element);
+        if (before != NO_NODE && ran.use != NO_NODE && events == stacks->events)
+            learn(&stacks->behind[before], ran);
+        if (ran.use != NO_NODE && has_number(top) && is_plain(element))
+            stacks->here = (struct here){.task = task, .depth = depth, .use = ran.use};
     }
     if (element->type == PUG_ELEM_TIMESTAMP)
         take_time(stacks, task_at(stacks, task), frame, element->timestamp);
@@ -509,8 +565,6 @@ enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks,
 
 enum pug_status pug_profile_stacks_end(struct profile_stacks *stacks)
 {
-    for (unsigned i = 0; i < USES; i++)
-        flush_use(stacks, &stacks->uses[i]);
     fail(stacks, pug_profile_loops_end(stacks->loops, stacks->objects));
     return stacks->status;
 }
@@ -523,7 +577,7 @@ struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects)
     stacks->objects = objects;
     stacks->lane.capture = objects->capture;
     stacks->lane.space = UINT64_MAX;
-    stacks->last = stacks->here.use = NO_NODE;
+    stacks->last.use = stacks->here.use = NO_NODE;
     stacks->tasks = (struct profile_table){
         .size = sizeof(struct stack_task), .hash = hash_task, .same = same_task};
     const struct pug_calls_config config = {
@@ -544,6 +598,7 @@ void pug_profile_stacks_free(struct profile_stacks *stacks)
     pug_profile_loops_free(stacks->loops);
     pug_profile_lane_free(&stacks->lane);
     free(stacks->ranges);
+    free(stacks->behind);
     pug_profile_table_free(&stacks->tasks);
     free(stacks);
 }

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file What ran on each frame, beside a simple count: each range told to the calls by itself, and
+ * looked up by all of its frames. Captures that there are, and random walks between functions that
+ * have names and code that has none, in portions of any size.
+ */
+#include "base/hash.h"
+#include "profile/lane.h"
+#include "pugmark/calls.h"
+#include "pugmark/names.h"
+#include "pugmark/profiler.h"
+#include "recorder/bytes.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define OWN    PUG_SOURCE_DIR "/tests/captures"
+#define SHARED PUG_SOURCE_DIR "/../shared/captures"
+#define NAMED  PUG_SOURCE_DIR "/examples/crash"
+
+/* ---- uses, by hashes of all that they are ---- */
+
+struct tally {
+    uint64_t what, count;
+};
+
+struct tallies {
+    struct tally *items; /* a table; what 0: free */
+    size_t count, room;
+};
+
+static void add_tally(struct tallies *tallies, uint64_t what, uint64_t count)
+{
+    if (2 * (tallies->count + 1) > tallies->room) {
+        struct tallies more = {.room = tallies->room ? tallies->room * 4 : 64};
+        more.items = calloc(more.room, sizeof(*more.items));
+        assert_non_null(more.items);
+        for (size_t i = 0; i < tallies->room; i++)
+            if (tallies->items[i].what != 0)
+                add_tally(&more, tallies->items[i].what, tallies->items[i].count);
+        free(tallies->items);
+        *tallies = more;
+    }
+    size_t at = what & (tallies->room - 1);
+    while (tallies->items[at].what != 0 && tallies->items[at].what != what)
+        at = (at + 1) & (tallies->room - 1);
+    tallies->count += tallies->items[at].what == 0;
+    tallies->items[at].what = what;
+    tallies->items[at].count += count;
+}
+
+static void assert_same(const struct tallies *expected, const struct tallies *found,
+                        const char *name)
+{
+    for (size_t i = 0; i < expected->room; i++) {
+        const struct tally *tally = &expected->items[i];
+        if (tally->what == 0)
+            continue;
+        size_t at = found->room ? tally->what & (found->room - 1) : 0;
+        while (found->room && found->items[at].what != 0 && found->items[at].what != tally->what)
+            at = (at + 1) & (found->room - 1);
+        const uint64_t count = found->room ? found->items[at].count : 0;
+        if (count != tally->count)
+            fail_msg("%s: a range ran %llu times on its frame, not %llu", name,
+                     (unsigned long long)count, (unsigned long long)tally->count);
+    }
+    if (found->count != expected->count)
+        fail_msg("%s: %zu uses, not %zu", name, found->count, expected->count);
+}
+
+/* ---- the simple count ---- */
+
+struct simple {
+    struct profile_objects objects;
+    struct profile_lane lane;
+    struct pug_calls *calls;
+    struct tallies tallies;
+    const struct pug_situation *situation;
+    uint32_t task;   /* whose frames have the hash */
+    uint64_t frames; /* 0: they changed since */
+};
+
+static struct profile_place place_of(struct simple *simple, uint64_t address)
+{
+    struct profile_place place = profile_place(&simple->lane, simple->situation, address);
+    uint32_t number;
+    assert_int_equal(pug_profile_object_number(&simple->objects, place.object, &number), PUG_OK);
+    place.object = number;
+    return place;
+}
+
+static bool locate(void *context, uint32_t task, const struct pug_element *element,
+                   uint64_t address, struct pug_function *function)
+{
+    struct simple *simple = context;
+    const struct profile_place place = profile_place(&simple->lane, simple->situation, address);
+    struct pug_names_file *file = pug_profile_object_names(&simple->objects, place.object);
+    struct pug_names_function found;
+    (void)task, (void)element;
+    if (!file || !pug_names_function(file, place.vaddr, &found))
+        return false;
+    *function = (struct pug_function){.name = found.name,
+                                      .start = address - (place.vaddr - found.start),
+                                      .size = found.size,
+                                      .id = (uint64_t)place.object + 1};
+    return true;
+}
+
+static void on_event(void *context, const struct pug_call_event *event)
+{
+    (void)event;
+    ((struct simple *)context)->frames = 0;
+}
+
+static struct simple begin_simple(struct pug_capture *capture, struct pug_names *names)
+{
+    struct simple simple = {
+        .objects = {.profile = pug_profile_new(), .capture = capture, .names = names},
+        .lane = {.capture = capture, .space = UINT64_MAX}};
+    assert_non_null(simple.objects.profile);
+    return simple;
+}
+
+static void free_simple(struct simple *simple)
+{
+    pug_calls_free(simple->calls);
+    pug_profile_free(simple->objects.profile);
+    pug_profile_objects_free(&simple->objects);
+    pug_profile_lane_free(&simple->lane);
+    free(simple->tallies.items);
+}
+
+/** Of objects the path: they are numbered as they are met, which two need not do in one order. */
+static uint64_t hash_place(const struct pug_profile *profile, uint64_t hash,
+                           struct profile_place place)
+{
+    size_t count;
+    const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
+    const char *path = place.object < count ? objects[place.object].path : "";
+    hash = pug_hash_mix(hash, place.vaddr);
+    for (; *path; path++)
+        hash = pug_hash_mix(hash, (uint8_t)*path);
+    return hash;
+}
+
+static uint64_t hash_range(const struct pug_profile *profile, uint64_t hash, uint64_t first,
+                           uint64_t last, uint32_t object)
+{
+    return pug_hash_mix(hash_place(profile, hash, (struct profile_place){first, object}), last) | 1;
+}
+
+/** By task, and its frames from the outermost one in. */
+static uint64_t hash_frames(struct simple *simple, uint32_t task)
+{
+    const struct profile_place nowhere = {0, PUG_PROFILE_NONE};
+    const struct pug_call_frame *frames;
+    const uint32_t depth = pug_calls_stack(simple->calls, task, &frames);
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < depth; i++) {
+        const bool called = frames[i].kind == PUG_CALL_CALLED || frames[i].kind == PUG_CALL_TAIL;
+        hash =
+            hash_place(simple->objects.profile, hash, place_of(simple, frames[i].function.start));
+        hash = hash_place(simple->objects.profile, hash,
+                          called ? place_of(simple, frames[i].site) : nowhere);
+    }
+    return depth > 0 ? hash : 0;
+}
+
+/** Is it nothing to call stacks? */
+static bool concerns_others(const struct pug_element *element)
+{
+    return element->type == PUG_ELEM_UNKNOWN ||
+           (element->type == PUG_ELEM_EXCEPTION && (element->flags & PUG_ELEM_DATA_MARKER));
+}
+
+static bool count_simply(void *context, const struct pug_situation *situation,
+                         const struct pug_element *elements, size_t count)
+{
+    struct simple *simple = context;
+    const uint32_t task = situation->buffer << 16 | situation->source;
+    simple->situation = situation;
+    pug_profile_lane_situation(&simple->lane, situation);
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_element *element = &elements[i];
+        if (concerns_others(element))
+            continue;
+        assert_int_equal(pug_calls_take(simple->calls, task, element, 1), PUG_OK);
+        if (element->type != PUG_ELEM_INSTR_RANGE)
+            continue;
+        if (simple->frames == 0 || simple->task != task)
+            simple->frames = hash_frames(simple, task);
+        simple->task = task;
+        if (simple->frames == 0)
+            continue;
+        const struct profile_place place = place_of(simple, element->start);
+        const uint64_t last = place.vaddr + (element->end - element->start) - element->last_size;
+        add_tally(
+            &simple->tallies,
+            hash_range(simple->objects.profile, simple->frames, place.vaddr, last, place.object),
+            1);
+    }
+    return true;
+}
+
+static void open_calls(struct simple *simple)
+{
+    const struct pug_calls_config config = {
+        .locate = locate, .locate_context = simple, .event = on_event, .event_context = simple};
+    assert_int_equal(pug_calls_new(&config, &simple->calls), PUG_OK);
+}
+
+/* ---- of a profile ---- */
+
+static uint64_t hash_of_frame(const struct pug_profile *profile, uint32_t number)
+{
+    size_t count;
+    const struct pug_profile_frame *frame = &pug_profile_frames(profile, &count)[number];
+    uint64_t hash = frame->parent != PUG_PROFILE_NONE ? hash_of_frame(profile, frame->parent) : 0;
+    hash = hash_place(profile, hash, (struct profile_place){frame->function, frame->object});
+    return hash_place(profile, hash, (struct profile_place){frame->site, frame->site_object});
+}
+
+static struct tallies tallies_of(const struct pug_profile *profile)
+{
+    struct tallies tallies = {0};
+    size_t count, ignored;
+    const struct pug_profile_use *uses = pug_profile_uses(profile, &count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(profile, &ignored);
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_profile_range *range = &ranges[uses[i].range];
+        add_tally(&tallies,
+                  hash_range(profile, hash_of_frame(profile, uses[i].frame), range->first,
+                             range->last, range->object),
+                  uses[i].count);
+    }
+    return tallies;
+}
+
+/* ---- captures ---- */
+
+static bool check_capture(const char *path)
+{
+    struct pug_capture *capture;
+    struct pug_profile *profile = pug_profile_new();
+    struct pug_names *names = pug_names_new(NULL);
+    if (pug_capture_open(path, &(struct pug_capture_options){0}, &capture) != PUG_OK) {
+        pug_names_free(names);
+        pug_profile_free(profile);
+        return false;
+    }
+    const struct pug_profiler_options options = {.threads = 2, .stacks = true, .names = names};
+    struct simple simple = begin_simple(capture, names);
+    open_calls(&simple);
+    if (pug_profile_capture(profile, capture, &options, NULL) == PUG_OK) {
+        assert_int_equal(pug_capture_elements(capture, count_simply, &simple), PUG_OK);
+        struct tallies found = tallies_of(profile);
+        assert_same(&simple.tallies, &found, path);
+        free(found.items);
+    }
+    free_simple(&simple);
+    pug_names_free(names);
+    pug_profile_free(profile);
+    pug_capture_free(capture);
+    return true;
+}
+
+static int check_all(const char *folder_name)
+{
+    DIR *folder = opendir(folder_name);
+    int checked = 0;
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
+        char path[4096];
+        snprintf(path, sizeof(path), "%s/%s/snapshot.ini", folder_name, entry->d_name);
+        if (entry->d_name[0] == '.' || access(path, R_OK) != 0)
+            continue;
+        *strrchr(path, '/') = '\0';
+        checked += check_capture(path);
+    }
+    if (folder)
+        closedir(folder);
+    return checked;
+}
+
+static void test_own(void **state)
+{
+    (void)state;
+    assert_true(check_all(OWN) > 0);
+    assert_true(check_capture(NAMED));
+}
+
+static void test_shared(void **state)
+{
+    (void)state;
+    if (check_all(SHARED) == 0)
+        skip();
+}
+
+/* ---- random walks ---- */
+
+#define BLOCKS 24u
+#define STEPS  3000u
+
+/** Code of `NAMED`: a hole before the first function, functions, and a hole behind the last. */
+#define CODE     UINT64_C(0x210250)
+#define CODE_END UINT64_C(0x2104c0)
+#define UNKNOWN  UINT64_C(0x70000000) /* in no object */
+
+struct walk {
+    struct rec_random random;
+    uint64_t starts[BLOCKS];
+    struct pug_element elements[STEPS];
+};
+
+static uint64_t some_place(struct walk *walk)
+{
+    if (rec_random_once_in(&walk->random, 3))
+        return UNKNOWN + 4 * rec_random_below(&walk->random, 64);
+    if (rec_random_once_in(&walk->random, 2))
+        return CODE_END - 4 * (1 + rec_random_below(&walk->random, 16));
+    return CODE + 4 * rec_random_below(&walk->random, (uint32_t)(CODE_END - CODE) / 4);
+}
+
+static void leave_by(struct walk *walk, struct pug_element *range)
+{
+    static const uint8_t subtypes[] = {PUG_SUB_BR_LINK, PUG_SUB_BR_LINK, PUG_SUB_V8_RET,
+                                       PUG_SUB_V8_RET, PUG_SUB_V8_ERET};
+    const bool branch = !rec_random_once_in(&walk->random, 4);
+    range->last_type = branch ? PUG_INSTR_BR_INDIRECT : PUG_INSTR_OTHER;
+    if (branch && rec_random_once_in(&walk->random, 4))
+        range->last_subtype = subtypes[rec_random_below(&walk->random, sizeof(subtypes))];
+    if (branch && !rec_random_once_in(&walk->random, 3))
+        range->flags = PUG_ELEM_EXECUTED;
+}
+
+/** What comes between ranges, seldom. */
+static struct pug_element come_between(struct walk *walk, uint64_t at)
+{
+    if (rec_random_once_in(&walk->random, 2))
+        return (struct pug_element){.type = PUG_ELEM_TRACE_ON};
+    const bool told = rec_random_once_in(&walk->random, 2);
+    return (struct pug_element){
+        .type = PUG_ELEM_EXCEPTION, .end = at, .flags = told ? PUG_ELEM_RET_ADDR : 0};
+}
+
+/** Ranges that come again and again, one behind the other as their ends say. */
+static void make_walk(struct walk *walk)
+{
+    uint64_t at = some_place(walk);
+    for (size_t i = 0; i < BLOCKS; i++)
+        walk->starts[i] = some_place(walk);
+    for (size_t i = 0; i < STEPS; i++) {
+        struct pug_element *element = &walk->elements[i];
+        if (rec_random_once_in(&walk->random, 100)) {
+            *element = come_between(walk, at);
+            at = walk->starts[rec_random_below(&walk->random, BLOCKS)];
+            continue;
+        }
+        /* what a block is follows from where it begins, but for how it is left */
+        const uint64_t size = 4 * (1 + (at >> 2) % 3);
+        *element = (struct pug_element){.type = PUG_ELEM_INSTR_RANGE,
+                                        .index = i,
+                                        .start = at,
+                                        .end = at + size,
+                                        .count = (uint32_t)size / 4,
+                                        .isa = PUG_ISA_A64,
+                                        .last_size = 4};
+        leave_by(walk, element);
+        at = element->flags & PUG_ELEM_EXECUTED
+                 ? walk->starts[rec_random_below(&walk->random, BLOCKS)]
+                 : element->end;
+        if (at >= CODE_END && at < UNKNOWN)
+            at = CODE;
+    }
+}
+
+static bool keep_situation(void *context, const struct pug_situation *situation,
+                           const struct pug_element *elements, size_t count)
+{
+    (void)elements, (void)count;
+    *(struct pug_situation *)context = *situation;
+    return false;
+}
+
+/** In portions; `apart`: by single elements, between which something comes that does not matter. */
+static struct tallies take_walk(const struct pug_situation *situation,
+                                struct profile_objects objects, struct walk *walk, bool apart,
+                                uint32_t frame_limit)
+{
+    const struct pug_element nothing = {.type = PUG_ELEM_PE_CONTEXT};
+    objects.profile = pug_profile_new();
+    assert_non_null(objects.profile);
+    pug_profile_set_frame_limit(objects.profile, frame_limit);
+    struct profile_stacks *stacks = pug_profile_stacks_new(&objects);
+    assert_non_null(stacks);
+    for (size_t at = 0, count; at < STEPS; at += count) {
+        count = apart ? 1 : 1 + rec_random_below(&walk->random, 200);
+        count = count < STEPS - at ? count : STEPS - at;
+        assert_int_equal(pug_profile_stacks_take(stacks, situation, &walk->elements[at], count),
+                         PUG_OK);
+        if (apart)
+            assert_int_equal(pug_profile_stacks_take(stacks, situation, &nothing, 1), PUG_OK);
+    }
+    assert_int_equal(pug_profile_stacks_end(stacks), PUG_OK);
+    const struct tallies tallies = tallies_of(objects.profile);
+    pug_profile_stacks_free(stacks);
+    pug_profile_free(objects.profile);
+    pug_profile_objects_free(&objects);
+    return tallies;
+}
+
+static void check_walk(struct pug_capture *capture, const struct pug_situation *situation,
+                       struct pug_names *names, struct walk *walk)
+{
+    const struct profile_objects objects = {.capture = capture, .names = names};
+    struct simple simple = begin_simple(capture, names);
+    open_calls(&simple);
+    make_walk(walk);
+    count_simply(&simple, situation, walk->elements, STEPS);
+    struct tallies found = take_walk(situation, objects, walk, false, 1 << 20);
+    assert_same(&simple.tallies, &found, "a walk");
+    free_simple(&simple);
+    free(found.items);
+    /* where there is no room for a frame its caller stands for it */
+    const uint32_t limit = rec_random_below(&walk->random, 8);
+    struct tallies one_by_one = take_walk(situation, objects, walk, true, limit);
+    found = take_walk(situation, objects, walk, false, limit);
+    assert_same(&one_by_one, &found, "a walk with few frames");
+    free(found.items);
+    free(one_by_one.items);
+}
+
+static void test_walks(void **state)
+{
+    static struct walk walk = {.random = {.state = 5}};
+    struct pug_capture *capture;
+    struct pug_situation situation;
+    struct pug_names *names = pug_names_new(NULL);
+    (void)state;
+    assert_int_equal(pug_capture_open(NAMED, &(struct pug_capture_options){0}, &capture), PUG_OK);
+    (void)pug_capture_elements(capture, keep_situation, &situation);
+    for (int round = 0; round < 200; round++)
+        check_walk(capture, &situation, names, &walk);
+    pug_names_free(names);
+    pug_capture_free(capture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_own),
+        cmocka_unit_test(test_walks),
+        cmocka_unit_test(test_shared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
