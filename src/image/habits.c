@@ -11,6 +11,7 @@
 
 static_assert(offsetof(struct pug_habit, last) == 64 && offsetof(struct pug_habit, hops) == 128,
               "what is compared is a cache line, and what all of them have one more");
+static_assert(MOST_HABITS <= UINT16_MAX + 1u, "a habit knows the place of another");
 static_assert(alignof(struct pug_block) > 1, "a block's address has room for a bit");
 
 void pug_habits_free(struct pug_habits *habits)

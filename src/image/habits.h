@@ -44,6 +44,7 @@ struct pug_habit {
     bool ends_inside;            /**< there is … */
     uint32_t hits;               /**< of who counts */
     uint8_t told;                /**< bytes of the first block that were told before */
+    uint16_t next;               /**< place of the one that came behind it lately */
     struct pug_habit_range last; /**< … a range behind the hops */
     uint64_t stand[4];           /**< where the decoder stands then, as it says that */
     pug_habit_hop hops[PUG_HABIT_HOPS];
@@ -54,6 +55,7 @@ struct pug_habits {
     struct pug_habit *items; /**< NULL: none yet; each has two places, side by side */
     uint32_t *met;           /**< prints of packets that were met */
     uint32_t mask;           /**< of items */
+    uint32_t last;           /**< place of the one that was found last */
     uint32_t replaced;       /**< since there are so many */
     uint32_t hits, misses;   /**< lately */
     uint32_t rest;           /**< so many packets are not looked for: few were found */
@@ -116,19 +118,29 @@ struct pug_habit_meeting {
 void pug_habits_meet(struct pug_habits *habits, const struct pug_codemap *map,
                      struct pug_habit_meeting *meeting);
 
-/** private: the habit, or NULL. */
-static inline const struct pug_habit *pug_habits_find(const struct pug_habits *habits,
+/**
+ * private: the habit, or NULL. First looked at is the one that came behind the last one before: it
+ * is known where that is while the decoder still gets to where it stands.
+ */
+static inline const struct pug_habit *pug_habits_find(struct pug_habits *habits,
                                                       const struct pug_codemap *map,
                                                       struct pug_habit_cause cause)
 {
     if (!habits->items)
         return NULL;
-    const uint64_t stamp = pug_codemap_stamp(map), place = pug_habit_hash(cause) & habits->mask;
-    const struct pug_habit *habit = &habits->items[place];
-    if (pug_habit_is(habit, cause, stamp))
-        return habit;
-    habit = &habits->items[place ^ 1];
-    return pug_habit_is(habit, cause, stamp) ? habit : NULL;
+    const uint64_t stamp = pug_codemap_stamp(map);
+    struct pug_habit *last = &habits->items[habits->last];
+    uint32_t place = last->next;
+    if (!pug_habit_is(&habits->items[place], cause, stamp)) {
+        place = (uint32_t)pug_habit_hash(cause) & habits->mask;
+        if (!pug_habit_is(&habits->items[place], cause, stamp))
+            place ^= 1;
+        if (!pug_habit_is(&habits->items[place], cause, stamp))
+            return NULL;
+        last->next = (uint16_t)place;
+    }
+    habits->last = place;
+    return &habits->items[place];
 }
 
 /**
