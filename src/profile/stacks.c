@@ -69,7 +69,6 @@ struct profile_stacks {
     uint32_t range_room;
     struct behind *behind; /* by the profile's uses */
     uint32_t behind_room;
-    bool full;                  /* frames stand for others that the profile has no room for */
     struct profile_table tasks; /* struct stack_task */
     uint32_t task;              /* the last one */
     struct known_function functions[FUNCTIONS_KNOWN];
