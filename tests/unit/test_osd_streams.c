@@ -427,6 +427,7 @@ static void test_entries(void **state)
 /* ---- modules that sleep, on several threads ---- */
 
 #define ROUNDS 40u /* of EVENTS */
+#define TRIES  40u /* until two share: on a busy machine one may do all before the other begins */
 
 static enum pug_response take_elements(void *context, const struct pug_element *elements,
                                        size_t count, size_t *taken)
@@ -487,6 +488,8 @@ static void test_sleepers(void **state)
                 least = together.repeated;
         }
     }
+    for (unsigned i = 0; i < TRIES && least >= link.bytes.size / 5; i++)
+        least = decode_modules(&link, 2).repeated;
     assert_true(least < link.bytes.size / 5);
     rec_bytes_free(&link.bytes);
 }
