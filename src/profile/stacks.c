@@ -31,16 +31,15 @@ struct behind {
 };
 
 /**
- * Where a task is: on a use, at the end of a range that leads to no other frame by itself. Ranges
+ * Where a task is: at the end of the last range, which leads to no other frame by itself. Ranges
  * that are behind it as before are counted, and come to the calls as one, for whom it matters where
  * the first begins, how the last ends and how many instructions they have.
  */
 struct here {
+    bool known; /* else there is nothing else here */
     uint32_t task, depth;
-    uint32_t use;                    /* the profile's; NO_NODE: nowhere */
-    const struct pug_element *first; /* of these ranges; NULL: there are none */
-    const struct pug_element *last;
-    uint64_t before; /* instructions of all but the last */
+    const struct pug_element *first, *last; /* of these ranges; NULL: there are none */
+    uint64_t instructions;
 };
 
 /** What was asked lately, of one address space each: functions by address, and frames. */
@@ -336,9 +335,12 @@ static void count_once(struct pug_profile_use *use)
 }
 
 /* A use by what it is; NO_NODE: no memory. */
-static uint32_t look_up_use(struct profile_stacks *stacks, uint32_t frame, uint32_t range)
+static uint32_t look_up_use(struct profile_stacks *stacks, uint32_t frame, uint32_t node)
 {
+    const uint32_t range = range_number(stacks, node);
     uint32_t number;
+    if (range == NO_NODE)
+        return NO_NODE;
     enum pug_status status = pug_profile_use_number(
         stacks->objects->profile, &(struct pug_profile_use){0, frame, range}, &number);
     if (status == PUG_OK && !make_room_behind(stacks, number))
@@ -382,30 +384,30 @@ static void note_move(struct profile_stacks *stacks, uint32_t number, uint64_t i
         return;
     task->buffer = situation->buffer;
     task->source = situation->source;
-    stacks->here.use = NO_NODE;
+    stacks->here.known = false;
     fail(stacks, pug_calls_take(stacks->calls, number, &gap, 1));
 }
 
-/* What ran: what was behind the last one before, or by what it is. NO_NODE: no memory. */
+/* What ran: what was behind the last one before, or by what it is. Use NO_NODE: no memory. */
 static struct ran find_ran(struct profile_stacks *stacks, uint32_t frame,
                            const struct pug_element *range)
 {
     const struct profile_place place =
         profile_place(&stacks->lane, stacks->situation, range->start);
-    struct ran ran = {NO_NODE, 0};
-    if (stacks->last.use != NO_NODE)
+    const bool first = stacks->last.use == NO_NODE;
+    struct ran ran = {NO_NODE, NO_NODE};
+    if (!first)
         ran = stacks->behind[stacks->last.use].other;
     if (ran.use == NO_NODE ||
         !pug_profile_is_node_of(&stacks->lane.nodes[ran.node], &place, range)) {
-        const uint32_t after = stacks->last.use != NO_NODE ? stacks->last.node : NO_NODE;
+        const uint32_t after = first ? NO_NODE : stacks->last.node;
         ran.node = pug_profile_node(&stacks->lane, stacks->situation, range, after);
         ran.use = NO_NODE;
     }
-    const uint32_t number = ran.node != NO_NODE ? range_number(stacks, ran.node) : NO_NODE;
-    if (number == NO_NODE)
-        ran.use = NO_NODE;
+    if (ran.node == NO_NODE)
+        fail(stacks, PUG_ERR_MEM);
     else if (ran.use == NO_NODE || use_at(stacks, ran.use)->frame != frame)
-        ran.use = look_up_use(stacks, frame, number);
+        ran.use = look_up_use(stacks, frame, ran.node);
     return ran;
 }
 
@@ -415,10 +417,8 @@ static struct ran take_range(struct profile_stacks *stacks, uint32_t task,
                              const struct pug_element *range)
 {
     const struct ran ran = find_ran(stacks, frame_number(top), range);
-    if (ran.use == NO_NODE) {
-        fail(stacks, PUG_ERR_MEM);
+    if (ran.use == NO_NODE)
         return ran;
-    }
     if (stacks->last.use != NO_NODE)
         stacks->behind[stacks->last.use].other = ran;
     stacks->last = ran;
@@ -459,7 +459,7 @@ static bool is_plain(const struct pug_element *range)
 static bool follow(struct profile_stacks *stacks, const struct pug_element *range)
 {
     struct here *here = &stacks->here;
-    const struct behind *behind = &stacks->behind[here->use];
+    const struct behind *behind = &stacks->behind[stacks->last.use];
     const struct profile_place place =
         profile_place(&stacks->lane, stacks->situation, range->start);
     for (unsigned i = 0; i < 2 && behind->next[i].use != NO_NODE; i++) {
@@ -469,10 +469,9 @@ static bool follow(struct profile_stacks *stacks, const struct pug_element *rang
             continue;
         count_once(use_at(stacks, ran.use));
         pug_profile_loops_go_on(stacks->loops, here->task, here->depth - 1, node);
-        here->before += here->last ? here->last->count : 0;
         here->first = here->first ? here->first : range;
         here->last = range;
-        here->use = ran.use;
+        here->instructions += range->count;
         stacks->last = ran;
         return true;
     }
@@ -486,18 +485,17 @@ static void settle(struct profile_stacks *stacks)
     if (!here->last)
         return;
     struct pug_element range = *here->last;
-    uint64_t instructions = here->before + range.count;
     range.start = here->first->start;
-    for (; instructions > UINT32_MAX; instructions -= UINT32_MAX) {
+    for (; here->instructions > UINT32_MAX; here->instructions -= UINT32_MAX) {
         struct pug_element part = range;
         part.count = UINT32_MAX;
         part.last_type = PUG_INSTR_OTHER; /* it goes on */
         fail(stacks, pug_calls_take(stacks->calls, here->task, &part, 1));
     }
-    range.count = (uint32_t)instructions;
+    range.count = (uint32_t)here->instructions;
     fail(stacks, pug_calls_take(stacks->calls, here->task, &range, 1));
     here->first = here->last = NULL;
-    here->before = 0;
+    here->instructions = 0;
 }
 
 /* That ran behind the range of a use, and no frame changed. */
@@ -510,7 +508,7 @@ static void learn(struct behind *behind, struct ran ran)
 static void take_step(struct profile_stacks *stacks, uint32_t task,
                       const struct pug_element *element)
 {
-    const uint32_t before = stacks->here.use;
+    const uint32_t before = stacks->here.known ? stacks->last.use : NO_NODE;
     const uint64_t events = stacks->events;
     const bool range = element->type == PUG_ELEM_INSTR_RANGE;
     fail(stacks, pug_calls_take(stacks->calls, task, element, 1));
@@ -521,13 +519,13 @@ static void take_step(struct profile_stacks *stacks, uint32_t task,
     const struct pug_call_frame *top = depth > 0 ? &frames[depth - 1] : NULL;
     const uint32_t frame = top ? frame_number(top) : NO_NODE;
     if (element->type != PUG_ELEM_TIMESTAMP)
-        stacks->here.use = NO_NODE;
+        stacks->here.known = false;
     if (range && top) {
         const struct ran ran = take_range(stacks, task, top, depth, element);
         if (before != NO_NODE && ran.use != NO_NODE && events == stacks->events)
             learn(&stacks->behind[before], ran);
         if (ran.use != NO_NODE && has_number(top) && is_plain(element))
-            stacks->here = (struct here){.task = task, .depth = depth, .use = ran.use};
+            stacks->here = (struct here){.known = true, .task = task, .depth = depth};
     }
     if (element->type == PUG_ELEM_TIMESTAMP)
         take_time(stacks, task_at(stacks, task), frame, element->timestamp);
@@ -548,12 +546,12 @@ enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks,
     if (task == PUG_NO_TASK || stacks->status != PUG_OK)
         return stacks->status;
     if (task != stacks->here.task || space != stacks->lane.space)
-        stacks->here.use = NO_NODE;
+        stacks->here.known = false;
     note_move(stacks, task, steps[0].index);
     for (size_t i = 0; i < count && stacks->status == PUG_OK; i++) {
         const bool simple =
             steps[i].type == PUG_ELEM_INSTR_RANGE && !(steps[i].flags & PUG_ELEM_HAS_CC);
-        if (simple && stacks->here.use != NO_NODE && follow(stacks, &steps[i]))
+        if (simple && stacks->here.known && follow(stacks, &steps[i]))
             continue;
         settle(stacks);
         take_step(stacks, task, &steps[i]);
@@ -576,7 +574,7 @@ struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects)
     stacks->objects = objects;
     stacks->lane.capture = objects->capture;
     stacks->lane.space = UINT64_MAX;
-    stacks->last.use = stacks->here.use = NO_NODE;
+    stacks->last.use = NO_NODE;
     stacks->tasks = (struct profile_table){
         .size = sizeof(struct stack_task), .hash = hash_task, .same = same_task};
     const struct pug_calls_config config = {

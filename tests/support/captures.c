@@ -33,8 +33,15 @@ static bool load(struct capture *capture)
     return true;
 }
 
-static void one_snapshot(const char *path, capture_fn *function, void *context)
+/** What is done with each buffer. */
+struct buffers {
+    capture_fn *function;
+    void *context;
+};
+
+static void one_snapshot(const char *path, void *context)
 {
+    const struct buffers *buffers = context;
     struct capture capture = {.bytes = NULL};
     assert_int_equal(pug_snapshot_open(path, &(struct pug_snapshot_options){0}, &capture.snapshot),
                      PUG_OK);
@@ -42,7 +49,7 @@ static void one_snapshot(const char *path, capture_fn *function, void *context)
          n++) {
         if (!load(&capture))
             continue;
-        function(&capture, context);
+        buffers->function(&capture, buffers->context);
         free(capture.bytes);
     }
     pug_snapshot_free(capture.snapshot);
@@ -50,11 +57,12 @@ static void one_snapshot(const char *path, capture_fn *function, void *context)
 
 void captures_bundled(capture_fn *function, void *context)
 {
-    one_snapshot(DEMO, function, context);
+    one_snapshot(DEMO, &(struct buffers){function, context});
 }
 
 /** For each folder of captures in this one. How many there were. */
-static size_t each_of(const char *folder_name, capture_fn *function, void *context)
+static size_t each_of(const char *folder_name, void (*look)(const char *path, void *context),
+                      void *context)
 {
     DIR *folder = opendir(folder_name);
     size_t count = 0;
@@ -64,7 +72,7 @@ static size_t each_of(const char *folder_name, capture_fn *function, void *conte
         if (entry->d_name[0] == '.' || access(path, R_OK) != 0)
             continue;
         snprintf(path, sizeof(path), "%s/%s", folder_name, entry->d_name);
-        one_snapshot(path, function, context);
+        look(path, context);
         count++;
     }
     if (folder)
@@ -74,15 +82,21 @@ static size_t each_of(const char *folder_name, capture_fn *function, void *conte
 
 const enum captures captures_own = CAPTURES_OWN, captures_shared = CAPTURES_SHARED;
 
-void captures_each(enum captures captures, capture_fn *function, void *context)
+void captures_folders(enum captures captures, void (*look)(const char *path, void *context),
+                      void *context)
 {
     if (captures == CAPTURES_OWN) {
-        captures_bundled(function, context);
-        assert_true(each_of(OWN, function, context) > 0);
-    } else if (each_of(SHARED, function, context) == 0) {
+        look(DEMO, context);
+        assert_true(each_of(OWN, look, context) > 0);
+    } else if (each_of(SHARED, look, context) == 0) {
         print_message("%s is not there\n", SHARED);
         skip();
     }
+}
+
+void captures_each(enum captures captures, capture_fn *function, void *context)
+{
+    captures_folders(captures, one_snapshot, &(struct buffers){function, context});
 }
 
 /* ---- many of one ---- */

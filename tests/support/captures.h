@@ -28,6 +28,10 @@ enum captures {
 
 extern const enum captures captures_own, captures_shared;
 
+/** For each of them, by its folder. */
+void captures_folders(enum captures captures, void (*look)(const char *path, void *context),
+                      void *context);
+
 /** For each of their buffers. */
 void captures_each(enum captures captures, capture_fn *function, void *context);
 

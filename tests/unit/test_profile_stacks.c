@@ -10,20 +10,17 @@
 #include "pugmark/names.h"
 #include "pugmark/profiler.h"
 #include "recorder/bytes.h"
+#include "support/captures.h"
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-#define OWN    PUG_SOURCE_DIR "/tests/captures"
-#define SHARED PUG_SOURCE_DIR "/../shared/captures"
-#define NAMED  PUG_SOURCE_DIR "/examples/crash"
+#define NAMED PUG_SOURCE_DIR "/examples/crash"
 
 /* ---- uses, by hashes of all that they are ---- */
 
@@ -245,16 +242,13 @@ static struct tallies tallies_of(const struct pug_profile *profile)
 
 /* ---- captures ---- */
 
-static bool check_capture(const char *path)
+static void check_capture(const char *path, void *context)
 {
     struct pug_capture *capture;
     struct pug_profile *profile = pug_profile_new();
     struct pug_names *names = pug_names_new(NULL);
-    if (pug_capture_open(path, &(struct pug_capture_options){0}, &capture) != PUG_OK) {
-        pug_names_free(names);
-        pug_profile_free(profile);
-        return false;
-    }
+    (void)context;
+    assert_int_equal(pug_capture_open(path, &(struct pug_capture_options){0}, &capture), PUG_OK);
     const struct pug_profiler_options options = {.threads = 2, .stacks = true, .names = names};
     struct simple simple = begin_simple(capture, names);
     open_calls(&simple);
@@ -268,38 +262,17 @@ static bool check_capture(const char *path)
     pug_names_free(names);
     pug_profile_free(profile);
     pug_capture_free(capture);
-    return true;
 }
 
-static int check_all(const char *folder_name)
+static void test_captures(void **state)
 {
-    DIR *folder = opendir(folder_name);
-    int checked = 0;
-    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
-        char path[4096];
-        snprintf(path, sizeof(path), "%s/%s/snapshot.ini", folder_name, entry->d_name);
-        if (entry->d_name[0] == '.' || access(path, R_OK) != 0)
-            continue;
-        *strrchr(path, '/') = '\0';
-        checked += check_capture(path);
-    }
-    if (folder)
-        closedir(folder);
-    return checked;
+    captures_folders(*(const enum captures *)*state, check_capture, NULL);
 }
 
-static void test_own(void **state)
+static void test_named(void **state)
 {
     (void)state;
-    assert_true(check_all(OWN) > 0);
-    assert_true(check_capture(NAMED));
-}
-
-static void test_shared(void **state)
-{
-    (void)state;
-    if (check_all(SHARED) == 0)
-        skip();
+    check_capture(NAMED, NULL);
 }
 
 /* ---- random walks ---- */
@@ -454,9 +427,9 @@ static void test_walks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own),
+        TEST_CAPTURES(test_captures),
+        cmocka_unit_test(test_named),
         cmocka_unit_test(test_walks),
-        cmocka_unit_test(test_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
