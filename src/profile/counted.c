@@ -81,9 +81,9 @@ static struct pug_element element_of(const struct pug_element *context,
     return range;
 }
 
-/** A branch that a range took; it has its place and its target. */
-static enum pug_status end_by_branch(struct profile_counted *counted,
-                                     const struct profile_node *node, uint64_t count)
+/** The branch that a range ends with; it has its place and its target. */
+static enum pug_status find_ending(struct profile_counted *counted, const struct profile_node *node,
+                                   struct ending **ending)
 {
     const struct ending wanted = {
         .from = {node->end - pug_profile_node_last_size(node), node->object},
@@ -94,33 +94,41 @@ static enum pug_status end_by_branch(struct profile_counted *counted,
     uint32_t number;
     bool is_new;
     enum pug_status status = pug_profile_table_add(&counted->endings, &wanted, &number, &is_new);
-    if (status != PUG_OK)
+    if (status == PUG_OK)
+        *ending = pug_profile_item(&counted->endings, number);
+    return status;
+}
+
+enum pug_status pug_profile_counted_ran(struct profile_counted *counted,
+                                        const struct profile_node *node, uint64_t count,
+                                        uint64_t cycles)
+{
+    struct pug_profile_range range;
+    if (pug_profile_node_last_size(node) > node->end - node->start)
+        return PUG_OK;
+    if (node->object == PUG_PROFILE_NONE)
+        note(counted, PUG_NOTE_UNMAPPED, pug_profile_product(count, node->instructions));
+    enum pug_status status = pug_profile_range_of(counted->objects, node, &range);
+    range.count = count;
+    range.cycles = cycles;
+    if (status == PUG_OK)
+        status = pug_profile_range(counted->objects->profile, &range, NULL);
+    if (status != PUG_OK || !(pug_profile_node_end(node) & PUG_END_TAKEN))
         return status;
-    struct ending *ending = pug_profile_item(&counted->endings, number);
-    ending->taken = pug_profile_sum(ending->taken, count);
-    return PUG_OK;
+    struct ending *ending;
+    status = find_ending(counted, node, &ending);
+    if (status == PUG_OK)
+        ending->taken = pug_profile_sum(ending->taken, count);
+    return status;
 }
 
 static enum pug_status add_range(struct profile_counted *counted,
                                  const struct pug_situation *situation,
                                  const struct pug_element *range, const struct pug_count *item)
 {
-    struct profile_lane *lane = &counted->lane;
-    struct profile_node node = pug_profile_describe(lane, situation, range);
-    struct pug_profile_range added;
-    if (range->last_size > range->end - range->start)
-        return PUG_OK;
-    if (node.object == PUG_PROFILE_NONE)
-        note(counted, PUG_NOTE_UNMAPPED, pug_profile_product(item->count, range->count));
-    pug_profile_find_target(lane, situation, range, &node);
-    enum pug_status status = pug_profile_range_of(counted->objects, &node, &added);
-    added.count = item->count;
-    added.cycles = item->cycles;
-    if (status == PUG_OK)
-        status = pug_profile_range(counted->objects->profile, &added, NULL);
-    return status == PUG_OK && (pug_profile_node_end(&node) & PUG_END_TAKEN)
-               ? end_by_branch(counted, &node, item->count)
-               : status;
+    struct profile_node node = pug_profile_describe(&counted->lane, situation, range);
+    pug_profile_find_target(&counted->lane, situation, range, &node);
+    return pug_profile_counted_ran(counted, &node, item->count, item->cycles);
 }
 
 /* ---- jumps ---- */
@@ -140,6 +148,30 @@ static enum pug_status put_branch(struct profile_counted *counted, const struct 
     return status == PUG_OK ? pug_profile_branch(counted->objects->profile, &branch) : status;
 }
 
+/** Where a branch went, so many times. */
+static enum pug_status end_at(struct profile_counted *counted, struct ending *ending,
+                              struct profile_place to, uint64_t count)
+{
+    if (ending->has_target) {
+        if (ending->target.vaddr != to.vaddr || ending->target.object != to.object)
+            note(counted, PUG_NOTE_CONTRADICTIONS, count);
+        return PUG_OK;
+    }
+    ending->jumped = pug_profile_sum(ending->jumped, count);
+    return put_branch(counted, ending, to, count);
+}
+
+enum pug_status pug_profile_counted_went(struct profile_counted *counted,
+                                         const struct profile_node *node, struct profile_place to,
+                                         uint64_t count)
+{
+    if (!(pug_profile_node_end(node) & PUG_END_TAKEN))
+        return PUG_OK;
+    struct ending *ending;
+    enum pug_status status = find_ending(counted, node, &ending);
+    return status == PUG_OK ? end_at(counted, ending, to, count) : status;
+}
+
 /** Where a branch went that a range took; a return from an exception is none. */
 static enum pug_status add_jump(struct profile_counted *counted,
                                 const struct pug_situation *situation, const struct pug_count *item)
@@ -149,17 +181,9 @@ static enum pug_status add_jump(struct profile_counted *counted,
                                   .isa = jump.isa};
     const struct profile_place to = profile_place(&counted->lane, situation, jump.target);
     const uint32_t number = pug_profile_table_find(&counted->endings, &wanted);
-    struct ending *ending =
-        number != PUG_PROFILE_NONE ? pug_profile_item(&counted->endings, number) : NULL;
-    if (!ending)
+    if (number == PUG_PROFILE_NONE)
         return PUG_OK;
-    if (ending->has_target) {
-        if (ending->target.vaddr != to.vaddr || ending->target.object != to.object)
-            note(counted, PUG_NOTE_CONTRADICTIONS, item->count);
-        return PUG_OK;
-    }
-    ending->jumped = pug_profile_sum(ending->jumped, item->count);
-    return put_branch(counted, ending, to, item->count);
+    return end_at(counted, pug_profile_item(&counted->endings, number), to, item->count);
 }
 
 /* ---- all of it ---- */
@@ -174,7 +198,7 @@ static enum pug_status add_each(struct profile_counted *counted, const struct pu
     for (uint32_t i = 0; i < table->count && status == PUG_OK; i++) {
         const struct pug_count *item = &table->items[i];
         const uint32_t of = (uint32_t)(item->key[2] >> 32);
-        if (item->count == 0)
+        if (item->count == 0 && item->cycles == 0)
             continue; /* a jump that was taken back */
         if (of != context) {
             blank = pug_counts_context_element(counts, of);

@@ -125,13 +125,14 @@ struct profile_node pug_profile_describe(struct profile_lane *lane,
 
 static bool same_node(const struct profile_node *a, const struct profile_node *b)
 {
-    return a->start == b->start && a->end == b->end && a->object == b->object && a->kind == b->kind;
+    return a->start == b->start && a->end == b->end && a->object == b->object &&
+           a->shape == b->shape && a->instructions == b->instructions;
 }
 
 static uint32_t *node_slot(const struct profile_lane *lane, const struct profile_node *node)
 {
     uint32_t slot = (uint32_t)(pug_hash_mix(pug_hash_mix(pug_hash_mix(0, node->start), node->end),
-                                            node->object ^ node->kind) >>
+                                            node->object ^ node->shape) >>
                                32);
     for (;; slot++) {
         uint32_t *at = &lane->slots[slot & (lane->slot_count - 1)];

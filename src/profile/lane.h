@@ -40,6 +40,14 @@ static inline uint64_t pug_profile_shape(const struct pug_element *range)
            (uint32_t)range->last_subtype << 8 | range->last_type;
 }
 
+/** Did it end with a branch that was taken? */
+static inline bool pug_profile_node_jumps_on(const struct profile_node *node)
+{
+    const uint8_t last_type = (uint8_t)node->shape;
+    return (node->shape >> 32 & PUG_ELEM_EXECUTED) &&
+           (last_type == PUG_INSTR_BR || last_type == PUG_INSTR_BR_INDIRECT);
+}
+
 static inline uint8_t pug_profile_node_end(const struct profile_node *node)
 {
     return (uint8_t)node->kind;
@@ -127,7 +135,8 @@ static inline bool pug_profile_is_node_of(const struct profile_node *node,
                                           const struct pug_element *range)
 {
     return node->start == place->vaddr && node->end - node->start == range->end - range->start &&
-           node->object == place->object && node->shape == pug_profile_shape(range);
+           node->object == place->object && node->shape == pug_profile_shape(range) &&
+           node->instructions == range->count;
 }
 /** The number of the range of an element; NO_NODE: no memory. `after`: what ran before it. */
 uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
@@ -177,6 +186,14 @@ struct profile_counted {
 struct profile_counted pug_profile_counted_begin(struct profile_objects *objects);
 enum pug_status pug_profile_counted_add(struct profile_counted *counted,
                                         const struct pug_counts *counts);
+/** A range ran so often, with so many cycles. */
+enum pug_status pug_profile_counted_ran(struct profile_counted *counted,
+                                        const struct profile_node *node, uint64_t count,
+                                        uint64_t cycles);
+/** Behind it execution went on there so often; where it jumped that is where its branch went. */
+enum pug_status pug_profile_counted_went(struct profile_counted *counted,
+                                         const struct profile_node *node, struct profile_place to,
+                                         uint64_t count);
 enum pug_status pug_profile_counted_end(struct profile_counted *counted);
 void pug_profile_counted_free(struct profile_counted *counted);
 
@@ -186,11 +203,15 @@ enum pug_status pug_profile_rows(struct profile_objects *objects);
 
 /* stacks.c: on the caller's thread, in the trace's order */
 struct profile_stacks;
-struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects);
+/** Ranges that run are counted there, too. */
+struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects,
+                                              struct profile_counted *counted);
 void pug_profile_stacks_free(struct profile_stacks *stacks);
 enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks,
                                         const struct pug_situation *situation,
                                         const struct pug_element *steps, size_t count);
+/** What comes next has nothing to do with what came before: a stretch of its own. */
+void pug_profile_stacks_stretch(struct profile_stacks *stacks);
 /** The trace is over. */
 enum pug_status pug_profile_stacks_end(struct profile_stacks *stacks);
 

@@ -13,7 +13,7 @@ struct counting {
     struct profile_objects objects;
     struct profile_counted counted;
     struct profile_stacks *stacks;
-    bool from_elements;        /* ranges are given, not counted */
+    bool from_elements;        /* ranges are given, not counted, and no stacks take them */
     struct pug_counts *counts; /* of these */
     uint32_t stretch;          /* the last one that was seen, or PUG_PROFILE_NONE */
     uint64_t notes[PUG_NOTE_COUNT];
@@ -62,6 +62,8 @@ static void note_stretch(struct counting *counting, const struct profile_part *p
     counting->notes[PUG_NOTE_STRETCHES]++;
     if (counting->counts)
         pug_counts_end(counting->counts);
+    if (counting->stacks)
+        pug_profile_stacks_stretch(counting->stacks);
 }
 
 static void append(struct counting *counting, const struct profile_part *part)
@@ -140,13 +142,13 @@ static enum pug_status finish(struct counting *counting, const struct pug_captur
         pug_counts_end(counting->counts);
         status = pug_profile_counted_add(&counting->counted, counting->counts);
     }
+    if (status == PUG_OK && counting->stacks)
+        status = pug_profile_stacks_end(counting->stacks);
     if (status == PUG_OK)
         status = pug_profile_counted_end(&counting->counted);
     if (status == PUG_OK && !chooses(counting->options->selection) &&
         !pug_peers_helps(counting->objects.capture->options.peers))
         status = pug_profile_rows(&counting->objects);
-    if (status == PUG_OK && counting->stacks)
-        status = pug_profile_stacks_end(counting->stacks);
     if (!pug_peers_helps(counting->objects.capture->options.peers))
         counting->notes[PUG_NOTE_BAD] += result->stopped;
     for (int note = 0; note < PUG_NOTE_COUNT; note++)
@@ -158,7 +160,7 @@ static enum pug_status finish(struct counting *counting, const struct pug_captur
 static bool open_counting(struct counting *counting)
 {
     if (counting->options->stacks)
-        counting->stacks = pug_profile_stacks_new(&counting->objects);
+        counting->stacks = pug_profile_stacks_new(&counting->objects, &counting->counted);
     if (counting->from_elements)
         counting->counts = pug_counts_new();
     return (counting->stacks || !counting->options->stacks) &&
@@ -212,7 +214,7 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
         .counted = options->stacks ? NULL : counted, /* stacks need the order */
         .any_order = !options->stacks,
     };
-    counting.from_elements = !pug_capture_counts(&decode);
+    counting.from_elements = !options->stacks && !pug_capture_counts(&decode);
     enum pug_status status = PUG_ERR_MEM;
     if (own && open_counting(&counting)) {
         decode.travel = travel_of(&counting);

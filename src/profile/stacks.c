@@ -4,6 +4,7 @@
 #include "profile/lane.h"
 #include "profile/loops.h"
 #include "profile/profile.h"
+#include "profile/trail.h"
 #include "pugmark/calls.h"
 #include "pugmark/names.h"
 
@@ -17,17 +18,6 @@ struct stack_task {
     uint32_t number; /* the profile's */
     uint64_t timestamp;
     bool has_timestamp;
-};
-
-/** A node that ran on a frame; `use` is the profile's, NO_NODE: none. */
-struct ran {
-    uint32_t use, node;
-};
-
-/** What ran behind a use lately. */
-struct behind {
-    struct ran next[2]; /* when control stayed in the frame, and will do so again */
-    struct ran other;   /* on any frame */
 };
 
 /**
@@ -63,20 +53,14 @@ struct profile_stacks {
     struct profile_objects *objects;
     struct pug_calls *calls;
     struct profile_loops *loops;
-    struct profile_lane lane; /* the caller's own */
-    uint32_t *ranges;         /* the profile's, by the lane's nodes */
-    uint32_t range_room;
-    struct behind *behind; /* by the profile's uses */
-    uint32_t behind_room;
+    struct profile_trail trail; /* its status is that of all of this */
     struct profile_table tasks; /* struct stack_task */
     uint32_t task;              /* the last one */
     struct known_function functions[FUNCTIONS_KNOWN];
     struct known_frame frames[FRAMES_KNOWN];
     const struct pug_situation *situation;
-    struct ran last; /* range */
     struct here here;
     uint64_t events; /* how often frames changed */
-    enum pug_status status;
 };
 
 static struct stack_task *task_at(const struct profile_stacks *stacks, uint32_t number)
@@ -88,14 +72,15 @@ static struct stack_task *task_at(const struct profile_stacks *stacks, uint32_t 
 
 static void fail(struct profile_stacks *stacks, enum pug_status status)
 {
-    if (stacks->status == PUG_OK && status != PUG_OK)
-        stacks->status = status;
+    if (stacks->trail.status == PUG_OK)
+        stacks->trail.status = status;
 }
 
 static bool look_up_function(struct profile_stacks *stacks, uint64_t address,
                              struct pug_function *function)
 {
-    const struct profile_place place = profile_place(&stacks->lane, stacks->situation, address);
+    const struct profile_place place =
+        profile_place(&stacks->trail.lane, stacks->situation, address);
     uint32_t number;
     fail(stacks, pug_profile_object_number(stacks->objects, place.object, &number));
     struct pug_names_file *file = pug_profile_object_names(stacks->objects, place.object);
@@ -118,9 +103,11 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
         &stacks->functions[(address >> 2 ^ address >> 11) % FUNCTIONS_KNOWN];
     (void)task;
     (void)element;
-    if (!known->asked || known->address != address || known->space != stacks->lane.space) {
-        *known = (struct known_function){
-            .space = stacks->lane.space, .address = address, .function = *function, .asked = true};
+    if (!known->asked || known->address != address || known->space != stacks->trail.lane.space) {
+        *known = (struct known_function){.space = stacks->trail.lane.space,
+                                         .address = address,
+                                         .function = *function,
+                                         .asked = true};
         known->found = look_up_function(stacks, address, &known->function);
     }
     *function = known->function;
@@ -145,7 +132,7 @@ static bool has_number(const struct pug_call_frame *frame)
 
 static struct profile_place object_place(struct profile_stacks *stacks, uint64_t address)
 {
-    struct profile_place place = profile_place(&stacks->lane, stacks->situation, address);
+    struct profile_place place = profile_place(&stacks->trail.lane, stacks->situation, address);
     uint32_t number;
     fail(stacks, pug_profile_object_number(stacks->objects, place.object, &number));
     place.object = number;
@@ -181,7 +168,7 @@ static bool look_up_frame(struct profile_stacks *stacks, const struct pug_call_f
 static uint32_t enter_frame(struct profile_stacks *stacks, const struct pug_call_frame *called,
                             uint32_t parent, uint32_t task)
 {
-    const uint64_t space = stacks->lane.space, function = called->function.start;
+    const uint64_t space = stacks->trail.lane.space, function = called->function.start;
     struct known_frame *known =
         &stacks->frames[(parent * UINT32_C(0x9E3779B1) ^ (uint32_t)(function >> 2) ^
                          (uint32_t)called->site) %
@@ -196,7 +183,8 @@ static uint32_t enter_frame(struct profile_stacks *stacks, const struct pug_call
     }
     uint32_t number;
     if (!look_up_frame(stacks, called, parent, task, &number)) {
-        pug_profile_note(stacks->objects->profile, PUG_NOTE_FRAMES_FULL, stacks->status == PUG_OK);
+        pug_profile_note(stacks->objects->profile, PUG_NOTE_FRAMES_FULL,
+                         stacks->trail.status == PUG_OK);
         return PUG_PROFILE_NONE;
     }
     *known = (struct known_frame){space, function, called->site, parent,
@@ -282,73 +270,6 @@ static uint32_t find_task(struct profile_stacks *stacks, const struct pug_situat
 
 /* ---- counting ---- */
 
-/* The profile's number of a node of the lane. */
-static uint32_t range_number(struct profile_stacks *stacks, uint32_t node)
-{
-    if (node >= stacks->range_room) {
-        const uint32_t room = node * 2 + 64;
-        uint32_t *ranges = realloc(stacks->ranges, room * sizeof(*ranges));
-        if (!ranges) {
-            fail(stacks, PUG_ERR_MEM);
-            return NO_NODE;
-        }
-        for (uint32_t i = stacks->range_room; i < room; i++)
-            ranges[i] = NO_NODE;
-        stacks->ranges = ranges;
-        stacks->range_room = room;
-    }
-    if (stacks->ranges[node] == NO_NODE) {
-        struct pug_profile_range range;
-        enum pug_status status =
-            pug_profile_range_of(stacks->objects, &stacks->lane.nodes[node], &range);
-        if (status == PUG_OK)
-            status = pug_profile_range(stacks->objects->profile, &range, &stacks->ranges[node]);
-        fail(stacks, status);
-    }
-    return stacks->ranges[node];
-}
-
-static struct pug_profile_use *use_at(const struct profile_stacks *stacks, uint32_t number)
-{
-    return pug_profile_item(&stacks->objects->profile->uses, number);
-}
-
-/* Room for what ran behind a use. False: no memory. */
-static bool make_room_behind(struct profile_stacks *stacks, uint32_t use)
-{
-    const uint32_t room = stacks->objects->profile->uses.room;
-    if (use < stacks->behind_room)
-        return true;
-    struct behind *behind = realloc(stacks->behind, room * sizeof(*behind));
-    if (!behind)
-        return false;
-    for (uint32_t i = stacks->behind_room; i < room; i++)
-        behind[i] = (struct behind){{{NO_NODE, 0}, {NO_NODE, 0}}, {NO_NODE, 0}};
-    stacks->behind = behind;
-    stacks->behind_room = room;
-    return true;
-}
-
-static void count_once(struct pug_profile_use *use)
-{
-    use->count = pug_profile_sum(use->count, 1);
-}
-
-/* A use by what it is; NO_NODE: no memory. */
-static uint32_t look_up_use(struct profile_stacks *stacks, uint32_t frame, uint32_t node)
-{
-    const uint32_t range = range_number(stacks, node);
-    uint32_t number;
-    if (range == NO_NODE)
-        return NO_NODE;
-    enum pug_status status = pug_profile_use_number(
-        stacks->objects->profile, &(struct pug_profile_use){0, frame, range}, &number);
-    if (status == PUG_OK && !make_room_behind(stacks, number))
-        status = PUG_ERR_MEM;
-    fail(stacks, status);
-    return status == PUG_OK ? number : NO_NODE;
-}
-
 static void add_cost(struct profile_stacks *stacks, uint32_t frame, uint64_t cycles, uint64_t time)
 {
     struct pug_profile_frame *kept = pug_profile_item(&stacks->objects->profile->frames, frame);
@@ -388,50 +309,26 @@ static void note_move(struct profile_stacks *stacks, uint32_t number, uint64_t i
     fail(stacks, pug_calls_take(stacks->calls, number, &gap, 1));
 }
 
-/* What ran: what was behind the last one before, or by what it is. Use NO_NODE: no memory. */
-static struct ran find_ran(struct profile_stacks *stacks, uint32_t frame,
-                           const struct pug_element *range)
-{
-    const struct profile_place place =
-        profile_place(&stacks->lane, stacks->situation, range->start);
-    const bool first = stacks->last.use == NO_NODE;
-    struct ran ran = {NO_NODE, NO_NODE};
-    if (!first)
-        ran = stacks->behind[stacks->last.use].other;
-    if (ran.use == NO_NODE ||
-        !pug_profile_is_node_of(&stacks->lane.nodes[ran.node], &place, range)) {
-        const uint32_t after = first ? NO_NODE : stacks->last.node;
-        ran.node = pug_profile_node(&stacks->lane, stacks->situation, range, after);
-        ran.use = NO_NODE;
-    }
-    if (ran.node == NO_NODE)
-        fail(stacks, PUG_ERR_MEM);
-    else if (ran.use == NO_NODE || use_at(stacks, ran.use)->frame != frame)
-        ran.use = look_up_use(stacks, frame, ran.node);
-    return ran;
-}
-
 /* A range that ran on the top frame; what it is there. */
-static struct ran take_range(struct profile_stacks *stacks, uint32_t task,
-                             const struct pug_call_frame *top, uint32_t depth,
-                             const struct pug_element *range)
+static struct profile_ran take_range(struct profile_stacks *stacks, uint32_t task,
+                                     const struct pug_call_frame *top, uint32_t depth,
+                                     const struct pug_element *range)
 {
-    const struct ran ran = find_ran(stacks, frame_number(top), range);
+    const struct profile_ran ran =
+        pug_profile_trail_run(&stacks->trail, frame_number(top), stacks->situation, range);
     if (ran.use == NO_NODE)
         return ran;
-    if (stacks->last.use != NO_NODE)
-        stacks->behind[stacks->last.use].other = ran;
-    stacks->last = ran;
-    count_once(use_at(stacks, ran.use));
     const struct profile_loops_step step = {
         .space = stacks->situation->space,
         .range = range,
-        .node = &stacks->lane.nodes[ran.node],
+        .node = &stacks->trail.lane.nodes[ran.node],
         .frame = top,
         .task = task,
         .depth = depth - 1,
     };
     fail(stacks, pug_profile_loops_run(stacks->loops, &step));
+    if (range->flags & PUG_ELEM_HAS_CC)
+        pug_profile_trail_cycles(&stacks->trail, range->cycle_count);
     return ran;
 }
 
@@ -456,26 +353,18 @@ static bool is_plain(const struct pug_element *range)
 }
 
 /* Is the range what was behind the last one before? Then it is counted. */
-static bool follow(struct profile_stacks *stacks, const struct pug_element *range)
+static inline bool follow(struct profile_stacks *stacks, const struct pug_element *range)
 {
     struct here *here = &stacks->here;
-    const struct behind *behind = &stacks->behind[stacks->last.use];
-    const struct profile_place place =
-        profile_place(&stacks->lane, stacks->situation, range->start);
-    for (unsigned i = 0; i < 2 && behind->next[i].use != NO_NODE; i++) {
-        const struct ran ran = behind->next[i];
-        struct profile_node *node = &stacks->lane.nodes[ran.node];
-        if (!pug_profile_is_node_of(node, &place, range))
-            continue;
-        count_once(use_at(stacks, ran.use));
-        pug_profile_loops_go_on(stacks->loops, here->task, here->depth - 1, node);
-        here->first = here->first ? here->first : range;
-        here->last = range;
-        here->instructions += range->count;
-        stacks->last = ran;
-        return true;
-    }
-    return false;
+    struct profile_trail *trail = &stacks->trail;
+    if (!profile_trail_follow(trail, stacks->situation, range))
+        return false;
+    pug_profile_loops_go_on(stacks->loops, here->task, here->depth - 1,
+                            &trail->lane.nodes[trail->last.node]);
+    here->first = here->first ? here->first : range;
+    here->last = range;
+    here->instructions += range->count;
+    return true;
 }
 
 /* The calls hear of the ranges that they were not told of. */
@@ -498,21 +387,16 @@ static void settle(struct profile_stacks *stacks)
     here->instructions = 0;
 }
 
-/* That ran behind the range of a use, and no frame changed. */
-static void learn(struct behind *behind, struct ran ran)
-{
-    behind->next[1] = behind->next[0];
-    behind->next[0] = ran;
-}
-
 static void take_step(struct profile_stacks *stacks, uint32_t task,
                       const struct pug_element *element)
 {
-    const uint32_t before = stacks->here.known ? stacks->last.use : NO_NODE;
+    struct profile_trail *trail = &stacks->trail;
+    const struct profile_ran before = trail->last;
+    const bool follows = stacks->here.known;
     const uint64_t events = stacks->events;
     const bool range = element->type == PUG_ELEM_INSTR_RANGE;
     fail(stacks, pug_calls_take(stacks->calls, task, element, 1));
-    if (stacks->status != PUG_OK) /* the frame may have no number */
+    if (trail->status != PUG_OK) /* the frame may have no number */
         return;
     const struct pug_call_frame *frames;
     const uint32_t depth = pug_calls_stack(stacks->calls, task, &frames);
@@ -521,12 +405,14 @@ static void take_step(struct profile_stacks *stacks, uint32_t task,
     if (element->type != PUG_ELEM_TIMESTAMP)
         stacks->here.known = false;
     if (range && top) {
-        const struct ran ran = take_range(stacks, task, top, depth, element);
-        if (before != NO_NODE && ran.use != NO_NODE && events == stacks->events)
-            learn(&stacks->behind[before], ran);
+        const struct profile_ran ran = take_range(stacks, task, top, depth, element);
+        if (follows && ran.use != NO_NODE && events == stacks->events)
+            pug_profile_trail_learn(trail, before, ran);
         if (ran.use != NO_NODE && has_number(top) && is_plain(element))
             stacks->here = (struct here){.known = true, .task = task, .depth = depth};
     }
+    if (!range)
+        pug_profile_trail_other(trail, element);
     if (element->type == PUG_ELEM_TIMESTAMP)
         take_time(stacks, task_at(stacks, task), frame, element->timestamp);
     if ((element->flags & PUG_ELEM_HAS_CC) && top)
@@ -537,18 +423,18 @@ enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks,
                                         const struct pug_situation *situation,
                                         const struct pug_element *steps, size_t count)
 {
-    if (count == 0 || stacks->status != PUG_OK)
-        return stacks->status;
-    const uint64_t space = stacks->lane.space;
+    struct profile_trail *trail = &stacks->trail;
+    if (count == 0 || trail->status != PUG_OK)
+        return trail->status;
     stacks->situation = situation;
-    pug_profile_lane_situation(&stacks->lane, situation);
+    pug_profile_trail_situation(trail, situation);
     const uint32_t task = find_task(stacks, situation);
-    if (task == PUG_NO_TASK || stacks->status != PUG_OK)
-        return stacks->status;
-    if (task != stacks->here.task || space != stacks->lane.space)
+    if (task == PUG_NO_TASK || trail->status != PUG_OK)
+        return trail->status;
+    if (task != stacks->here.task || !trail->follows)
         stacks->here.known = false;
     note_move(stacks, task, steps[0].index);
-    for (size_t i = 0; i < count && stacks->status == PUG_OK; i++) {
+    for (size_t i = 0; i < count && trail->status == PUG_OK; i++) {
         const bool simple =
             steps[i].type == PUG_ELEM_INSTR_RANGE && !(steps[i].flags & PUG_ELEM_HAS_CC);
         if (simple && stacks->here.known && follow(stacks, &steps[i]))
@@ -557,33 +443,39 @@ enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks,
         take_step(stacks, task, &steps[i]);
     }
     settle(stacks);
-    return stacks->status;
+    pug_profile_trail_pause(trail);
+    return trail->status;
+}
+
+void pug_profile_stacks_stretch(struct profile_stacks *stacks)
+{
+    pug_profile_trail_stretch(&stacks->trail);
+    stacks->here.known = false;
 }
 
 enum pug_status pug_profile_stacks_end(struct profile_stacks *stacks)
 {
+    pug_profile_trail_end(&stacks->trail);
     fail(stacks, pug_profile_loops_end(stacks->loops, stacks->objects));
-    return stacks->status;
+    return stacks->trail.status;
 }
 
-struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects)
+struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects,
+                                              struct profile_counted *counted)
 {
     struct profile_stacks *stacks = calloc(1, sizeof(*stacks));
     if (!stacks)
         return NULL;
     stacks->objects = objects;
-    stacks->lane.capture = objects->capture;
-    stacks->lane.space = UINT64_MAX;
-    stacks->last.use = NO_NODE;
     stacks->tasks = (struct profile_table){
         .size = sizeof(struct stack_task), .hash = hash_task, .same = same_task};
     const struct pug_calls_config config = {
         .locate = locate, .locate_context = stacks, .event = on_event, .event_context = stacks};
     stacks->loops = pug_profile_loops_new();
-    if (stacks->loops && pug_calls_new(&config, &stacks->calls) == PUG_OK)
+    if (pug_profile_trail_begin(&stacks->trail, counted) && stacks->loops &&
+        pug_calls_new(&config, &stacks->calls) == PUG_OK)
         return stacks;
-    pug_profile_loops_free(stacks->loops);
-    free(stacks);
+    pug_profile_stacks_free(stacks);
     return NULL;
 }
 
@@ -593,9 +485,7 @@ void pug_profile_stacks_free(struct profile_stacks *stacks)
         return;
     pug_calls_free(stacks->calls);
     pug_profile_loops_free(stacks->loops);
-    pug_profile_lane_free(&stacks->lane);
-    free(stacks->ranges);
-    free(stacks->behind);
+    pug_profile_trail_free(&stacks->trail);
     pug_profile_table_free(&stacks->tasks);
     free(stacks);
 }

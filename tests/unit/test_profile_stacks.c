@@ -2,9 +2,12 @@
 /**
  * @file What ran on each frame, beside a simple count: each range told to the calls by itself, and
  * looked up by all of its frames. Captures that there are, and random walks between functions that
- * have names and code that has none, in portions of any size.
+ * have names and code that has none, in portions of any size. Of walks ranges and branches, too,
+ * beside elements that are counted.
  */
 #include "base/hash.h"
+#include "capture/capture.h"
+#include "counts/counts.h"
 #include "profile/lane.h"
 #include "pugmark/calls.h"
 #include "pugmark/names.h"
@@ -65,11 +68,11 @@ static void assert_same(const struct tallies *expected, const struct tallies *fo
             at = (at + 1) & (found->room - 1);
         const uint64_t count = found->room ? found->items[at].count : 0;
         if (count != tally->count)
-            fail_msg("%s: a range ran %llu times on its frame, not %llu", name,
-                     (unsigned long long)count, (unsigned long long)tally->count);
+            fail_msg("%s: something ran %llu times, not %llu", name, (unsigned long long)count,
+                     (unsigned long long)tally->count);
     }
     if (found->count != expected->count)
-        fail_msg("%s: %zu uses, not %zu", name, found->count, expected->count);
+        fail_msg("%s: %zu of them, not %zu", name, found->count, expected->count);
 }
 
 /* ---- the simple count ---- */
@@ -80,8 +83,6 @@ struct simple {
     struct pug_calls *calls;
     struct tallies tallies;
     const struct pug_situation *situation;
-    uint32_t task;   /* whose frames have the hash */
-    uint64_t frames; /* 0: they changed since */
 };
 
 static struct profile_place place_of(struct simple *simple, uint64_t address)
@@ -108,12 +109,6 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
                                       .size = found.size,
                                       .id = (uint64_t)place.object + 1};
     return true;
-}
-
-static void on_event(void *context, const struct pug_call_event *event)
-{
-    (void)event;
-    ((struct simple *)context)->frames = 0;
 }
 
 static struct simple begin_simple(struct pug_capture *capture, struct pug_names *names)
@@ -153,21 +148,20 @@ static uint64_t hash_range(const struct pug_profile *profile, uint64_t hash, uin
     return pug_hash_mix(hash_place(profile, hash, (struct profile_place){first, object}), last) | 1;
 }
 
-/** By task, and its frames from the outermost one in. */
-static uint64_t hash_frames(struct simple *simple, uint32_t task)
+/** Each frame knows the hash of itself and those that it is on. */
+static void on_event(void *context, const struct pug_call_event *event)
 {
+    struct simple *simple = context;
     const struct profile_place nowhere = {0, PUG_PROFILE_NONE};
-    const struct pug_call_frame *frames;
-    const uint32_t depth = pug_calls_stack(simple->calls, task, &frames);
-    uint64_t hash = 0;
-    for (uint32_t i = 0; i < depth; i++) {
-        const bool called = frames[i].kind == PUG_CALL_CALLED || frames[i].kind == PUG_CALL_TAIL;
-        hash =
-            hash_place(simple->objects.profile, hash, place_of(simple, frames[i].function.start));
-        hash = hash_place(simple->objects.profile, hash,
-                          called ? place_of(simple, frames[i].site) : nowhere);
-    }
-    return depth > 0 ? hash : 0;
+    struct pug_call_frame *frame = event->frame;
+    const bool called = frame->kind == PUG_CALL_CALLED || frame->kind == PUG_CALL_TAIL;
+    if (event->kind != PUG_CALL_ENTER)
+        return;
+    uint64_t hash = event->depth > 0 ? (uint64_t)(uintptr_t)frame[-1].user : 0;
+    hash = hash_place(simple->objects.profile, hash, place_of(simple, frame->function.start));
+    hash =
+        hash_place(simple->objects.profile, hash, called ? place_of(simple, frame->site) : nowhere);
+    frame->user = (void *)(uintptr_t)hash;
 }
 
 /** Is it nothing to call stacks? */
@@ -191,17 +185,15 @@ static bool count_simply(void *context, const struct pug_situation *situation,
         assert_int_equal(pug_calls_take(simple->calls, task, element, 1), PUG_OK);
         if (element->type != PUG_ELEM_INSTR_RANGE)
             continue;
-        if (simple->frames == 0 || simple->task != task)
-            simple->frames = hash_frames(simple, task);
-        simple->task = task;
-        if (simple->frames == 0)
-            continue;
+        const struct pug_call_frame *frames;
+        const uint32_t depth = pug_calls_stack(simple->calls, task, &frames);
+        assert_true(depth > 0);
         const struct profile_place place = place_of(simple, element->start);
         const uint64_t last = place.vaddr + (element->end - element->start) - element->last_size;
-        add_tally(
-            &simple->tallies,
-            hash_range(simple->objects.profile, simple->frames, place.vaddr, last, place.object),
-            1);
+        add_tally(&simple->tallies,
+                  hash_range(simple->objects.profile, (uint64_t)(uintptr_t)frames[depth - 1].user,
+                             place.vaddr, last, place.object),
+                  1);
     }
     return true;
 }
@@ -221,7 +213,8 @@ static uint64_t hash_of_frame(const struct pug_profile *profile, uint32_t number
     const struct pug_profile_frame *frame = &pug_profile_frames(profile, &count)[number];
     uint64_t hash = frame->parent != PUG_PROFILE_NONE ? hash_of_frame(profile, frame->parent) : 0;
     hash = hash_place(profile, hash, (struct profile_place){frame->function, frame->object});
-    return hash_place(profile, hash, (struct profile_place){frame->site, frame->site_object});
+    hash = hash_place(profile, hash, (struct profile_place){frame->site, frame->site_object});
+    return (uintptr_t)hash; /* as much of it as a frame of the calls holds */
 }
 
 static struct tallies tallies_of(const struct pug_profile *profile)
@@ -237,6 +230,37 @@ static struct tallies tallies_of(const struct pug_profile *profile)
                              range->last, range->object),
                   uses[i].count);
     }
+    return tallies;
+}
+
+static uint64_t hash_branch(const struct pug_profile *profile,
+                            const struct pug_profile_branch *branch)
+{
+    const struct profile_place from = {branch->from, branch->object},
+                               to = {branch->to, branch->to_object};
+    return hash_place(profile, hash_place(profile, 3, from), to) | 1;
+}
+
+/** Ranges with their cycles, branches and notes. */
+static struct tallies counts_of(const struct pug_profile *profile,
+                                const struct profile_counted *counted)
+{
+    struct tallies tallies = {0};
+    size_t range_count, branch_count;
+    const struct pug_profile_range *ranges = pug_profile_ranges(profile, &range_count);
+    const struct pug_profile_branch *branches = pug_profile_branches(profile, &branch_count);
+    for (size_t i = 0; i < range_count; i++) {
+        const struct pug_profile_range *range = &ranges[i];
+        const uint64_t how = (uint64_t)range->instructions << 32 | (uint64_t)range->end << 16 |
+                             (uint64_t)range->isa << 8 | range->last_size;
+        const uint64_t hash = hash_range(profile, how, range->first, range->last, range->object);
+        add_tally(&tallies, hash, range->count);
+        add_tally(&tallies, pug_hash_mix(hash, 1) | 1, range->cycles);
+    }
+    for (size_t i = 0; i < branch_count; i++)
+        add_tally(&tallies, hash_branch(profile, &branches[i]), branches[i].count);
+    for (uint64_t note = 0; note < PUG_NOTE_COUNT; note++)
+        add_tally(&tallies, pug_hash_mix(5, note) | 1, counted->notes[note]);
     return tallies;
 }
 
@@ -280,15 +304,23 @@ static void test_named(void **state)
 #define BLOCKS 24u
 #define STEPS  3000u
 
+/** Steps of a stretch. */
+#define STRETCH 1500u
+
 /** Code of `NAMED`: a hole before the first function, functions, and a hole behind the last. */
 #define CODE     UINT64_C(0x210250)
 #define CODE_END UINT64_C(0x2104c0)
 #define UNKNOWN  UINT64_C(0x70000000) /* in no object */
 
+static const uint64_t segment[] = {UINT64_C(0x210264), UINT64_C(0x21049c)};
+
 struct walk {
     struct rec_random random;
+    bool cycles; /* some elements tell of them */
+    uint16_t sources;
     uint64_t starts[BLOCKS];
     struct pug_element elements[STEPS];
+    bool nowhere[STEPS]; /* nobody knows in which space they are */
 };
 
 static uint64_t some_place(struct walk *walk)
@@ -300,14 +332,16 @@ static uint64_t some_place(struct walk *walk)
     return CODE + 4 * rec_random_below(&walk->random, (uint32_t)(CODE_END - CODE) / 4);
 }
 
+/* It may change from time to time, but for returns from exceptions. */
 static void leave_by(struct walk *walk, struct pug_element *range)
 {
-    static const uint8_t subtypes[] = {PUG_SUB_BR_LINK, PUG_SUB_BR_LINK, PUG_SUB_V8_RET,
-                                       PUG_SUB_V8_RET, PUG_SUB_V8_ERET};
     const bool branch = !rec_random_once_in(&walk->random, 4);
     range->last_type = branch ? PUG_INSTR_BR_INDIRECT : PUG_INSTR_OTHER;
-    if (branch && rec_random_once_in(&walk->random, 4))
-        range->last_subtype = subtypes[rec_random_below(&walk->random, sizeof(subtypes))];
+    if (range->end / 4 % 16 == 0 && branch)
+        range->last_subtype = PUG_SUB_V8_ERET;
+    else if (branch && rec_random_once_in(&walk->random, 4))
+        range->last_subtype =
+            rec_random_once_in(&walk->random, 2) ? PUG_SUB_BR_LINK : PUG_SUB_V8_RET;
     if (branch && !rec_random_once_in(&walk->random, 3))
         range->flags = PUG_ELEM_EXECUTED;
 }
@@ -315,28 +349,53 @@ static void leave_by(struct walk *walk, struct pug_element *range)
 /** What comes between ranges, seldom. */
 static struct pug_element come_between(struct walk *walk, uint64_t at)
 {
+    static const uint8_t others[] = {PUG_ELEM_TRACE_ON, PUG_ELEM_ADDR_NACC,  PUG_ELEM_EXCEPTION_RET,
+                                     PUG_ELEM_NO_SYNC,  PUG_ELEM_PE_CONTEXT, PUG_ELEM_ADDR_UNKNOWN};
     if (rec_random_once_in(&walk->random, 2))
-        return (struct pug_element){.type = PUG_ELEM_TRACE_ON};
+        return (struct pug_element){.type = others[rec_random_below(&walk->random, sizeof(others))],
+                                    .start = at};
     const bool told = rec_random_once_in(&walk->random, 2);
     return (struct pug_element){
         .type = PUG_ELEM_EXCEPTION, .end = at, .flags = told ? PUG_ELEM_RET_ADDR : 0};
+}
+
+/** Cycles or a time; execution goes on as if nothing had come. */
+static struct pug_element tell_time(struct walk *walk)
+{
+    return (struct pug_element){
+        .type = rec_random_once_in(&walk->random, 2) ? PUG_ELEM_CYCLE_COUNT : PUG_ELEM_TIMESTAMP,
+        .cycle_count = rec_random_below(&walk->random, 100),
+        .flags = rec_random_once_in(&walk->random, 4) ? 0 : PUG_ELEM_HAS_CC};
 }
 
 /** Ranges that come again and again, one behind the other as their ends say. */
 static void make_walk(struct walk *walk)
 {
     uint64_t at = some_place(walk);
+    walk->cycles = rec_random_once_in(&walk->random, 2);
+    walk->sources = (uint16_t)(1 + rec_random_below(&walk->random, 2));
     for (size_t i = 0; i < BLOCKS; i++)
         walk->starts[i] = some_place(walk);
     for (size_t i = 0; i < STEPS; i++) {
         struct pug_element *element = &walk->elements[i];
         if (rec_random_once_in(&walk->random, 100)) {
             *element = come_between(walk, at);
-            at = walk->starts[rec_random_below(&walk->random, BLOCKS)];
+            if (element->type != PUG_ELEM_PE_CONTEXT)
+                at = walk->starts[rec_random_below(&walk->random, BLOCKS)];
             continue;
         }
+        if (walk->cycles && rec_random_once_in(&walk->random, 6)) {
+            *element = tell_time(walk);
+            continue;
+        }
+        /* where it cannot go on */
+        if (rec_random_once_in(&walk->random, 50))
+            at = walk->starts[rec_random_below(&walk->random, BLOCKS)];
         /* what a block is follows from where it begins, but for how it is left */
-        const uint64_t size = 4 * (1 + (at >> 2) % 3);
+        uint64_t size = 4 * (1 + (at >> 2) % 3);
+        for (size_t edge = 0; edge < 2; edge++) /* a range is in one object */
+            if (at < segment[edge] && at + size > segment[edge])
+                size = segment[edge] - at;
         *element = (struct pug_element){.type = PUG_ELEM_INSTR_RANGE,
                                         .index = i,
                                         .start = at,
@@ -345,6 +404,10 @@ static void make_walk(struct walk *walk)
                                         .isa = PUG_ISA_A64,
                                         .last_size = 4};
         leave_by(walk, element);
+        if (walk->cycles && rec_random_once_in(&walk->random, 6)) {
+            element->flags |= PUG_ELEM_HAS_CC;
+            element->cycle_count = rec_random_below(&walk->random, 100);
+        }
         at = element->flags & PUG_ELEM_EXECUTED
                  ? walk->starts[rec_random_below(&walk->random, BLOCKS)]
                  : element->end;
@@ -361,31 +424,106 @@ static bool keep_situation(void *context, const struct pug_situation *situation,
     return false;
 }
 
+/** Elements are of these sources and of one space or none, in turn. */
+static void place_walk(struct walk *walk, uint16_t first)
+{
+    uint16_t source = first;
+    bool nowhere = false;
+    for (size_t i = 0; i < STEPS; i++) {
+        if (rec_random_once_in(&walk->random, 40))
+            source = (uint16_t)(first + rec_random_below(&walk->random, walk->sources));
+        if (rec_random_once_in(&walk->random, 100))
+            nowhere = !nowhere;
+        walk->elements[i].source = source;
+        walk->nowhere[i] = nowhere;
+    }
+}
+
+/** The situation of what is at `at`, and how many elements there are of it, at most `count`. */
+static struct pug_situation situation_at(const struct pug_situation *situation,
+                                         const struct walk *walk, size_t at, size_t *count)
+{
+    struct pug_situation own = *situation;
+    const size_t most = *count;
+    own.source = walk->elements[at].source;
+    if (walk->nowhere[at])
+        own.space = NULL;
+    for (*count = 1; *count < most && walk->elements[at + *count].source == own.source &&
+                     walk->nowhere[at + *count] == walk->nowhere[at];)
+        ++*count;
+    return own;
+}
+
 /** In portions; `apart`: by single elements, between which something comes that does not matter. */
 static struct tallies take_walk(const struct pug_situation *situation,
                                 struct profile_objects objects, struct walk *walk, bool apart,
-                                uint32_t frame_limit)
+                                uint32_t frame_limit, struct tallies *counts)
 {
     const struct pug_element nothing = {.type = PUG_ELEM_PE_CONTEXT};
     objects.profile = pug_profile_new();
     assert_non_null(objects.profile);
     pug_profile_set_frame_limit(objects.profile, frame_limit);
-    struct profile_stacks *stacks = pug_profile_stacks_new(&objects);
+    struct profile_counted counted = pug_profile_counted_begin(&objects);
+    struct profile_stacks *stacks = pug_profile_stacks_new(&objects, &counted);
     assert_non_null(stacks);
     for (size_t at = 0, count; at < STEPS; at += count) {
         count = apart ? 1 : 1 + rec_random_below(&walk->random, 200);
-        count = count < STEPS - at ? count : STEPS - at;
-        assert_int_equal(pug_profile_stacks_take(stacks, situation, &walk->elements[at], count),
-                         PUG_OK);
+        count = count < STRETCH - at % STRETCH ? count : STRETCH - at % STRETCH;
+        if (at % STRETCH == 0)
+            pug_profile_stacks_stretch(stacks);
+        const struct pug_situation own = situation_at(situation, walk, at, &count);
+        assert_int_equal(pug_profile_stacks_take(stacks, &own, &walk->elements[at], count), PUG_OK);
         if (apart)
-            assert_int_equal(pug_profile_stacks_take(stacks, situation, &nothing, 1), PUG_OK);
+            assert_int_equal(pug_profile_stacks_take(stacks, &own, &nothing, 1), PUG_OK);
     }
     assert_int_equal(pug_profile_stacks_end(stacks), PUG_OK);
+    assert_int_equal(pug_profile_counted_end(&counted), PUG_OK);
+    *counts = counts_of(objects.profile, &counted);
     const struct tallies tallies = tallies_of(objects.profile);
     pug_profile_stacks_free(stacks);
+    pug_profile_counted_free(&counted);
     pug_profile_free(objects.profile);
     pug_profile_objects_free(&objects);
     return tallies;
+}
+
+/** The ranges and branches of a walk, as its elements are counted. */
+static struct tallies count_walk(const struct pug_situation *situation,
+                                 struct profile_objects objects, const struct walk *walk)
+{
+    struct pug_counts *counts = pug_counts_new();
+    objects.profile = pug_profile_new();
+    assert_non_null(objects.profile);
+    assert_non_null(counts);
+    struct profile_counted counted = pug_profile_counted_begin(&objects);
+    for (size_t at = 0, count; at < STEPS; at += count) {
+        count = STRETCH - at % STRETCH;
+        if (at % STRETCH == 0)
+            pug_counts_end(counts);
+        const struct pug_situation own = situation_at(situation, walk, at, &count);
+        pug_counts_set_memory(counts, own.source, own.space ? own.space->number : 0);
+        pug_counts_add_elements(counts, &walk->elements[at], count);
+    }
+    pug_counts_end(counts);
+    assert_int_equal(pug_profile_counted_add(&counted, counts), PUG_OK);
+    assert_int_equal(pug_profile_counted_end(&counted), PUG_OK);
+    const struct tallies tallies = counts_of(objects.profile, &counted);
+    pug_counts_free(counts);
+    pug_profile_counted_free(&counted);
+    pug_profile_free(objects.profile);
+    pug_profile_objects_free(&objects);
+    return tallies;
+}
+
+static void assert_walk(const struct tallies *uses, const struct tallies *counts,
+                        struct tallies found, struct tallies found_counts, const char *name)
+{
+    char text[64];
+    assert_same(uses, &found, name);
+    (void)snprintf(text, sizeof(text), "ranges and branches of %s", name);
+    assert_same(counts, &found_counts, text);
+    free(found.items);
+    free(found_counts.items);
 }
 
 static void check_walk(struct pug_capture *capture, const struct pug_situation *situation,
@@ -395,18 +533,25 @@ static void check_walk(struct pug_capture *capture, const struct pug_situation *
     struct simple simple = begin_simple(capture, names);
     open_calls(&simple);
     make_walk(walk);
-    count_simply(&simple, situation, walk->elements, STEPS);
-    struct tallies found = take_walk(situation, objects, walk, false, 1 << 20);
-    assert_same(&simple.tallies, &found, "a walk");
+    place_walk(walk, situation->source);
+    for (size_t at = 0, count; at < STEPS; at += count) {
+        count = STEPS - at;
+        const struct pug_situation own = situation_at(situation, walk, at, &count);
+        count_simply(&simple, &own, &walk->elements[at], count);
+    }
+    struct tallies counts = count_walk(situation, objects, walk), found_counts;
+    struct tallies found = take_walk(situation, objects, walk, false, 1 << 20, &found_counts);
+    assert_walk(&simple.tallies, &counts, found, found_counts, "a walk");
     free_simple(&simple);
-    free(found.items);
     /* where there is no room for a frame its caller stands for it */
     const uint32_t limit = rec_random_below(&walk->random, 8);
-    struct tallies one_by_one = take_walk(situation, objects, walk, true, limit);
-    found = take_walk(situation, objects, walk, false, limit);
-    assert_same(&one_by_one, &found, "a walk with few frames");
-    free(found.items);
+    struct tallies one_by_one = take_walk(situation, objects, walk, true, limit, &found_counts);
+    assert_same(&counts, &found_counts, "a walk by single elements");
+    free(found_counts.items);
+    found = take_walk(situation, objects, walk, false, limit, &found_counts);
+    assert_walk(&one_by_one, &counts, found, found_counts, "a walk with few frames");
     free(one_by_one.items);
+    free(counts.items);
 }
 
 static void test_walks(void **state)

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+/** @file What ran on each frame, how often, and what ran behind it. */
+#include "profile/trail.h"
+
+#include <stdlib.h>
+
+bool pug_profile_trail_begin(struct profile_trail *trail, struct profile_counted *counted)
+{
+    *trail = (struct profile_trail){
+        .counted = counted,
+        .lane = {.capture = counted->objects->capture, .space = UINT64_MAX},
+        .counts = pug_counts_new(),
+        .last = {NO_NODE, NO_NODE},
+    };
+    return trail->counts != NULL;
+}
+
+void pug_profile_trail_free(struct profile_trail *trail)
+{
+    pug_counts_free(trail->counts);
+    pug_profile_lane_free(&trail->lane);
+    free(trail->sums);
+    free(trail->behind);
+}
+
+static void fail(struct profile_trail *trail, enum pug_status status)
+{
+    if (trail->status == PUG_OK && status != PUG_OK)
+        trail->status = status;
+}
+
+/* ---- nodes and uses ---- */
+
+static struct pug_profile *profile_of(const struct profile_trail *trail)
+{
+    return trail->counted->objects->profile;
+}
+
+static struct pug_profile_use *use_at(const struct profile_trail *trail, uint32_t number)
+{
+    return pug_profile_item(&profile_of(trail)->uses, number);
+}
+
+/** Room for so many items; NULL: no memory. */
+static void *grow(struct profile_trail *trail, void *items, uint32_t *room, uint32_t wanted,
+                  size_t size)
+{
+    void *grown = realloc(items, wanted * size);
+    fail(trail, grown ? PUG_OK : PUG_ERR_MEM);
+    if (grown)
+        *room = wanted;
+    return grown;
+}
+
+static bool make_room_for_node(struct profile_trail *trail, uint32_t node)
+{
+    const uint32_t before = trail->sum_room;
+    if (node < before)
+        return true;
+    struct profile_sum *sums =
+        grow(trail, trail->sums, &trail->sum_room, trail->lane.node_room, sizeof(*sums));
+    if (!sums)
+        return false;
+    for (uint32_t i = before; i < trail->sum_room; i++)
+        sums[i] = (struct profile_sum){.range = NO_NODE};
+    trail->sums = sums;
+    return true;
+}
+
+static struct profile_behind nothing_behind(uint32_t node)
+{
+    static const struct profile_next none = {{NO_NODE, NO_NODE}, 0};
+    return (struct profile_behind){node, {none, none}, none};
+}
+
+static bool make_room_for_use(struct profile_trail *trail, uint32_t use)
+{
+    const uint32_t before = trail->behind_room;
+    if (use < before)
+        return true;
+    struct profile_behind *behind = grow(trail, trail->behind, &trail->behind_room,
+                                         profile_of(trail)->uses.room, sizeof(*behind));
+    if (!behind)
+        return false;
+    for (uint32_t i = before; i < trail->behind_room; i++)
+        behind[i] = nothing_behind(NO_NODE);
+    trail->behind = behind;
+    return true;
+}
+
+/** The profile's number of a node. */
+static uint32_t range_number(struct profile_trail *trail, uint32_t node)
+{
+    if (!make_room_for_node(trail, node))
+        return NO_NODE;
+    uint32_t *number = &trail->sums[node].range;
+    if (*number == NO_NODE) {
+        struct pug_profile_range range;
+        enum pug_status status =
+            pug_profile_range_of(trail->counted->objects, &trail->lane.nodes[node], &range);
+        if (status == PUG_OK)
+            status = pug_profile_range(profile_of(trail), &range, number);
+        fail(trail, status);
+    }
+    return *number;
+}
+
+/** A use by what it is; NO_NODE: no memory. */
+static uint32_t look_up_use(struct profile_trail *trail, uint32_t frame, uint32_t node)
+{
+    const uint32_t range = range_number(trail, node);
+    uint32_t number;
+    if (range == NO_NODE)
+        return NO_NODE;
+    enum pug_status status = pug_profile_use_number(
+        profile_of(trail), &(struct pug_profile_use){0, frame, range}, &number);
+    fail(trail, status);
+    return status == PUG_OK && make_room_for_use(trail, number) ? number : NO_NODE;
+}
+
+/* ---- counting ---- */
+
+static void count(struct profile_trail *trail, struct profile_ran ran, uint64_t times)
+{
+    struct pug_profile_use *use = use_at(trail, ran.use);
+    struct profile_sum *sum = &trail->sums[ran.node];
+    use->count = pug_profile_sum(use->count, times);
+    sum->count = pug_profile_sum(sum->count, times);
+}
+
+void pug_profile_trail_add_up(struct profile_trail *trail, const struct profile_behind *behind,
+                              struct profile_next *next)
+{
+    if (next->times == 0)
+        return;
+    const struct profile_node *nodes = trail->lane.nodes, *to = &nodes[next->ran.node];
+    count(trail, next->ran, next->times);
+    fail(trail,
+         pug_profile_counted_went(trail->counted, &nodes[behind->node],
+                                  (struct profile_place){to->start, to->object}, next->times));
+    next->times = 0;
+}
+
+static void add_up_all(struct profile_trail *trail, struct profile_behind *behind)
+{
+    pug_profile_trail_add_up(trail, behind, &behind->plain[0]);
+    pug_profile_trail_add_up(trail, behind, &behind->plain[1]);
+    pug_profile_trail_add_up(trail, behind, &behind->other);
+}
+
+/** What ran behind a use of this node; what ran behind another one is forgotten. */
+static struct profile_behind *behind_of(struct profile_trail *trail, struct profile_ran ran)
+{
+    struct profile_behind *behind = &trail->behind[ran.use];
+    if (behind->node != ran.node) {
+        add_up_all(trail, behind);
+        *behind = nothing_behind(ran.node);
+    }
+    return behind;
+}
+
+/** Can execution go on from one to the other? */
+static bool goes_on(const struct profile_trail *trail, uint32_t from, uint32_t to)
+{
+    const struct profile_node *a = &trail->lane.nodes[from], *b = &trail->lane.nodes[to];
+    return pug_profile_node_jumps_on(a) || (a->end == b->start && a->object == b->object);
+}
+
+/* ---- seams ---- */
+
+/** A source's seam gets to know its last range. */
+static void tell_seam(struct profile_trail *trail)
+{
+    const struct pug_element *range = trail->unseen;
+    if (!range)
+        return;
+    trail->unseen = NULL;
+    struct pug_count_seam *seam = pug_counts_seam(trail->counts, range->source);
+    const uint32_t context =
+        seam ? pug_counts_context(trail->counts, range, seam->memory) : UINT32_MAX;
+    if (context == UINT32_MAX)
+        return;
+    pug_counts_behind(seam, context, range);
+    seam->tail = pug_counts_jumps_on(range) ? pug_counts_branch(range, context)
+                                            : (struct pug_count_pending){.open = false};
+}
+
+/** A range that something came before, or that execution cannot come to from the last one. */
+static void count_alone(struct profile_trail *trail, struct profile_ran ran,
+                        const struct pug_element *range)
+{
+    tell_seam(trail);
+    struct pug_count_seam *seam = pug_counts_seam(trail->counts, range->source);
+    if (seam)
+        pug_counts_follow(trail->counts, seam, range->start);
+    count(trail, ran, 1);
+}
+
+/* ---- what ran ---- */
+
+/** What is behind the last range on any frame, if it is this one. */
+static struct profile_next *find_other(struct profile_trail *trail,
+                                       const struct profile_place *place,
+                                       const struct pug_element *range)
+{
+    if (trail->last.use == NO_NODE)
+        return NULL;
+    struct profile_behind *behind = &trail->behind[trail->last.use];
+    struct profile_next *other = &behind->other;
+    return behind->node == trail->last.node && other->ran.use != NO_NODE &&
+                   pug_profile_is_node_of(&trail->lane.nodes[other->ran.node], place, range)
+               ? other
+               : NULL;
+}
+
+struct profile_ran pug_profile_trail_run(struct profile_trail *trail, uint32_t frame,
+                                         const struct pug_situation *situation,
+                                         const struct pug_element *range)
+{
+    const struct profile_ran before = trail->last;
+    const struct profile_place place = profile_place(&trail->lane, situation, range->start);
+    struct profile_next *other = find_other(trail, &place, range);
+    struct profile_ran ran = {NO_NODE, NO_NODE};
+    if (other && use_at(trail, other->ran.use)->frame == frame)
+        ran = other->ran;
+    if (ran.use != NO_NODE && trail->follows) {
+        profile_trail_again(trail, &trail->behind[before.use], other, range);
+        return ran;
+    }
+    if (other)
+        ran.node = other->ran.node;
+    else
+        ran.node = pug_profile_node(&trail->lane, situation, range,
+                                    before.use == NO_NODE ? NO_NODE : before.node);
+    if (ran.node == NO_NODE)
+        fail(trail, PUG_ERR_MEM);
+    else if (ran.use == NO_NODE)
+        ran.use = look_up_use(trail, frame, ran.node);
+    if (ran.use == NO_NODE)
+        return ran;
+    if (trail->follows && goes_on(trail, before.node, ran.node)) {
+        struct profile_behind *behind = behind_of(trail, before);
+        pug_profile_trail_add_up(trail, behind, &behind->other);
+        behind->other = (struct profile_next){ran, 1};
+    } else {
+        count_alone(trail, ran, range);
+    }
+    trail->last = ran;
+    trail->unseen = range;
+    trail->follows = true;
+    trail->source = range->source;
+    return ran;
+}
+
+void pug_profile_trail_learn(struct profile_trail *trail, struct profile_ran before,
+                             struct profile_ran ran)
+{
+    struct profile_behind *behind = &trail->behind[before.use];
+    if (!goes_on(trail, before.node, ran.node))
+        return;
+    pug_profile_trail_add_up(trail, behind, &behind->plain[1]);
+    behind->plain[1] = behind->plain[0];
+    behind->plain[0] = (struct profile_next){ran, 0};
+}
+
+void pug_profile_trail_cycles(struct profile_trail *trail, uint64_t cycles)
+{
+    uint64_t *sum = &trail->sums[trail->last.node].cycles;
+    *sum = pug_profile_sum(*sum, cycles);
+}
+
+void pug_profile_trail_other(struct profile_trail *trail, const struct pug_element *element)
+{
+    const bool between =
+        element->type != PUG_ELEM_TIMESTAMP && element->type != PUG_ELEM_CYCLE_COUNT;
+    const bool own = trail->last.use != NO_NODE && trail->source == element->source;
+    if (!between && !(element->flags & PUG_ELEM_HAS_CC))
+        return;
+    if (!between && own) {
+        pug_profile_trail_cycles(trail, element->cycle_count);
+        return;
+    }
+    tell_seam(trail);
+    pug_counts_add_elements(trail->counts, element, 1);
+    trail->follows = trail->follows && !between;
+}
+
+/* ---- where that is ---- */
+
+void pug_profile_trail_situation(struct profile_trail *trail, const struct pug_situation *situation)
+{
+    const uint64_t space = trail->lane.space;
+    pug_profile_lane_situation(&trail->lane, situation);
+    if (space != trail->lane.space || trail->source != situation->source)
+        trail->follows = false;
+    pug_counts_set_memory(trail->counts, situation->source, trail->lane.space);
+}
+
+void pug_profile_trail_pause(struct profile_trail *trail)
+{
+    tell_seam(trail);
+}
+
+void pug_profile_trail_stretch(struct profile_trail *trail)
+{
+    pug_counts_end(trail->counts);
+    trail->last = (struct profile_ran){NO_NODE, NO_NODE};
+    trail->follows = false;
+}
+
+void pug_profile_trail_end(struct profile_trail *trail)
+{
+    for (uint32_t i = 0; i < trail->behind_room; i++)
+        add_up_all(trail, &trail->behind[i]);
+    for (uint32_t i = 0; i < trail->sum_room; i++) {
+        const struct profile_sum *sum = &trail->sums[i];
+        if (sum->count > 0)
+            fail(trail, pug_profile_counted_ran(trail->counted, &trail->lane.nodes[i], sum->count,
+                                                sum->cycles));
+    }
+    pug_counts_end(trail->counts);
+    if (trail->status == PUG_OK)
+        fail(trail, pug_profile_counted_add(trail->counted, trail->counts));
+}

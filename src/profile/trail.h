@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file The trail of what ran: ranges on frames, one behind the other.
+ *
+ * Programs do the same again and again. So what ran behind a range on its frame is kept, and only
+ * how often it came again is counted: uses, ranges and branches follow from that. Where something
+ * came between two ranges, counts.h says where control went.
+ */
+#ifndef PUG_PROFILE_TRAIL_H
+#define PUG_PROFILE_TRAIL_H
+
+#include "counts/counts.h"
+#include "profile/lane.h"
+#include "profile/profile.h"
+
+/** A range that ran on a frame: the profile's use, and the lane's node. Use NO_NODE: none. */
+struct profile_ran {
+    uint32_t use, node;
+};
+
+/** What ran next, and how often since it was added to a profile last. */
+struct profile_next {
+    struct profile_ran ran;
+    uint32_t times;
+};
+
+/** What ran behind a use lately. */
+struct profile_behind {
+    uint32_t node;                /* of the use; NO_NODE: nothing ran behind it */
+    struct profile_next plain[2]; /* control stayed in the frame, and will do so again */
+    struct profile_next other;    /* on any frame */
+};
+
+/** How often a range ran, but for what the nexts say; with how many cycles. */
+struct profile_sum {
+    uint64_t count, cycles;
+    uint32_t range; /* the profile's number; NO_NODE: not asked for yet */
+};
+
+struct profile_trail {
+    struct profile_counted *counted; /* where ranges and branches go */
+    struct profile_lane lane;        /* the caller's own */
+    struct profile_sum *sums;        /* by the lane's nodes */
+    struct profile_behind *behind;   /* by the profile's uses */
+    uint32_t sum_room, behind_room;
+    struct pug_counts *counts; /* seams, and jumps that are not between two ranges */
+    struct profile_ran last;
+    uint16_t source;                  /* of the last range */
+    bool follows;                     /* the next range of this source comes directly behind it */
+    const struct pug_element *unseen; /* the last range, if the source's seam does not know it */
+    enum pug_status status;
+};
+
+/** False: no memory. Freed with pug_profile_trail_free(), in either case. */
+bool pug_profile_trail_begin(struct profile_trail *trail, struct profile_counted *counted);
+void pug_profile_trail_free(struct profile_trail *trail);
+
+/** What comes next is of this situation. */
+void pug_profile_trail_situation(struct profile_trail *trail,
+                                 const struct pug_situation *situation);
+/** Elements of a situation are over: those that were given need not be there any more. */
+void pug_profile_trail_pause(struct profile_trail *trail);
+/** A stretch begins. */
+void pug_profile_trail_stretch(struct profile_trail *trail);
+/** All that was counted goes to the profile. */
+void pug_profile_trail_end(struct profile_trail *trail);
+
+/** A range ran on a frame. Use NO_NODE: no memory, as the trail's status says. */
+struct profile_ran pug_profile_trail_run(struct profile_trail *trail, uint32_t frame,
+                                         const struct pug_situation *situation,
+                                         const struct pug_element *range);
+/**
+ * What ran last came directly behind what was before it, stayed in its frame, and will do so
+ * whenever that is again.
+ */
+void pug_profile_trail_learn(struct profile_trail *trail, struct profile_ran before,
+                             struct profile_ran ran);
+/** An element that is no range. */
+void pug_profile_trail_other(struct profile_trail *trail, const struct pug_element *element);
+/** Cycles came with what ran last. */
+void pug_profile_trail_cycles(struct profile_trail *trail, uint64_t cycles);
+
+/** The counter of a next is full. */
+void pug_profile_trail_add_up(struct profile_trail *trail, const struct profile_behind *behind,
+                              struct profile_next *next);
+
+/** Once more, if this is what a next says. */
+static inline bool profile_trail_again(struct profile_trail *trail,
+                                       const struct profile_behind *behind,
+                                       struct profile_next *next, const struct pug_element *range)
+{
+    trail->last = next->ran;
+    trail->unseen = range;
+    if (++next->times == UINT32_MAX)
+        pug_profile_trail_add_up(trail, behind, next);
+    return true;
+}
+
+/**
+ * A range that comes directly behind the last one: has it stayed in the frame as it did before?
+ * Then it is counted.
+ */
+static inline bool profile_trail_follow(struct profile_trail *trail,
+                                        const struct pug_situation *situation,
+                                        const struct pug_element *range)
+{
+    struct profile_behind *behind = &trail->behind[trail->last.use];
+    const struct profile_place place = profile_place(&trail->lane, situation, range->start);
+    if (behind->node != trail->last.node)
+        return false;
+    for (unsigned i = 0; i < 2 && behind->plain[i].ran.use != NO_NODE; i++)
+        if (pug_profile_is_node_of(&trail->lane.nodes[behind->plain[i].ran.node], &place, range))
+            return profile_trail_again(trail, behind, &behind->plain[i], range);
+    return false;
+}
+
+#endif
