@@ -89,7 +89,7 @@ static enum pug_status find_ending(struct profile_counted *counted, const struct
         .from = {node->end - pug_profile_node_last_size(node), node->object},
         .isa = pug_profile_node_isa(node),
         .has_target = node->has_target,
-        .target = node->target,
+        .target = {node->target, node->target_object},
     };
     uint32_t number;
     bool is_new;

@@ -55,26 +55,25 @@ const struct profile_map *pug_profile_find_map(struct profile_lane *lane,
 
 /* ---- what a range is ---- */
 
-static uint8_t end_of(const struct pug_element *range)
+uint8_t pug_profile_node_end(const struct profile_node *node)
 {
-    const bool branch =
-        range->last_type == PUG_INSTR_BR || range->last_type == PUG_INSTR_BR_INDIRECT;
+    const uint8_t type = (uint8_t)node->shape, subtype = (uint8_t)(node->shape >> 8);
+    const uint64_t flags = node->shape >> 32;
+    const bool branch = type == PUG_INSTR_BR || type == PUG_INSTR_BR_INDIRECT;
     unsigned end = 0;
     /* a return from an exception is no branch of the program */
-    if (!branch || range->last_subtype == PUG_SUB_V8_ERET ||
-        range->last_subtype == PUG_SUB_EXCEPTION_RETURN)
+    if (!branch || subtype == PUG_SUB_V8_ERET || subtype == PUG_SUB_EXCEPTION_RETURN)
         return 0;
     end = PUG_END_BRANCH;
-    if (range->last_type == PUG_INSTR_BR_INDIRECT)
+    if (type == PUG_INSTR_BR_INDIRECT)
         end |= PUG_END_INDIRECT;
-    if (range->flags & PUG_ELEM_CONDITIONAL)
+    if (flags & PUG_ELEM_CONDITIONAL)
         end |= PUG_END_CONDITIONAL;
-    if (range->last_subtype == PUG_SUB_BR_LINK)
+    if (subtype == PUG_SUB_BR_LINK)
         end |= PUG_END_CALL;
-    if (range->last_subtype == PUG_SUB_V8_RET || range->last_subtype == PUG_SUB_V7_IMPLIED_RET ||
-        range->last_subtype == PUG_SUB_RETURN)
+    if (subtype == PUG_SUB_V8_RET || subtype == PUG_SUB_V7_IMPLIED_RET || subtype == PUG_SUB_RETURN)
         end |= PUG_END_RETURN;
-    if (range->flags & PUG_ELEM_EXECUTED)
+    if (flags & PUG_ELEM_EXECUTED)
         end |= PUG_END_TAKEN;
     return (uint8_t)end;
 }
@@ -98,11 +97,13 @@ void pug_profile_find_target(struct profile_lane *lane, const struct pug_situati
             PUG_OK ||
         insn.type != PUG_INSTR_BR || insn.table_jump)
         return;
-    node->target = profile_place(lane, situation, insn.target);
+    const struct profile_place target = profile_place(lane, situation, insn.target);
+    node->target = target.vaddr;
+    node->target_object = target.object;
     node->has_target = true;
     node->goes_back = !(pug_profile_node_end(node) & PUG_END_CALL) &&
-                      node->target.object == node->object &&
-                      node->target.vaddr <= node->end - pug_profile_node_last_size(node);
+                      target.object == node->object &&
+                      target.vaddr <= node->end - pug_profile_node_last_size(node);
 }
 
 struct profile_node pug_profile_describe(struct profile_lane *lane,
@@ -113,11 +114,10 @@ struct profile_node pug_profile_describe(struct profile_lane *lane,
     return (struct profile_node){
         .start = place.vaddr,
         .end = place.vaddr + (range->end - range->start),
-        .object = place.object,
-        .kind = NODE_KIND(end_of(range), range->isa, range->last_size),
         .shape = pug_profile_shape(range),
-        .next = {NO_NODE, NO_NODE},
+        .object = place.object,
         .instructions = range->count,
+        .next = {NO_NODE, NO_NODE},
     };
 }
 
@@ -144,13 +144,17 @@ static uint32_t *node_slot(const struct profile_lane *lane, const struct profile
 static bool grow(struct profile_lane *lane)
 {
     const uint32_t room = lane->node_room ? lane->node_room * 2 : 256;
-    void *nodes = room <= NODE_LIMIT ? realloc(lane->nodes, room * sizeof(*lane->nodes)) : NULL;
-    if (nodes)
-        lane->nodes = nodes;
+    struct profile_node *nodes =
+        room <= NODE_LIMIT ? aligned_alloc(64, room * sizeof(*nodes)) : NULL;
     uint32_t *slots = nodes ? calloc((size_t)room * 2, sizeof(*slots)) : NULL;
-    if (!slots)
+    if (!slots) {
+        free(nodes);
         return false;
-    free(lane->slots);
+    }
+    if (lane->node_count > 0)
+        memcpy(nodes, lane->nodes, lane->node_count * sizeof(*nodes));
+    pug_profile_lane_free(lane);
+    lane->nodes = nodes;
     lane->slots = slots;
     lane->slot_count = room * 2;
     lane->node_room = room;

@@ -15,22 +15,19 @@ struct profile_place {
     uint32_t object; /* the capture's number */
 };
 
-/** A range of instructions that ran, in its object. */
+/** A range of instructions that ran, in its object. It is a line of a cache. */
 struct profile_node {
     uint64_t start, end; /* `end` behind the last instruction */
+    uint64_t shape;      /* how it ended: pug_profile_shape() */
     uint32_t object;
-    uint32_t kind;        /* how it ended, its instruction set and last size: NODE_KIND */
-    uint64_t shape;       /* of its first element: what `kind` is made of */
-    uint32_t next[2];     /* numbers of what followed lately */
-    uint32_t loops, head; /* what the loops know of it: see loops.c */
-    bool has_target;      /* of a direct branch that was taken: its opcode says where it goes */
-    bool goes_back;       /* … to an address that is not behind it, and not for a call */
     uint32_t instructions;
-    struct profile_place target;
+    uint32_t loops, head; /* what the loops know of it: see loops.c */
+    uint64_t target;      /* of a direct branch that was taken: its opcode says where it goes … */
+    uint32_t target_object; /* … in this object, */
+    bool has_target;
+    bool goes_back;   /* … to an address that is not behind it, and not for a call */
+    uint32_t next[2]; /* numbers of what followed lately */
 };
-
-#define NODE_KIND(end, isa, last_size)                                                             \
-    ((uint32_t)(end) | (uint32_t)(isa) << 8 | (uint32_t)(last_size) << 16)
 
 /** What says how a range ended. */
 static inline uint64_t pug_profile_shape(const struct pug_element *range)
@@ -40,27 +37,22 @@ static inline uint64_t pug_profile_shape(const struct pug_element *range)
            (uint32_t)range->last_subtype << 8 | range->last_type;
 }
 
+static inline uint8_t pug_profile_node_isa(const struct profile_node *node)
+{
+    return (uint8_t)(node->shape >> 24);
+}
+
+static inline uint8_t pug_profile_node_last_size(const struct profile_node *node)
+{
+    return (uint8_t)(node->shape >> 16);
+}
+
 /** Did it end with a branch that was taken? */
 static inline bool pug_profile_node_jumps_on(const struct profile_node *node)
 {
     const uint8_t last_type = (uint8_t)node->shape;
     return (node->shape >> 32 & PUG_ELEM_EXECUTED) &&
            (last_type == PUG_INSTR_BR || last_type == PUG_INSTR_BR_INDIRECT);
-}
-
-static inline uint8_t pug_profile_node_end(const struct profile_node *node)
-{
-    return (uint8_t)node->kind;
-}
-
-static inline uint8_t pug_profile_node_isa(const struct profile_node *node)
-{
-    return (uint8_t)(node->kind >> 8);
-}
-
-static inline uint8_t pug_profile_node_last_size(const struct profile_node *node)
-{
-    return (uint8_t)(node->kind >> 16);
 }
 
 #define NO_NODE UINT32_MAX
@@ -122,6 +114,8 @@ profile_place(struct profile_lane *lane, const struct pug_situation *situation, 
         map = pug_profile_find_map(lane, situation, address);
     return (struct profile_place){address - map->moved, map->object};
 }
+/** How a range ended: enum pug_profile_end. */
+uint8_t pug_profile_node_end(const struct profile_node *node);
 /** What the range of an element is. */
 struct profile_node pug_profile_describe(struct profile_lane *lane,
                                          const struct pug_situation *situation,

@@ -394,7 +394,7 @@ static void run_range(struct profile_loops *loops, struct stack *stack,
         begin_round(loops, stack, activation, n, jumped && head == node->start);
     }
     activation->expects = node->goes_back;
-    activation->expected = node->target.vaddr;
+    activation->expected = node->target;
     activation->last = last;
 }
 

@@ -3,6 +3,7 @@
 #include "profile/trail.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool pug_profile_trail_begin(struct profile_trail *trail, struct profile_counted *counted)
 {
@@ -41,50 +42,41 @@ static struct pug_profile_use *use_at(const struct profile_trail *trail, uint32_
     return pug_profile_item(&profile_of(trail)->uses, number);
 }
 
-/** Room for so many items; NULL: no memory. */
-static void *grow(struct profile_trail *trail, void *items, uint32_t *room, uint32_t wanted,
-                  size_t size)
-{
-    void *grown = realloc(items, wanted * size);
-    fail(trail, grown ? PUG_OK : PUG_ERR_MEM);
-    if (grown)
-        *room = wanted;
-    return grown;
-}
-
 static bool make_room_for_node(struct profile_trail *trail, uint32_t node)
 {
-    const uint32_t before = trail->sum_room;
-    if (node < before)
+    const uint32_t room = trail->lane.node_room;
+    if (node < trail->sum_room)
         return true;
-    struct profile_sum *sums =
-        grow(trail, trail->sums, &trail->sum_room, trail->lane.node_room, sizeof(*sums));
-    if (!sums)
+    struct profile_sum *sums = realloc(trail->sums, room * sizeof(*sums));
+    if (!sums) {
+        fail(trail, PUG_ERR_MEM);
         return false;
-    for (uint32_t i = before; i < trail->sum_room; i++)
+    }
+    for (uint32_t i = trail->sum_room; i < room; i++)
         sums[i] = (struct profile_sum){.range = NO_NODE};
     trail->sums = sums;
+    trail->sum_room = room;
     return true;
-}
-
-static struct profile_behind nothing_behind(uint32_t node)
-{
-    static const struct profile_next none = {{NO_NODE, NO_NODE}, 0};
-    return (struct profile_behind){node, {none, none}, none};
 }
 
 static bool make_room_for_use(struct profile_trail *trail, uint32_t use)
 {
-    const uint32_t before = trail->behind_room;
+    static const struct profile_next none = {NO_NODE, 0};
+    const uint32_t before = trail->behind_room, room = profile_of(trail)->uses.room;
     if (use < before)
         return true;
-    struct profile_behind *behind = grow(trail, trail->behind, &trail->behind_room,
-                                         profile_of(trail)->uses.room, sizeof(*behind));
-    if (!behind)
+    struct profile_behind *behind = aligned_alloc(64, (size_t)room * sizeof(*behind));
+    if (!behind) {
+        fail(trail, PUG_ERR_MEM);
         return false;
-    for (uint32_t i = before; i < trail->behind_room; i++)
-        behind[i] = nothing_behind(NO_NODE);
+    }
+    if (before > 0)
+        memcpy(behind, trail->behind, before * sizeof(*behind));
+    for (uint32_t i = before; i < room; i++)
+        behind[i] = (struct profile_behind){NO_NODE, NO_NODE, {none, none}, none};
+    free(trail->behind);
     trail->behind = behind;
+    trail->behind_room = room;
     return true;
 }
 
@@ -115,7 +107,14 @@ static uint32_t look_up_use(struct profile_trail *trail, uint32_t frame, uint32_
     enum pug_status status = pug_profile_use_number(
         profile_of(trail), &(struct pug_profile_use){0, frame, range}, &number);
     fail(trail, status);
-    return status == PUG_OK && make_room_for_use(trail, number) ? number : NO_NODE;
+    if (status != PUG_OK || !make_room_for_use(trail, number))
+        return NO_NODE;
+    struct profile_behind *behind = &trail->behind[number];
+    if (behind->node == NO_NODE) {
+        behind->node = node;
+        behind->frame = frame;
+    }
+    return number;
 }
 
 /* ---- counting ---- */
@@ -133,8 +132,9 @@ void pug_profile_trail_add_up(struct profile_trail *trail, const struct profile_
 {
     if (next->times == 0)
         return;
-    const struct profile_node *nodes = trail->lane.nodes, *to = &nodes[next->ran.node];
-    count(trail, next->ran, next->times);
+    const struct profile_ran ran = {next->use, trail->behind[next->use].node};
+    const struct profile_node *nodes = trail->lane.nodes, *to = &nodes[ran.node];
+    count(trail, ran, next->times);
     fail(trail,
          pug_profile_counted_went(trail->counted, &nodes[behind->node],
                                   (struct profile_place){to->start, to->object}, next->times));
@@ -148,22 +148,13 @@ static void add_up_all(struct profile_trail *trail, struct profile_behind *behin
     pug_profile_trail_add_up(trail, behind, &behind->other);
 }
 
-/** What ran behind a use of this node; what ran behind another one is forgotten. */
-static struct profile_behind *behind_of(struct profile_trail *trail, struct profile_ran ran)
+/** Can one use be kept as what is behind another one, as execution can go on there? */
+static bool goes_on(const struct profile_trail *trail, struct profile_ran from,
+                    struct profile_ran to)
 {
-    struct profile_behind *behind = &trail->behind[ran.use];
-    if (behind->node != ran.node) {
-        add_up_all(trail, behind);
-        *behind = nothing_behind(ran.node);
-    }
-    return behind;
-}
-
-/** Can execution go on from one to the other? */
-static bool goes_on(const struct profile_trail *trail, uint32_t from, uint32_t to)
-{
-    const struct profile_node *a = &trail->lane.nodes[from], *b = &trail->lane.nodes[to];
-    return pug_profile_node_jumps_on(a) || (a->end == b->start && a->object == b->object);
+    const struct profile_node *a = &trail->lane.nodes[from.node], *b = &trail->lane.nodes[to.node];
+    return trail->behind[from.use].node == from.node && trail->behind[to.use].node == to.node &&
+           (pug_profile_node_jumps_on(a) || (a->end == b->start && a->object == b->object));
 }
 
 /* ---- seams ---- */
@@ -206,11 +197,29 @@ static struct profile_next *find_other(struct profile_trail *trail,
     if (trail->last.use == NO_NODE)
         return NULL;
     struct profile_behind *behind = &trail->behind[trail->last.use];
-    struct profile_next *other = &behind->other;
-    return behind->node == trail->last.node && other->ran.use != NO_NODE &&
-                   pug_profile_is_node_of(&trail->lane.nodes[other->ran.node], place, range)
-               ? other
-               : NULL;
+    if (behind->node != trail->last.node || behind->other.use == NO_NODE)
+        return NULL;
+    const uint32_t node = trail->behind[behind->other.use].node;
+    return pug_profile_is_node_of(&trail->lane.nodes[node], place, range) ? &behind->other : NULL;
+}
+
+/** What a range is; NO_NODE: no memory. `other`: what find_other() has. */
+static struct profile_ran look_up(struct profile_trail *trail, uint32_t frame,
+                                  const struct pug_situation *situation,
+                                  const struct pug_element *range, const struct profile_next *other)
+{
+    struct profile_ran ran = {NO_NODE, NO_NODE};
+    if (other) {
+        ran = (struct profile_ran){other->use, trail->behind[other->use].node};
+        if (trail->behind[other->use].frame == frame)
+            return ran;
+    } else {
+        ran.node = pug_profile_node(&trail->lane, situation, range, trail->last.node);
+    }
+    if (ran.node == NO_NODE)
+        fail(trail, PUG_ERR_MEM);
+    ran.use = ran.node != NO_NODE ? look_up_use(trail, frame, ran.node) : NO_NODE;
+    return ran;
 }
 
 struct profile_ran pug_profile_trail_run(struct profile_trail *trail, uint32_t frame,
@@ -220,28 +229,17 @@ struct profile_ran pug_profile_trail_run(struct profile_trail *trail, uint32_t f
     const struct profile_ran before = trail->last;
     const struct profile_place place = profile_place(&trail->lane, situation, range->start);
     struct profile_next *other = find_other(trail, &place, range);
-    struct profile_ran ran = {NO_NODE, NO_NODE};
-    if (other && use_at(trail, other->ran.use)->frame == frame)
-        ran = other->ran;
-    if (ran.use != NO_NODE && trail->follows) {
+    if (other && trail->follows && trail->behind[other->use].frame == frame) {
         profile_trail_again(trail, &trail->behind[before.use], other, range);
-        return ran;
+        return trail->last;
     }
-    if (other)
-        ran.node = other->ran.node;
-    else
-        ran.node = pug_profile_node(&trail->lane, situation, range,
-                                    before.use == NO_NODE ? NO_NODE : before.node);
-    if (ran.node == NO_NODE)
-        fail(trail, PUG_ERR_MEM);
-    else if (ran.use == NO_NODE)
-        ran.use = look_up_use(trail, frame, ran.node);
+    const struct profile_ran ran = look_up(trail, frame, situation, range, other);
     if (ran.use == NO_NODE)
         return ran;
-    if (trail->follows && goes_on(trail, before.node, ran.node)) {
-        struct profile_behind *behind = behind_of(trail, before);
+    if (trail->follows && goes_on(trail, before, ran)) {
+        struct profile_behind *behind = &trail->behind[before.use];
         pug_profile_trail_add_up(trail, behind, &behind->other);
-        behind->other = (struct profile_next){ran, 1};
+        behind->other = (struct profile_next){ran.use, 1};
     } else {
         count_alone(trail, ran, range);
     }
@@ -256,11 +254,11 @@ void pug_profile_trail_learn(struct profile_trail *trail, struct profile_ran bef
                              struct profile_ran ran)
 {
     struct profile_behind *behind = &trail->behind[before.use];
-    if (!goes_on(trail, before.node, ran.node))
+    if (!goes_on(trail, before, ran))
         return;
     pug_profile_trail_add_up(trail, behind, &behind->plain[1]);
     behind->plain[1] = behind->plain[0];
-    behind->plain[0] = (struct profile_next){ran, 0};
+    behind->plain[0] = (struct profile_next){ran.use, 0};
 }
 
 void pug_profile_trail_cycles(struct profile_trail *trail, uint64_t cycles)

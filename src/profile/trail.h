@@ -18,15 +18,14 @@ struct profile_ran {
     uint32_t use, node;
 };
 
-/** What ran next, and how often since it was added to a profile last. */
+/** A use that was next, and how often since it was added to the profile last. */
 struct profile_next {
-    struct profile_ran ran;
-    uint32_t times;
+    uint32_t use, times;
 };
 
-/** What ran behind a use lately. */
+/** What ran behind a use lately: uses that have a node. Half a line of a cache. */
 struct profile_behind {
-    uint32_t node;                /* of the use; NO_NODE: nothing ran behind it */
+    uint32_t node, frame;         /* of the use; NO_NODE: nobody asked for it */
     struct profile_next plain[2]; /* control stayed in the frame, and will do so again */
     struct profile_next other;    /* on any frame */
 };
@@ -41,7 +40,8 @@ struct profile_trail {
     struct profile_counted *counted; /* where ranges and branches go */
     struct profile_lane lane;        /* the caller's own */
     struct profile_sum *sums;        /* by the lane's nodes */
-    struct profile_behind *behind;   /* by the profile's uses */
+    struct profile_behind *behind;   /* by the profile's uses; a use is of one node but where code
+                                        changes: the others' ranges are counted alone */
     uint32_t sum_room, behind_room;
     struct pug_counts *counts; /* seams, and jumps that are not between two ranges */
     struct profile_ran last;
@@ -89,7 +89,7 @@ static inline bool profile_trail_again(struct profile_trail *trail,
                                        const struct profile_behind *behind,
                                        struct profile_next *next, const struct pug_element *range)
 {
-    trail->last = next->ran;
+    trail->last = (struct profile_ran){next->use, trail->behind[next->use].node};
     trail->unseen = range;
     if (++next->times == UINT32_MAX)
         pug_profile_trail_add_up(trail, behind, next);
@@ -108,9 +108,11 @@ static inline bool profile_trail_follow(struct profile_trail *trail,
     const struct profile_place place = profile_place(&trail->lane, situation, range->start);
     if (behind->node != trail->last.node)
         return false;
-    for (unsigned i = 0; i < 2 && behind->plain[i].ran.use != NO_NODE; i++)
-        if (pug_profile_is_node_of(&trail->lane.nodes[behind->plain[i].ran.node], &place, range))
+    for (unsigned i = 0; i < 2 && behind->plain[i].use != NO_NODE; i++) {
+        const uint32_t node = trail->behind[behind->plain[i].use].node;
+        if (pug_profile_is_node_of(&trail->lane.nodes[node], &place, range))
             return profile_trail_again(trail, behind, &behind->plain[i], range);
+    }
     return false;
 }
 
