@@ -47,21 +47,29 @@ static struct pug_call_clock time_of_branch(const struct pug_call_task *task,
 
 /* ---- events ---- */
 
-static struct pug_call_event event_of(const struct pug_call_task *task,
-                                      enum pug_call_event_kind kind)
+/*
+ * Fields of events and frames are set one by one: there is one for each call and return, and an
+ * initialiser would write all of it twice.
+ */
+
+static const struct pug_call_clock no_time;
+
+static void begin_event(const struct pug_call_task *task, enum pug_call_event_kind kind,
+                        struct pug_call_event *event)
 {
-    return (struct pug_call_event){
-        .kind = kind,
-        .task = task->number,
-        .frame = &task->frames[task->depth - 1],
-        .depth = task->depth - 1,
-        .now = task->at,
-        .has_timestamp = task->has_timestamp,
-        .has_cycles = task->has_cycles,
-        .unit = task->has_timestamp ? PUG_TIME_TICKS
-                : task->has_cycles  ? PUG_TIME_CYCLES
-                                    : PUG_TIME_NONE,
-    };
+    event->kind = kind;
+    event->task = task->number;
+    event->frame = &task->frames[task->depth - 1];
+    event->depth = task->depth - 1;
+    event->from = NULL;
+    event->now = task->at;
+    event->took = event->own = no_time;
+    event->has_timestamp = task->has_timestamp;
+    event->has_cycles = task->has_cycles;
+    event->tail = event->lost = event->ended = false;
+    event->unit = task->has_timestamp ? PUG_TIME_TICKS
+                  : task->has_cycles  ? PUG_TIME_CYCLES
+                                      : PUG_TIME_NONE;
 }
 
 enum why { RETURNED, BY_TAIL, BY_LOSS, BY_END };
@@ -69,7 +77,8 @@ enum why { RETURNED, BY_TAIL, BY_LOSS, BY_END };
 static void leave(struct pug_calls *calls, struct pug_call_task *task, enum why why)
 {
     const struct pug_call_frame *frame = &task->frames[task->depth - 1];
-    struct pug_call_event event = event_of(task, PUG_CALL_LEAVE);
+    struct pug_call_event event;
+    begin_event(task, PUG_CALL_LEAVE, &event);
     event.took = difference(&task->at, &frame->entered);
     event.own = difference(&event.took, &frame->of_callees);
     event.tail = why == BY_TAIL;
@@ -91,7 +100,8 @@ static void leave_to(struct pug_calls *calls, struct pug_call_task *task, uint32
 static void tell_enter(struct pug_calls *calls, struct pug_call_task *task,
                        const struct pug_call_frame *from)
 {
-    struct pug_call_event event = event_of(task, PUG_CALL_ENTER);
+    struct pug_call_event event;
+    begin_event(task, PUG_CALL_ENTER, &event);
     event.from = from;
     calls->config.event(calls->config.event_context, &event);
 }
@@ -152,10 +162,17 @@ static struct pug_call_frame *push(struct pug_calls *calls, struct pug_call_task
         return NULL;
     task->held[task->depth] = (struct pug_branch){0};
     struct pug_call_frame *frame = &task->frames[task->depth++];
-    *frame = (struct pug_call_frame){.function = *function,
-                                     .address = address,
-                                     .entered = task->at,
-                                     .timed = task->has_timestamp};
+    frame->function = *function;
+    frame->address = address;
+    frame->site = frame->returns_to = 0;
+    frame->entered = task->at;
+    frame->of_callees = no_time;
+    frame->user = NULL;
+    frame->exception = 0;
+    frame->kind = PUG_CALL_FOUND;
+    frame->in_exception = frame->has_return = false;
+    frame->exception_numbers = 0;
+    frame->timed = task->has_timestamp;
     return frame;
 }
 
@@ -369,7 +386,8 @@ void pug_calls_lose(struct pug_calls *calls, struct pug_call_task *task,
     if (was_lost || task->depth == 0)
         return;
     task->at = task->now;
-    struct pug_call_event event = event_of(task, PUG_CALL_GAP);
+    struct pug_call_event event;
+    begin_event(task, PUG_CALL_GAP, &event);
     calls->config.event(calls->config.event_context, &event);
 }
 
