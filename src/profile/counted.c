@@ -86,7 +86,7 @@ static enum pug_status find_ending(struct profile_counted *counted, const struct
                                    struct ending **ending)
 {
     const struct ending wanted = {
-        .from = {node->end - pug_profile_node_last_size(node), node->object},
+        .from = {pug_profile_node_last(node), node->object},
         .isa = pug_profile_node_isa(node),
         .has_target = node->has_target,
         .target = {node->target, node->target_object},
@@ -104,10 +104,10 @@ enum pug_status pug_profile_counted_ran(struct profile_counted *counted,
                                         uint64_t cycles)
 {
     struct pug_profile_range range;
-    if (pug_profile_node_last_size(node) > node->end - node->start)
+    if (pug_profile_node_last_size(node) > node->step.size)
         return PUG_OK;
     if (node->object == PUG_PROFILE_NONE)
-        note(counted, PUG_NOTE_UNMAPPED, pug_profile_product(count, node->instructions));
+        note(counted, PUG_NOTE_UNMAPPED, pug_profile_product(count, node->step.instructions));
     enum pug_status status = pug_profile_range_of(counted->objects, node, &range);
     range.count = count;
     range.cycles = cycles;

@@ -57,8 +57,8 @@ const struct profile_map *pug_profile_find_map(struct profile_lane *lane,
 
 uint8_t pug_profile_node_end(const struct profile_node *node)
 {
-    const uint8_t type = (uint8_t)node->shape, subtype = (uint8_t)(node->shape >> 8);
-    const uint64_t flags = node->shape >> 32;
+    const uint64_t shape = node->step.shape, flags = shape >> 32;
+    const uint8_t type = (uint8_t)shape, subtype = (uint8_t)(shape >> 8);
     const bool branch = type == PUG_INSTR_BR || type == PUG_INSTR_BR_INDIRECT;
     unsigned end = 0;
     /* a return from an exception is no branch of the program */
@@ -102,8 +102,7 @@ void pug_profile_find_target(struct profile_lane *lane, const struct pug_situati
     node->target_object = target.object;
     node->has_target = true;
     node->goes_back = !(pug_profile_node_end(node) & PUG_END_CALL) &&
-                      target.object == node->object &&
-                      target.vaddr <= node->end - pug_profile_node_last_size(node);
+                      target.object == node->object && target.vaddr <= pug_profile_node_last(node);
 }
 
 struct profile_node pug_profile_describe(struct profile_lane *lane,
@@ -111,32 +110,24 @@ struct profile_node pug_profile_describe(struct profile_lane *lane,
                                          const struct pug_element *range)
 {
     const struct profile_place place = profile_place(lane, situation, range->start);
-    return (struct profile_node){
-        .start = place.vaddr,
-        .end = place.vaddr + (range->end - range->start),
-        .shape = pug_profile_shape(range),
-        .object = place.object,
-        .instructions = range->count,
-        .next = {NO_NODE, NO_NODE},
-    };
+    struct profile_node node = {
+        .step = pug_profile_step(range), .object = place.object, .next = {NO_NODE, NO_NODE}};
+    node.step.start = place.vaddr;
+    return node;
 }
 
 /* ---- nodes ---- */
 
-static bool same_node(const struct profile_node *a, const struct profile_node *b)
-{
-    return a->start == b->start && a->end == b->end && a->object == b->object &&
-           a->shape == b->shape && a->instructions == b->instructions;
-}
-
 static uint32_t *node_slot(const struct profile_lane *lane, const struct profile_node *node)
 {
-    uint32_t slot = (uint32_t)(pug_hash_mix(pug_hash_mix(pug_hash_mix(0, node->start), node->end),
-                                            node->object ^ node->shape) >>
+    const struct profile_step *step = &node->step;
+    const struct profile_place place = {step->start, node->object};
+    uint32_t slot = (uint32_t)(pug_hash_mix(pug_hash_mix(pug_hash_mix(0, step->start), step->size),
+                                            node->object ^ step->shape) >>
                                32);
     for (;; slot++) {
         uint32_t *at = &lane->slots[slot & (lane->slot_count - 1)];
-        if (*at == 0 || same_node(&lane->nodes[*at - 1], node))
+        if (*at == 0 || pug_profile_is_node_of(&lane->nodes[*at - 1], &place, step))
             return at;
     }
 }
@@ -180,7 +171,7 @@ static uint32_t add_node(struct profile_lane *lane, const struct pug_situation *
 /** The node of a range among those that were behind `after` lately. */
 static inline uint32_t recent_node(const struct profile_lane *lane, uint32_t after,
                                    const struct profile_place *place,
-                                   const struct pug_element *range)
+                                   const struct profile_step *range)
 {
     const uint32_t *next = lane->nodes[after].next;
     if (next[0] != NO_NODE && pug_profile_is_node_of(&lane->nodes[next[0]], place, range))
@@ -210,7 +201,8 @@ uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation 
 {
     if (after != NO_NODE) {
         const struct profile_place place = profile_place(lane, situation, range->start);
-        const uint32_t number = recent_node(lane, after, &place, range);
+        const struct profile_step step = pug_profile_step(range);
+        const uint32_t number = recent_node(lane, after, &place, &step);
         if (number != NO_NODE)
             return number;
     }

@@ -15,21 +15,7 @@ struct profile_place {
     uint32_t object; /* the capture's number */
 };
 
-/** A range of instructions that ran, in its object. It is a line of a cache. */
-struct profile_node {
-    uint64_t start, end; /* `end` behind the last instruction */
-    uint64_t shape;      /* how it ended: pug_profile_shape() */
-    uint32_t object;
-    uint32_t instructions;
-    uint32_t loops, head; /* what the loops know of it: see loops.c */
-    uint64_t target;      /* of a direct branch that was taken: its opcode says where it goes … */
-    uint32_t target_object; /* … in this object, */
-    bool has_target;
-    bool goes_back;   /* … to an address that is not behind it, and not for a call */
-    uint32_t next[2]; /* numbers of what followed lately */
-};
-
-/** What says how a range ended. */
+/** What says how a range ended, of its element. */
 static inline uint64_t pug_profile_shape(const struct pug_element *range)
 {
     const unsigned flags = range->flags & (PUG_ELEM_EXECUTED | PUG_ELEM_CONDITIONAL);
@@ -37,21 +23,73 @@ static inline uint64_t pug_profile_shape(const struct pug_element *range)
            (uint32_t)range->last_subtype << 8 | range->last_type;
 }
 
+/** What a range is, but for its context. */
+struct profile_step {
+    uint64_t start;
+    uint32_t size, instructions; /* bytes; no range has more */
+    uint64_t shape;              /* pug_profile_shape() */
+};
+
+static inline struct profile_step pug_profile_step(const struct pug_element *range)
+{
+    const uint64_t size = range->end - range->start;
+    return (struct profile_step){range->start, size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
+                                 range->count, pug_profile_shape(range)};
+}
+
+/** The same in an element, which has its context, and nothing that a range does not have. */
+static inline void pug_profile_step_put(const struct profile_step *step, struct pug_element *range)
+{
+    range->type = PUG_ELEM_INSTR_RANGE;
+    range->start = step->start;
+    range->end = step->start + step->size;
+    range->count = step->instructions;
+    range->flags = (uint16_t)(step->shape >> 32);
+    range->isa = (uint8_t)(step->shape >> 24);
+    range->last_size = (uint8_t)(step->shape >> 16);
+    range->last_subtype = (uint8_t)(step->shape >> 8);
+    range->last_type = (uint8_t)step->shape;
+}
+
+/** A range of instructions that ran, in its object. It is a line of a cache. */
+struct profile_node {
+    struct profile_step step; /* from the object's address on */
+    uint32_t object;
+    uint32_t loops, head;   /* what the loops know of it: see loops.c */
+    uint32_t target_object; /* of a direct branch that was taken: its opcode says where it goes … */
+    uint64_t target;        /* … in this object, */
+    bool has_target;
+    bool goes_back;   /* … to an address that is not behind it, and not for a call */
+    uint32_t next[2]; /* numbers of what followed lately */
+};
+
+/** Behind its last instruction. */
+static inline uint64_t pug_profile_node_behind(const struct profile_node *node)
+{
+    return node->step.start + node->step.size;
+}
+
 static inline uint8_t pug_profile_node_isa(const struct profile_node *node)
 {
-    return (uint8_t)(node->shape >> 24);
+    return (uint8_t)(node->step.shape >> 24);
 }
 
 static inline uint8_t pug_profile_node_last_size(const struct profile_node *node)
 {
-    return (uint8_t)(node->shape >> 16);
+    return (uint8_t)(node->step.shape >> 16);
+}
+
+/** Its last instruction. */
+static inline uint64_t pug_profile_node_last(const struct profile_node *node)
+{
+    return pug_profile_node_behind(node) - pug_profile_node_last_size(node);
 }
 
 /** Did it end with a branch that was taken? */
 static inline bool pug_profile_node_jumps_on(const struct profile_node *node)
 {
-    const uint8_t last_type = (uint8_t)node->shape;
-    return (node->shape >> 32 & PUG_ELEM_EXECUTED) &&
+    const uint8_t last_type = (uint8_t)node->step.shape;
+    return (node->step.shape >> 32 & PUG_ELEM_EXECUTED) &&
            (last_type == PUG_INSTR_BR || last_type == PUG_INSTR_BR_INDIRECT);
 }
 
@@ -75,18 +113,26 @@ struct profile_lane {
     unsigned map, next_map;
 };
 
+/** In place of a range's shape: the next one of the part's elements. */
+#define PROFILE_STEP_OTHER UINT64_MAX
+/** In a range's shape: cycles came with it, which are the start of another step behind it. */
+#define PROFILE_STEP_CYCLES (UINT64_C(1) << 63)
+
 /** So many steps belong together. */
 struct profile_steps {
     struct pug_situation situation;
+    struct pug_element like; /* the context of its ranges */
     size_t count;
 };
 
 struct profile_part {
     struct pug_capture *capture;
-    struct pug_counts *counts; /* of ranges that are given as elements; NULL: none were */
-    uint32_t stretch;          /* PUG_PROFILE_NONE: there were no elements */
-    struct pug_element *steps; /* elements that concern call stacks, for the caller's thread … */
+    struct pug_counts *counts;  /* of ranges that are given as elements; NULL: none were */
+    uint32_t stretch;           /* PUG_PROFILE_NONE: there were no elements */
+    struct profile_step *steps; /* what concerns call stacks, for the caller's thread: ranges … */
     size_t step_count, step_room;
+    struct pug_element *others; /* … what is no range … */
+    size_t other_count, other_room;
     struct profile_steps *groups; /* … and where they belong */
     size_t group_count, group_room;
     bool stacks;   /* steps are kept */
@@ -126,11 +172,11 @@ void pug_profile_find_target(struct profile_lane *lane, const struct pug_situati
 /** Is the node what a range is that begins at a place? */
 static inline bool pug_profile_is_node_of(const struct profile_node *node,
                                           const struct profile_place *place,
-                                          const struct pug_element *range)
+                                          const struct profile_step *range)
 {
-    return node->start == place->vaddr && node->end - node->start == range->end - range->start &&
-           node->object == place->object && node->shape == pug_profile_shape(range) &&
-           node->instructions == range->count;
+    return node->step.start == place->vaddr && node->object == place->object &&
+           node->step.size == range->size && node->step.instructions == range->instructions &&
+           node->step.shape == range->shape;
 }
 /** The number of the range of an element; NO_NODE: no memory. `after`: what ran before it. */
 uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
@@ -201,9 +247,8 @@ struct profile_stacks;
 struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects,
                                               struct profile_counted *counted);
 void pug_profile_stacks_free(struct profile_stacks *stacks);
-enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks,
-                                        const struct pug_situation *situation,
-                                        const struct pug_element *steps, size_t count);
+/** Take the steps of a part, which are of no use afterwards. */
+enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks, struct profile_part *part);
 /** What comes next has nothing to do with what came before: a stretch of its own. */
 void pug_profile_stacks_stretch(struct profile_stacks *stacks);
 /** The trace is over. */

@@ -154,7 +154,7 @@ static enum pug_status look_for_heads(struct profile_loops *loops,
         if (at->insn.type == PUG_INSTR_BR && !at->insn.link && !at->insn.table_jump &&
             at->insn.target <= at->address && at->insn.target >= code.start &&
             !add_head(loops, step->node->object,
-                      at->insn.target - step->range->start + step->node->start))
+                      at->insn.target - step->range->start + step->node->step.start))
             status = PUG_ERR_MEM;
     pug_walk_free(walk);
     return status;
@@ -167,7 +167,7 @@ static enum pug_status find_function(struct profile_loops *loops,
     uint32_t number;
     bool is_new;
     *function = (struct function){
-        .start = step->frame->function.start - step->range->start + step->node->start,
+        .start = step->frame->function.start - step->range->start + step->node->step.start,
         .object = step->node->object,
         .first = loops->count,
     };
@@ -231,7 +231,7 @@ static enum pug_status open_activation(struct profile_loops *loops, struct activ
     activation->object = function.object;
     activation->first = function.first;
     activation->count = function.count;
-    activation->last = step->node->start;
+    activation->last = step->node->step.start;
     activation->expects = false;
     return PUG_OK;
 }
@@ -374,7 +374,7 @@ static uint32_t first_head_of(const struct profile_loops *loops,
                               const struct activation *activation, struct profile_node *node)
 {
     if (activation->count > 0 && node->loops != activation->first + 1) {
-        node->head = first_head(loops, activation, node->start);
+        node->head = first_head(loops, activation, node->step.start);
         node->loops = activation->first + 1;
     }
     return activation->count > 0 ? node->head : 0;
@@ -383,15 +383,15 @@ static uint32_t first_head_of(const struct profile_loops *loops,
 static void run_range(struct profile_loops *loops, struct stack *stack,
                       struct activation *activation, struct profile_node *node)
 {
-    const uint64_t last = node->end - pug_profile_node_last_size(node);
-    const bool jumped = activation->expects && node->start == activation->expected;
-    if (activation->by_jump > 0 && node->start > activation->last)
-        jump_over(loops, activation, node->start);
+    const uint64_t last = pug_profile_node_last(node);
+    const bool jumped = activation->expects && node->step.start == activation->expected;
+    if (activation->by_jump > 0 && node->step.start > activation->last)
+        jump_over(loops, activation, node->step.start);
     for (uint32_t n = first_head_of(loops, activation, node); n < activation->count; n++) {
         const uint64_t head = loops->sums[activation->first + n].head;
         if (head > last)
             break;
-        begin_round(loops, stack, activation, n, jumped && head == node->start);
+        begin_round(loops, stack, activation, n, jumped && head == node->step.start);
     }
     activation->expects = node->goes_back;
     activation->expected = node->target;

@@ -97,9 +97,9 @@ enum pug_status pug_profile_range_of(struct profile_objects *objects,
                                      struct pug_profile_range *range)
 {
     *range = (struct pug_profile_range){
-        .first = node->start,
-        .last = node->end - pug_profile_node_last_size(node),
-        .instructions = node->instructions,
+        .first = node->step.start,
+        .last = pug_profile_node_last(node),
+        .instructions = node->step.instructions,
         .last_size = pug_profile_node_last_size(node),
         .isa = pug_profile_node_isa(node),
         .end = pug_profile_node_end(node),

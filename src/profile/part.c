@@ -22,6 +22,7 @@ void pug_profile_part_free(struct profile_part *part)
 {
     pug_counts_free(part->counts);
     free(part->steps);
+    free(part->others);
     free(part->groups);
     free(part);
 }
@@ -58,6 +59,8 @@ static void pack_steps(const struct profile_part *part, struct pug_state *bytes)
     }
     pug_state_number(bytes, part->step_count);
     pug_state_put(bytes, part->steps, part->step_count * sizeof(*part->steps));
+    pug_state_number(bytes, part->other_count);
+    pug_state_put(bytes, part->others, part->other_count * sizeof(*part->others));
 }
 
 void pug_profile_part_pack(const void *context, struct pug_state *bytes)
@@ -103,20 +106,46 @@ static bool unpack_groups(struct profile_part *part, struct pug_bytes *bytes,
     return part->groups != NULL;
 }
 
+/** So many items of this size; NULL: no memory, or there are not so many. */
+static void *unpack_items(struct pug_bytes *bytes, size_t *count, size_t size)
+{
+    const uint64_t wanted = pug_bytes_take_64(bytes);
+    if (wanted > pug_bytes_left(bytes) / size)
+        return NULL;
+    void *items = malloc(((size_t)wanted + 1) * size);
+    const uint8_t *at = pug_bytes_take(bytes, (size_t)wanted * size);
+    if (items && at) {
+        memcpy(items, at, (size_t)wanted * size);
+        *count = (size_t)wanted;
+    }
+    return items;
+}
+
+/** Are there as many steps as groups say, each of them whole, and as many others as they are of? */
+static bool is_whole(const struct profile_part *part)
+{
+    const struct profile_step *steps = part->steps;
+    size_t left = part->step_count, others = 0;
+    for (size_t n = 0; n < part->group_count; n++) {
+        const size_t count = part->groups[n].count;
+        if (count > left)
+            return false;
+        for (size_t i = 0; i < count; i++)
+            if (steps[i].shape == PROFILE_STEP_OTHER)
+                others++;
+            else if ((steps[i].shape & PROFILE_STEP_CYCLES) && ++i == count)
+                return false;
+        steps += count;
+        left -= count;
+    }
+    return left == 0 && others == part->other_count;
+}
+
 static bool unpack_steps(struct profile_part *part, struct pug_bytes *bytes)
 {
-    const uint64_t count = pug_bytes_take_64(bytes);
-    if (count > pug_bytes_left(bytes) / sizeof(*part->steps))
-        return false;
-    size_t grouped = 0;
-    for (size_t i = 0; i < part->group_count && grouped <= count; i++)
-        grouped += part->groups[i].count;
-    part->step_count = part->step_room = (size_t)count;
-    part->steps = malloc((part->step_count + 1) * sizeof(*part->steps));
-    const uint8_t *at = pug_bytes_take(bytes, part->step_count * sizeof(*part->steps));
-    if (part->steps && at)
-        memcpy(part->steps, at, part->step_count * sizeof(*part->steps));
-    return part->steps && at && grouped == count;
+    part->steps = unpack_items(bytes, &part->step_count, sizeof(*part->steps));
+    part->others = unpack_items(bytes, &part->other_count, sizeof(*part->others));
+    return part->steps && part->others && is_whole(part);
 }
 
 struct profile_part *pug_profile_part_unpack(struct pug_capture *capture, const uint8_t *from,
@@ -172,6 +201,13 @@ static void note(struct profile_part *part, const struct pug_element *element)
     part->notes[PUG_NOTE_NO_PATH] += element->type == PUG_ELEM_I_RANGE_NOPATH;
 }
 
+static inline bool same_context(const struct pug_element *a, const struct pug_element *b)
+{
+    const struct pug_count_key left = pug_counts_context_key(a, 0),
+                               right = pug_counts_context_key(b, 0);
+    return left.words[0] == right.words[0] && left.words[1] == right.words[1];
+}
+
 /* Does an element concern call stacks? */
 static inline bool is_step(const struct pug_element *element)
 {
@@ -192,24 +228,31 @@ static inline bool is_step(const struct pug_element *element)
     }
 }
 
-/* A quarter of a megabyte: a few bytes of trace may stand for any number of steps. */
+/* Steps of a portion: a few bytes of trace may stand for any number of them. */
 #define PORTION 4096u
 
 /** Hand on the steps that there are, as a part that has nothing else. */
 static void hand_on(struct profile_part *part)
 {
     struct profile_part *portion = pug_profile_part_new(part->capture, true);
+    const size_t size = part->step_count * sizeof(*part->steps) +
+                        part->other_count * sizeof(*part->others) +
+                        part->group_count * sizeof(*part->groups);
     if (portion) {
         portion->stretch = part->stretch;
         portion->steps = part->steps;
         portion->step_count = part->step_count;
+        portion->others = part->others;
+        portion->other_count = part->other_count;
         portion->groups = part->groups;
         portion->group_count = part->group_count;
         part->steps = NULL;
+        part->others = NULL;
         part->groups = NULL;
-        part->step_count = part->step_room = part->group_count = part->group_room = 0;
+        part->step_count = part->step_room = part->other_count = part->other_room = 0;
+        part->group_count = part->group_room = 0;
     }
-    part->unwanted = !pug_passage_give(part->passage, portion, PORTION * sizeof(*part->steps));
+    part->unwanted = !pug_passage_give(part->passage, portion, size);
 }
 
 /** Room for so many items more. */
@@ -227,46 +270,93 @@ static bool grow(void **items, size_t *room, size_t count, size_t more, size_t s
     return true;
 }
 
-/** What is handed on by portions has room for one at once. */
-static bool make_room(struct profile_part *part, size_t more)
+/** Room for another step, of any kind; false: there is none, or nobody wants it. */
+static bool make_room(struct profile_part *part)
 {
-    void *steps = part->steps, *groups = part->groups;
-    if (part->passage)
-        more = PORTION - part->step_count;
-    part->failed |= !grow(&steps, &part->step_room, part->step_count, more, sizeof(*part->steps)) ||
-                    !grow(&groups, &part->group_room, part->group_count, 1, sizeof(*part->groups));
+    if (part->passage && part->step_count + 2 > PORTION)
+        hand_on(part);
+    if (part->unwanted)
+        return false;
+    /* what is handed on by portions has room for one at once */
+    const size_t more = part->passage ? PORTION - part->step_count : 2;
+    void *steps = part->steps, *others = part->others, *groups = part->groups;
+    part->failed |=
+        !grow(&steps, &part->step_room, part->step_count, more, sizeof(*part->steps)) ||
+        !grow(&others, &part->other_room, part->other_count, 1, sizeof(*part->others)) ||
+        !grow(&groups, &part->group_room, part->group_count, 1, sizeof(*part->groups));
     part->steps = steps;
+    part->others = others;
     part->groups = groups;
     return !part->failed;
 }
 
-/** The steps among elements, for which there is room; how many they are. */
-static size_t copy_steps(struct profile_part *part, const struct pug_element *elements,
-                         size_t count)
+/** A group for an element and those that have its context. */
+static void begin_group(struct profile_part *part, const struct pug_situation *situation,
+                        const struct pug_element *element)
 {
-    struct pug_element *to = part->steps + part->step_count;
-    for (size_t i = 0; i < count; i++)
-        if (is_step(&elements[i]))
-            *to++ = elements[i];
-    const size_t copied = (size_t)(to - part->steps) - part->step_count;
-    part->step_count += copied;
-    return copied;
+    part->groups[part->group_count++] =
+        (struct profile_steps){.situation = *situation,
+                               .like = {.context_id = element->context_id,
+                                        .vmid = element->vmid,
+                                        .source = element->source,
+                                        .security = element->security,
+                                        .level = element->level,
+                                        .context_flags = element->context_flags}};
+}
+
+/** Ranges without cycles, as long as there are and have room; how many. */
+static size_t keep_ranges(struct profile_part *part, struct profile_steps *group,
+                          const struct pug_element *elements, size_t count)
+{
+    struct profile_step *to = part->steps + part->step_count;
+    const size_t room = part->step_room - part->step_count;
+    size_t i = 0;
+    for (; i < count && i < room && elements[i].type == PUG_ELEM_INSTR_RANGE &&
+           !(elements[i].flags & PUG_ELEM_HAS_CC) && same_context(&group->like, &elements[i]);
+         i++)
+        to[i] = pug_profile_step(&elements[i]);
+    part->step_count += i;
+    group->count += i;
+    return i;
+}
+
+static void keep_step(struct profile_part *part, struct profile_steps *group,
+                      const struct pug_element *element)
+{
+    struct profile_step *step = &part->steps[part->step_count];
+    const size_t before = part->step_count++;
+    if (element->type == PUG_ELEM_INSTR_RANGE) {
+        step[0] = pug_profile_step(element);
+        step[0].shape |= PROFILE_STEP_CYCLES;
+        step[1] = (struct profile_step){.start = element->cycle_count};
+        part->step_count++;
+    } else {
+        step[0] = (struct profile_step){.shape = PROFILE_STEP_OTHER};
+        part->others[part->other_count++] = *element;
+    }
+    group->count += part->step_count - before;
 }
 
 static void keep_steps(struct profile_part *part, const struct pug_situation *situation,
                        const struct pug_element *elements, size_t count)
 {
-    while (count > 0 && !part->failed) {
-        if (part->step_count >= PORTION && part->passage)
-            hand_on(part);
-        if (part->unwanted || !make_room(part, count))
+    size_t first = part->group_count; /* of this situation */
+    for (size_t i = 0; i < count;) {
+        if (!is_step(&elements[i])) {
+            i++;
+            continue;
+        }
+        if (!make_room(part))
             return;
-        const size_t room = part->step_room - part->step_count, now = room < count ? room : count;
-        const size_t copied = copy_steps(part, elements, now);
-        if (copied > 0)
-            part->groups[part->group_count++] = (struct profile_steps){*situation, copied};
-        elements += now;
-        count -= now;
+        first = first < part->group_count ? first : part->group_count;
+        if (part->group_count == first ||
+            !same_context(&part->groups[part->group_count - 1].like, &elements[i]))
+            begin_group(part, situation, &elements[i]);
+        struct profile_steps *group = &part->groups[part->group_count - 1];
+        const size_t kept = keep_ranges(part, group, &elements[i], count - i);
+        if (kept == 0)
+            keep_step(part, group, &elements[i]);
+        i += kept > 0 ? kept : 1;
     }
 }
 

@@ -72,17 +72,6 @@ static void append(struct counting *counting, const struct profile_part *part)
     fail(counting, pug_counts_status(counting->counts));
 }
 
-static void take_steps(struct counting *counting, const struct profile_part *part)
-{
-    const struct pug_element *steps = part->steps;
-    for (size_t i = 0; i < part->group_count; i++) {
-        const struct profile_steps *group = &part->groups[i];
-        fail(counting,
-             pug_profile_stacks_take(counting->stacks, &group->situation, steps, group->count));
-        steps += group->count;
-    }
-}
-
 static bool take(void *context, void *taken)
 {
     struct counting *counting = context;
@@ -95,7 +84,7 @@ static bool take(void *context, void *taken)
     if (part->counts)
         append(counting, part);
     if (counting->stacks && counting->status == PUG_OK)
-        take_steps(counting, part);
+        fail(counting, pug_profile_stacks_take(counting->stacks, part));
     pug_profile_part_free(part);
     return counting->status == PUG_OK;
 }

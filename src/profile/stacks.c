@@ -28,13 +28,13 @@ struct stack_task {
 struct here {
     bool known; /* else there is nothing else here */
     uint32_t task, depth;
-    const struct pug_element *first, *last; /* of these ranges; NULL: there are none */
+    const struct profile_step *first, *last; /* of these ranges; NULL: there are none */
     uint64_t instructions;
 };
 
 /** What was asked lately, of one address space each: functions by address, and frames. */
 #define FUNCTIONS_KNOWN 4096u
-#define FRAMES_KNOWN    16384u
+#define FRAMES_KNOWN    32768u
 
 struct known_function {
     uint64_t space, address;
@@ -45,7 +45,8 @@ struct known_function {
 struct known_frame {
     uint64_t space, function, site;
     uint32_t parent, task, number;
-    uint8_t kind; /* enum pug_call_kind */
+    uint32_t entered; /* how often since that was added to the profile last */
+    uint8_t kind;     /* enum pug_call_kind */
     bool asked;
 };
 
@@ -164,6 +165,17 @@ static bool look_up_frame(struct profile_stacks *stacks, const struct pug_call_f
     return status == PUG_OK;
 }
 
+/* What is known of a frame makes room for another one. */
+static void forget_frame(struct profile_stacks *stacks, struct known_frame *known)
+{
+    if (known->entered == 0)
+        return;
+    struct pug_profile_frame *frame =
+        pug_profile_item(&stacks->objects->profile->frames, known->number);
+    frame->calls = pug_profile_sum(frame->calls, known->entered);
+    known->entered = 0;
+}
+
 /** The number of the frame that was entered; PUG_PROFILE_NONE: there is no room for one. */
 static uint32_t enter_frame(struct profile_stacks *stacks, const struct pug_call_frame *called,
                             uint32_t parent, uint32_t task)
@@ -176,19 +188,26 @@ static uint32_t enter_frame(struct profile_stacks *stacks, const struct pug_call
     if (known->asked && known->parent == parent && known->function == function &&
         known->site == called->site && known->kind == called->kind && known->task == task &&
         known->space == space) {
-        struct pug_profile_frame *kept =
-            pug_profile_item(&stacks->objects->profile->frames, known->number);
-        kept->calls = pug_profile_sum(kept->calls, called->kind != PUG_CALL_FOUND);
+        known->entered += called->kind != PUG_CALL_FOUND;
+        if (known->entered == UINT32_MAX)
+            forget_frame(stacks, known);
         return known->number;
     }
+    forget_frame(stacks, known);
     uint32_t number;
     if (!look_up_frame(stacks, called, parent, task, &number)) {
         pug_profile_note(stacks->objects->profile, PUG_NOTE_FRAMES_FULL,
                          stacks->trail.status == PUG_OK);
         return PUG_PROFILE_NONE;
     }
-    *known = (struct known_frame){space, function, called->site, parent,
-                                  task,  number,   called->kind, true};
+    *known = (struct known_frame){.space = space,
+                                  .function = function,
+                                  .site = called->site,
+                                  .parent = parent,
+                                  .task = task,
+                                  .number = number,
+                                  .kind = called->kind,
+                                  .asked = true};
     return number;
 }
 
@@ -270,21 +289,35 @@ static uint32_t find_task(struct profile_stacks *stacks, const struct pug_situat
 
 /* ---- counting ---- */
 
-static void add_cost(struct profile_stacks *stacks, uint32_t frame, uint64_t cycles, uint64_t time)
+/* The top frame of a task, NULL: there is none; how many there are. */
+static uint32_t find_top(const struct profile_stacks *stacks, uint32_t task,
+                         const struct pug_call_frame **top)
 {
-    struct pug_profile_frame *kept = pug_profile_item(&stacks->objects->profile->frames, frame);
+    const struct pug_call_frame *frames;
+    const uint32_t depth = pug_calls_stack(stacks->calls, task, &frames);
+    *top = depth > 0 ? &frames[depth - 1] : NULL;
+    return depth;
+}
+
+static void add_cost(struct profile_stacks *stacks, const struct pug_call_frame *frame,
+                     uint64_t cycles, uint64_t time)
+{
+    if (!frame)
+        return;
+    struct pug_profile_frame *kept =
+        pug_profile_item(&stacks->objects->profile->frames, frame_number(frame));
     kept->cycles = pug_profile_sum(kept->cycles, cycles);
     kept->time = pug_profile_sum(kept->time, time);
 }
 
 /* Time goes to who was on top when it passed; in nanoseconds where the capture knows the clock. */
-static void take_time(struct profile_stacks *stacks, struct stack_task *task, uint32_t frame,
-                      uint64_t timestamp)
+static void take_time(struct profile_stacks *stacks, struct stack_task *task,
+                      const struct pug_call_frame *frame, uint64_t timestamp)
 {
     const enum pug_profile_unit unit =
         pug_capture_clock(stacks->objects->capture, timestamp, &timestamp) ? PUG_PROFILE_NANOSECONDS
                                                                            : PUG_PROFILE_TICKS;
-    if (task->has_timestamp && timestamp > task->timestamp && frame != NO_NODE) {
+    if (task->has_timestamp && timestamp > task->timestamp && frame) {
         add_cost(stacks, frame, 0, timestamp - task->timestamp);
         pug_profile_set_time_unit(stacks->objects->profile, unit);
     }
@@ -296,11 +329,11 @@ static void take_time(struct profile_stacks *stacks, struct stack_task *task, ui
  * A thread that comes from another processor was in the kernel meanwhile. Where that has a buffer
  * of its own it may have been anywhere: buffers are read one after the other.
  */
-static void note_move(struct profile_stacks *stacks, uint32_t number, uint64_t index)
+static void note_move(struct profile_stacks *stacks, uint32_t number)
 {
     struct stack_task *task = task_at(stacks, number);
     const struct pug_situation *situation = stacks->situation;
-    const struct pug_element gap = {.type = PUG_ELEM_TRACE_ON, .index = index};
+    const struct pug_element gap = {.type = PUG_ELEM_TRACE_ON};
     if (task->buffer == situation->buffer && task->source == situation->source)
         return;
     task->buffer = situation->buffer;
@@ -312,23 +345,22 @@ static void note_move(struct profile_stacks *stacks, uint32_t number, uint64_t i
 /* A range that ran on the top frame; what it is there. */
 static struct profile_ran take_range(struct profile_stacks *stacks, uint32_t task,
                                      const struct pug_call_frame *top, uint32_t depth,
-                                     const struct pug_element *range)
+                                     const struct pug_element *range,
+                                     const struct profile_step *step)
 {
-    const struct profile_ran ran =
-        pug_profile_trail_run(&stacks->trail, frame_number(top), stacks->situation, range);
+    struct profile_trail *trail = &stacks->trail;
+    const struct profile_ran ran = pug_profile_trail_run(trail, frame_number(top), step);
     if (ran.use == NO_NODE)
         return ran;
-    const struct profile_loops_step step = {
+    const struct profile_loops_step ran_step = {
         .space = stacks->situation->space,
         .range = range,
-        .node = &stacks->trail.lane.nodes[ran.node],
+        .node = &trail->lane.nodes[ran.node],
         .frame = top,
         .task = task,
         .depth = depth - 1,
     };
-    fail(stacks, pug_profile_loops_run(stacks->loops, &step));
-    if (range->flags & PUG_ELEM_HAS_CC)
-        pug_profile_trail_cycles(&stacks->trail, range->cycle_count);
+    fail(stacks, pug_profile_loops_run(stacks->loops, &ran_step));
     return ran;
 }
 
@@ -353,17 +385,17 @@ static bool is_plain(const struct pug_element *range)
 }
 
 /* Is the range what was behind the last one before? Then it is counted. */
-static inline bool follow(struct profile_stacks *stacks, const struct pug_element *range)
+static inline bool follow(struct profile_stacks *stacks, const struct profile_step *range)
 {
     struct here *here = &stacks->here;
     struct profile_trail *trail = &stacks->trail;
-    if (!profile_trail_follow(trail, stacks->situation, range))
+    if (!profile_trail_follow(trail, range))
         return false;
     pug_profile_loops_go_on(stacks->loops, here->task, here->depth - 1,
                             &trail->lane.nodes[trail->last.node]);
     here->first = here->first ? here->first : range;
     here->last = range;
-    here->instructions += range->count;
+    here->instructions += range->instructions;
     return true;
 }
 
@@ -373,7 +405,8 @@ static void settle(struct profile_stacks *stacks)
     struct here *here = &stacks->here;
     if (!here->last)
         return;
-    struct pug_element range = *here->last;
+    struct pug_element range = stacks->trail.group->like;
+    pug_profile_step_put(here->last, &range);
     range.start = here->first->start;
     for (; here->instructions > UINT32_MAX; here->instructions -= UINT32_MAX) {
         struct pug_element part = range;
@@ -387,64 +420,111 @@ static void settle(struct profile_stacks *stacks)
     here->instructions = 0;
 }
 
+/* `step`: of a range. */
 static void take_step(struct profile_stacks *stacks, uint32_t task,
-                      const struct pug_element *element)
+                      const struct pug_element *element, const struct profile_step *step)
 {
     struct profile_trail *trail = &stacks->trail;
     const struct profile_ran before = trail->last;
     const bool follows = stacks->here.known;
     const uint64_t events = stacks->events;
-    const bool range = element->type == PUG_ELEM_INSTR_RANGE;
+    const struct pug_call_frame *top;
+    settle(stacks);
+    stacks->here.known = false;
     fail(stacks, pug_calls_take(stacks->calls, task, element, 1));
-    if (trail->status != PUG_OK) /* the frame may have no number */
+    const uint32_t depth = find_top(stacks, task, &top);
+    if (!step || !top || trail->status != PUG_OK) /* the frame may have no number */
         return;
-    const struct pug_call_frame *frames;
-    const uint32_t depth = pug_calls_stack(stacks->calls, task, &frames);
-    const struct pug_call_frame *top = depth > 0 ? &frames[depth - 1] : NULL;
-    const uint32_t frame = top ? frame_number(top) : NO_NODE;
-    if (element->type != PUG_ELEM_TIMESTAMP)
-        stacks->here.known = false;
-    if (range && top) {
-        const struct profile_ran ran = take_range(stacks, task, top, depth, element);
-        if (follows && ran.use != NO_NODE && events == stacks->events)
-            pug_profile_trail_learn(trail, before, ran);
-        if (ran.use != NO_NODE && has_number(top) && is_plain(element))
-            stacks->here = (struct here){.known = true, .task = task, .depth = depth};
-    }
-    if (!range)
-        pug_profile_trail_other(trail, element);
-    if (element->type == PUG_ELEM_TIMESTAMP)
-        take_time(stacks, task_at(stacks, task), frame, element->timestamp);
-    if ((element->flags & PUG_ELEM_HAS_CC) && top)
-        add_cost(stacks, frame, element->cycle_count, 0);
+    const struct profile_ran ran = take_range(stacks, task, top, depth, element, step);
+    if (follows && ran.use != NO_NODE && events == stacks->events)
+        pug_profile_trail_learn(trail, before, ran);
+    if (ran.use != NO_NODE && has_number(top) && is_plain(element))
+        stacks->here = (struct here){.known = true, .task = task, .depth = depth};
 }
 
-enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks,
-                                        const struct pug_situation *situation,
-                                        const struct pug_element *steps, size_t count)
+/* An element that is no range. What only tells a time is nothing to the calls. */
+static void take_other(struct profile_stacks *stacks, uint32_t task,
+                       const struct pug_element *element)
 {
-    struct profile_trail *trail = &stacks->trail;
-    if (count == 0 || trail->status != PUG_OK)
-        return trail->status;
-    stacks->situation = situation;
-    pug_profile_trail_situation(trail, situation);
-    const uint32_t task = find_task(stacks, situation);
-    if (task == PUG_NO_TASK || trail->status != PUG_OK)
-        return trail->status;
-    if (task != stacks->here.task || !trail->follows)
-        stacks->here.known = false;
-    note_move(stacks, task, steps[0].index);
-    for (size_t i = 0; i < count && trail->status == PUG_OK; i++) {
-        const bool simple =
-            steps[i].type == PUG_ELEM_INSTR_RANGE && !(steps[i].flags & PUG_ELEM_HAS_CC);
-        if (simple && stacks->here.known && follow(stacks, &steps[i]))
-            continue;
-        settle(stacks);
-        take_step(stacks, task, &steps[i]);
+    const struct pug_call_frame *top;
+    if (element->type != PUG_ELEM_TIMESTAMP && element->type != PUG_ELEM_CYCLE_COUNT)
+        take_step(stacks, task, element, NULL);
+    pug_profile_trail_other(&stacks->trail, element);
+    if (stacks->trail.status != PUG_OK)
+        return;
+    find_top(stacks, task, &top);
+    if (element->type == PUG_ELEM_TIMESTAMP)
+        take_time(stacks, task_at(stacks, task), top, element->timestamp);
+    if (element->flags & PUG_ELEM_HAS_CC)
+        add_cost(stacks, top, element->cycle_count, 0);
+}
+
+static inline void take_run(struct profile_stacks *stacks, uint32_t task,
+                            const struct profile_step *step, struct pug_element *range)
+{
+    if (stacks->here.known && follow(stacks, step))
+        return;
+    pug_profile_step_put(step, range);
+    take_step(stacks, task, range, step);
+}
+
+/* Cycles came with the range that ran last. */
+static void take_cycles(struct profile_stacks *stacks, uint32_t task, uint64_t cycles)
+{
+    const struct pug_call_frame *top;
+    if (stacks->trail.status != PUG_OK)
+        return;
+    find_top(stacks, task, &top);
+    pug_profile_trail_cycles(&stacks->trail, cycles);
+    add_cost(stacks, top, cycles, 0);
+}
+
+/* Take the steps of a group: `others` are those that are no ranges. */
+static void take_steps(struct profile_stacks *stacks, uint32_t task, struct profile_step *steps,
+                       const struct pug_element **others)
+{
+    const struct profile_steps *group = stacks->trail.group;
+    struct pug_element range = group->like;
+    for (size_t i = 0; i < group->count && stacks->trail.status == PUG_OK; i++) {
+        struct profile_step *step = &steps[i];
+        if (!(step->shape & PROFILE_STEP_CYCLES)) { /* nor is it PROFILE_STEP_OTHER */
+            take_run(stacks, task, step, &range);
+        } else if (step->shape == PROFILE_STEP_OTHER) {
+            take_other(stacks, task, (*others)++);
+        } else {
+            step->shape &= ~PROFILE_STEP_CYCLES;
+            take_run(stacks, task, step, &range);
+            take_cycles(stacks, task, steps[++i].start);
+        }
     }
     settle(stacks);
-    pug_profile_trail_pause(trail);
-    return trail->status;
+}
+
+static void take_group(struct profile_stacks *stacks, const struct profile_steps *group,
+                       struct profile_step *steps, const struct pug_element **others)
+{
+    struct profile_trail *trail = &stacks->trail;
+    stacks->situation = &group->situation;
+    pug_profile_trail_begin_group(trail, group);
+    const uint32_t task = find_task(stacks, &group->situation);
+    if (task == PUG_NO_TASK || trail->status != PUG_OK)
+        return;
+    if (task != stacks->here.task || !trail->follows)
+        stacks->here.known = false;
+    note_move(stacks, task);
+    take_steps(stacks, task, steps, others);
+    pug_profile_trail_end_group(trail);
+}
+
+enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks, struct profile_part *part)
+{
+    struct profile_step *steps = part->steps;
+    const struct pug_element *others = part->others;
+    for (size_t i = 0; i < part->group_count && stacks->trail.status == PUG_OK; i++) {
+        take_group(stacks, &part->groups[i], steps, &others);
+        steps += part->groups[i].count;
+    }
+    return stacks->trail.status;
 }
 
 void pug_profile_stacks_stretch(struct profile_stacks *stacks)
@@ -455,6 +535,8 @@ void pug_profile_stacks_stretch(struct profile_stacks *stacks)
 
 enum pug_status pug_profile_stacks_end(struct profile_stacks *stacks)
 {
+    for (size_t i = 0; i < FRAMES_KNOWN; i++)
+        forget_frame(stacks, &stacks->frames[i]);
     pug_profile_trail_end(&stacks->trail);
     fail(stacks, pug_profile_loops_end(stacks->loops, stacks->objects));
     return stacks->trail.status;

@@ -137,7 +137,7 @@ void pug_profile_trail_add_up(struct profile_trail *trail, const struct profile_
     count(trail, ran, next->times);
     fail(trail,
          pug_profile_counted_went(trail->counted, &nodes[behind->node],
-                                  (struct profile_place){to->start, to->object}, next->times));
+                                  (struct profile_place){to->step.start, to->object}, next->times));
     next->times = 0;
 }
 
@@ -154,7 +154,8 @@ static bool goes_on(const struct profile_trail *trail, struct profile_ran from,
 {
     const struct profile_node *a = &trail->lane.nodes[from.node], *b = &trail->lane.nodes[to.node];
     return trail->behind[from.use].node == from.node && trail->behind[to.use].node == to.node &&
-           (pug_profile_node_jumps_on(a) || (a->end == b->start && a->object == b->object));
+           (pug_profile_node_jumps_on(a) ||
+            (pug_profile_node_behind(a) == b->step.start && a->object == b->object));
 }
 
 /* ---- seams ---- */
@@ -162,26 +163,27 @@ static bool goes_on(const struct profile_trail *trail, struct profile_ran from,
 /** A source's seam gets to know its last range. */
 static void tell_seam(struct profile_trail *trail)
 {
-    const struct pug_element *range = trail->unseen;
-    if (!range)
+    if (!trail->unseen)
         return;
+    struct pug_element range = trail->group->like;
+    pug_profile_step_put(trail->unseen, &range);
     trail->unseen = NULL;
-    struct pug_count_seam *seam = pug_counts_seam(trail->counts, range->source);
+    struct pug_count_seam *seam = pug_counts_seam(trail->counts, range.source);
     const uint32_t context =
-        seam ? pug_counts_context(trail->counts, range, seam->memory) : UINT32_MAX;
+        seam ? pug_counts_context(trail->counts, &range, seam->memory) : UINT32_MAX;
     if (context == UINT32_MAX)
         return;
-    pug_counts_behind(seam, context, range);
-    seam->tail = pug_counts_jumps_on(range) ? pug_counts_branch(range, context)
-                                            : (struct pug_count_pending){.open = false};
+    pug_counts_behind(seam, context, &range);
+    seam->tail = pug_counts_jumps_on(&range) ? pug_counts_branch(&range, context)
+                                             : (struct pug_count_pending){.open = false};
 }
 
 /** A range that something came before, or that execution cannot come to from the last one. */
 static void count_alone(struct profile_trail *trail, struct profile_ran ran,
-                        const struct pug_element *range)
+                        const struct profile_step *range)
 {
     tell_seam(trail);
-    struct pug_count_seam *seam = pug_counts_seam(trail->counts, range->source);
+    struct pug_count_seam *seam = pug_counts_seam(trail->counts, trail->group->like.source);
     if (seam)
         pug_counts_follow(trail->counts, seam, range->start);
     count(trail, ran, 1);
@@ -192,7 +194,7 @@ static void count_alone(struct profile_trail *trail, struct profile_ran ran,
 /** What is behind the last range on any frame, if it is this one. */
 static struct profile_next *find_other(struct profile_trail *trail,
                                        const struct profile_place *place,
-                                       const struct pug_element *range)
+                                       const struct profile_step *range)
 {
     if (trail->last.use == NO_NODE)
         return NULL;
@@ -205,8 +207,8 @@ static struct profile_next *find_other(struct profile_trail *trail,
 
 /** What a range is; NO_NODE: no memory. `other`: what find_other() has. */
 static struct profile_ran look_up(struct profile_trail *trail, uint32_t frame,
-                                  const struct pug_situation *situation,
-                                  const struct pug_element *range, const struct profile_next *other)
+                                  const struct profile_step *range,
+                                  const struct profile_next *other)
 {
     struct profile_ran ran = {NO_NODE, NO_NODE};
     if (other) {
@@ -214,7 +216,10 @@ static struct profile_ran look_up(struct profile_trail *trail, uint32_t frame,
         if (trail->behind[other->use].frame == frame)
             return ran;
     } else {
-        ran.node = pug_profile_node(&trail->lane, situation, range, trail->last.node);
+        struct pug_element element = trail->group->like;
+        pug_profile_step_put(range, &element);
+        ran.node =
+            pug_profile_node(&trail->lane, &trail->group->situation, &element, trail->last.node);
     }
     if (ran.node == NO_NODE)
         fail(trail, PUG_ERR_MEM);
@@ -223,17 +228,17 @@ static struct profile_ran look_up(struct profile_trail *trail, uint32_t frame,
 }
 
 struct profile_ran pug_profile_trail_run(struct profile_trail *trail, uint32_t frame,
-                                         const struct pug_situation *situation,
-                                         const struct pug_element *range)
+                                         const struct profile_step *range)
 {
     const struct profile_ran before = trail->last;
-    const struct profile_place place = profile_place(&trail->lane, situation, range->start);
+    const struct profile_place place =
+        profile_place(&trail->lane, &trail->group->situation, range->start);
     struct profile_next *other = find_other(trail, &place, range);
     if (other && trail->follows && trail->behind[other->use].frame == frame) {
         profile_trail_again(trail, &trail->behind[before.use], other, range);
         return trail->last;
     }
-    const struct profile_ran ran = look_up(trail, frame, situation, range, other);
+    const struct profile_ran ran = look_up(trail, frame, range, other);
     if (ran.use == NO_NODE)
         return ran;
     if (trail->follows && goes_on(trail, before, ran)) {
@@ -246,7 +251,7 @@ struct profile_ran pug_profile_trail_run(struct profile_trail *trail, uint32_t f
     trail->last = ran;
     trail->unseen = range;
     trail->follows = true;
-    trail->source = range->source;
+    trail->source = trail->group->like.source;
     return ran;
 }
 
@@ -285,18 +290,20 @@ void pug_profile_trail_other(struct profile_trail *trail, const struct pug_eleme
 
 /* ---- where that is ---- */
 
-void pug_profile_trail_situation(struct profile_trail *trail, const struct pug_situation *situation)
+void pug_profile_trail_begin_group(struct profile_trail *trail, const struct profile_steps *group)
 {
     const uint64_t space = trail->lane.space;
-    pug_profile_lane_situation(&trail->lane, situation);
-    if (space != trail->lane.space || trail->source != situation->source)
+    trail->group = group;
+    pug_profile_lane_situation(&trail->lane, &group->situation);
+    if (space != trail->lane.space || trail->source != group->like.source)
         trail->follows = false;
-    pug_counts_set_memory(trail->counts, situation->source, trail->lane.space);
+    pug_counts_set_memory(trail->counts, group->like.source, trail->lane.space);
 }
 
-void pug_profile_trail_pause(struct profile_trail *trail)
+void pug_profile_trail_end_group(struct profile_trail *trail)
 {
     tell_seam(trail);
+    trail->group = NULL;
 }
 
 void pug_profile_trail_stretch(struct profile_trail *trail)

@@ -45,9 +45,10 @@ struct profile_trail {
     uint32_t sum_room, behind_room;
     struct pug_counts *counts; /* seams, and jumps that are not between two ranges */
     struct profile_ran last;
-    uint16_t source;                  /* of the last range */
-    bool follows;                     /* the next range of this source comes directly behind it */
-    const struct pug_element *unseen; /* the last range, if the source's seam does not know it */
+    uint16_t source;                   /* of the last range */
+    bool follows;                      /* the next range of this source comes directly behind it */
+    const struct profile_step *unseen; /* the last range, if the source's seam does not know it */
+    const struct profile_steps *group; /* of what comes */
     enum pug_status status;
 };
 
@@ -55,11 +56,10 @@ struct profile_trail {
 bool pug_profile_trail_begin(struct profile_trail *trail, struct profile_counted *counted);
 void pug_profile_trail_free(struct profile_trail *trail);
 
-/** What comes next is of this situation. */
-void pug_profile_trail_situation(struct profile_trail *trail,
-                                 const struct pug_situation *situation);
-/** Elements of a situation are over: those that were given need not be there any more. */
-void pug_profile_trail_pause(struct profile_trail *trail);
+/** Steps of a group come next. */
+void pug_profile_trail_begin_group(struct profile_trail *trail, const struct profile_steps *group);
+/** They are over, and need not be there any more. */
+void pug_profile_trail_end_group(struct profile_trail *trail);
 /** A stretch begins. */
 void pug_profile_trail_stretch(struct profile_trail *trail);
 /** All that was counted goes to the profile. */
@@ -67,8 +67,7 @@ void pug_profile_trail_end(struct profile_trail *trail);
 
 /** A range ran on a frame. Use NO_NODE: no memory, as the trail's status says. */
 struct profile_ran pug_profile_trail_run(struct profile_trail *trail, uint32_t frame,
-                                         const struct pug_situation *situation,
-                                         const struct pug_element *range);
+                                         const struct profile_step *range);
 /**
  * What ran last came directly behind what was before it, stayed in its frame, and will do so
  * whenever that is again.
@@ -87,7 +86,7 @@ void pug_profile_trail_add_up(struct profile_trail *trail, const struct profile_
 /** Once more, if this is what a next says. */
 static inline bool profile_trail_again(struct profile_trail *trail,
                                        const struct profile_behind *behind,
-                                       struct profile_next *next, const struct pug_element *range)
+                                       struct profile_next *next, const struct profile_step *range)
 {
     trail->last = (struct profile_ran){next->use, trail->behind[next->use].node};
     trail->unseen = range;
@@ -101,11 +100,11 @@ static inline bool profile_trail_again(struct profile_trail *trail,
  * Then it is counted.
  */
 static inline bool profile_trail_follow(struct profile_trail *trail,
-                                        const struct pug_situation *situation,
-                                        const struct pug_element *range)
+                                        const struct profile_step *range)
 {
     struct profile_behind *behind = &trail->behind[trail->last.use];
-    const struct profile_place place = profile_place(&trail->lane, situation, range->start);
+    const struct profile_place place =
+        profile_place(&trail->lane, &trail->group->situation, range->start);
     if (behind->node != trail->last.node)
         return false;
     for (unsigned i = 0; i < 2 && behind->plain[i].use != NO_NODE; i++) {

@@ -148,6 +148,13 @@ static uint64_t hash_range(const struct pug_profile *profile, uint64_t hash, uin
     return pug_hash_mix(hash_place(profile, hash, (struct profile_place){first, object}), last) | 1;
 }
 
+/** How often a frame was entered, and cycles that passed when it was on top. */
+static void add_frame(struct tallies *tallies, uint64_t hash, uint64_t calls, uint64_t cycles)
+{
+    add_tally(tallies, pug_hash_mix(hash, 7) | 1, calls);
+    add_tally(tallies, pug_hash_mix(hash, 9) | 1, cycles);
+}
+
 /** Each frame knows the hash of itself and those that it is on. */
 static void on_event(void *context, const struct pug_call_event *event)
 {
@@ -162,6 +169,7 @@ static void on_event(void *context, const struct pug_call_event *event)
     hash =
         hash_place(simple->objects.profile, hash, called ? place_of(simple, frame->site) : nowhere);
     frame->user = (void *)(uintptr_t)hash;
+    add_frame(&simple->tallies, (uintptr_t)hash, frame->kind != PUG_CALL_FOUND, 0);
 }
 
 /** Is it nothing to call stacks? */
@@ -183,10 +191,12 @@ static bool count_simply(void *context, const struct pug_situation *situation,
         if (concerns_others(element))
             continue;
         assert_int_equal(pug_calls_take(simple->calls, task, element, 1), PUG_OK);
-        if (element->type != PUG_ELEM_INSTR_RANGE)
-            continue;
         const struct pug_call_frame *frames;
         const uint32_t depth = pug_calls_stack(simple->calls, task, &frames);
+        if (depth > 0 && (element->flags & PUG_ELEM_HAS_CC))
+            add_frame(&simple->tallies, (uintptr_t)frames[depth - 1].user, 0, element->cycle_count);
+        if (element->type != PUG_ELEM_INSTR_RANGE)
+            continue;
         assert_true(depth > 0);
         const struct profile_place place = place_of(simple, element->start);
         const uint64_t last = place.vaddr + (element->end - element->start) - element->last_size;
@@ -223,6 +233,10 @@ static struct tallies tallies_of(const struct pug_profile *profile)
     size_t count, ignored;
     const struct pug_profile_use *uses = pug_profile_uses(profile, &count);
     const struct pug_profile_range *ranges = pug_profile_ranges(profile, &ignored);
+    size_t frame_count;
+    const struct pug_profile_frame *frames = pug_profile_frames(profile, &frame_count);
+    for (size_t i = 0; i < frame_count; i++)
+        add_frame(&tallies, hash_of_frame(profile, (uint32_t)i), frames[i].calls, frames[i].cycles);
     for (size_t i = 0; i < count; i++) {
         const struct pug_profile_range *range = &ranges[uses[i].range];
         add_tally(&tallies,
@@ -454,12 +468,24 @@ static struct pug_situation situation_at(const struct pug_situation *situation,
     return own;
 }
 
+static void take(struct profile_stacks *stacks, struct pug_capture *capture,
+                 const struct pug_situation *situation, const struct pug_element *elements,
+                 size_t count)
+{
+    struct profile_part *part = pug_profile_part_new(capture, true);
+    assert_non_null(part);
+    pug_profile_part_elements(part, situation, elements, count);
+    assert_int_equal(pug_profile_stacks_take(stacks, part), PUG_OK);
+    pug_profile_part_free(part);
+}
+
 /** In portions; `apart`: by single elements, between which something comes that does not matter. */
 static struct tallies take_walk(const struct pug_situation *situation,
                                 struct profile_objects objects, struct walk *walk, bool apart,
                                 uint32_t frame_limit, struct tallies *counts)
 {
     const struct pug_element nothing = {.type = PUG_ELEM_PE_CONTEXT};
+    struct pug_capture *capture = objects.capture;
     objects.profile = pug_profile_new();
     assert_non_null(objects.profile);
     pug_profile_set_frame_limit(objects.profile, frame_limit);
@@ -472,9 +498,9 @@ static struct tallies take_walk(const struct pug_situation *situation,
         if (at % STRETCH == 0)
             pug_profile_stacks_stretch(stacks);
         const struct pug_situation own = situation_at(situation, walk, at, &count);
-        assert_int_equal(pug_profile_stacks_take(stacks, &own, &walk->elements[at], count), PUG_OK);
+        take(stacks, capture, &own, &walk->elements[at], count);
         if (apart)
-            assert_int_equal(pug_profile_stacks_take(stacks, &own, &nothing, 1), PUG_OK);
+            take(stacks, capture, &own, &nothing, 1);
     }
     assert_int_equal(pug_profile_stacks_end(stacks), PUG_OK);
     assert_int_equal(pug_profile_counted_end(&counted), PUG_OK);
