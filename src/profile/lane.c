@@ -91,6 +91,8 @@ void pug_profile_find_target(struct profile_lane *lane, const struct pug_situati
     pug_element_space(range, &reader);
     const struct pug_image *image =
         situation->space ? pug_address_space_image(situation->space) : NULL;
+    if (range->last_size > sizeof(bytes)) /* a decoder of somebody else's says so */
+        return;
     const int64_t read = image ? pug_image_read(image, &reader, last, bytes, range->last_size) : 0;
     if (read <= 0 ||
         pug_isa_classify(&config, range->isa, last, bytes, (unsigned)read, &it_count, &insn) !=

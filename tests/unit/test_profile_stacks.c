@@ -595,12 +595,44 @@ static void test_walks(void **state)
     pug_capture_free(capture);
 }
 
+/** A decoder of somebody else's may say anything of an instruction's size. */
+static void test_wide_instruction(void **state)
+{
+    struct pug_capture *capture;
+    struct pug_situation situation;
+    struct profile_objects objects = {.profile = pug_profile_new()};
+    (void)state;
+    assert_int_equal(pug_capture_open(NAMED, &(struct pug_capture_options){0}, &capture), PUG_OK);
+    (void)pug_capture_elements(capture, keep_situation, &situation);
+    objects.capture = capture;
+    struct profile_counted counted = pug_profile_counted_begin(&objects);
+    struct profile_stacks *stacks = pug_profile_stacks_new(&objects, &counted);
+    assert_non_null(stacks);
+    const struct pug_element wide = {.type = PUG_ELEM_INSTR_RANGE,
+                                     .source = situation.source,
+                                     .start = segment[0],
+                                     .end = segment[0] + 400,
+                                     .count = 2,
+                                     .isa = PUG_ISA_A64,
+                                     .flags = PUG_ELEM_EXECUTED,
+                                     .last_type = PUG_INSTR_BR,
+                                     .last_size = 200};
+    take(stacks, capture, &situation, &wide, 1);
+    assert_int_equal(pug_profile_stacks_end(stacks), PUG_OK);
+    pug_profile_stacks_free(stacks);
+    pug_profile_counted_free(&counted);
+    pug_profile_free(objects.profile);
+    pug_profile_objects_free(&objects);
+    pug_capture_free(capture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_CAPTURES(test_captures),
         cmocka_unit_test(test_named),
         cmocka_unit_test(test_walks),
+        cmocka_unit_test(test_wide_instruction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
