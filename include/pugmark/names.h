@@ -74,7 +74,8 @@ struct pug_names_wanted {
 
 /**
  * The file, read when it is first asked for, kept for the next time. PUG_ERR_FILE: there is none,
- * it is no ELF file, or another build; PUG_ERR_NOT_BUILT: built without libelf; PUG_ERR_MEM.
+ * it is no ELF file, or another build, which stays so; PUG_ERR_NOT_BUILT: built without libelf;
+ * PUG_ERR_MEM.
  */
 enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_wanted *wanted,
                                struct pug_names_file **file);
@@ -99,7 +100,7 @@ struct pug_names_symbols {
 /**
  * From then on pug_names_open() of the path gives these, whatever the build id, if no such file was
  * opened before; so does asking again for symbols of that path. A text of at most 1 GiB.
- * PUG_ERR_FILE: it cannot be read, or has no symbol.
+ * PUG_ERR_FILE: it cannot be read, or has no symbol; of a text file that stays so.
  */
 enum pug_status pug_names_open_symbols(struct pug_names *names,
                                        const struct pug_names_symbols *symbols,

@@ -74,10 +74,24 @@ static void free_file(struct pug_names_file *file)
     free(file);
 }
 
+static void free_missing(struct names_missing *missing)
+{
+    if (!missing)
+        return;
+    free(missing->path);
+    free(missing->file);
+    free(missing);
+}
+
 void pug_names_free(struct pug_names *names)
 {
     if (!names)
         return;
+    while (names->missing) {
+        struct names_missing *next = names->missing->next;
+        free_missing(names->missing);
+        names->missing = next;
+    }
     while (names->files) {
         struct pug_names_file *next = names->files->next;
         free_file(names->files);
@@ -150,6 +164,52 @@ static struct pug_names_file *known_file(const struct pug_names *names,
     return NULL;
 }
 
+/* ---- what is not there ---- */
+
+static bool same_missing(const struct names_missing *a, const struct names_missing *b)
+{
+    const char *left = a->file ? a->file : "", *right = b->file ? b->file : "";
+    return a->text == b->text && a->id_size == b->id_size &&
+           memcmp(a->id, b->id, a->id_size) == 0 && strcmp(a->path, b->path) == 0 &&
+           strcmp(left, right) == 0;
+}
+
+/** Why there is no such file; PUG_OK: nobody looked for it yet. */
+static enum pug_status why_missing(struct pug_names *names, const struct names_missing *wanted)
+{
+    for (struct names_missing **at = &names->missing; *at; at = &(*at)->next) {
+        struct names_missing *found = *at;
+        if (!same_missing(found, wanted))
+            continue;
+        *at = found->next;
+        found->next = names->missing;
+        names->missing = found;
+        return found->status;
+    }
+    return PUG_OK;
+}
+
+/** Who asks again gets the same answer. Without memory it is looked for again. */
+static void keep_missing(struct pug_names *names, const struct names_missing *wanted,
+                         enum pug_status status)
+{
+    struct names_missing *kept = status == PUG_ERR_MEM ? NULL : malloc(sizeof(*kept));
+    if (!kept)
+        return;
+    *kept = *wanted;
+    kept->status = status;
+    kept->path = strdup(wanted->path);
+    kept->file = wanted->file ? strdup(wanted->file) : NULL;
+    if (!kept->path || (wanted->file && !kept->file)) {
+        free_missing(kept);
+        return;
+    }
+    kept->next = names->missing;
+    names->missing = kept;
+}
+
+/* ---- looking for files ---- */
+
 /* Try a path made of a folder and a rest. */
 static enum pug_status try_below(struct pug_names_file *file, const char *folder, const char *rest)
 {
@@ -193,6 +253,31 @@ static enum pug_status look_for(struct pug_names_file *file, const struct pug_na
     return status;
 }
 
+/** Open what nobody asked for before. */
+static enum pug_status open_new(struct pug_names *names, const struct pug_names_wanted *wanted,
+                                struct pug_names_file **out)
+{
+    struct pug_names_file *file = new_file(names, wanted->path);
+    if (!file)
+        return PUG_ERR_MEM;
+    file->wanted_id_size = wanted->build_id_size;
+    if (wanted->build_id_size > 0)
+        memcpy(file->wanted_id, wanted->build_id, wanted->build_id_size);
+    file->debug = wanted->debug ? strdup(wanted->debug) : NULL;
+    errno = 0; /* libelf and libdw do not always say why they found nothing */
+    enum pug_status status = look_for(file, wanted);
+    const bool starved =
+        status == PUG_ERR_MEM || errno == ENOMEM || (wanted->debug && !file->debug);
+    names->starved |= starved;
+    if (status != PUG_OK) {
+        free_file(file);
+        return starved ? PUG_ERR_MEM : status;
+    }
+    keep(names, file);
+    *out = file;
+    return PUG_OK;
+}
+
 enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_wanted *wanted,
                                struct pug_names_file **out)
 {
@@ -202,27 +287,21 @@ enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_w
     if (!names || !wanted || !wanted->path ||
         wanted->build_id_size > sizeof(names->files->wanted_id))
         return PUG_ERR_INVALID_PARAM_VAL;
-    struct pug_names_file *file = known_file(names, wanted);
-    if (!file) {
-        file = new_file(names, wanted->path);
-        if (!file)
-            return PUG_ERR_MEM;
-        file->wanted_id_size = wanted->build_id_size;
-        if (wanted->build_id_size > 0)
-            memcpy(file->wanted_id, wanted->build_id, wanted->build_id_size);
-        file->debug = wanted->debug ? strdup(wanted->debug) : NULL;
-        errno = 0; /* libelf and libdw do not always say why they found nothing */
-        enum pug_status status = look_for(file, wanted);
-        names->starved |=
-            status == PUG_ERR_MEM || errno == ENOMEM || (wanted->debug && !file->debug);
-        if (status != PUG_OK) {
-            free_file(file);
-            return status;
-        }
-        keep(names, file);
-    }
-    *out = file;
-    return PUG_OK;
+    *out = known_file(names, wanted);
+    if (*out)
+        return PUG_OK;
+    struct names_missing missing = {.path = (char *)wanted->path,
+                                    .file = (char *)wanted->file,
+                                    .id_size = wanted->build_id_size};
+    if (wanted->build_id_size > 0)
+        memcpy(missing.id, wanted->build_id, wanted->build_id_size);
+    enum pug_status status = why_missing(names, &missing);
+    if (status != PUG_OK)
+        return status;
+    status = open_new(names, wanted, out);
+    if (status != PUG_OK)
+        keep_missing(names, &missing, status);
+    return status;
 }
 
 static struct pug_names_file *known_text(const struct pug_names *names, const char *path)
@@ -253,12 +332,25 @@ static enum pug_status take_text(struct pug_names *names, const struct pug_names
     return PUG_OK;
 }
 
+/** The symbols of a text file. */
+static enum pug_status load_text(struct pug_names *names, const struct pug_names_symbols *wanted,
+                                 struct pug_names_file **out)
+{
+    uint8_t *text;
+    size_t size;
+    enum pug_status status = pug_infile_load(wanted->file, TEXT_LIMIT, &text, &size);
+    names->starved |= status == PUG_ERR_MEM;
+    if (status != PUG_OK)
+        return status == PUG_ERR_MEM ? status : PUG_ERR_FILE;
+    status = take_text(names, wanted, (const char *)text, out);
+    free(text);
+    return status;
+}
+
 enum pug_status pug_names_open_symbols(struct pug_names *names,
                                        const struct pug_names_symbols *wanted,
                                        struct pug_names_file **file)
 {
-    uint8_t *text;
-    size_t size;
     if (!file)
         return PUG_ERR_INVALID_PARAM_VAL;
     *file = NULL;
@@ -269,12 +361,14 @@ enum pug_status pug_names_open_symbols(struct pug_names *names,
         return PUG_OK;
     if (!wanted->file)
         return take_text(names, wanted, wanted->text, file);
-    enum pug_status status = pug_infile_load(wanted->file, TEXT_LIMIT, &text, &size);
-    names->starved |= status == PUG_ERR_MEM;
+    const struct names_missing missing = {
+        .path = (char *)wanted->path, .file = (char *)wanted->file, .text = true};
+    enum pug_status status = why_missing(names, &missing);
     if (status != PUG_OK)
-        return status == PUG_ERR_MEM ? status : PUG_ERR_FILE;
-    status = take_text(names, wanted, (const char *)text, file);
-    free(text);
+        return status;
+    status = load_text(names, wanted, file);
+    if (status != PUG_OK)
+        keep_missing(names, &missing, status);
     return status;
 }
 

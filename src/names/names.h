@@ -73,8 +73,19 @@ struct names_readable {
     const char *name, *readable;
 };
 
+/** A file that was looked for and not found, or is none. */
+struct names_missing {
+    struct names_missing *next;
+    char *path, *file; /* as it was wanted; `file` may be NULL */
+    uint8_t id[64];
+    size_t id_size;
+    bool text;
+    enum pug_status status; /* what that was */
+};
+
 struct pug_names {
     struct pug_names_file *files;
+    struct names_missing *missing; /* those that were asked for last come first */
     struct names_strings strings;
     char *symfs;
     char **symdirs, **debug_dirs;

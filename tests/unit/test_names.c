@@ -421,6 +421,13 @@ static void test_texts(void **state)
     snprintf(path, sizeof(path), "%s/empty", folder);
     assert_int_equal(pug_names_open_text(names, PUG_NAMES_JIT_MAP, "[none]", path, &file),
                      PUG_ERR_FILE);
+    /* it is read once, and another one of that object is another one */
+    write_text("empty", "1000 20 late\n");
+    assert_int_equal(pug_names_open_text(names, PUG_NAMES_JIT_MAP, "[none]", path, &file),
+                     PUG_ERR_FILE);
+    write_text("full", "1000 20 there\n");
+    snprintf(path, sizeof(path), "%s/full", folder);
+    assert_int_equal(pug_names_open_text(names, PUG_NAMES_JIT_MAP, "[none]", path, &file), PUG_OK);
     pug_names_free(names);
 }
 
@@ -442,6 +449,34 @@ static void test_what_is_no_file(void **state)
 }
 
 #ifdef PUG_WITH_ELF
+/* Profiles ask for each address: nothing is looked for a second time. */
+static void test_missing(void **state)
+{
+    (void)state;
+    struct pug_names *names = new_names(0), *later = new_names(0);
+    struct pug_names_file *file;
+    char path[64], other[64];
+    snprintf(path, sizeof(path), "%s/missing", folder);
+    snprintf(other, sizeof(other), "%s/there", folder);
+    struct pug_names_wanted wanted = {.path = path};
+    const uint8_t id[] = {1, 2, 3};
+    assert_int_equal(pug_names_open(names, &wanted, &file), PUG_ERR_FILE);
+    assert_int_equal(pug_names_open(names, &(struct pug_names_wanted){.path = other}, &file),
+                     PUG_ERR_FILE);
+    shell("cp \"$(command -v cp)\" missing && cp missing there");
+    assert_int_equal(pug_names_open(names, &wanted, &file), PUG_ERR_FILE);
+    assert_int_equal(pug_names_open(later, &wanted, &file), PUG_OK);
+    /* another build of it, and one that is said to be elsewhere, nobody asked for yet */
+    wanted.build_id = id;
+    wanted.build_id_size = sizeof(id);
+    assert_int_equal(pug_names_open(names, &wanted, &file), PUG_ERR_FILE);
+    wanted.build_id_size = 0;
+    wanted.file = other;
+    assert_int_equal(pug_names_open(names, &wanted, &file), PUG_OK);
+    pug_names_free(names);
+    pug_names_free(later);
+}
+
 /* Recorded paths stay below symfs, whatever links and dots are in them. */
 static void test_roots(void **state)
 {
@@ -512,6 +547,7 @@ int main(void)
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_what_is_no_file),
 #ifdef PUG_WITH_ELF
+        cmocka_unit_test(test_missing),
         cmocka_unit_test(test_roots),
 #endif
 
