@@ -87,7 +87,7 @@ static enum pug_status find_ending(struct profile_counted *counted, const struct
 {
     const struct ending wanted = {
         .from = {pug_profile_node_last(node), node->object},
-        .isa = pug_profile_node_isa(node),
+        .isa = node->step.shape.isa,
         .has_target = node->has_target,
         .target = {node->target, node->target_object},
     };
@@ -104,7 +104,7 @@ enum pug_status pug_profile_counted_ran(struct profile_counted *counted,
                                         uint64_t cycles)
 {
     struct pug_profile_range range;
-    if (pug_profile_node_last_size(node) > node->step.size)
+    if (node->step.shape.last_size > node->step.size)
         return PUG_OK;
     if (node->object == PUG_PROFILE_NONE)
         note(counted, PUG_NOTE_UNMAPPED, pug_profile_product(count, node->step.instructions));

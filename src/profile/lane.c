@@ -57,8 +57,8 @@ const struct profile_map *pug_profile_find_map(struct profile_lane *lane,
 
 uint8_t pug_profile_node_end(const struct profile_node *node)
 {
-    const uint64_t shape = node->step.shape, flags = shape >> 32;
-    const uint8_t type = (uint8_t)shape, subtype = (uint8_t)(shape >> 8);
+    const uint8_t type = node->step.shape.last_type, subtype = node->step.shape.last_subtype;
+    const unsigned flags = node->step.shape.flags;
     const bool branch = type == PUG_INSTR_BR || type == PUG_INSTR_BR_INDIRECT;
     unsigned end = 0;
     /* a return from an exception is no branch of the program */
@@ -125,7 +125,7 @@ static uint32_t *node_slot(const struct profile_lane *lane, const struct profile
     const struct profile_step *step = &node->step;
     const struct profile_place place = {step->start, node->object};
     uint32_t slot = (uint32_t)(pug_hash_mix(pug_hash_mix(pug_hash_mix(0, step->start), step->size),
-                                            node->object ^ step->shape) >>
+                                            node->object ^ pug_profile_word(&step->shape)) >>
                                32);
     for (;; slot++) {
         uint32_t *at = &lane->slots[slot & (lane->slot_count - 1)];

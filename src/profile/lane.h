@@ -9,25 +9,62 @@
 #include "profile/profile.h"
 #include "pugmark/profiler.h"
 
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
 /** A place: an address in an object; object PUG_PROFILE_NONE: a run-time address. */
 struct profile_place {
     uint64_t vaddr;
     uint32_t object; /* the capture's number */
 };
 
-/** What says how a range ended, of its element. */
-static inline uint64_t pug_profile_shape(const struct pug_element *range)
+/** What a step is. */
+enum profile_step_kind {
+    PROFILE_STEP_RANGE,
+    PROFILE_STEP_CYCLES, /* a range with which cycles came: the start of the step behind it */
+    PROFILE_STEP_OTHER,  /* the next one of the part's elements */
+};
+
+/** What says how a range ended, as its element has it; `kind` is where that has its type. */
+struct profile_shape {
+    uint16_t flags;
+    uint8_t kind, reason; /* enum profile_step_kind; 0 */
+    uint8_t last_type, last_subtype, last_size, isa;
+};
+
+/** As a word: equal ones are the same. */
+static inline uint64_t pug_profile_word(const struct profile_shape *shape)
 {
-    const unsigned flags = range->flags & (PUG_ELEM_EXECUTED | PUG_ELEM_CONDITIONAL);
-    return (uint64_t)flags << 32 | (uint32_t)range->isa << 24 | (uint32_t)range->last_size << 16 |
-           (uint32_t)range->last_subtype << 8 | range->last_type;
+    uint64_t word;
+    memcpy(&word, shape, sizeof(word));
+    return word;
+}
+
+static inline struct profile_shape pug_profile_shape(const struct pug_element *range)
+{
+    static const struct profile_shape kept = {.flags = PUG_ELEM_EXECUTED | PUG_ELEM_CONDITIONAL,
+                                              .last_type = 0xff,
+                                              .last_subtype = 0xff,
+                                              .last_size = 0xff,
+                                              .isa = 0xff};
+    static_assert(sizeof(kept) == 8 &&
+                      offsetof(struct pug_element, isa) - offsetof(struct pug_element, flags) ==
+                          offsetof(struct profile_shape, isa),
+                  "a shape is what elements have side by side");
+    struct profile_shape shape;
+    uint64_t word;
+    memcpy(&word, &range->flags, sizeof(word));
+    word &= pug_profile_word(&kept);
+    memcpy(&shape, &word, sizeof(shape));
+    return shape;
 }
 
 /** What a range is, but for its context. */
 struct profile_step {
     uint64_t start;
     uint32_t size, instructions; /* bytes; no range has more */
-    uint64_t shape;              /* pug_profile_shape() */
+    struct profile_shape shape;
 };
 
 static inline struct profile_step pug_profile_step(const struct pug_element *range)
@@ -40,15 +77,11 @@ static inline struct profile_step pug_profile_step(const struct pug_element *ran
 /** The same in an element, which has its context, and nothing that a range does not have. */
 static inline void pug_profile_step_put(const struct profile_step *step, struct pug_element *range)
 {
-    range->type = PUG_ELEM_INSTR_RANGE;
     range->start = step->start;
     range->end = step->start + step->size;
     range->count = step->instructions;
-    range->flags = (uint16_t)(step->shape >> 32);
-    range->isa = (uint8_t)(step->shape >> 24);
-    range->last_size = (uint8_t)(step->shape >> 16);
-    range->last_subtype = (uint8_t)(step->shape >> 8);
-    range->last_type = (uint8_t)step->shape;
+    memcpy(&range->flags, &step->shape, sizeof(step->shape));
+    range->type = PUG_ELEM_INSTR_RANGE;
 }
 
 /** A range of instructions that ran, in its object. It is a line of a cache. */
@@ -69,28 +102,18 @@ static inline uint64_t pug_profile_node_behind(const struct profile_node *node)
     return node->step.start + node->step.size;
 }
 
-static inline uint8_t pug_profile_node_isa(const struct profile_node *node)
-{
-    return (uint8_t)(node->step.shape >> 24);
-}
-
-static inline uint8_t pug_profile_node_last_size(const struct profile_node *node)
-{
-    return (uint8_t)(node->step.shape >> 16);
-}
-
 /** Its last instruction. */
 static inline uint64_t pug_profile_node_last(const struct profile_node *node)
 {
-    return pug_profile_node_behind(node) - pug_profile_node_last_size(node);
+    return pug_profile_node_behind(node) - node->step.shape.last_size;
 }
 
 /** Did it end with a branch that was taken? */
 static inline bool pug_profile_node_jumps_on(const struct profile_node *node)
 {
-    const uint8_t last_type = (uint8_t)node->step.shape;
-    return (node->step.shape >> 32 & PUG_ELEM_EXECUTED) &&
-           (last_type == PUG_INSTR_BR || last_type == PUG_INSTR_BR_INDIRECT);
+    const struct profile_shape *shape = &node->step.shape;
+    return (shape->flags & PUG_ELEM_EXECUTED) &&
+           (shape->last_type == PUG_INSTR_BR || shape->last_type == PUG_INSTR_BR_INDIRECT);
 }
 
 #define NO_NODE UINT32_MAX
@@ -112,11 +135,6 @@ struct profile_lane {
     struct profile_map maps[MAPS];
     unsigned map, next_map;
 };
-
-/** In place of a range's shape: the next one of the part's elements. */
-#define PROFILE_STEP_OTHER UINT64_MAX
-/** In a range's shape: cycles came with it, which are the start of another step behind it. */
-#define PROFILE_STEP_CYCLES (UINT64_C(1) << 63)
 
 /** So many steps belong together. */
 struct profile_steps {
@@ -176,7 +194,7 @@ static inline bool pug_profile_is_node_of(const struct profile_node *node,
 {
     return node->step.start == place->vaddr && node->object == place->object &&
            node->step.size == range->size && node->step.instructions == range->instructions &&
-           node->step.shape == range->shape;
+           pug_profile_word(&node->step.shape) == pug_profile_word(&range->shape);
 }
 /** The number of the range of an element; NO_NODE: no memory. `after`: what ran before it. */
 uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,

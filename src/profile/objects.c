@@ -100,8 +100,8 @@ enum pug_status pug_profile_range_of(struct profile_objects *objects,
         .first = node->step.start,
         .last = pug_profile_node_last(node),
         .instructions = node->step.instructions,
-        .last_size = pug_profile_node_last_size(node),
-        .isa = pug_profile_node_isa(node),
+        .last_size = node->step.shape.last_size,
+        .isa = node->step.shape.isa,
         .end = pug_profile_node_end(node),
     };
     return pug_profile_object_number(objects, node->object, &range->object);

@@ -131,9 +131,9 @@ static bool is_whole(const struct profile_part *part)
         if (count > left)
             return false;
         for (size_t i = 0; i < count; i++)
-            if (steps[i].shape == PROFILE_STEP_OTHER)
+            if (steps[i].shape.kind == PROFILE_STEP_OTHER)
                 others++;
-            else if ((steps[i].shape & PROFILE_STEP_CYCLES) && ++i == count)
+            else if (steps[i].shape.kind != PROFILE_STEP_RANGE && ++i == count)
                 return false;
         steps += count;
         left -= count;
@@ -327,11 +327,11 @@ static void keep_step(struct profile_part *part, struct profile_steps *group,
     const size_t before = part->step_count++;
     if (element->type == PUG_ELEM_INSTR_RANGE) {
         step[0] = pug_profile_step(element);
-        step[0].shape |= PROFILE_STEP_CYCLES;
+        step[0].shape.kind = PROFILE_STEP_CYCLES;
         step[1] = (struct profile_step){.start = element->cycle_count};
         part->step_count++;
     } else {
-        step[0] = (struct profile_step){.shape = PROFILE_STEP_OTHER};
+        step[0] = (struct profile_step){.shape.kind = PROFILE_STEP_OTHER};
         part->others[part->other_count++] = *element;
     }
     group->count += part->step_count - before;

@@ -487,12 +487,12 @@ static void take_steps(struct profile_stacks *stacks, uint32_t task, struct prof
     struct pug_element range = group->like;
     for (size_t i = 0; i < group->count && stacks->trail.status == PUG_OK; i++) {
         struct profile_step *step = &steps[i];
-        if (!(step->shape & PROFILE_STEP_CYCLES)) { /* nor is it PROFILE_STEP_OTHER */
+        if (step->shape.kind == PROFILE_STEP_RANGE) {
             take_run(stacks, task, step, &range);
-        } else if (step->shape == PROFILE_STEP_OTHER) {
+        } else if (step->shape.kind == PROFILE_STEP_OTHER) {
             take_other(stacks, task, (*others)++);
         } else {
-            step->shape &= ~PROFILE_STEP_CYCLES;
+            step->shape.kind = PROFILE_STEP_RANGE;
             take_run(stacks, task, step, &range);
             take_cycles(stacks, task, steps[++i].start);
         }
