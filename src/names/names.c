@@ -149,19 +149,28 @@ static void keep(struct pug_names *names, struct pug_names_file *file)
 {
     file->next = names->files;
     names->files = file;
+    names->last = NULL; /* the new one comes first */
 }
 
-static struct pug_names_file *known_file(const struct pug_names *names,
+static bool is_wanted(const struct pug_names_file *file, const struct pug_names_wanted *wanted)
+{
+    const uint8_t *id = wanted->build_id ? wanted->build_id : file->wanted_id;
+    return strcmp(file->wanted, wanted->path) == 0 &&
+           (!file->path || (file->wanted_id_size == wanted->build_id_size &&
+                            memcmp(file->wanted_id, id, file->wanted_id_size) == 0));
+}
+
+static struct pug_names_file *known_file(struct pug_names *names,
                                          const struct pug_names_wanted *wanted)
 {
-    for (struct pug_names_file *file = names->files; file; file = file->next)
-        if (strcmp(file->wanted, wanted->path) == 0 &&
-            (!file->path ||
-             (file->wanted_id_size == wanted->build_id_size &&
-              memcmp(file->wanted_id, wanted->build_id ? wanted->build_id : file->wanted_id,
-                     file->wanted_id_size) == 0)))
-            return file;
-    return NULL;
+    struct pug_names_file *file = names->last;
+    if (file && is_wanted(file, wanted))
+        return file;
+    for (file = names->files; file && !is_wanted(file, wanted);)
+        file = file->next;
+    if (file)
+        names->last = file;
+    return file;
 }
 
 /* ---- what is not there ---- */

@@ -85,6 +85,7 @@ struct names_missing {
 
 struct pug_names {
     struct pug_names_file *files;
+    struct pug_names_file *last;   /* that was asked for; NULL: look at all */
     struct names_missing *missing; /* those that were asked for last come first */
     struct names_strings strings;
     char *symfs;
