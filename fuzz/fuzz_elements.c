@@ -194,7 +194,7 @@ static void profile(const struct pug_element *elements, size_t count)
     struct profile_objects objects = {
         .profile = pug_profile_new(), .capture = capture, .names = names};
     struct profile_counted counted = pug_profile_counted_begin(&objects);
-    struct profile_stacks *stacks = pug_profile_stacks_new(&objects, &counted);
+    struct profile_stacks *stacks = pug_profile_stacks_new(&counted);
     struct profile_part *part = pug_profile_part_new(capture, true);
     insist(objects.profile && stacks && part);
     pug_profile_part_elements(part, &situation, elements, count);

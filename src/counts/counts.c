@@ -362,8 +362,7 @@ static size_t add_ranges(struct pug_counts *counts, const struct pug_element *el
     const struct pug_count_key key = pug_counts_context_key(first, 0);
     size_t i = 0;
     for (; i < count && elements[i].type == PUG_ELEM_INSTR_RANGE; i++) {
-        const struct pug_count_key own = pug_counts_context_key(&elements[i], 0);
-        if (own.words[0] != key.words[0] || own.words[1] != key.words[1])
+        if (!pug_counts_is_of(&key, &elements[i]))
             break;
         if (context != UINT32_MAX)
             add_range_element(counts, seam, context, &elements[i]);

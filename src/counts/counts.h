@@ -87,14 +87,27 @@ static inline struct pug_count_key pug_counts_context_key(const struct pug_eleme
     return key;
 }
 
-/** The context of a number, as an element; `value`: the memory. */
-static inline struct pug_element pug_counts_context_element(const struct pug_counts *counts,
-                                                            uint32_t number)
+/** Is an element of this context, whatever memory its source saw? */
+static inline bool pug_counts_is_of(const struct pug_count_key *context,
+                                    const struct pug_element *element)
 {
-    const uint64_t *key = counts->contexts.items[number].key;
+    const struct pug_count_key own = pug_counts_context_key(element, 0);
+    return own.words[0] == context->words[0] && own.words[1] == context->words[1];
+}
+
+/** The context of a key, as an element; `value`: the memory. */
+static inline struct pug_element pug_counts_element_of(const uint64_t key[4])
+{
     struct pug_element element = {.value = key[2]};
     memcpy(&element.context_id, key, 16);
     return element;
+}
+
+/** The same by its number. */
+static inline struct pug_element pug_counts_context_element(const struct pug_counts *counts,
+                                                            uint32_t number)
+{
+    return pug_counts_element_of(counts->contexts.items[number].key);
 }
 
 /** All contexts' memories are others: what `memory` says of each, as an element, for `asker`. */

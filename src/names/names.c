@@ -198,23 +198,25 @@ static enum pug_status why_missing(struct pug_names *names, const struct names_m
     return PUG_OK;
 }
 
-/** Who asks again gets the same answer. Without memory it is looked for again. */
-static void keep_missing(struct pug_names *names, const struct names_missing *wanted,
-                         enum pug_status status)
+/** How it was found, if it was; else who asks again gets the same answer, where there is memory. */
+static enum pug_status keep_missing(struct pug_names *names, const struct names_missing *wanted,
+                                    enum pug_status status)
 {
-    struct names_missing *kept = status == PUG_ERR_MEM ? NULL : malloc(sizeof(*kept));
+    struct names_missing *kept =
+        status == PUG_OK || status == PUG_ERR_MEM ? NULL : malloc(sizeof(*kept));
     if (!kept)
-        return;
+        return status;
     *kept = *wanted;
     kept->status = status;
     kept->path = strdup(wanted->path);
     kept->file = wanted->file ? strdup(wanted->file) : NULL;
     if (!kept->path || (wanted->file && !kept->file)) {
         free_missing(kept);
-        return;
+        return status;
     }
     kept->next = names->missing;
     names->missing = kept;
+    return status;
 }
 
 /* ---- looking for files ---- */
@@ -304,13 +306,8 @@ enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_w
                                     .id_size = wanted->build_id_size};
     if (wanted->build_id_size > 0)
         memcpy(missing.id, wanted->build_id, wanted->build_id_size);
-    enum pug_status status = why_missing(names, &missing);
-    if (status != PUG_OK)
-        return status;
-    status = open_new(names, wanted, out);
-    if (status != PUG_OK)
-        keep_missing(names, &missing, status);
-    return status;
+    const enum pug_status known = why_missing(names, &missing);
+    return known != PUG_OK ? known : keep_missing(names, &missing, open_new(names, wanted, out));
 }
 
 static struct pug_names_file *known_text(const struct pug_names *names, const char *path)
@@ -372,13 +369,8 @@ enum pug_status pug_names_open_symbols(struct pug_names *names,
         return take_text(names, wanted, wanted->text, file);
     const struct names_missing missing = {
         .path = (char *)wanted->path, .file = (char *)wanted->file, .text = true};
-    enum pug_status status = why_missing(names, &missing);
-    if (status != PUG_OK)
-        return status;
-    status = load_text(names, wanted, file);
-    if (status != PUG_OK)
-        keep_missing(names, &missing, status);
-    return status;
+    const enum pug_status known = why_missing(names, &missing);
+    return known != PUG_OK ? known : keep_missing(names, &missing, load_text(names, wanted, file));
 }
 
 enum pug_status pug_names_open_text(struct pug_names *names, enum pug_names_text kind,

@@ -262,8 +262,7 @@ enum pug_status pug_profile_rows(struct profile_objects *objects);
 /* stacks.c: on the caller's thread, in the trace's order */
 struct profile_stacks;
 /** Ranges that run are counted there, too. */
-struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects,
-                                              struct profile_counted *counted);
+struct profile_stacks *pug_profile_stacks_new(struct profile_counted *counted);
 void pug_profile_stacks_free(struct profile_stacks *stacks);
 /** Take the steps of a part, which are of no use afterwards. */
 enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks, struct profile_part *part);

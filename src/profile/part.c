@@ -201,13 +201,6 @@ static void note(struct profile_part *part, const struct pug_element *element)
     part->notes[PUG_NOTE_NO_PATH] += element->type == PUG_ELEM_I_RANGE_NOPATH;
 }
 
-static inline bool same_context(const struct pug_element *a, const struct pug_element *b)
-{
-    const struct pug_count_key left = pug_counts_context_key(a, 0),
-                               right = pug_counts_context_key(b, 0);
-    return left.words[0] == right.words[0] && left.words[1] == right.words[1];
-}
-
 /* Does an element concern call stacks? */
 static inline bool is_step(const struct pug_element *element)
 {
@@ -290,18 +283,19 @@ static bool make_room(struct profile_part *part)
     return !part->failed;
 }
 
-/** A group for an element and those that have its context. */
-static void begin_group(struct profile_part *part, const struct pug_situation *situation,
-                        const struct pug_element *element)
+/** The group for an element: the last one from number `first` on, if it has its context. */
+static struct profile_steps *group_of(struct profile_part *part, size_t first,
+                                      const struct pug_situation *situation,
+                                      const struct pug_element *element)
 {
-    part->groups[part->group_count++] =
-        (struct profile_steps){.situation = *situation,
-                               .like = {.context_id = element->context_id,
-                                        .vmid = element->vmid,
-                                        .source = element->source,
-                                        .security = element->security,
-                                        .level = element->level,
-                                        .context_flags = element->context_flags}};
+    const struct pug_count_key context = pug_counts_context_key(element, 0);
+    if (part->group_count > first &&
+        pug_counts_is_of(&context, &part->groups[part->group_count - 1].like))
+        return &part->groups[part->group_count - 1];
+    struct profile_steps *group = &part->groups[part->group_count++];
+    *group = (struct profile_steps){.situation = *situation,
+                                    .like = pug_counts_element_of(context.words)};
+    return group;
 }
 
 /** Ranges without cycles, as long as there are and have room; how many. */
@@ -310,9 +304,10 @@ static size_t keep_ranges(struct profile_part *part, struct profile_steps *group
 {
     struct profile_step *to = part->steps + part->step_count;
     const size_t room = part->step_room - part->step_count;
+    const struct pug_count_key context = pug_counts_context_key(&group->like, 0);
     size_t i = 0;
     for (; i < count && i < room && elements[i].type == PUG_ELEM_INSTR_RANGE &&
-           !(elements[i].flags & PUG_ELEM_HAS_CC) && same_context(&group->like, &elements[i]);
+           !(elements[i].flags & PUG_ELEM_HAS_CC) && pug_counts_is_of(&context, &elements[i]);
          i++)
         to[i] = pug_profile_step(&elements[i]);
     part->step_count += i;
@@ -349,10 +344,7 @@ static void keep_steps(struct profile_part *part, const struct pug_situation *si
         if (!make_room(part))
             return;
         first = first < part->group_count ? first : part->group_count;
-        if (part->group_count == first ||
-            !same_context(&part->groups[part->group_count - 1].like, &elements[i]))
-            begin_group(part, situation, &elements[i]);
-        struct profile_steps *group = &part->groups[part->group_count - 1];
+        struct profile_steps *group = group_of(part, first, situation, &elements[i]);
         const size_t kept = keep_ranges(part, group, &elements[i], count - i);
         if (kept == 0)
             keep_step(part, group, &elements[i]);

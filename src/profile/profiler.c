@@ -149,7 +149,7 @@ static enum pug_status finish(struct counting *counting, const struct pug_captur
 static bool open_counting(struct counting *counting)
 {
     if (counting->options->stacks)
-        counting->stacks = pug_profile_stacks_new(&counting->objects, &counting->counted);
+        counting->stacks = pug_profile_stacks_new(&counting->counted);
     if (counting->from_elements)
         counting->counts = pug_counts_new();
     return (counting->stacks || !counting->options->stacks) &&

@@ -59,10 +59,15 @@ struct profile_stacks {
     uint32_t task;              /* the last one */
     struct known_function functions[FUNCTIONS_KNOWN];
     struct known_frame frames[FRAMES_KNOWN];
-    const struct pug_situation *situation;
     struct here here;
     uint64_t events; /* how often frames changed */
 };
+
+/* Of what comes. */
+static const struct pug_situation *situation_of(const struct profile_stacks *stacks)
+{
+    return &stacks->trail.group->situation;
+}
 
 static struct stack_task *task_at(const struct profile_stacks *stacks, uint32_t number)
 {
@@ -81,7 +86,7 @@ static bool look_up_function(struct profile_stacks *stacks, uint64_t address,
                              struct pug_function *function)
 {
     const struct profile_place place =
-        profile_place(&stacks->trail.lane, stacks->situation, address);
+        profile_place(&stacks->trail.lane, situation_of(stacks), address);
     uint32_t number;
     fail(stacks, pug_profile_object_number(stacks->objects, place.object, &number));
     struct pug_names_file *file = pug_profile_object_names(stacks->objects, place.object);
@@ -133,7 +138,7 @@ static bool has_number(const struct pug_call_frame *frame)
 
 static struct profile_place object_place(struct profile_stacks *stacks, uint64_t address)
 {
-    struct profile_place place = profile_place(&stacks->trail.lane, stacks->situation, address);
+    struct profile_place place = profile_place(&stacks->trail.lane, situation_of(stacks), address);
     uint32_t number;
     fail(stacks, pug_profile_object_number(stacks->objects, place.object, &number));
     place.object = number;
@@ -332,7 +337,7 @@ static void take_time(struct profile_stacks *stacks, struct stack_task *task,
 static void note_move(struct profile_stacks *stacks, uint32_t number)
 {
     struct stack_task *task = task_at(stacks, number);
-    const struct pug_situation *situation = stacks->situation;
+    const struct pug_situation *situation = situation_of(stacks);
     const struct pug_element gap = {.type = PUG_ELEM_TRACE_ON};
     if (task->buffer == situation->buffer && task->source == situation->source)
         return;
@@ -353,7 +358,7 @@ static struct profile_ran take_range(struct profile_stacks *stacks, uint32_t tas
     if (ran.use == NO_NODE)
         return ran;
     const struct profile_loops_step ran_step = {
-        .space = stacks->situation->space,
+        .space = situation_of(stacks)->space,
         .range = range,
         .node = &trail->lane.nodes[ran.node],
         .frame = top,
@@ -504,7 +509,6 @@ static void take_group(struct profile_stacks *stacks, const struct profile_steps
                        struct profile_step *steps, const struct pug_element **others)
 {
     struct profile_trail *trail = &stacks->trail;
-    stacks->situation = &group->situation;
     pug_profile_trail_begin_group(trail, group);
     const uint32_t task = find_task(stacks, &group->situation);
     if (task == PUG_NO_TASK || trail->status != PUG_OK)
@@ -542,13 +546,12 @@ enum pug_status pug_profile_stacks_end(struct profile_stacks *stacks)
     return stacks->trail.status;
 }
 
-struct profile_stacks *pug_profile_stacks_new(struct profile_objects *objects,
-                                              struct profile_counted *counted)
+struct profile_stacks *pug_profile_stacks_new(struct profile_counted *counted)
 {
     struct profile_stacks *stacks = calloc(1, sizeof(*stacks));
     if (!stacks)
         return NULL;
-    stacks->objects = objects;
+    stacks->objects = counted->objects;
     stacks->tasks = (struct profile_table){
         .size = sizeof(struct stack_task), .hash = hash_task, .same = same_task};
     const struct pug_calls_config config = {

@@ -84,7 +84,7 @@ void pug_profile_trail_add_up(struct profile_trail *trail, const struct profile_
                               struct profile_next *next);
 
 /** Once more, if this is what a next says. */
-static inline bool profile_trail_again(struct profile_trail *trail,
+static inline void profile_trail_again(struct profile_trail *trail,
                                        const struct profile_behind *behind,
                                        struct profile_next *next, const struct profile_step *range)
 {
@@ -92,7 +92,6 @@ static inline bool profile_trail_again(struct profile_trail *trail,
     trail->unseen = range;
     if (++next->times == UINT32_MAX)
         pug_profile_trail_add_up(trail, behind, next);
-    return true;
 }
 
 /**
@@ -109,8 +108,10 @@ static inline bool profile_trail_follow(struct profile_trail *trail,
         return false;
     for (unsigned i = 0; i < 2 && behind->plain[i].use != NO_NODE; i++) {
         const uint32_t node = trail->behind[behind->plain[i].use].node;
-        if (pug_profile_is_node_of(&trail->lane.nodes[node], &place, range))
-            return profile_trail_again(trail, behind, &behind->plain[i], range);
+        if (!pug_profile_is_node_of(&trail->lane.nodes[node], &place, range))
+            continue;
+        profile_trail_again(trail, behind, &behind->plain[i], range);
+        return true;
     }
     return false;
 }

@@ -490,7 +490,7 @@ static struct tallies take_walk(const struct pug_situation *situation,
     assert_non_null(objects.profile);
     pug_profile_set_frame_limit(objects.profile, frame_limit);
     struct profile_counted counted = pug_profile_counted_begin(&objects);
-    struct profile_stacks *stacks = pug_profile_stacks_new(&objects, &counted);
+    struct profile_stacks *stacks = pug_profile_stacks_new(&counted);
     assert_non_null(stacks);
     for (size_t at = 0, count; at < STEPS; at += count) {
         count = apart ? 1 : 1 + rec_random_below(&walk->random, 200);
@@ -606,7 +606,7 @@ static void test_wide_instruction(void **state)
     (void)pug_capture_elements(capture, keep_situation, &situation);
     objects.capture = capture;
     struct profile_counted counted = pug_profile_counted_begin(&objects);
-    struct profile_stacks *stacks = pug_profile_stacks_new(&objects, &counted);
+    struct profile_stacks *stacks = pug_profile_stacks_new(&counted);
     assert_non_null(stacks);
     const struct pug_element wide = {.type = PUG_ELEM_INSTR_RANGE,
                                      .source = situation.source,
