@@ -170,24 +170,14 @@ static void take_time(struct pug_call_task *task, const struct pug_element *elem
 /** How control leaves a range whose last instruction is at `last`. */
 static void depart(struct pug_call_task *task, const struct pug_element *range, uint64_t last)
 {
-    bool branch = range->last_type == PUG_INSTR_BR || range->last_type == PUG_INSTR_BR_INDIRECT;
-    task->departure.index = range->index;
-    task->departure.branch.kind = PUG_DEPART_NONE; /* what else there is has no meaning then */
-    if (!branch || !(range->flags & PUG_ELEM_EXECUTED))
-        return;
     struct pug_branch *left = &task->departure.branch;
+    task->departure.index = range->index;
+    left->kind = pug_departure_kind(range->flags, range->last_type, range->last_subtype);
+    if (left->kind == PUG_DEPART_NONE) /* what else there is has no meaning then */
+        return;
     left->site = last;
     left->behind = last + range->last_size;
     left->exact = range->last_size > 0;
-    switch (range->last_subtype) {
-    case PUG_SUB_BR_LINK: left->kind = PUG_DEPART_CALL; break;
-    case PUG_SUB_V8_RET:
-    case PUG_SUB_V7_IMPLIED_RET:
-    case PUG_SUB_RETURN: left->kind = PUG_DEPART_RETURN; break;
-    case PUG_SUB_V8_ERET:
-    case PUG_SUB_EXCEPTION_RETURN: left->kind = PUG_DEPART_EXCEPTION_RETURN; break;
-    default: left->kind = PUG_DEPART_JUMP;
-    }
 }
 
 /** An M profile core's return code (EXC_RETURN) in place of a return address. */

@@ -396,3 +396,41 @@ void pug_calls_leave_all(struct pug_calls *calls, struct pug_call_task *task)
     task->at = task->now;
     leave_to(calls, task, 0, BY_END);
 }
+
+/* ---- what was seen before ---- */
+
+/** The task whose elements came last, if it is this one and nothing of it was lost; else NULL. */
+static struct pug_call_task *current_task(const struct pug_calls *calls, uint32_t number)
+{
+    struct pug_call_task *task = calls->last;
+    return task && task->number == number && !task->lost ? task : NULL;
+}
+
+bool pug_calls_enter_again(struct pug_calls *calls, uint32_t number,
+                           const struct pug_call_frame *callee)
+{
+    struct pug_call_task *task = current_task(calls, number);
+    if (!task || task->depth == 0 || task->depth >= calls->config.depth ||
+        (task->depth == task->room && !grow(calls, task)))
+        return false;
+    task->departure.branch.kind = PUG_DEPART_NONE;
+    task->held[task->depth] = (struct pug_branch){0};
+    struct pug_call_frame *frame = &task->frames[task->depth++];
+    *frame = *callee;
+    frame->entered = task->now;
+    frame->timed = task->has_timestamp;
+    return true;
+}
+
+bool pug_calls_return_again(struct pug_calls *calls, uint32_t number, uint64_t address)
+{
+    struct pug_call_task *task = current_task(calls, number);
+    if (!task || task->depth < 2)
+        return false;
+    const struct pug_call_frame *top = &task->frames[task->depth - 1];
+    if (!top->has_return || top->returns_to != address)
+        return false;
+    task->departure.branch.kind = PUG_DEPART_NONE;
+    task->depth--;
+    return true;
+}

@@ -15,6 +15,24 @@ enum pug_departure_kind {
     PUG_DEPART_EXCEPTION_RETURN,
 };
 
+/** How control leaves a range that ended so: what its element says. */
+static inline enum pug_departure_kind pug_departure_kind(unsigned flags, unsigned last_type,
+                                                         unsigned last_subtype)
+{
+    const bool branch = last_type == PUG_INSTR_BR || last_type == PUG_INSTR_BR_INDIRECT;
+    if (!branch || !(flags & PUG_ELEM_EXECUTED))
+        return PUG_DEPART_NONE;
+    switch (last_subtype) {
+    case PUG_SUB_BR_LINK: return PUG_DEPART_CALL;
+    case PUG_SUB_V8_RET:
+    case PUG_SUB_V7_IMPLIED_RET:
+    case PUG_SUB_RETURN: return PUG_DEPART_RETURN;
+    case PUG_SUB_V8_ERET:
+    case PUG_SUB_EXCEPTION_RETURN: return PUG_DEPART_EXCEPTION_RETURN;
+    default: return PUG_DEPART_JUMP;
+    }
+}
+
 /** A branch that was taken and has not arrived yet. */
 struct pug_branch {
     uint8_t kind;    /**< enum pug_departure_kind */
@@ -64,6 +82,18 @@ void pug_calls_drop_exception(struct pug_calls *calls, struct pug_call_task *tas
 /** Trace was lost. */
 void pug_calls_lose(struct pug_calls *calls, struct pug_call_task *task,
                     const struct pug_element *element);
+
+/*
+ * For who has seen the same before: control came to another frame, and its elements are not handed
+ * over. Nobody is asked, no event is told, and clocks stand still. False: nothing is done; that
+ * takes the elements.
+ */
+
+/** The top frame of the task that elements were of last called this one. */
+bool pug_calls_enter_again(struct pug_calls *calls, uint32_t number,
+                           const struct pug_call_frame *callee);
+/** It returned to this address, which its caller's frame, below it, goes on at. */
+bool pug_calls_return_again(struct pug_calls *calls, uint32_t number, uint64_t address);
 
 /** The trace ended: leave everything. */
 void pug_calls_leave_all(struct pug_calls *calls, struct pug_call_task *task);

@@ -115,6 +115,7 @@ struct profile_node pug_profile_describe(struct profile_lane *lane,
     struct profile_node node = {
         .step = pug_profile_step(range), .object = place.object, .next = {NO_NODE, NO_NODE}};
     node.step.start = place.vaddr;
+    node.departs = (uint8_t)pug_departure_kind(range->flags, range->last_type, range->last_subtype);
     return node;
 }
 

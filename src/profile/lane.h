@@ -6,6 +6,7 @@
 #ifndef PUG_PROFILE_LANE_H
 #define PUG_PROFILE_LANE_H
 
+#include "calls/stack.h"
 #include "profile/profile.h"
 #include "pugmark/profiler.h"
 
@@ -93,6 +94,7 @@ struct profile_node {
     uint64_t target;        /* … in this object, */
     bool has_target;
     bool goes_back;   /* … to an address that is not behind it, and not for a call */
+    uint8_t departs;  /* enum pug_departure_kind */
     uint32_t next[2]; /* numbers of what followed lately */
 };
 
@@ -135,6 +137,12 @@ struct profile_lane {
     struct profile_map maps[MAPS];
     unsigned map, next_map;
 };
+
+/** Does it lead to another frame, if it leads out of its function at all? */
+static inline bool pug_profile_node_stays(const struct profile_node *node)
+{
+    return node->departs == PUG_DEPART_NONE || node->departs == PUG_DEPART_JUMP;
+}
 
 /** So many steps belong together. */
 struct profile_steps {

@@ -214,6 +214,19 @@ static struct activation *activation_at(struct profile_loops *loops, uint32_t ta
     return &stack->activations[depth];
 }
 
+/* There is room for its visits. */
+static void begin_activation(struct activation *activation, struct profile_loops_function function,
+                             const struct profile_node *node, bool found)
+{
+    activation->open = true;
+    activation->found = found;
+    activation->object = node->object;
+    activation->first = function.first;
+    activation->count = function.count;
+    activation->last = node->step.start;
+    activation->expects = false;
+}
+
 static enum pug_status open_activation(struct profile_loops *loops, struct activation *activation,
                                        const struct profile_loops_step *step)
 {
@@ -226,13 +239,8 @@ static enum pug_status open_activation(struct profile_loops *loops, struct activ
         !grow(&visits, &activation->room, function.count, sizeof(struct visit)))
         return PUG_ERR_MEM;
     activation->visits = visits;
-    activation->open = true;
-    activation->found = step->frame->kind == PUG_CALL_FOUND;
-    activation->object = function.object;
-    activation->first = function.first;
-    activation->count = function.count;
-    activation->last = step->node->step.start;
-    activation->expects = false;
+    begin_activation(activation, (struct profile_loops_function){function.first, function.count},
+                     step->node, step->frame->kind == PUG_CALL_FOUND);
     return PUG_OK;
 }
 
@@ -419,6 +427,28 @@ void pug_profile_loops_go_on(struct profile_loops *loops, uint32_t task, uint32_
     struct activation *activation = &stack->activations[depth];
     if (activation->open && activation->object == node->object)
         run_range(loops, stack, activation, node);
+}
+
+struct profile_loops_function pug_profile_loops_function(const struct profile_loops *loops,
+                                                         uint32_t task, uint32_t depth)
+{
+    const struct activation *activation = &loops->stacks[task].activations[depth];
+    return activation->open ? (struct profile_loops_function){activation->first, activation->count}
+                            : (struct profile_loops_function){0, 0};
+}
+
+bool pug_profile_loops_enter(struct profile_loops *loops, uint32_t task, uint32_t depth,
+                             struct profile_loops_function function,
+                             const struct profile_node *node)
+{
+    if (task >= loops->stack_room || depth >= loops->stacks[task].room)
+        return false;
+    struct activation *activation = &loops->stacks[task].activations[depth];
+    if (function.count > activation->room)
+        return false;
+    if (function.count > 0)
+        begin_activation(activation, function, node, false);
+    return true;
 }
 
 void pug_profile_loops_leave(struct profile_loops *loops, uint32_t task, uint32_t depth, bool lost)

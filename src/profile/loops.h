@@ -33,6 +33,17 @@ enum pug_status pug_profile_loops_run(struct profile_loops *loops,
 /** The same of a range that ran on the same frame as the one before it. */
 void pug_profile_loops_go_on(struct profile_loops *loops, uint32_t task, uint32_t depth,
                              struct profile_node *node);
+/** The loops of the function of a frame on which something ran, for frames of that to come. */
+struct profile_loops_function {
+    uint32_t first, count;
+};
+struct profile_loops_function pug_profile_loops_function(const struct profile_loops *loops,
+                                                         uint32_t task, uint32_t depth);
+/** A frame of such a function is called; a range of this node is what runs first. False: it takes
+    pug_profile_loops_run(). */
+bool pug_profile_loops_enter(struct profile_loops *loops, uint32_t task, uint32_t depth,
+                             struct profile_loops_function function,
+                             const struct profile_node *node);
 /** A frame is left, and its loops. `lost`: out of sight; its loops may be found again. */
 void pug_profile_loops_leave(struct profile_loops *loops, uint32_t task, uint32_t depth, bool lost);
 /** The trace is over: loops to the profile. */

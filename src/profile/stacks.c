@@ -9,6 +9,7 @@
 #include "pugmark/names.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /** A task of the calls: a thread, or where nobody tells of threads a source. */
 struct stack_task {
@@ -21,15 +22,23 @@ struct stack_task {
 };
 
 /**
- * Where a task is: at the end of the last range, which leads to no other frame by itself. Ranges
- * that are behind it as before are counted, and come to the calls as one, for whom it matters where
- * the first begins, how the last ends and how many instructions they have.
+ * Where a task is: at the end of the last range. Ranges that are behind it as before are counted.
+ * While they stay in their frame they come to the calls as one, for whom it matters where the first
+ * begins and how the last ends; those of a frame that is left as before do not come to the calls.
  */
 struct here {
     bool known; /* else there is nothing else here */
     uint32_t task, depth;
-    const struct profile_step *first, *last; /* of these ranges; NULL: there are none */
-    uint64_t instructions;
+    const struct profile_step *last;  /* NULL: it is in memory no more */
+    const struct profile_step *first; /* that the calls were not told of; NULL: there is none */
+    uint64_t instructions;            /* from there to the last */
+};
+
+/** A frame that was called, by its number: what enters it when it is called again. */
+struct called_frame {
+    uint64_t function, size; /* in its object; size 0: not known */
+    uint64_t entered;        /* how often, but for what the profile has */
+    struct profile_loops_function loops;
 };
 
 /** What was asked lately, of one address space each: functions by address, and frames. */
@@ -59,6 +68,8 @@ struct profile_stacks {
     uint32_t task;              /* the last one */
     struct known_function functions[FUNCTIONS_KNOWN];
     struct known_frame frames[FRAMES_KNOWN];
+    struct called_frame *called; /* by the profile's number */
+    uint32_t called_room;
     struct here here;
     uint64_t events; /* how often frames changed */
 };
@@ -121,9 +132,9 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
 }
 
 /* What a frame of the calls knows: its number in the profile, or its caller's. */
-static void set_frame(struct pug_call_frame *frame, uint32_t number, bool own)
+static void *frame_user(uint32_t number, bool own)
 {
-    frame->user = (void *)((uintptr_t)number << 1 | own);
+    return (void *)((uintptr_t)number << 1 | own);
 }
 
 static uint32_t frame_number(const struct pug_call_frame *frame)
@@ -170,14 +181,19 @@ static bool look_up_frame(struct profile_stacks *stacks, const struct pug_call_f
     return status == PUG_OK;
 }
 
+static void add_calls(struct profile_stacks *stacks, uint32_t number, uint64_t calls)
+{
+    struct pug_profile_frame *frame;
+    if (calls == 0)
+        return;
+    frame = pug_profile_item(&stacks->objects->profile->frames, number);
+    frame->calls = pug_profile_sum(frame->calls, calls);
+}
+
 /* What is known of a frame makes room for another one. */
 static void forget_frame(struct profile_stacks *stacks, struct known_frame *known)
 {
-    if (known->entered == 0)
-        return;
-    struct pug_profile_frame *frame =
-        pug_profile_item(&stacks->objects->profile->frames, known->number);
-    frame->calls = pug_profile_sum(frame->calls, known->entered);
+    add_calls(stacks, known->number, known->entered);
     known->entered = 0;
 }
 
@@ -223,7 +239,8 @@ static void on_enter(struct profile_stacks *stacks, const struct pug_call_event 
     const uint32_t number =
         enter_frame(stacks, called, parent, task_at(stacks, event->task)->number);
     /* where there is no room its caller stands for it */
-    set_frame(called, number != PUG_PROFILE_NONE ? number : parent, number != PUG_PROFILE_NONE);
+    called->user =
+        number != PUG_PROFILE_NONE ? frame_user(number, true) : frame_user(parent, false);
     if (called->kind == PUG_CALL_FOUND && event->depth == 0)
         pug_profile_note(stacks->objects->profile, PUG_NOTE_STACKS_LOST, 1);
 }
@@ -371,22 +388,60 @@ static struct profile_ran take_range(struct profile_stacks *stacks, uint32_t tas
 
 /* ---- ranges that stay in their frame ---- */
 
-/* Does a range lead to another frame, if it leads out of its function at all? */
-static bool is_plain(const struct pug_element *range)
+/* A call as before: `callee` was entered by it then, and ran what is `ran` now. */
+static bool enter_again(struct profile_stacks *stacks, uint32_t callee,
+                        const struct profile_node *ran, const struct profile_step *range)
 {
-    const bool branch =
-        range->last_type == PUG_INSTR_BR || range->last_type == PUG_INSTR_BR_INDIRECT;
-    if (!branch || !(range->flags & PUG_ELEM_EXECUTED))
-        return true;
-    switch (range->last_subtype) {
-    case PUG_SUB_BR_LINK:
-    case PUG_SUB_V8_RET:
-    case PUG_SUB_V7_IMPLIED_RET:
-    case PUG_SUB_RETURN:
-    case PUG_SUB_V8_ERET:
-    case PUG_SUB_EXCEPTION_RETURN: return false;
-    default: return true;
-    }
+    const struct here *here = &stacks->here;
+    struct called_frame *called = &stacks->called[callee];
+    struct pug_call_frame frame = {
+        .function = {.start = range->start - (ran->step.start - called->function),
+                     .size = called->size,
+                     .id = called->size > 0 ? (uint64_t)ran->object + 1 : 0},
+        .address = range->start,
+        .site = here->last->start + here->last->size - here->last->shape.last_size,
+        .returns_to = here->last->start + here->last->size,
+        .user = frame_user(callee, true),
+        .kind = PUG_CALL_CALLED,
+        .has_return = true,
+    };
+    if (!pug_profile_loops_enter(stacks->loops, here->task, here->depth, called->loops, ran) ||
+        !pug_calls_enter_again(stacks->calls, here->task, &frame))
+        return false;
+    called->entered++;
+    return true;
+}
+
+/* A return as before: to `caller`. */
+static bool return_again(struct profile_stacks *stacks, uint32_t caller,
+                         const struct profile_step *range)
+{
+    const struct here *here = &stacks->here;
+    const struct pug_call_frame *frames;
+    const uint32_t depth = pug_calls_stack(stacks->calls, here->task, &frames);
+    if (depth < 2 || frames[depth - 2].user != frame_user(caller, true) ||
+        !pug_calls_return_again(stacks->calls, here->task, range->start))
+        return false;
+    pug_profile_loops_leave(stacks->loops, here->task, depth - 1, false);
+    return true;
+}
+
+/* The last range left its frame: did this one come as it did before? */
+static bool change_frame(struct profile_stacks *stacks, struct profile_ran ran,
+                         const struct profile_step *range)
+{
+    struct here *here = &stacks->here;
+    const struct profile_trail *trail = &stacks->trail;
+    const struct profile_node *nodes = trail->lane.nodes;
+    const uint32_t frame = trail->behind[ran.use].frame;
+    const bool calls = nodes[trail->last.node].departs == PUG_DEPART_CALL;
+    if (!here->last || !(calls ? enter_again(stacks, frame, &nodes[ran.node], range)
+                               : return_again(stacks, frame, range)))
+        return false;
+    here->depth = calls ? here->depth + 1 : here->depth - 1;
+    here->first = NULL;
+    here->instructions = 0;
+    return true;
 }
 
 /* Is the range what was behind the last one before? Then it is counted. */
@@ -394,10 +449,16 @@ static inline bool follow(struct profile_stacks *stacks, const struct profile_st
 {
     struct here *here = &stacks->here;
     struct profile_trail *trail = &stacks->trail;
-    if (!profile_trail_follow(trail, range))
+    struct profile_next *next = profile_trail_find(trail, range);
+    if (!next)
         return false;
+    const struct profile_ran ran = {next->use, trail->behind[next->use].node};
+    if (!pug_profile_node_stays(&trail->lane.nodes[trail->last.node]) &&
+        !change_frame(stacks, ran, range))
+        return false;
+    profile_trail_again(trail, next, range);
     pug_profile_loops_go_on(stacks->loops, here->task, here->depth - 1,
-                            &trail->lane.nodes[trail->last.node]);
+                            &trail->lane.nodes[ran.node]);
     here->first = here->first ? here->first : range;
     here->last = range;
     here->instructions += range->instructions;
@@ -408,7 +469,7 @@ static inline bool follow(struct profile_stacks *stacks, const struct profile_st
 static void settle(struct profile_stacks *stacks)
 {
     struct here *here = &stacks->here;
-    if (!here->last)
+    if (!here->first)
         return;
     struct pug_element range = stacks->trail.group->like;
     pug_profile_step_put(here->last, &range);
@@ -421,8 +482,57 @@ static void settle(struct profile_stacks *stacks)
     }
     range.count = (uint32_t)here->instructions;
     fail(stacks, pug_calls_take(stacks->calls, here->task, &range, 1));
-    here->first = here->last = NULL;
+    here->first = NULL;
     here->instructions = 0;
+}
+
+static bool make_room_for_called(struct profile_stacks *stacks, uint32_t frame)
+{
+    const uint32_t room = stacks->objects->profile->frames.room;
+    if (frame < stacks->called_room)
+        return true;
+    struct called_frame *called = realloc(stacks->called, room * sizeof(*called));
+    if (!called) {
+        fail(stacks, PUG_ERR_MEM);
+        return false;
+    }
+    memset(&called[stacks->called_room], 0, (room - stacks->called_room) * sizeof(*called));
+    stacks->called = called;
+    stacks->called_room = room;
+    return true;
+}
+
+/* The top frame was called, and this ran there first. False: no memory. */
+static bool keep_called(struct profile_stacks *stacks, const struct pug_call_frame *top,
+                        struct profile_ran ran, const struct pug_element *range)
+{
+    const uint32_t number = frame_number(top);
+    if (!make_room_for_called(stacks, number))
+        return false;
+    struct called_frame *called = &stacks->called[number];
+    called->function =
+        stacks->trail.lane.nodes[ran.node].step.start - (range->start - top->function.start);
+    called->size = top->function.size;
+    called->loops =
+        pug_profile_loops_function(stacks->loops, stacks->here.task, stacks->here.depth - 1);
+    return true;
+}
+
+/*
+ * What ran came directly behind what was here before, and frames changed so often meanwhile. It is
+ * kept where that is all: control stayed in its frame, or one call or return brought it here.
+ */
+static void learn(struct profile_stacks *stacks, struct profile_ran before, uint64_t changes,
+                  const struct pug_call_frame *top, struct profile_ran ran,
+                  const struct pug_element *range)
+{
+    struct profile_trail *trail = &stacks->trail;
+    const struct profile_node *from = &trail->lane.nodes[before.node];
+    if (from->departs == PUG_DEPART_EXCEPTION_RETURN ||
+        changes != (pug_profile_node_stays(from) ? 0 : 1))
+        return;
+    if (from->departs != PUG_DEPART_CALL || keep_called(stacks, top, ran, range))
+        pug_profile_trail_learn(trail, before, ran);
 }
 
 /* `step`: of a range. */
@@ -431,7 +541,7 @@ static void take_step(struct profile_stacks *stacks, uint32_t task,
 {
     struct profile_trail *trail = &stacks->trail;
     const struct profile_ran before = trail->last;
-    const bool follows = stacks->here.known;
+    const bool known = stacks->here.known;
     const uint64_t events = stacks->events;
     const struct pug_call_frame *top;
     settle(stacks);
@@ -441,10 +551,11 @@ static void take_step(struct profile_stacks *stacks, uint32_t task,
     if (!step || !top || trail->status != PUG_OK) /* the frame may have no number */
         return;
     const struct profile_ran ran = take_range(stacks, task, top, depth, element, step);
-    if (follows && ran.use != NO_NODE && events == stacks->events)
-        pug_profile_trail_learn(trail, before, ran);
-    if (ran.use != NO_NODE && has_number(top) && is_plain(element))
-        stacks->here = (struct here){.known = true, .task = task, .depth = depth};
+    if (ran.use == NO_NODE || !has_number(top))
+        return;
+    stacks->here = (struct here){.known = true, .task = task, .depth = depth, .last = step};
+    if (known)
+        learn(stacks, before, stacks->events - events, top, ran, element);
 }
 
 /* An element that is no range. What only tells a time is nothing to the calls. */
@@ -503,6 +614,7 @@ static void take_steps(struct profile_stacks *stacks, uint32_t task, struct prof
         }
     }
     settle(stacks);
+    stacks->here.last = NULL;
 }
 
 static void take_group(struct profile_stacks *stacks, const struct profile_steps *group,
@@ -541,6 +653,8 @@ enum pug_status pug_profile_stacks_end(struct profile_stacks *stacks)
 {
     for (size_t i = 0; i < FRAMES_KNOWN; i++)
         forget_frame(stacks, &stacks->frames[i]);
+    for (uint32_t i = 0; i < stacks->called_room; i++)
+        add_calls(stacks, i, stacks->called[i].entered);
     pug_profile_trail_end(&stacks->trail);
     fail(stacks, pug_profile_loops_end(stacks->loops, stacks->objects));
     return stacks->trail.status;
@@ -572,5 +686,6 @@ void pug_profile_stacks_free(struct profile_stacks *stacks)
     pug_profile_loops_free(stacks->loops);
     pug_profile_trail_free(&stacks->trail);
     pug_profile_table_free(&stacks->tasks);
+    free(stacks->called);
     free(stacks);
 }

@@ -143,8 +143,8 @@ void pug_profile_trail_add_up(struct profile_trail *trail, const struct profile_
 
 static void add_up_all(struct profile_trail *trail, struct profile_behind *behind)
 {
-    pug_profile_trail_add_up(trail, behind, &behind->plain[0]);
-    pug_profile_trail_add_up(trail, behind, &behind->plain[1]);
+    pug_profile_trail_add_up(trail, behind, &behind->kept[0]);
+    pug_profile_trail_add_up(trail, behind, &behind->kept[1]);
     pug_profile_trail_add_up(trail, behind, &behind->other);
 }
 
@@ -235,7 +235,7 @@ struct profile_ran pug_profile_trail_run(struct profile_trail *trail, uint32_t f
         profile_place(&trail->lane, &trail->group->situation, range->start);
     struct profile_next *other = find_other(trail, &place, range);
     if (other && trail->follows && trail->behind[other->use].frame == frame) {
-        profile_trail_again(trail, &trail->behind[before.use], other, range);
+        profile_trail_again(trail, other, range);
         return trail->last;
     }
     const struct profile_ran ran = look_up(trail, frame, range, other);
@@ -261,9 +261,9 @@ void pug_profile_trail_learn(struct profile_trail *trail, struct profile_ran bef
     struct profile_behind *behind = &trail->behind[before.use];
     if (!goes_on(trail, before, ran))
         return;
-    pug_profile_trail_add_up(trail, behind, &behind->plain[1]);
-    behind->plain[1] = behind->plain[0];
-    behind->plain[0] = (struct profile_next){ran.use, 0};
+    pug_profile_trail_add_up(trail, behind, &behind->kept[1]);
+    behind->kept[1] = behind->kept[0];
+    behind->kept[0] = (struct profile_next){ran.use, 0};
 }
 
 void pug_profile_trail_cycles(struct profile_trail *trail, uint64_t cycles)

@@ -25,9 +25,10 @@ struct profile_next {
 
 /** What ran behind a use lately: uses that have a node. Half a line of a cache. */
 struct profile_behind {
-    uint32_t node, frame;         /* of the use; NO_NODE: nobody asked for it */
-    struct profile_next plain[2]; /* control stayed in the frame, and will do so again */
-    struct profile_next other;    /* on any frame */
+    uint32_t node, frame;        /* of the use; NO_NODE: nobody asked for it */
+    struct profile_next kept[2]; /* control stayed in the frame, and will do so again; of a call or
+                                    a return: where it came to */
+    struct profile_next other;   /* on any frame */
 };
 
 /** How often a range ran, but for what the nexts say; with how many cycles. */
@@ -69,8 +70,8 @@ void pug_profile_trail_end(struct profile_trail *trail);
 struct profile_ran pug_profile_trail_run(struct profile_trail *trail, uint32_t frame,
                                          const struct profile_step *range);
 /**
- * What ran last came directly behind what was before it, stayed in its frame, and will do so
- * whenever that is again.
+ * What ran last came directly behind what was before it; whenever that is again it may, on the same
+ * frame where control stays in one.
  */
 void pug_profile_trail_learn(struct profile_trail *trail, struct profile_ran before,
                              struct profile_ran ran);
@@ -84,36 +85,31 @@ void pug_profile_trail_add_up(struct profile_trail *trail, const struct profile_
                               struct profile_next *next);
 
 /** Once more, if this is what a next says. */
-static inline void profile_trail_again(struct profile_trail *trail,
-                                       const struct profile_behind *behind,
-                                       struct profile_next *next, const struct profile_step *range)
+static inline void profile_trail_again(struct profile_trail *trail, struct profile_next *next,
+                                       const struct profile_step *range)
 {
+    const struct profile_behind *behind = &trail->behind[trail->last.use];
     trail->last = (struct profile_ran){next->use, trail->behind[next->use].node};
     trail->unseen = range;
     if (++next->times == UINT32_MAX)
         pug_profile_trail_add_up(trail, behind, next);
 }
 
-/**
- * A range that comes directly behind the last one: has it stayed in the frame as it did before?
- * Then it is counted.
- */
-static inline bool profile_trail_follow(struct profile_trail *trail,
-                                        const struct profile_step *range)
+/** Of a range that comes directly behind the last one: what is kept of that, or NULL. */
+static inline struct profile_next *profile_trail_find(struct profile_trail *trail,
+                                                      const struct profile_step *range)
 {
     struct profile_behind *behind = &trail->behind[trail->last.use];
     const struct profile_place place =
         profile_place(&trail->lane, &trail->group->situation, range->start);
     if (behind->node != trail->last.node)
-        return false;
-    for (unsigned i = 0; i < 2 && behind->plain[i].use != NO_NODE; i++) {
-        const uint32_t node = trail->behind[behind->plain[i].use].node;
-        if (!pug_profile_is_node_of(&trail->lane.nodes[node], &place, range))
-            continue;
-        profile_trail_again(trail, behind, &behind->plain[i], range);
-        return true;
+        return NULL;
+    for (unsigned i = 0; i < 2 && behind->kept[i].use != NO_NODE; i++) {
+        const uint32_t node = trail->behind[behind->kept[i].use].node;
+        if (pug_profile_is_node_of(&trail->lane.nodes[node], &place, range))
+            return &behind->kept[i];
     }
-    return false;
+    return NULL;
 }
 
 #endif

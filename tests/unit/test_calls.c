@@ -4,7 +4,7 @@
  * at 0x100, `b` at 0x200 … Events are written as "+a" (entered), "-a" (left), "-a~" (left, lost),
  * "-a>" (left by a tail call), "-a." (the trace ended in it) and "?" (a gap).
  */
-#include "pugmark/calls.h"
+#include "calls/stack.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -490,6 +490,53 @@ static void limits_and_missing_parts_are_errors(void **state)
     pug_calls_free(NULL);
 }
 
+/** The depth of the stack, whose top frame is of the function at `start`. */
+static uint32_t depth_at(const struct told *told, uint64_t start)
+{
+    const struct pug_call_frame *frames;
+    const uint32_t depth = pug_calls_stack(told->calls, 0, &frames);
+    assert_int_equal(frames[depth - 1].function.start, start);
+    return depth;
+}
+
+static void what_was_seen_before_need_not_be_handed_over(void **state)
+{
+    const struct pug_call_frame b = {.function = {.name = "b", .start = 0x200, .size = 0x100},
+                                     .address = 0x200,
+                                     .site = 0x108,
+                                     .returns_to = 0x10c,
+                                     .kind = PUG_CALL_CALLED,
+                                     .has_return = true};
+    struct told told;
+    (void)state;
+    begin(&told, false);
+    assert_false(pug_calls_enter_again(told.calls, 0, &b)); /* whose task? */
+    calls(&told, 0x100, 0x108);
+    assert_false(pug_calls_return_again(told.calls, 0, 0x10c)); /* nobody knows to where */
+    assert_false(pug_calls_enter_again(told.calls, 1, &b));
+    assert_true(pug_calls_enter_again(told.calls, 0, &b));
+    assert_int_equal(depth_at(&told, 0x200), 2);
+    jumps(&told, 0x200, 0x204); /* it is in there */
+    returns(&told, 0x210, 0x214);
+    assert_false(pug_calls_return_again(told.calls, 0, 0x108));
+    assert_false(pug_calls_return_again(told.calls, 1, 0x10c));
+    assert_true(pug_calls_return_again(told.calls, 0, 0x10c));
+    assert_int_equal(depth_at(&told, 0x100), 1);
+    calls(&told, 0x10c, 0x110); /* the return is over */
+    for (uint32_t depth = 2; depth <= 8; depth++) {
+        assert_true(pug_calls_enter_again(told.calls, 0, &b));
+        assert_int_equal(depth_at(&told, 0x200), depth);
+    }
+    assert_false(pug_calls_enter_again(told.calls, 0, &b)); /* too deep begins anew */
+    calls(&told, 0x200, 0x204);
+    run(&told, 0x300, 0x304, PUG_INSTR_OTHER, PUG_SUB_NONE);
+    assert_int_equal(depth_at(&told, 0x300), 1);
+    element(&told, PUG_ELEM_TRACE_ON);
+    assert_false(pug_calls_enter_again(told.calls, 0, &b)); /* something was lost */
+    assert_false(pug_calls_return_again(told.calls, 0, 0x10c));
+    finish(&told, "+a -b~ -b~ -b~ -b~ -b~ -b~ -b~ -a~ +c ? -c.");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -513,6 +560,7 @@ int main(void)
         cmocka_unit_test(times_that_go_back_take_nothing),
         cmocka_unit_test(tasks_have_stacks_of_their_own),
         cmocka_unit_test(limits_and_missing_parts_are_errors),
+        cmocka_unit_test(what_was_seen_before_need_not_be_handed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,6 +278,24 @@ static struct tallies counts_of(const struct pug_profile *profile,
     return tallies;
 }
 
+/** Loops that were visited. */
+static struct tallies loops_of(const struct pug_profile *profile)
+{
+    struct tallies tallies = {0};
+    size_t count;
+    const struct pug_profile_loop *loops = pug_profile_loops(profile, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_profile_loop *loop = &loops[i];
+        const uint64_t hash =
+            hash_place(profile, 11, (struct profile_place){loop->head, loop->object});
+        const uint64_t parts[] = {loop->visits, loop->rounds, loop->squares, loop->least,
+                                  loop->most};
+        for (uint64_t n = 0; n < sizeof(parts) / sizeof(parts[0]); n++)
+            add_tally(&tallies, pug_hash_mix(hash, n) | 1, parts[n]);
+    }
+    return tallies;
+}
+
 /* ---- captures ---- */
 
 static void check_capture(const char *path, void *context)
@@ -321,6 +339,9 @@ static void test_named(void **state)
 /** Steps of a stretch. */
 #define STRETCH 1500u
 
+/** Calls that return behind where they came from. */
+#define RETURNS 32u
+
 /** Code of `NAMED`: a hole before the first function, functions, and a hole behind the last. */
 #define CODE     UINT64_C(0x210250)
 #define CODE_END UINT64_C(0x2104c0)
@@ -330,7 +351,10 @@ static const uint64_t segment[] = {UINT64_C(0x210264), UINT64_C(0x21049c)};
 
 struct walk {
     struct rec_random random;
-    bool cycles; /* some elements tell of them */
+    bool cycles;  /* some elements tell of them */
+    bool orderly; /* as programs are, mostly */
+    uint64_t returns[RETURNS];
+    unsigned depth;
     uint16_t sources;
     uint64_t starts[BLOCKS];
     struct pug_element elements[STEPS];
@@ -344,6 +368,52 @@ static uint64_t some_place(struct walk *walk)
     if (rec_random_once_in(&walk->random, 2))
         return CODE_END - 4 * (1 + rec_random_below(&walk->random, 16));
     return CODE + 4 * rec_random_below(&walk->random, (uint32_t)(CODE_END - CODE) / 4);
+}
+
+/** How a block is left follows from where it ends, but for conditions. */
+static void leave_orderly(struct walk *walk, struct pug_element *range)
+{
+    const unsigned kind = (unsigned)(pug_hash_mix(0, range->end) % 16);
+    static const struct {
+        uint8_t type, subtype;
+    } ends[16] = {
+        {PUG_INSTR_BR, PUG_SUB_BR_LINK},
+        {PUG_INSTR_BR, PUG_SUB_BR_LINK},
+        {PUG_INSTR_BR, PUG_SUB_BR_LINK},
+        {PUG_INSTR_BR, PUG_SUB_BR_LINK},
+        {PUG_INSTR_BR, PUG_SUB_BR_LINK},
+        {PUG_INSTR_BR_INDIRECT, PUG_SUB_BR_LINK},
+        {PUG_INSTR_BR_INDIRECT, PUG_SUB_V8_RET},
+        {PUG_INSTR_BR_INDIRECT, PUG_SUB_V8_RET},
+        {PUG_INSTR_BR_INDIRECT, PUG_SUB_V8_RET},
+        {PUG_INSTR_BR_INDIRECT, PUG_SUB_V8_RET},
+        {PUG_INSTR_BR, PUG_SUB_NONE},
+        {PUG_INSTR_BR, PUG_SUB_NONE},
+        {PUG_INSTR_BR, PUG_SUB_NONE},
+        {PUG_INSTR_BR, PUG_SUB_NONE},
+        {PUG_INSTR_BR_INDIRECT, PUG_SUB_V8_ERET},
+        {PUG_INSTR_OTHER, PUG_SUB_NONE},
+    };
+    range->last_type = ends[kind].type;
+    range->last_subtype = ends[kind].subtype;
+    const bool conditional = range->last_type == PUG_INSTR_BR && !range->last_subtype;
+    if (kind < 15 && !(conditional && rec_random_once_in(&walk->random, 2)))
+        range->flags = PUG_ELEM_EXECUTED;
+}
+
+/** Where execution goes on behind a range. */
+static uint64_t place_behind(struct walk *walk, const struct pug_element *range)
+{
+    const uint64_t hash = pug_hash_mix(1, range->end);
+    if (!(range->flags & PUG_ELEM_EXECUTED))
+        return range->end;
+    if (!walk->orderly || rec_random_once_in(&walk->random, 40))
+        return walk->starts[rec_random_below(&walk->random, BLOCKS)];
+    if (range->last_subtype == PUG_SUB_BR_LINK && walk->depth < RETURNS)
+        walk->returns[walk->depth++] = range->end;
+    if (range->last_subtype > PUG_SUB_BR_LINK && walk->depth > 0)
+        return walk->returns[--walk->depth];
+    return walk->starts[(hash + rec_random_below(&walk->random, 1 + (hash >> 32) % 2)) % BLOCKS];
 }
 
 /* It may change from time to time, but for returns from exceptions. */
@@ -387,6 +457,8 @@ static void make_walk(struct walk *walk)
 {
     uint64_t at = some_place(walk);
     walk->cycles = rec_random_once_in(&walk->random, 2);
+    walk->orderly = rec_random_once_in(&walk->random, 2);
+    walk->depth = 0;
     walk->sources = (uint16_t)(1 + rec_random_below(&walk->random, 2));
     for (size_t i = 0; i < BLOCKS; i++)
         walk->starts[i] = some_place(walk);
@@ -394,6 +466,8 @@ static void make_walk(struct walk *walk)
         struct pug_element *element = &walk->elements[i];
         if (rec_random_once_in(&walk->random, 100)) {
             *element = come_between(walk, at);
+            if ((element->flags & PUG_ELEM_RET_ADDR) && walk->depth < RETURNS)
+                walk->returns[walk->depth++] = at;
             if (element->type != PUG_ELEM_PE_CONTEXT)
                 at = walk->starts[rec_random_below(&walk->random, BLOCKS)];
             continue;
@@ -417,14 +491,15 @@ static void make_walk(struct walk *walk)
                                         .count = (uint32_t)size / 4,
                                         .isa = PUG_ISA_A64,
                                         .last_size = 4};
-        leave_by(walk, element);
+        if (walk->orderly)
+            leave_orderly(walk, element);
+        else
+            leave_by(walk, element);
         if (walk->cycles && rec_random_once_in(&walk->random, 6)) {
             element->flags |= PUG_ELEM_HAS_CC;
             element->cycle_count = rec_random_below(&walk->random, 100);
         }
-        at = element->flags & PUG_ELEM_EXECUTED
-                 ? walk->starts[rec_random_below(&walk->random, BLOCKS)]
-                 : element->end;
+        at = place_behind(walk, element);
         if (at >= CODE_END && at < UNKNOWN)
             at = CODE;
     }
@@ -479,10 +554,21 @@ static void take(struct profile_stacks *stacks, struct pug_capture *capture,
     pug_profile_part_free(part);
 }
 
+/** What became of a walk. */
+struct taken {
+    struct tallies uses, counts, loops;
+};
+
+static void free_taken(struct taken *taken)
+{
+    free(taken->uses.items);
+    free(taken->counts.items);
+    free(taken->loops.items);
+}
+
 /** In portions; `apart`: by single elements, between which something comes that does not matter. */
-static struct tallies take_walk(const struct pug_situation *situation,
-                                struct profile_objects objects, struct walk *walk, bool apart,
-                                uint32_t frame_limit, struct tallies *counts)
+static struct taken take_walk(const struct pug_situation *situation, struct profile_objects objects,
+                              struct walk *walk, bool apart, uint32_t frame_limit)
 {
     const struct pug_element nothing = {.type = PUG_ELEM_PE_CONTEXT};
     struct pug_capture *capture = objects.capture;
@@ -504,13 +590,14 @@ static struct tallies take_walk(const struct pug_situation *situation,
     }
     assert_int_equal(pug_profile_stacks_end(stacks), PUG_OK);
     assert_int_equal(pug_profile_counted_end(&counted), PUG_OK);
-    *counts = counts_of(objects.profile, &counted);
-    const struct tallies tallies = tallies_of(objects.profile);
+    const struct taken taken = {.uses = tallies_of(objects.profile),
+                                .counts = counts_of(objects.profile, &counted),
+                                .loops = loops_of(objects.profile)};
     pug_profile_stacks_free(stacks);
     pug_profile_counted_free(&counted);
     pug_profile_free(objects.profile);
     pug_profile_objects_free(&objects);
-    return tallies;
+    return taken;
 }
 
 /** The ranges and branches of a walk, as its elements are counted. */
@@ -542,14 +629,12 @@ static struct tallies count_walk(const struct pug_situation *situation,
 }
 
 static void assert_walk(const struct tallies *uses, const struct tallies *counts,
-                        struct tallies found, struct tallies found_counts, const char *name)
+                        const struct taken *found, const char *name)
 {
     char text[64];
-    assert_same(uses, &found, name);
+    assert_same(uses, &found->uses, name);
     (void)snprintf(text, sizeof(text), "ranges and branches of %s", name);
-    assert_same(counts, &found_counts, text);
-    free(found.items);
-    free(found_counts.items);
+    assert_same(counts, &found->counts, text);
 }
 
 static void check_walk(struct pug_capture *capture, const struct pug_situation *situation,
@@ -565,18 +650,21 @@ static void check_walk(struct pug_capture *capture, const struct pug_situation *
         const struct pug_situation own = situation_at(situation, walk, at, &count);
         count_simply(&simple, &own, &walk->elements[at], count);
     }
-    struct tallies counts = count_walk(situation, objects, walk), found_counts;
-    struct tallies found = take_walk(situation, objects, walk, false, 1 << 20, &found_counts);
-    assert_walk(&simple.tallies, &counts, found, found_counts, "a walk");
+    struct tallies counts = count_walk(situation, objects, walk);
+    struct taken found = take_walk(situation, objects, walk, false, 1 << 20);
+    assert_walk(&simple.tallies, &counts, &found, "a walk");
     free_simple(&simple);
+    free_taken(&found);
     /* where there is no room for a frame its caller stands for it */
-    const uint32_t limit = rec_random_below(&walk->random, 8);
-    struct tallies one_by_one = take_walk(situation, objects, walk, true, limit, &found_counts);
-    assert_same(&counts, &found_counts, "a walk by single elements");
-    free(found_counts.items);
-    found = take_walk(situation, objects, walk, false, limit, &found_counts);
-    assert_walk(&one_by_one, &counts, found, found_counts, "a walk with few frames");
-    free(one_by_one.items);
+    const uint32_t limit =
+        rec_random_once_in(&walk->random, 2) ? 1 << 20 : rec_random_below(&walk->random, 8);
+    struct taken one_by_one = take_walk(situation, objects, walk, true, limit);
+    assert_same(&counts, &one_by_one.counts, "a walk by single elements");
+    found = take_walk(situation, objects, walk, false, limit);
+    assert_walk(&one_by_one.uses, &counts, &found, "a walk with few frames");
+    assert_same(&one_by_one.loops, &found.loops, "loops of a walk");
+    free_taken(&found);
+    free_taken(&one_by_one);
     free(counts.items);
 }
 
