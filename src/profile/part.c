@@ -187,8 +187,10 @@ bool pug_profile_part_fold(void *context, void *taken)
 
 /* ---- elements ---- */
 
-static void note(struct profile_part *part, const struct pug_element *element)
+static inline void note(struct profile_part *part, const struct pug_element *element)
 {
+    if (element->type == PUG_ELEM_INSTR_RANGE) /* most are */
+        return;
     const bool overflow =
         (element->type == PUG_ELEM_TRACE_ON && element->reason == PUG_TRACE_ON_OVERFLOW) ||
         (element->type == PUG_ELEM_NO_SYNC && element->reason == PUG_UNSYNC_OVERFLOW);
@@ -337,6 +339,7 @@ static void keep_steps(struct profile_part *part, const struct pug_situation *si
 {
     size_t first = part->group_count; /* of this situation */
     for (size_t i = 0; i < count;) {
+        note(part, &elements[i]);
         if (!is_step(&elements[i])) {
             i++;
             continue;
@@ -356,14 +359,15 @@ void pug_profile_part_elements(struct profile_part *part, const struct pug_situa
                                const struct pug_element *elements, size_t count)
 {
     part->stretch = situation->stretch;
+    if (part->stacks) {
+        keep_steps(part, situation, elements, count);
+        return;
+    }
     for (size_t i = 0; i < count; i++)
-        if (elements[i].type != PUG_ELEM_INSTR_RANGE)
-            note(part, &elements[i]);
+        note(part, &elements[i]);
     if (part->counts) {
         pug_counts_set_memory(part->counts, situation->source,
                               situation->space ? situation->space->number : 0);
         pug_counts_add_elements(part->counts, elements, count);
     }
-    if (part->stacks)
-        keep_steps(part, situation, elements, count);
 }
