@@ -420,6 +420,12 @@ enum pug_status pug_profile_loops_run(struct profile_loops *loops,
     return status;
 }
 
+bool pug_profile_loops_watch(const struct profile_loops *loops, uint32_t task, uint32_t depth)
+{
+    const struct activation *activation = &loops->stacks[task].activations[depth];
+    return activation->open && activation->count > 0;
+}
+
 void pug_profile_loops_go_on(struct profile_loops *loops, uint32_t task, uint32_t depth,
                              struct profile_node *node)
 {

@@ -24,14 +24,14 @@ struct stack_task {
 /**
  * Where a task is: at the end of the last range. Ranges that are behind it as before are counted.
  * While they stay in their frame they come to the calls as one, for whom it matters where the first
- * begins and how the last ends; those of a frame that is left as before do not come to the calls.
+ * begins and how the last ends; those of a frame that is left as before do not come to the calls,
+ * whose clocks nobody asks for.
  */
 struct here {
     bool known; /* else there is nothing else here */
     uint32_t task, depth;
     const struct profile_step *last;  /* NULL: it is in memory no more */
     const struct profile_step *first; /* that the calls were not told of; NULL: there is none */
-    uint64_t instructions;            /* from there to the last */
 };
 
 /** A frame that was called, by its number: what enters it when it is called again. */
@@ -389,10 +389,9 @@ static struct profile_ran take_range(struct profile_stacks *stacks, uint32_t tas
 /* ---- ranges that stay in their frame ---- */
 
 /* A call as before: `callee` was entered by it then, and ran what is `ran` now. */
-static bool enter_again(struct profile_stacks *stacks, uint32_t callee,
+static bool enter_again(struct profile_stacks *stacks, const struct here *here, uint32_t callee,
                         const struct profile_node *ran, const struct profile_step *range)
 {
-    const struct here *here = &stacks->here;
     struct called_frame *called = &stacks->called[callee];
     struct pug_call_frame frame = {
         .function = {.start = range->start - (ran->step.start - called->function),
@@ -413,10 +412,9 @@ static bool enter_again(struct profile_stacks *stacks, uint32_t callee,
 }
 
 /* A return as before: to `caller`. */
-static bool return_again(struct profile_stacks *stacks, uint32_t caller,
+static bool return_again(struct profile_stacks *stacks, const struct here *here, uint32_t caller,
                          const struct profile_step *range)
 {
-    const struct here *here = &stacks->here;
     const struct pug_call_frame *frames;
     const uint32_t depth = pug_calls_stack(stacks->calls, here->task, &frames);
     if (depth < 2 || frames[depth - 2].user != frame_user(caller, true) ||
@@ -427,45 +425,56 @@ static bool return_again(struct profile_stacks *stacks, uint32_t caller,
 }
 
 /* The last range left its frame: did this one come as it did before? */
-static bool change_frame(struct profile_stacks *stacks, struct profile_ran ran,
+static bool change_frame(struct profile_stacks *stacks, struct here *here,
+                         const struct profile_node *from, struct profile_ran ran,
                          const struct profile_step *range)
 {
-    struct here *here = &stacks->here;
     const struct profile_trail *trail = &stacks->trail;
-    const struct profile_node *nodes = trail->lane.nodes;
     const uint32_t frame = trail->behind[ran.use].frame;
-    const bool calls = nodes[trail->last.node].departs == PUG_DEPART_CALL;
-    if (!here->last || !(calls ? enter_again(stacks, frame, &nodes[ran.node], range)
-                               : return_again(stacks, frame, range)))
+    const bool calls = from->departs == PUG_DEPART_CALL;
+    if (!here->last ||
+        !(calls ? enter_again(stacks, here, frame, &trail->lane.nodes[ran.node], range)
+                : return_again(stacks, here, frame, range)))
         return false;
     here->depth = calls ? here->depth + 1 : here->depth - 1;
     here->first = NULL;
-    here->instructions = 0;
     return true;
 }
 
-/* Is the range what was behind the last one before? Then it is counted. */
-static inline bool follow(struct profile_stacks *stacks, const struct profile_step *range)
+/* Count ranges as long as each is what was behind the one before it; how many there are. */
+static size_t follow(struct profile_stacks *stacks, const struct profile_step *steps, size_t count)
 {
-    struct here *here = &stacks->here;
     struct profile_trail *trail = &stacks->trail;
-    struct profile_next *next = profile_trail_find(trail, range);
-    if (!next)
-        return false;
-    const struct profile_ran ran = {next->use, trail->behind[next->use].node};
-    if (!pug_profile_node_stays(&trail->lane.nodes[trail->last.node]) &&
-        !change_frame(stacks, ran, range))
-        return false;
-    profile_trail_again(trail, next, range);
-    pug_profile_loops_go_on(stacks->loops, here->task, here->depth - 1,
-                            &trail->lane.nodes[ran.node]);
-    here->first = here->first ? here->first : range;
-    here->last = range;
-    here->instructions += range->instructions;
-    return true;
+    struct profile_loops *loops = stacks->loops;
+    struct profile_node *const nodes = trail->lane.nodes;
+    struct here here = stacks->here;
+    struct profile_ran last = trail->last;
+    bool has_loops = pug_profile_loops_watch(loops, here.task, here.depth - 1);
+    size_t i = 0;
+    for (; i < count && steps[i].shape.kind == PROFILE_STEP_RANGE; i++) {
+        struct profile_next *next = profile_trail_find(trail, last, &steps[i]);
+        if (!next)
+            break;
+        const struct profile_ran ran = {next->use, trail->behind[next->use].node};
+        if (!pug_profile_node_stays(&nodes[last.node])) {
+            if (!change_frame(stacks, &here, &nodes[last.node], ran, &steps[i]))
+                break;
+            has_loops = pug_profile_loops_watch(loops, here.task, here.depth - 1);
+        }
+        profile_trail_again(trail, last, next);
+        if (has_loops)
+            pug_profile_loops_go_on(loops, here.task, here.depth - 1, &nodes[ran.node]);
+        here.first = here.first ? here.first : &steps[i];
+        here.last = &steps[i];
+        last = ran;
+    }
+    stacks->here = here;
+    if (i > 0)
+        profile_trail_came(trail, last, &steps[i - 1]);
+    return i;
 }
 
-/* The calls hear of the ranges that they were not told of. */
+/* The calls hear of the ranges that they were not told of, as of one. */
 static void settle(struct profile_stacks *stacks)
 {
     struct here *here = &stacks->here;
@@ -474,16 +483,8 @@ static void settle(struct profile_stacks *stacks)
     struct pug_element range = stacks->trail.group->like;
     pug_profile_step_put(here->last, &range);
     range.start = here->first->start;
-    for (; here->instructions > UINT32_MAX; here->instructions -= UINT32_MAX) {
-        struct pug_element part = range;
-        part.count = UINT32_MAX;
-        part.last_type = PUG_INSTR_OTHER; /* it goes on */
-        fail(stacks, pug_calls_take(stacks->calls, here->task, &part, 1));
-    }
-    range.count = (uint32_t)here->instructions;
     fail(stacks, pug_calls_take(stacks->calls, here->task, &range, 1));
     here->first = NULL;
-    here->instructions = 0;
 }
 
 static bool make_room_for_called(struct profile_stacks *stacks, uint32_t frame)
@@ -575,11 +576,9 @@ static void take_other(struct profile_stacks *stacks, uint32_t task,
         add_cost(stacks, top, element->cycle_count, 0);
 }
 
-static inline void take_run(struct profile_stacks *stacks, uint32_t task,
-                            const struct profile_step *step, struct pug_element *range)
+static void take_run(struct profile_stacks *stacks, uint32_t task, const struct profile_step *step,
+                     struct pug_element *range)
 {
-    if (stacks->here.known && follow(stacks, step))
-        return;
     pug_profile_step_put(step, range);
     take_step(stacks, task, range, step);
 }
@@ -602,6 +601,10 @@ static void take_steps(struct profile_stacks *stacks, uint32_t task, struct prof
     const struct profile_steps *group = stacks->trail.group;
     struct pug_element range = group->like;
     for (size_t i = 0; i < group->count && stacks->trail.status == PUG_OK; i++) {
+        if (stacks->here.known)
+            i += follow(stacks, &steps[i], group->count - i);
+        if (i == group->count)
+            break;
         struct profile_step *step = &steps[i];
         if (step->shape.kind == PROFILE_STEP_RANGE) {
             take_run(stacks, task, step, &range);
@@ -609,7 +612,8 @@ static void take_steps(struct profile_stacks *stacks, uint32_t task, struct prof
             take_other(stacks, task, (*others)++);
         } else {
             step->shape.kind = PROFILE_STEP_RANGE;
-            take_run(stacks, task, step, &range);
+            if (!stacks->here.known || follow(stacks, step, 1) == 0)
+                take_run(stacks, task, step, &range);
             take_cycles(stacks, task, steps[++i].start);
         }
     }

@@ -235,7 +235,9 @@ struct profile_ran pug_profile_trail_run(struct profile_trail *trail, uint32_t f
         profile_place(&trail->lane, &trail->group->situation, range->start);
     struct profile_next *other = find_other(trail, &place, range);
     if (other && trail->follows && trail->behind[other->use].frame == frame) {
-        profile_trail_again(trail, other, range);
+        profile_trail_again(trail, before, other);
+        profile_trail_came(trail, (struct profile_ran){other->use, trail->behind[other->use].node},
+                           range);
         return trail->last;
     }
     const struct profile_ran ran = look_up(trail, frame, range, other);
@@ -248,8 +250,7 @@ struct profile_ran pug_profile_trail_run(struct profile_trail *trail, uint32_t f
     } else {
         count_alone(trail, ran, range);
     }
-    trail->last = ran;
-    trail->unseen = range;
+    profile_trail_came(trail, ran, range);
     trail->follows = true;
     trail->source = trail->group->like.source;
     return ran;

@@ -84,25 +84,31 @@ void pug_profile_trail_cycles(struct profile_trail *trail, uint64_t cycles);
 void pug_profile_trail_add_up(struct profile_trail *trail, const struct profile_behind *behind,
                               struct profile_next *next);
 
-/** Once more, if this is what a next says. */
-static inline void profile_trail_again(struct profile_trail *trail, struct profile_next *next,
-                                       const struct profile_step *range)
+/** Once more what is behind a use came there. */
+static inline void profile_trail_again(struct profile_trail *trail, struct profile_ran before,
+                                       struct profile_next *next)
 {
-    const struct profile_behind *behind = &trail->behind[trail->last.use];
-    trail->last = (struct profile_ran){next->use, trail->behind[next->use].node};
-    trail->unseen = range;
     if (++next->times == UINT32_MAX)
-        pug_profile_trail_add_up(trail, behind, next);
+        pug_profile_trail_add_up(trail, &trail->behind[before.use], next);
 }
 
-/** Of a range that comes directly behind the last one: what is kept of that, or NULL. */
+/** This is the last range that ran. */
+static inline void profile_trail_came(struct profile_trail *trail, struct profile_ran ran,
+                                      const struct profile_step *range)
+{
+    trail->last = ran;
+    trail->unseen = range;
+}
+
+/** Of a range that comes directly behind another one: what is kept of that, or NULL. */
 static inline struct profile_next *profile_trail_find(struct profile_trail *trail,
+                                                      struct profile_ran before,
                                                       const struct profile_step *range)
 {
-    struct profile_behind *behind = &trail->behind[trail->last.use];
+    struct profile_behind *behind = &trail->behind[before.use];
     const struct profile_place place =
         profile_place(&trail->lane, &trail->group->situation, range->start);
-    if (behind->node != trail->last.node)
+    if (behind->node != before.node)
         return NULL;
     for (unsigned i = 0; i < 2 && behind->kept[i].use != NO_NODE; i++) {
         const uint32_t node = trail->behind[behind->kept[i].use].node;
