@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 /** @file Call stacks as frames of a profile, and what ran on each. */
 #include "base/hash.h"
+#include "profile/frames.h"
 #include "profile/lane.h"
 #include "profile/loops.h"
 #include "profile/profile.h"
 #include "profile/trail.h"
 #include "pugmark/calls.h"
-#include "pugmark/names.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /** A task of the calls: a thread, or where nobody tells of threads a source. */
 struct stack_task {
@@ -34,31 +33,6 @@ struct here {
     const struct profile_step *first; /* that the calls were not told of; NULL: there is none */
 };
 
-/** A frame that was called, by its number: what enters it when it is called again. */
-struct called_frame {
-    uint64_t function, size; /* in its object; size 0: not known */
-    uint64_t entered;        /* how often, but for what the profile has */
-    struct profile_loops_function loops;
-};
-
-/** What was asked lately, of one address space each: functions by address, and frames. */
-#define FUNCTIONS_KNOWN 4096u
-#define FRAMES_KNOWN    32768u
-
-struct known_function {
-    uint64_t space, address;
-    struct pug_function function;
-    bool asked, found;
-};
-
-struct known_frame {
-    uint64_t space, function, site;
-    uint32_t parent, task, number;
-    uint32_t entered; /* how often since that was added to the profile last */
-    uint8_t kind;     /* enum pug_call_kind */
-    bool asked;
-};
-
 struct profile_stacks {
     struct profile_objects *objects;
     struct pug_calls *calls;
@@ -66,10 +40,7 @@ struct profile_stacks {
     struct profile_trail trail; /* its status is that of all of this */
     struct profile_table tasks; /* struct stack_task */
     uint32_t task;              /* the last one */
-    struct known_function functions[FUNCTIONS_KNOWN];
-    struct known_frame frames[FRAMES_KNOWN];
-    struct called_frame *called; /* by the profile's number */
-    uint32_t called_room;
+    struct profile_frames frames;
     struct here here;
     uint64_t events; /* how often frames changed */
 };
@@ -89,159 +60,24 @@ static struct stack_task *task_at(const struct profile_stacks *stacks, uint32_t 
 
 static void fail(struct profile_stacks *stacks, enum pug_status status)
 {
-    if (stacks->trail.status == PUG_OK)
-        stacks->trail.status = status;
-}
-
-static bool look_up_function(struct profile_stacks *stacks, uint64_t address,
-                             struct pug_function *function)
-{
-    const struct profile_place place =
-        profile_place(&stacks->trail.lane, situation_of(stacks), address);
-    uint32_t number;
-    fail(stacks, pug_profile_object_number(stacks->objects, place.object, &number));
-    struct pug_names_file *file = pug_profile_object_names(stacks->objects, place.object);
-    struct pug_names_function found;
-    if (!file || !pug_names_function(file, place.vaddr, &found))
-        return false;
-    /* as run-time addresses, which is what the calls compare */
-    *function = (struct pug_function){.name = found.name,
-                                      .start = address - (place.vaddr - found.start),
-                                      .size = found.size,
-                                      .id = (uint64_t)place.object + 1};
-    return true;
+    profile_trail_fail(&stacks->trail, status);
 }
 
 static bool locate(void *context, uint32_t task, const struct pug_element *element,
                    uint64_t address, struct pug_function *function)
 {
     struct profile_stacks *stacks = context;
-    struct known_function *known =
-        &stacks->functions[(address >> 2 ^ address >> 11) % FUNCTIONS_KNOWN];
     (void)task;
     (void)element;
-    if (!known->asked || known->address != address || known->space != stacks->trail.lane.space) {
-        *known = (struct known_function){.space = stacks->trail.lane.space,
-                                         .address = address,
-                                         .function = *function,
-                                         .asked = true};
-        known->found = look_up_function(stacks, address, &known->function);
-    }
-    *function = known->function;
-    return known->found;
-}
-
-/* What a frame of the calls knows: its number in the profile, or its caller's. */
-static void *frame_user(uint32_t number, bool own)
-{
-    return (void *)((uintptr_t)number << 1 | own);
-}
-
-static uint32_t frame_number(const struct pug_call_frame *frame)
-{
-    return (uint32_t)((uintptr_t)frame->user >> 1);
-}
-
-static bool has_number(const struct pug_call_frame *frame)
-{
-    return (uintptr_t)frame->user & 1;
-}
-
-static struct profile_place object_place(struct profile_stacks *stacks, uint64_t address)
-{
-    struct profile_place place = profile_place(&stacks->trail.lane, situation_of(stacks), address);
-    uint32_t number;
-    fail(stacks, pug_profile_object_number(stacks->objects, place.object, &number));
-    place.object = number;
-    return place;
-}
-
-/** A frame of this parent in the profile; false: it has no room for one. */
-static bool look_up_frame(struct profile_stacks *stacks, const struct pug_call_frame *called,
-                          uint32_t parent, uint32_t task, uint32_t *number)
-{
-    const struct profile_place function = object_place(stacks, called->function.start);
-    struct pug_profile_frame frame = {
-        .parent = parent,
-        .task = task,
-        .object = function.object,
-        .function = function.vaddr,
-        .site_object = PUG_PROFILE_NONE,
-        .calls = called->kind != PUG_CALL_FOUND,
-    };
-    if (called->kind == PUG_CALL_CALLED || called->kind == PUG_CALL_TAIL) {
-        const struct profile_place site = object_place(stacks, called->site);
-        frame.site_object = site.object;
-        frame.site = site.vaddr;
-    }
-    const enum pug_status status = pug_profile_frame(stacks->objects->profile, &frame, number);
-    if (status == PUG_ERR_LIMIT)
-        return false;
-    fail(stacks, status);
-    return status == PUG_OK;
-}
-
-static void add_calls(struct profile_stacks *stacks, uint32_t number, uint64_t calls)
-{
-    struct pug_profile_frame *frame;
-    if (calls == 0)
-        return;
-    frame = pug_profile_item(&stacks->objects->profile->frames, number);
-    frame->calls = pug_profile_sum(frame->calls, calls);
-}
-
-/* What is known of a frame makes room for another one. */
-static void forget_frame(struct profile_stacks *stacks, struct known_frame *known)
-{
-    add_calls(stacks, known->number, known->entered);
-    known->entered = 0;
-}
-
-/** The number of the frame that was entered; PUG_PROFILE_NONE: there is no room for one. */
-static uint32_t enter_frame(struct profile_stacks *stacks, const struct pug_call_frame *called,
-                            uint32_t parent, uint32_t task)
-{
-    const uint64_t space = stacks->trail.lane.space, function = called->function.start;
-    struct known_frame *known =
-        &stacks->frames[(parent * UINT32_C(0x9E3779B1) ^ (uint32_t)(function >> 2) ^
-                         (uint32_t)called->site) %
-                        FRAMES_KNOWN];
-    if (known->asked && known->parent == parent && known->function == function &&
-        known->site == called->site && known->kind == called->kind && known->task == task &&
-        known->space == space) {
-        known->entered += called->kind != PUG_CALL_FOUND;
-        if (known->entered == UINT32_MAX)
-            forget_frame(stacks, known);
-        return known->number;
-    }
-    forget_frame(stacks, known);
-    uint32_t number;
-    if (!look_up_frame(stacks, called, parent, task, &number)) {
-        pug_profile_note(stacks->objects->profile, PUG_NOTE_FRAMES_FULL,
-                         stacks->trail.status == PUG_OK);
-        return PUG_PROFILE_NONE;
-    }
-    *known = (struct known_frame){.space = space,
-                                  .function = function,
-                                  .site = called->site,
-                                  .parent = parent,
-                                  .task = task,
-                                  .number = number,
-                                  .kind = called->kind,
-                                  .asked = true};
-    return number;
+    return pug_profile_frames_locate(&stacks->frames, address, function);
 }
 
 static void on_enter(struct profile_stacks *stacks, const struct pug_call_event *event)
 {
-    struct pug_call_frame *called = event->frame;
-    const uint32_t parent = event->depth > 0 ? frame_number(called - 1) : PUG_PROFILE_NONE;
-    const uint32_t number =
-        enter_frame(stacks, called, parent, task_at(stacks, event->task)->number);
-    /* where there is no room its caller stands for it */
-    called->user =
-        number != PUG_PROFILE_NONE ? frame_user(number, true) : frame_user(parent, false);
-    if (called->kind == PUG_CALL_FOUND && event->depth == 0)
+    struct pug_call_frame *entered = event->frame;
+    pug_profile_frames_enter(&stacks->frames, entered, event->depth > 0 ? entered - 1 : NULL,
+                             task_at(stacks, event->task)->number);
+    if (entered->kind == PUG_CALL_FOUND && event->depth == 0)
         pug_profile_note(stacks->objects->profile, PUG_NOTE_STACKS_LOST, 1);
 }
 
@@ -327,7 +163,7 @@ static void add_cost(struct profile_stacks *stacks, const struct pug_call_frame 
     if (!frame)
         return;
     struct pug_profile_frame *kept =
-        pug_profile_item(&stacks->objects->profile->frames, frame_number(frame));
+        pug_profile_item(&stacks->objects->profile->frames, profile_frame_number(frame));
     kept->cycles = pug_profile_sum(kept->cycles, cycles);
     kept->time = pug_profile_sum(kept->time, time);
 }
@@ -371,7 +207,7 @@ static struct profile_ran take_range(struct profile_stacks *stacks, uint32_t tas
                                      const struct profile_step *step)
 {
     struct profile_trail *trail = &stacks->trail;
-    const struct profile_ran ran = pug_profile_trail_run(trail, frame_number(top), step);
+    const struct profile_ran ran = pug_profile_trail_run(trail, profile_frame_number(top), step);
     if (ran.use == NO_NODE)
         return ran;
     const struct profile_loops_step ran_step = {
@@ -386,28 +222,22 @@ static struct profile_ran take_range(struct profile_stacks *stacks, uint32_t tas
     return ran;
 }
 
-/* ---- ranges that stay in their frame ---- */
+/* ---- ranges that come as they did before ---- */
 
 /* A call as before: `callee` was entered by it then, and ran what is `ran` now. */
 static bool enter_again(struct profile_stacks *stacks, const struct here *here, uint32_t callee,
                         const struct profile_node *ran, const struct profile_step *range)
 {
-    struct called_frame *called = &stacks->called[callee];
-    struct pug_call_frame frame = {
-        .function = {.start = range->start - (ran->step.start - called->function),
-                     .size = called->size,
-                     .id = called->size > 0 ? (uint64_t)ran->object + 1 : 0},
-        .address = range->start,
-        .site = here->last->start + here->last->size - here->last->shape.last_size,
-        .returns_to = here->last->start + here->last->size,
-        .user = frame_user(callee, true),
-        .kind = PUG_CALL_CALLED,
-        .has_return = true,
-    };
-    if (!pug_profile_loops_enter(stacks->loops, here->task, here->depth, called->loops, ran) ||
-        !pug_calls_enter_again(stacks->calls, here->task, &frame))
+    struct profile_kept_frame *kept = &stacks->frames.kept[callee];
+    const struct pug_call_frame frame =
+        pug_profile_frames_called(&stacks->frames, callee, ran, range, here->last);
+    if (!pug_profile_loops_enter(stacks->loops, here->task, here->depth, kept->loops, ran))
         return false;
-    called->entered++;
+    if (!pug_calls_enter_again(stacks->calls, here->task, &frame)) {
+        pug_profile_loops_leave(stacks->loops, here->task, here->depth, false);
+        return false;
+    }
+    kept->entered++;
     return true;
 }
 
@@ -417,7 +247,7 @@ static bool return_again(struct profile_stacks *stacks, const struct here *here,
 {
     const struct pug_call_frame *frames;
     const uint32_t depth = pug_calls_stack(stacks->calls, here->task, &frames);
-    if (depth < 2 || frames[depth - 2].user != frame_user(caller, true) ||
+    if (depth < 2 || frames[depth - 2].user != profile_frame_user(caller, true) ||
         !pug_calls_return_again(stacks->calls, here->task, range->start))
         return false;
     pug_profile_loops_leave(stacks->loops, here->task, depth - 1, false);
@@ -487,38 +317,6 @@ static void settle(struct profile_stacks *stacks)
     here->first = NULL;
 }
 
-static bool make_room_for_called(struct profile_stacks *stacks, uint32_t frame)
-{
-    const uint32_t room = stacks->objects->profile->frames.room;
-    if (frame < stacks->called_room)
-        return true;
-    struct called_frame *called = realloc(stacks->called, room * sizeof(*called));
-    if (!called) {
-        fail(stacks, PUG_ERR_MEM);
-        return false;
-    }
-    memset(&called[stacks->called_room], 0, (room - stacks->called_room) * sizeof(*called));
-    stacks->called = called;
-    stacks->called_room = room;
-    return true;
-}
-
-/* The top frame was called, and this ran there first. False: no memory. */
-static bool keep_called(struct profile_stacks *stacks, const struct pug_call_frame *top,
-                        struct profile_ran ran, const struct pug_element *range)
-{
-    const uint32_t number = frame_number(top);
-    if (!make_room_for_called(stacks, number))
-        return false;
-    struct called_frame *called = &stacks->called[number];
-    called->function =
-        stacks->trail.lane.nodes[ran.node].step.start - (range->start - top->function.start);
-    called->size = top->function.size;
-    called->loops =
-        pug_profile_loops_function(stacks->loops, stacks->here.task, stacks->here.depth - 1);
-    return true;
-}
-
 /*
  * What ran came directly behind what was here before, and frames changed so often meanwhile. It is
  * kept where that is all: control stayed in its frame, or one call or return brought it here.
@@ -532,8 +330,11 @@ static void learn(struct profile_stacks *stacks, struct profile_ran before, uint
     if (from->departs == PUG_DEPART_EXCEPTION_RETURN ||
         changes != (pug_profile_node_stays(from) ? 0 : 1))
         return;
-    if (from->departs != PUG_DEPART_CALL || keep_called(stacks, top, ran, range))
-        pug_profile_trail_learn(trail, before, ran);
+    if (from->departs == PUG_DEPART_CALL)
+        pug_profile_frames_keep(
+            &stacks->frames, top, &trail->lane.nodes[ran.node], range,
+            pug_profile_loops_function(stacks->loops, stacks->here.task, stacks->here.depth - 1));
+    pug_profile_trail_learn(trail, before, ran);
 }
 
 /* `step`: of a range. */
@@ -552,7 +353,7 @@ static void take_step(struct profile_stacks *stacks, uint32_t task,
     if (!step || !top || trail->status != PUG_OK) /* the frame may have no number */
         return;
     const struct profile_ran ran = take_range(stacks, task, top, depth, element, step);
-    if (ran.use == NO_NODE || !has_number(top))
+    if (ran.use == NO_NODE || !profile_frame_has_number(top))
         return;
     stacks->here = (struct here){.known = true, .task = task, .depth = depth, .last = step};
     if (known)
@@ -655,10 +456,7 @@ void pug_profile_stacks_stretch(struct profile_stacks *stacks)
 
 enum pug_status pug_profile_stacks_end(struct profile_stacks *stacks)
 {
-    for (size_t i = 0; i < FRAMES_KNOWN; i++)
-        forget_frame(stacks, &stacks->frames[i]);
-    for (uint32_t i = 0; i < stacks->called_room; i++)
-        add_calls(stacks, i, stacks->called[i].entered);
+    pug_profile_frames_end(&stacks->frames);
     pug_profile_trail_end(&stacks->trail);
     fail(stacks, pug_profile_loops_end(stacks->loops, stacks->objects));
     return stacks->trail.status;
@@ -670,6 +468,8 @@ struct profile_stacks *pug_profile_stacks_new(struct profile_counted *counted)
     if (!stacks)
         return NULL;
     stacks->objects = counted->objects;
+    stacks->frames.objects = counted->objects;
+    stacks->frames.trail = &stacks->trail;
     stacks->tasks = (struct profile_table){
         .size = sizeof(struct stack_task), .hash = hash_task, .same = same_task};
     const struct pug_calls_config config = {
@@ -690,6 +490,6 @@ void pug_profile_stacks_free(struct profile_stacks *stacks)
     pug_profile_loops_free(stacks->loops);
     pug_profile_trail_free(&stacks->trail);
     pug_profile_table_free(&stacks->tasks);
-    free(stacks->called);
+    pug_profile_frames_free(&stacks->frames);
     free(stacks);
 }

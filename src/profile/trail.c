@@ -24,12 +24,6 @@ void pug_profile_trail_free(struct profile_trail *trail)
     free(trail->behind);
 }
 
-static void fail(struct profile_trail *trail, enum pug_status status)
-{
-    if (trail->status == PUG_OK && status != PUG_OK)
-        trail->status = status;
-}
-
 /* ---- nodes and uses ---- */
 
 static struct pug_profile *profile_of(const struct profile_trail *trail)
@@ -49,7 +43,7 @@ static bool make_room_for_node(struct profile_trail *trail, uint32_t node)
         return true;
     struct profile_sum *sums = realloc(trail->sums, room * sizeof(*sums));
     if (!sums) {
-        fail(trail, PUG_ERR_MEM);
+        profile_trail_fail(trail, PUG_ERR_MEM);
         return false;
     }
     for (uint32_t i = trail->sum_room; i < room; i++)
@@ -67,7 +61,7 @@ static bool make_room_for_use(struct profile_trail *trail, uint32_t use)
         return true;
     struct profile_behind *behind = aligned_alloc(64, (size_t)room * sizeof(*behind));
     if (!behind) {
-        fail(trail, PUG_ERR_MEM);
+        profile_trail_fail(trail, PUG_ERR_MEM);
         return false;
     }
     if (before > 0)
@@ -92,7 +86,7 @@ static uint32_t range_number(struct profile_trail *trail, uint32_t node)
             pug_profile_range_of(trail->counted->objects, &trail->lane.nodes[node], &range);
         if (status == PUG_OK)
             status = pug_profile_range(profile_of(trail), &range, number);
-        fail(trail, status);
+        profile_trail_fail(trail, status);
     }
     return *number;
 }
@@ -106,7 +100,7 @@ static uint32_t look_up_use(struct profile_trail *trail, uint32_t frame, uint32_
         return NO_NODE;
     enum pug_status status = pug_profile_use_number(
         profile_of(trail), &(struct pug_profile_use){0, frame, range}, &number);
-    fail(trail, status);
+    profile_trail_fail(trail, status);
     if (status != PUG_OK || !make_room_for_use(trail, number))
         return NO_NODE;
     struct profile_behind *behind = &trail->behind[number];
@@ -135,8 +129,8 @@ void pug_profile_trail_add_up(struct profile_trail *trail, const struct profile_
     const struct profile_ran ran = {next->use, trail->behind[next->use].node};
     const struct profile_node *nodes = trail->lane.nodes, *to = &nodes[ran.node];
     count(trail, ran, next->times);
-    fail(trail,
-         pug_profile_counted_went(trail->counted, &nodes[behind->node],
+    profile_trail_fail(trail, pug_profile_counted_went(
+                                  trail->counted, &nodes[behind->node],
                                   (struct profile_place){to->step.start, to->object}, next->times));
     next->times = 0;
 }
@@ -222,7 +216,7 @@ static struct profile_ran look_up(struct profile_trail *trail, uint32_t frame,
             pug_profile_node(&trail->lane, &trail->group->situation, &element, trail->last.node);
     }
     if (ran.node == NO_NODE)
-        fail(trail, PUG_ERR_MEM);
+        profile_trail_fail(trail, PUG_ERR_MEM);
     ran.use = ran.node != NO_NODE ? look_up_use(trail, frame, ran.node) : NO_NODE;
     return ran;
 }
@@ -321,10 +315,10 @@ void pug_profile_trail_end(struct profile_trail *trail)
     for (uint32_t i = 0; i < trail->sum_room; i++) {
         const struct profile_sum *sum = &trail->sums[i];
         if (sum->count > 0)
-            fail(trail, pug_profile_counted_ran(trail->counted, &trail->lane.nodes[i], sum->count,
-                                                sum->cycles));
+            profile_trail_fail(trail, pug_profile_counted_ran(trail->counted, &trail->lane.nodes[i],
+                                                              sum->count, sum->cycles));
     }
     pug_counts_end(trail->counts);
     if (trail->status == PUG_OK)
-        fail(trail, pug_profile_counted_add(trail->counted, trail->counts));
+        profile_trail_fail(trail, pug_profile_counted_add(trail->counted, trail->counts));
 }

@@ -57,6 +57,13 @@ struct profile_trail {
 bool pug_profile_trail_begin(struct profile_trail *trail, struct profile_counted *counted);
 void pug_profile_trail_free(struct profile_trail *trail);
 
+/** The first status that is no good stays. */
+static inline void profile_trail_fail(struct profile_trail *trail, enum pug_status status)
+{
+    if (trail->status == PUG_OK)
+        trail->status = status;
+}
+
 /** Steps of a group come next. */
 void pug_profile_trail_begin_group(struct profile_trail *trail, const struct profile_steps *group);
 /** They are over, and need not be there any more. */
