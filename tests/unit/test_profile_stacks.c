@@ -155,6 +155,13 @@ static void add_frame(struct tallies *tallies, uint64_t hash, uint64_t calls, ui
     add_tally(tallies, pug_hash_mix(hash, 9) | 1, cycles);
 }
 
+/** Stacks that begin with a frame that was found. */
+static void add_lost(struct tallies *tallies, uint64_t count)
+{
+    if (count > 0)
+        add_tally(tallies, 1, count);
+}
+
 /** Each frame knows the hash of itself and those that it is on. */
 static void on_event(void *context, const struct pug_call_event *event)
 {
@@ -170,6 +177,7 @@ static void on_event(void *context, const struct pug_call_event *event)
         hash_place(simple->objects.profile, hash, called ? place_of(simple, frame->site) : nowhere);
     frame->user = (void *)(uintptr_t)hash;
     add_frame(&simple->tallies, (uintptr_t)hash, frame->kind != PUG_CALL_FOUND, 0);
+    add_lost(&simple->tallies, frame->kind == PUG_CALL_FOUND && event->depth == 0);
 }
 
 /** Is it nothing to call stacks? */
@@ -235,6 +243,7 @@ static struct tallies tallies_of(const struct pug_profile *profile)
     const struct pug_profile_range *ranges = pug_profile_ranges(profile, &ignored);
     size_t frame_count;
     const struct pug_profile_frame *frames = pug_profile_frames(profile, &frame_count);
+    add_lost(&tallies, pug_profile_noted(profile, PUG_NOTE_STACKS_LOST));
     for (size_t i = 0; i < frame_count; i++)
         add_frame(&tallies, hash_of_frame(profile, (uint32_t)i), frames[i].calls, frames[i].cycles);
     for (size_t i = 0; i < count; i++) {
@@ -557,6 +566,7 @@ static void take(struct profile_stacks *stacks, struct pug_capture *capture,
 /** What became of a walk. */
 struct taken {
     struct tallies uses, counts, loops;
+    uint64_t full; /* frames that there was no room for */
 };
 
 static void free_taken(struct taken *taken)
@@ -592,7 +602,8 @@ static struct taken take_walk(const struct pug_situation *situation, struct prof
     assert_int_equal(pug_profile_counted_end(&counted), PUG_OK);
     const struct taken taken = {.uses = tallies_of(objects.profile),
                                 .counts = counts_of(objects.profile, &counted),
-                                .loops = loops_of(objects.profile)};
+                                .loops = loops_of(objects.profile),
+                                .full = pug_profile_noted(objects.profile, PUG_NOTE_FRAMES_FULL)};
     pug_profile_stacks_free(stacks);
     pug_profile_counted_free(&counted);
     pug_profile_free(objects.profile);
@@ -653,6 +664,7 @@ static void check_walk(struct pug_capture *capture, const struct pug_situation *
     struct tallies counts = count_walk(situation, objects, walk);
     struct taken found = take_walk(situation, objects, walk, false, 1 << 20);
     assert_walk(&simple.tallies, &counts, &found, "a walk");
+    assert_int_equal(found.full, 0);
     free_simple(&simple);
     free_taken(&found);
     /* where there is no room for a frame its caller stands for it */
@@ -663,6 +675,8 @@ static void check_walk(struct pug_capture *capture, const struct pug_situation *
     found = take_walk(situation, objects, walk, false, limit);
     assert_walk(&one_by_one.uses, &counts, &found, "a walk with few frames");
     assert_same(&one_by_one.loops, &found.loops, "loops of a walk");
+    assert_int_equal(one_by_one.full, found.full);
+    assert_int_equal(found.full > 0, limit < 8);
     free_taken(&found);
     free_taken(&one_by_one);
     free(counts.items);
