@@ -115,10 +115,10 @@ static enum pug_status name_task(struct profile_stacks *stacks,
     struct pug_capture *capture = stacks->objects->capture;
     struct pug_profile_task task = {.pid = -1, .tid = -1, .name = ""};
     const struct pug_capture_source *source;
-    if (situation->task != PUG_NO_TASK) {
-        const struct pug_capture_task *told = pug_capture_task_at(capture, situation->task);
+    const struct pug_capture_task *told =
+        situation->task != PUG_NO_TASK ? pug_capture_task_at(capture, situation->task) : NULL;
+    if (told)
         task = (struct pug_profile_task){told->pid, told->tid, told->comm};
-    }
     for (size_t n = 0;
          situation->task == PUG_NO_TASK && (source = pug_capture_source_at(capture, n)) != NULL;
          n++)

@@ -697,21 +697,36 @@ static void test_walks(void **state)
     pug_capture_free(capture);
 }
 
-/** A decoder of somebody else's may say anything of an instruction's size. */
-static void test_wide_instruction(void **state)
+/** One range, of this task if there is one; how many tasks the profile has then. */
+static size_t take_one(struct pug_element range, uint32_t task)
 {
     struct pug_capture *capture;
     struct pug_situation situation;
     struct profile_objects objects = {.profile = pug_profile_new()};
-    (void)state;
+    size_t tasks;
     assert_int_equal(pug_capture_open(NAMED, &(struct pug_capture_options){0}, &capture), PUG_OK);
     (void)pug_capture_elements(capture, keep_situation, &situation);
     objects.capture = capture;
     struct profile_counted counted = pug_profile_counted_begin(&objects);
     struct profile_stacks *stacks = pug_profile_stacks_new(&counted);
     assert_non_null(stacks);
+    range.source = situation.source;
+    situation.task = task;
+    take(stacks, capture, &situation, &range, 1);
+    assert_int_equal(pug_profile_stacks_end(stacks), PUG_OK);
+    (void)pug_profile_tasks(objects.profile, &tasks);
+    pug_profile_stacks_free(stacks);
+    pug_profile_counted_free(&counted);
+    pug_profile_free(objects.profile);
+    pug_profile_objects_free(&objects);
+    pug_capture_free(capture);
+    return tasks;
+}
+
+/** A decoder of somebody else's may say anything of an instruction's size. */
+static void test_wide_instruction(void **state)
+{
     const struct pug_element wide = {.type = PUG_ELEM_INSTR_RANGE,
-                                     .source = situation.source,
                                      .start = segment[0],
                                      .end = segment[0] + 400,
                                      .count = 2,
@@ -719,22 +734,29 @@ static void test_wide_instruction(void **state)
                                      .flags = PUG_ELEM_EXECUTED,
                                      .last_type = PUG_INSTR_BR,
                                      .last_size = 200};
-    take(stacks, capture, &situation, &wide, 1);
-    assert_int_equal(pug_profile_stacks_end(stacks), PUG_OK);
-    pug_profile_stacks_free(stacks);
-    pug_profile_counted_free(&counted);
-    pug_profile_free(objects.profile);
-    pug_profile_objects_free(&objects);
-    pug_capture_free(capture);
+    (void)state;
+    assert_int_equal(take_one(wide, PUG_NO_TASK), 1);
+}
+
+/** Another process may say that a range is of a task that the capture does not have. */
+static void test_no_such_task(void **state)
+{
+    const struct pug_element range = {.type = PUG_ELEM_INSTR_RANGE,
+                                      .start = segment[0],
+                                      .end = segment[0] + 4,
+                                      .count = 1,
+                                      .isa = PUG_ISA_A64,
+                                      .last_size = 4};
+    (void)state;
+    assert_int_equal(take_one(range, 77), 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_CAPTURES(test_captures),
-        cmocka_unit_test(test_named),
-        cmocka_unit_test(test_walks),
-        cmocka_unit_test(test_wide_instruction),
+        TEST_CAPTURES(test_captures),        cmocka_unit_test(test_named),
+        cmocka_unit_test(test_walks),        cmocka_unit_test(test_wide_instruction),
+        cmocka_unit_test(test_no_such_task),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
