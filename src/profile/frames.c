@@ -180,7 +180,7 @@ struct pug_call_frame pug_profile_frames_called(const struct profile_frames *fra
         .returns_to = behind,
         .user = profile_frame_user(number, true),
         .kind = PUG_CALL_CALLED,
-        .has_return = true,
+        .has_return = caller->shape.last_size > 0,
     };
 }
 

@@ -500,6 +500,9 @@ static void make_walk(struct walk *walk)
                                         .count = (uint32_t)size / 4,
                                         .isa = PUG_ISA_A64,
                                         .last_size = 4};
+        /* of some branches the size is not known */
+        if (walk->orderly && pug_hash_mix(2, element->end) % 4 == 0)
+            element->last_size = 0;
         if (walk->orderly)
             leave_orderly(walk, element);
         else
