@@ -198,6 +198,15 @@ static void relocate(struct pug_calls *calls, struct pug_call_task *task,
         find(calls, task, element, address);
 }
 
+/** It was called at `site`. */
+static void set_called(struct pug_call_frame *frame, uint64_t site, uint64_t behind, bool exact)
+{
+    frame->kind = PUG_CALL_CALLED;
+    frame->site = site;
+    frame->returns_to = behind;
+    frame->has_return = exact;
+}
+
 /* ---- how control came ---- */
 
 static void arrive_by_call(struct pug_calls *calls, struct pug_call_task *task,
@@ -209,10 +218,7 @@ static void arrive_by_call(struct pug_calls *calls, struct pug_call_task *task,
     struct pug_call_frame *frame = push(calls, task, &function, address);
     if (!frame)
         return;
-    frame->kind = PUG_CALL_CALLED;
-    frame->site = branch.site;
-    frame->returns_to = branch.behind;
-    frame->has_return = branch.exact;
+    set_called(frame, branch.site, branch.behind, branch.exact);
     tell_enter(calls, task, task->depth > 1 ? frame - 1 : NULL);
 }
 
@@ -410,15 +416,15 @@ bool pug_calls_enter_again(struct pug_calls *calls, uint32_t number,
                            const struct pug_call_frame *callee)
 {
     struct pug_call_task *task = current_task(calls, number);
-    if (!task || task->depth == 0 || task->depth >= calls->config.depth ||
-        (task->depth == task->room && !grow(calls, task)))
+    if (!task || task->depth == 0 || task->depth == calls->config.depth)
         return false;
+    task->at = task->now;
+    struct pug_call_frame *frame = push(calls, task, &callee->function, callee->address);
+    if (!frame)
+        return false;
+    set_called(frame, callee->site, callee->returns_to, callee->has_return);
+    frame->user = callee->user;
     task->departure.branch.kind = PUG_DEPART_NONE;
-    task->held[task->depth] = (struct pug_branch){0};
-    struct pug_call_frame *frame = &task->frames[task->depth++];
-    *frame = *callee;
-    frame->entered = task->now;
-    frame->timed = task->has_timestamp;
     return true;
 }
 

@@ -113,9 +113,7 @@ static inline uint64_t pug_profile_node_last(const struct profile_node *node)
 /** Did it end with a branch that was taken? */
 static inline bool pug_profile_node_jumps_on(const struct profile_node *node)
 {
-    const struct profile_shape *shape = &node->step.shape;
-    return (shape->flags & PUG_ELEM_EXECUTED) &&
-           (shape->last_type == PUG_INSTR_BR || shape->last_type == PUG_INSTR_BR_INDIRECT);
+    return node->departs != PUG_DEPART_NONE;
 }
 
 #define NO_NODE UINT32_MAX

@@ -11,11 +11,11 @@
 #define FUNCTION_LIMIT (UINT64_C(1) << 20) /* bytes of a function that is looked at for loops */
 #define CODE_LIMIT     (UINT64_C(1) << 30) /* of all functions */
 
-/** A function whose loops are known: `count` of them, by their heads. */
+/** A function whose loops are known, by their heads. */
 struct function {
     uint64_t start;
     uint32_t object; /* the capture's */
-    uint32_t first, count;
+    struct profile_loops_function loops;
 };
 
 /** What a frame does in a loop. */
@@ -169,7 +169,7 @@ static enum pug_status find_function(struct profile_loops *loops,
     *function = (struct function){
         .start = step->frame->function.start - step->range->start + step->node->step.start,
         .object = step->node->object,
-        .first = loops->count,
+        .loops = {.first = loops->count},
     };
     enum pug_status status = pug_profile_table_add(&loops->functions, function, &number, &is_new);
     if (status != PUG_OK)
@@ -179,8 +179,8 @@ static enum pug_status find_function(struct profile_loops *loops,
     if (is_new && step->space && size <= FUNCTION_LIMIT && size <= CODE_LIMIT - loops->code) {
         loops->code += size;
         status = look_for_heads(loops, step);
-        order_heads(loops, kept->first);
-        kept->count = loops->count - kept->first;
+        order_heads(loops, kept->loops.first);
+        kept->loops.count = loops->count - kept->loops.first;
     }
     *function = *kept;
     return status;
@@ -235,12 +235,11 @@ static enum pug_status open_activation(struct profile_loops *loops, struct activ
     if (status != PUG_OK)
         return status;
     void *visits = activation->visits;
-    if (function.count > activation->room &&
-        !grow(&visits, &activation->room, function.count, sizeof(struct visit)))
+    if (function.loops.count > activation->room &&
+        !grow(&visits, &activation->room, function.loops.count, sizeof(struct visit)))
         return PUG_ERR_MEM;
     activation->visits = visits;
-    begin_activation(activation, (struct profile_loops_function){function.first, function.count},
-                     step->node, step->frame->kind == PUG_CALL_FOUND);
+    begin_activation(activation, function.loops, step->node, step->frame->kind == PUG_CALL_FOUND);
     return PUG_OK;
 }
 
@@ -418,12 +417,6 @@ enum pug_status pug_profile_loops_run(struct profile_loops *loops,
     if (status == PUG_OK)
         pug_profile_loops_go_on(loops, step->task, step->depth, step->node);
     return status;
-}
-
-bool pug_profile_loops_watch(const struct profile_loops *loops, uint32_t task, uint32_t depth)
-{
-    const struct activation *activation = &loops->stacks[task].activations[depth];
-    return activation->open && activation->count > 0;
 }
 
 void pug_profile_loops_go_on(struct profile_loops *loops, uint32_t task, uint32_t depth,

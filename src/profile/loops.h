@@ -30,12 +30,11 @@ struct profile_loops_step {
 /** PUG_ERR_MEM. */
 enum pug_status pug_profile_loops_run(struct profile_loops *loops,
                                       const struct profile_loops_step *step);
-/** Has a frame loops that must be told of ranges that run on it as the one before them did? */
-bool pug_profile_loops_watch(const struct profile_loops *loops, uint32_t task, uint32_t depth);
-/** The same of a range that ran on the same frame as the one before it. */
+/** The same of a range that ran on the same frame as the one before it, if its function has loops.
+ */
 void pug_profile_loops_go_on(struct profile_loops *loops, uint32_t task, uint32_t depth,
                              struct profile_node *node);
-/** The loops of the function of a frame on which something ran, for frames of that to come. */
+/** The loops of the function of a frame on which something ran; count 0: none. */
 struct profile_loops_function {
     uint32_t first, count;
 };

@@ -279,7 +279,7 @@ static size_t follow(struct profile_stacks *stacks, const struct profile_step *s
     struct profile_node *const nodes = trail->lane.nodes;
     struct here here = stacks->here;
     struct profile_ran last = trail->last;
-    bool has_loops = pug_profile_loops_watch(loops, here.task, here.depth - 1);
+    bool has_loops = pug_profile_loops_function(loops, here.task, here.depth - 1).count > 0;
     size_t i = 0;
     for (; i < count && steps[i].shape.kind == PROFILE_STEP_RANGE; i++) {
         struct profile_next *next = profile_trail_find(trail, last, &steps[i]);
@@ -289,7 +289,7 @@ static size_t follow(struct profile_stacks *stacks, const struct profile_step *s
         if (!pug_profile_node_stays(&nodes[last.node])) {
             if (!change_frame(stacks, &here, &nodes[last.node], ran, &steps[i]))
                 break;
-            has_loops = pug_profile_loops_watch(loops, here.task, here.depth - 1);
+            has_loops = pug_profile_loops_function(loops, here.task, here.depth - 1).count > 0;
         }
         profile_trail_again(trail, last, next);
         if (has_loops)
