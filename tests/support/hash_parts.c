@@ -3,7 +3,10 @@
 
 #include <stdlib.h>
 
+#define MOST_WORKERS (sizeof(((struct outcome *)NULL)->made) / sizeof(uint64_t))
+
 struct part {
+    unsigned worker; /* who made it */
     uint64_t *hashes;
     size_t count, room;
     struct pug_passage *passage;
@@ -16,9 +19,12 @@ static _Thread_local struct part *current;
 static void *begin(void *context, unsigned worker)
 {
     (void)context;
-    if (worker >= 8)
+    if (worker >= MOST_WORKERS)
         abort();
-    return current = calloc(1, sizeof(struct part));
+    current = calloc(1, sizeof(*current));
+    if (current)
+        current->worker = worker;
+    return current;
 }
 
 static void set_passage(void *context, struct pug_passage *passage)
@@ -40,7 +46,8 @@ static void hand_on(struct part *part)
 {
     struct part *portion = malloc(sizeof(*portion));
     *portion = *part;
-    *part = (struct part){.passage = part->passage, .portion = part->portion};
+    *part =
+        (struct part){.worker = part->worker, .passage = part->passage, .portion = part->portion};
     if (!pug_passage_give(part->passage, portion, part->portion))
         part->passage = NULL;
 }
@@ -103,8 +110,10 @@ static void drop(void *context)
 static bool take(void *context, void *taken)
 {
     struct part *part = taken;
+    struct outcome *outcome = context;
+    outcome->made[part->worker] += part->count;
     for (size_t i = 0; i < part->count; i++)
-        outcome_add(context, part->hashes[i]);
+        outcome_add(outcome, part->hashes[i]);
     drop(part);
     return true;
 }

@@ -8,7 +8,8 @@
 /** Hashes in a portion. */
 #define HASH_PORTION 24u
 
-/** Parts for an outcome; `portion`: how large one is said to be, 0: there are none. */
+/** Parts for an outcome, which learns who made them; `portion`: how large one is said to be, 0:
+ * there are none. */
 struct pug_parts hash_parts(struct outcome *outcome, size_t portion);
 
 /** Have them hash packets, too. */

@@ -12,6 +12,7 @@ struct outcome {
     enum pug_response response;
     /* how it was done */
     uint64_t repeated;
+    uint64_t made[8]; /* elements, by who decoded them (hash_parts.h) */
     unsigned threads;
 };
 

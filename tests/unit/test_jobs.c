@@ -26,21 +26,21 @@
 #define LOSSES      1
 #define MANNER_STEP 2
 #define JOIN_BYTES  ((size_t)1 << 20)
-#define APART_BYTES ((size_t)4 << 20)
+#define ITM_PIECE   ((size_t)64 << 10)
 #elif defined(__SANITIZE_ADDRESS__)
 #define ENOUGH      (UINT64_C(96) << 10)
 #define DAMAGES     2
 #define LOSSES      2
 #define MANNER_STEP 1
 #define JOIN_BYTES  ((size_t)2 << 20)
-#define APART_BYTES ((size_t)8 << 20)
+#define ITM_PIECE   ((size_t)128 << 10)
 #else
 #define ENOUGH      (UINT64_C(128) << 10)
 #define DAMAGES     12
 #define LOSSES      3
 #define MANNER_STEP 1
 #define JOIN_BYTES  ((size_t)2 << 20)
-#define APART_BYTES ((size_t)24 << 20)
+#define ITM_PIECE   ((size_t)384 << 10)
 #endif
 
 /** How a capture is decoded. */
@@ -269,24 +269,28 @@ static void test_parts(void **state)
     captures_bundled(same_parts, NULL);
 }
 
-/* ---- where strands never meet ---- */
+/* ---- where strands meet late, or never ---- */
 
-/** ITM whose local timestamps add up from the first byte on: no two strands know the same sum. */
-static uint8_t *times_that_add_up(void)
+#define ITM_PIECES 64u
+#define ITM_BYTES  (ITM_PIECES * ITM_PIECE)
+
+/** ITM that repeats these four bytes, with a synchronisation every so many bytes. */
+static uint8_t *itm(const uint8_t packets[4], size_t period)
 {
-    static const uint8_t sync[] = {0, 0, 0, 0, 0, 0x80}, packets[] = {0x01, 0x55, 0xc0, 0x05};
-    uint8_t *bytes = malloc(APART_BYTES);
+    static const uint8_t sync[] = {0, 0, 0, 0, 0, 0x80};
+    uint8_t *bytes = malloc(ITM_BYTES);
     assert_non_null(bytes);
-    for (size_t i = 0; i < APART_BYTES; i++)
-        bytes[i] = i % 4096 < sizeof(sync) ? sync[i % 4096] : packets[(i % 4096 - 6) % 4];
+    for (size_t i = 0; i < ITM_BYTES; i++)
+        bytes[i] =
+            i % period < sizeof(sync) ? sync[i % period] : packets[(i % period - sizeof(sync)) % 4];
     return bytes;
 }
 
-static struct outcome decode_apart(const uint8_t *bytes, unsigned threads)
+static struct outcome decode_itm(const uint8_t *bytes, unsigned threads)
 {
     struct outcome outcome = {0};
     const struct pug_parts parts = hash_parts(&outcome, 0);
-    const struct pug_jobs jobs = {.threads = threads, .parts = &parts};
+    const struct pug_jobs jobs = {.threads = threads, .piece = ITM_PIECE, .parts = &parts};
     struct pug_jobs_result result;
     struct pug_tree *tree;
     assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "plain"}, &tree), PUG_OK);
@@ -294,24 +298,44 @@ static struct outcome decode_apart(const uint8_t *bytes, unsigned threads)
         pug_tree_add_source(tree, &(struct pug_source_config){.protocol = "ITM", .decode = true},
                             NULL),
         PUG_OK);
-    assert_int_equal(pug_tree_decode(tree, &jobs, bytes, APART_BYTES, &result), PUG_OK);
+    assert_int_equal(pug_tree_decode(tree, &jobs, bytes, ITM_BYTES, &result), PUG_OK);
     outcome.repeated = result.repeated;
     outcome.threads = result.threads;
     pug_tree_free(tree);
     return outcome;
 }
 
-/** Then one goes on alone: others that read it all as well would only be in its way. */
+static struct outcome decode_itm_together(const uint8_t *bytes)
+{
+    const struct outcome alone = decode_itm(bytes, 1), together = decode_itm(bytes, 2);
+    assert_int_equal(together.threads, 2);
+    assert_true(outcome_equals(&together, &alone));
+    assert_true(together.repeated > 0);
+    return together;
+}
+
+/**
+ * Local timestamps that add up from the first byte on: no two strands know the same sum. Then one
+ * goes on alone; others that read it all as well would only be in its way. Until then an eighth is
+ * read in vain, and what the other has begun by then is no more than four pieces.
+ */
 static void test_apart(void **state)
 {
     (void)state;
-    uint8_t *bytes = times_that_add_up();
-    const struct outcome alone = decode_apart(bytes, 1), together = decode_apart(bytes, 2);
-    assert_int_equal(together.threads, 2);
-    assert_int_equal(together.elements, alone.elements);
-    assert_int_equal(together.element_hash, alone.element_hash);
-    assert_true(together.repeated > 0);
-    assert_true(together.repeated < APART_BYTES / 2);
+    uint8_t *bytes = itm((const uint8_t[]){0x01, 0x55, 0xc0, 0x05}, 4096);
+    const struct outcome together = decode_itm_together(bytes);
+    assert_true(together.repeated < ITM_BYTES / 4);
+    free(bytes);
+}
+
+/** Synchronisation is so seldom that pieces are read in vain: the others go on helping. */
+static void test_seldom(void **state)
+{
+    (void)state;
+    uint8_t *bytes = itm((const uint8_t[]){0x01, 0x55, 0x01, 0xaa}, 2 * ITM_PIECE + 999);
+    const struct outcome together = decode_itm_together(bytes);
+    assert_true(together.made[0] > together.elements / 8);
+    assert_true(together.made[1] > together.elements / 8);
     free(bytes);
 }
 
@@ -319,7 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_CAPTURES(test_captures), cmocka_unit_test(test_joins), cmocka_unit_test(test_sleepers),
-        cmocka_unit_test(test_parts), cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_parts), cmocka_unit_test(test_apart), cmocka_unit_test(test_seldom),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
