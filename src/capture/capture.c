@@ -120,7 +120,8 @@ void pug_capture_free(struct pug_capture *capture)
         free(objects[i]);
     struct pug_list *lists[] = {&capture->facts,   &capture->buffers, &capture->stretches,
                                 &capture->sources, &capture->tasks,   &capture->objects,
-                                &capture->texts,   &capture->unread,  &capture->too_large};
+                                &capture->texts,   &capture->unread,  &capture->too_large,
+                                &capture->nameless};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         free(lists[i]->items);
     free((void *)(uintptr_t)capture->head.bytes);

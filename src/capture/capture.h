@@ -142,6 +142,7 @@ struct pug_capture {
     struct pug_list texts;     /**< char *: strings of all these */
     struct pug_list unread;    /**< uint32_t: objects whose debug information was asked after */
     struct pug_list too_large; /**< uint32_t: those where it is left out, which was said */
+    struct pug_list nameless;  /**< uint32_t: those whose text of symbols, in memory, has none */
     struct pug_capture_time times, record_times;
     uint64_t hertz;                   /**< of its timestamps, as settings say; 0: nobody does */
     struct pug_capture_marks **marks; /**< by stretch, once asked for; or NULL */

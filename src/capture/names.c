@@ -8,13 +8,20 @@ static bool has_functions(struct pug_names_file *file)
     return pug_names_function_at(file, 0, &first);
 }
 
+static bool is_listed(const struct pug_list *list, uint32_t number)
+{
+    const uint32_t *numbers = list->items;
+    for (size_t i = 0; i < list->count; i++)
+        if (numbers[i] == number)
+            return true;
+    return false;
+}
+
 /** Was it asked after before? */
 static bool was_asked(struct pug_list *asked, uint32_t number)
 {
-    const uint32_t *numbers = asked->items;
-    for (size_t i = 0; i < asked->count; i++)
-        if (numbers[i] == number)
-            return true;
+    if (is_listed(asked, number))
+        return true;
     uint32_t *place = pug_list_add(asked, sizeof(*place));
     if (place)
         *place = number;
@@ -38,12 +45,29 @@ static void say_unread(struct pug_capture *capture, uint32_t number,
                         package);
 }
 
+/**
+ * What is told of an object's symbols, as text; NULL: none. The names know what they found, and
+ * files in vain; which texts in memory have none is known here.
+ */
+static struct pug_names_file *open_told(struct pug_capture *capture, uint32_t number,
+                                        struct pug_names *names)
+{
+    struct pug_names_symbols symbols = {.kind = PUG_NAMES_KALLSYMS};
+    struct pug_names_file *file = NULL;
+    if (!capture->way->symbols || is_listed(&capture->nameless, number) ||
+        !capture->way->symbols(capture, number, &symbols))
+        return NULL;
+    const enum pug_status status = pug_names_open_symbols(names, &symbols, &file);
+    if (status == PUG_ERR_FILE && !symbols.file)
+        (void)was_asked(&capture->nameless, number);
+    return file;
+}
+
 bool pug_capture_names(struct pug_capture *capture, uint32_t number, struct pug_names *names,
                        struct pug_names_file **out)
 {
     const struct pug_capture_object *object = pug_capture_object_at(capture, number);
     struct pug_names_file *file = NULL, *text = NULL;
-    struct pug_names_symbols symbols = {.kind = PUG_NAMES_KALLSYMS};
     if (!object || !object->path)
         return false;
     /* The file that was taken, whatever its build id; nothing is looked for by the recorded path.
@@ -52,11 +76,11 @@ bool pug_capture_names(struct pug_capture *capture, uint32_t number, struct pug_
     const struct pug_names_wanted wanted = {.path = taken, .file = taken, .debug = object->symbols};
     if (taken && pug_names_open(names, &wanted, &file) != PUG_OK)
         file = NULL;
-    if ((!file || !has_functions(file)) && capture->way->symbols &&
-        capture->way->symbols(capture, number, &symbols) &&
-        pug_names_open_symbols(names, &symbols, &text) == PUG_OK)
+    if (!file || !has_functions(file))
+        text = open_told(capture, number, names);
+    if (text)
         file = text;
-    if (file && file != text)
+    else if (file)
         say_unread(capture, number, file);
     *out = file;
     return file != NULL;

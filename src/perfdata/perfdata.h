@@ -117,8 +117,10 @@ struct pug_perf_guest {
 struct pug_perf_object {
     struct pug_perf_program *program; /**< its text, where it was found */
     _Atomic bool sought;
-    int32_t guest;   /**< of which guest's kernel it is, by its process; PUG_PERF_NO_GUEST */
-    int32_t jit_pid; /**< of memory that a JIT compiler may have filled; 0: of other objects */
+    int32_t guest;       /**< of which guest's kernel it is, by its process; PUG_PERF_NO_GUEST */
+    int32_t jit_pid;     /**< of memory that a JIT compiler may have filled; 0: of other objects */
+    const char *jit_map; /**< of such memory: the map that names it; NULL: not found yet */
+    const char *module;  /**< of a module, as kallsyms calls it; NULL: nobody asked yet */
     uint64_t first_address; /**< kernel and modules: where it was mapped first */
     uint64_t first_offset;
     uint64_t first_size;

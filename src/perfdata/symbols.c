@@ -149,17 +149,17 @@ void pug_perf_module_name(const char *path, char *name, size_t size)
 }
 
 /** What a JIT compiler wrote: "/tmp/perf-PID.map", below the folder of recorded paths. */
-static bool jit_symbols(struct pug_perf *perf, const struct pug_perf_object *details,
+static bool jit_symbols(struct pug_perf *perf, struct pug_perf_object *details,
                         struct pug_names_symbols *symbols)
 {
     char path[64], file[PATH_MAX];
     snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)details->jit_pid);
-    if (details->jit_pid <= 0 ||
-        pug_root_resolve(pug_perf_symfs(perf), path, file, sizeof(file)) == 0)
-        return false;
+    if (!details->jit_map && details->jit_pid > 0 &&
+        pug_root_resolve(pug_perf_symfs(perf), path, file, sizeof(file)) > 0)
+        details->jit_map = pug_capture_keep(perf->capture, file, SIZE_MAX);
     symbols->kind = PUG_NAMES_JIT_MAP;
-    symbols->file = pug_capture_keep(perf->capture, file, SIZE_MAX);
-    return true;
+    symbols->file = details->jit_map;
+    return symbols->file != NULL;
 }
 
 void pug_perf_seek_jit(struct pug_perf *perf, uint32_t number)
@@ -184,9 +184,20 @@ static uint64_t module_moved(const struct pug_perf_object *details)
            (details->has_memory_offset ? details->memory_offset - details->min_vaddr : 0);
 }
 
+static const char *module_of(struct pug_perf *perf, uint32_t number)
+{
+    struct pug_perf_object *details = &pug_perf_details(perf)[number];
+    char name[64];
+    if (!details->module) {
+        pug_perf_module_name(pug_capture_objects(perf->capture)[number]->path, name, sizeof(name));
+        details->module = pug_capture_keep(perf->capture, name, sizeof(name));
+    }
+    return details->module;
+}
+
 /** Addresses of kallsyms are those of the kernel's memory; places are as pug_perf_locate() has
  * them. */
-static bool kernel_symbols(struct pug_perf *perf, uint32_t number, char module[64],
+static bool kernel_symbols(struct pug_perf *perf, uint32_t number,
                            struct pug_names_symbols *symbols)
 {
     const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
@@ -202,8 +213,7 @@ static bool kernel_symbols(struct pug_perf *perf, uint32_t number, char module[6
     } else if (kallsyms && kallsyms->moved) {
         return false; /* of another boot, where the modules lay elsewhere */
     } else {
-        pug_perf_module_name(object->path, module, 64);
-        symbols->module = module;
+        symbols->module = module_of(perf, number);
         symbols->moved = module_moved(details);
     }
     return symbols->file || symbols->text;
@@ -222,18 +232,15 @@ bool pug_perf_symbols(struct pug_capture *capture, uint32_t number,
 {
     struct pug_perf *perf = capture->own;
     const struct pug_capture_object *object = pug_capture_objects(capture)[number];
-    char module[64];
     bool found = false;
     pthread_mutex_lock(&capture->lock);
     symbols->path = object->path;
     if (object->kind == PUG_OBJECT_MEMORY)
         found = jit_symbols(perf, &pug_perf_details(perf)[number], symbols);
     else if (object->kind == PUG_OBJECT_KERNEL || object->kind == PUG_OBJECT_MODULE)
-        found = kernel_symbols(perf, number, module, symbols);
+        found = kernel_symbols(perf, number, symbols);
     else
         found = told_symbols(&pug_perf_details(perf)[number], symbols);
-    if (found && object->kind == PUG_OBJECT_MODULE)
-        symbols->module = pug_capture_keep(capture, module, sizeof(module));
     pthread_mutex_unlock(&capture->lock);
     return found;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file What simpleperf's features say of files that are not here: names of their code. */
+#include "perfdata/perfdata.h"
 #include "pugmark/pugmark.h"
 #include "recorder/perfdata.h"
 
@@ -84,6 +85,21 @@ static void put_feature(struct rec_perf *perf, uint64_t bit, void (*put)(struct 
     rec_bytes_free(&body);
 }
 
+static const char kernel_text[] = "ffff800008000000 T _text\nffff800008000100 t work\n"
+                                  "ffff800001000000 t helper\t[helper]\n";
+
+/** simpleperf's record of the kernel's symbols. */
+static void put_kernel_symbols(struct rec_perf *perf)
+{
+    struct rec_bytes body = {0};
+    rec_put_le(&body, sizeof(kernel_text), 4);
+    rec_put_n(&body, (const uint8_t *)kernel_text, sizeof(kernel_text));
+    while (body.size % 8)
+        rec_put_le(&body, 0, 1);
+    rec_perf_record(perf, PUG_PERF_KERNEL_SYMBOLS, 0, &body, NULL);
+    rec_bytes_free(&body);
+}
+
 static void write_file(const char *path)
 {
     static const struct rec_perf_sample sample = {.pid = 7, .tid = 7, .time = 5};
@@ -98,6 +114,18 @@ static void write_file(const char *path)
          .offset = 0x3000,
          .prot = 5,
          .path = "/gone/libnew.so"},
+        {.address = UINT64_C(0xffff800008000000),
+         .size = 0x10000,
+         .kernel = true,
+         .path = "[kernel.kallsyms]"},
+        {.address = UINT64_C(0xffff800001000000),
+         .size = 0x1000,
+         .kernel = true,
+         .path = "/gone/helper.ko"},
+        {.address = UINT64_C(0xffff800001002000),
+         .size = 0x1000,
+         .kernel = true,
+         .path = "/gone/silent.ko"},
     };
     struct rec_perf perf;
     struct rec_bytes bytes = {0};
@@ -105,8 +133,9 @@ static void write_file(const char *path)
         &perf, &(struct rec_perf_config){.version = 1, .cpus = &cpu, .cpu_count = 1, .pipe = true});
     put_feature(&perf, 128, put_plain);
     put_feature(&perf, 132, put_message);
-    rec_perf_map(&perf, &sample, &maps[0]);
-    rec_perf_map(&perf, &sample, &maps[1]);
+    put_kernel_symbols(&perf);
+    for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+        rec_perf_map(&perf, &sample, &maps[i]);
     rec_perf_finish(&perf, &bytes);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
@@ -117,31 +146,33 @@ static void write_file(const char *path)
     rec_bytes_free(&perf.index);
 }
 
+static uint32_t find_object(struct pug_capture *capture, const char *path)
+{
+    const struct pug_capture_object *object;
+    for (uint32_t n = 0; (object = pug_capture_object_at(capture, n)) != NULL; n++)
+        if (strcmp(object->path, path) == 0)
+            return n;
+    fail_msg("there is no %s", path);
+    return 0;
+}
+
 /** The name of an address of an object, by its path; "" where there is none. */
 static void check_name(struct pug_capture *capture, struct pug_names *names, const char *path,
                        uint64_t vaddr, const char *wanted)
 {
-    const struct pug_capture_object *object;
+    const uint32_t object = find_object(capture, path);
     struct pug_names_file *file;
     struct pug_names_function function;
-    for (uint32_t n = 0; (object = pug_capture_object_at(capture, n)) != NULL; n++) {
-        if (strcmp(object->path, path) != 0)
-            continue;
-        assert_int_equal(object->state, PUG_OBJECT_MISSING);
-        assert_true(pug_capture_names(capture, n, names, &file));
-        assert_int_equal(pug_names_function(file, vaddr, &function), *wanted != 0);
-        if (*wanted)
-            assert_string_equal(function.name, wanted);
-        return;
-    }
-    fail_msg("there is no %s", path);
+    assert_int_equal(pug_capture_object_at(capture, object)->state, PUG_OBJECT_MISSING);
+    assert_true(pug_capture_names(capture, object, names, &file));
+    assert_int_equal(pug_names_function(file, vaddr, &function), *wanted != 0);
+    if (*wanted)
+        assert_string_equal(function.name, wanted);
 }
 
-static void test_names(void **state)
+static struct pug_capture *open_file(char *path)
 {
-    char path[] = "/tmp/pug-simpleperf-XXXXXX";
     struct pug_capture *capture;
-    (void)state;
     const int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
@@ -149,6 +180,14 @@ static void test_names(void **state)
     const struct pug_capture_options options = {
         .roots = {.symfs = "/nowhere/at/all", .build_ids = ""}};
     assert_int_equal(pug_capture_open(path, &options, &capture), PUG_OK);
+    return capture;
+}
+
+static void test_names(void **state)
+{
+    char path[] = "/tmp/pug-simpleperf-XXXXXX";
+    struct pug_capture *capture = open_file(path);
+    (void)state;
     struct pug_names *names = pug_names_new(NULL);
     assert_non_null(names);
     check_name(capture, names, "/gone/libold.so", 0x1010, "first(int, char)");
@@ -163,8 +202,32 @@ static void test_names(void **state)
     unlink(path);
 }
 
+/** The kernel's symbols are one long text, which is not read for each question. */
+static void test_kernel(void **state)
+{
+    char path[] = "/tmp/pug-simpleperf-XXXXXX";
+    struct pug_capture *capture = open_file(path);
+    struct pug_names *names = pug_names_new(NULL);
+    struct pug_perf *perf = capture->own;
+    struct pug_names_file *file;
+    (void)state;
+    assert_non_null(names);
+    const uint32_t silent = find_object(capture, "/gone/silent.ko");
+    check_name(capture, names, "[kernel.kallsyms]", UINT64_C(0xffff800008000104), "work");
+    check_name(capture, names, "/gone/helper.ko", UINT64_C(0), "helper");
+    assert_false(pug_capture_names(capture, silent, names, &file));
+    const size_t texts = capture->texts.count;
+    memcpy(strstr(perf->kallsyms, "[helper]"), "[silent]", 8);
+    assert_false(pug_capture_names(capture, silent, names, &file));
+    check_name(capture, names, "/gone/helper.ko", UINT64_C(0), "helper");
+    assert_int_equal(capture->texts.count, texts);
+    pug_names_free(names);
+    pug_capture_free(capture);
+    unlink(path);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_kernel)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -420,6 +420,9 @@ static void test_jit(void **state)
         assert_true(pug_capture_names(capture, 0, names, &file));
         assert_true(pug_names_function(file, BASE + 0x10, &function));
         assert_string_equal(function.name, "compiled one");
+        const size_t texts = capture->texts.count; /* who asks again gets what there is */
+        assert_true(pug_capture_names(capture, 0, names, &file));
+        assert_int_equal(capture->texts.count, texts);
         pug_names_free(names);
         pug_capture_free(capture);
         made_folder_end(&folder);
