@@ -97,7 +97,8 @@ static uint8_t *params_file(size_t *size, struct rec_random *random)
 
 static enum pug_status export_all(struct pug_profile *profile, struct outcome *answer)
 {
-    const struct pug_export_options options = {.object = "paw"};
+    static const char *const object = "paw";
+    const struct pug_export_options options = {.objects = &object, .object_count = 1};
     const struct pug_export_format *format;
     enum pug_status status = PUG_OK;
     for (size_t n = 0; (format = pug_export_format_at(n)) != NULL && status != PUG_ERR_MEM; n++) {

@@ -37,8 +37,9 @@ struct pug_report {
 struct pug_export_options {
     /** Functions and lines; NULL: none are known. Formats that are made of them need it. */
     struct pug_names *names;
-    /** Objects by name, see pug_profile_object_is(); NULL: all. */
-    const char *object;
+    /** Only code of these objects, by name (pug_profile_object_is()); none: of all. */
+    const char *const *objects;
+    size_t object_count;           /**< how many names there are */
     enum pug_export_weight weight; /**< of folded stacks */
     bool like_simpleperf;          /**< autofdo: targets of indirect branches are 0 */
     bool without_plt;              /**< bolt: leave out what ran in a procedure linkage table */
@@ -59,7 +60,7 @@ struct pug_export_format {
     bool needs_names;    /**< without functions it has nothing to say */
     bool needs_stacks;   /**< the profile must have frames */
     bool uses_stacks;    /**< it tells more where the profile has frames */
-    bool one_object;     /**< a file speaks of one object: `object` must choose one of several */
+    bool one_object;     /**< a file speaks of one object: `objects` must choose one of several */
     bool binary;         /**< not for a terminal */
 };
 
@@ -69,8 +70,8 @@ const struct pug_export_format *pug_export_format_at(size_t n);
 /**
  * Write a profile (which is sorted for that). `options` may be NULL: zeros.
  * PUG_ERR_INVALID_PARAM_TYPE: no such format;
- * PUG_ERR_NOT_FOUND: no object has that name, or several objects ran and the format speaks of one;
- * PUG_ERR_NOT_INIT: the format needs names or stacks that are not there; PUG_ERR_MEM.
+ * PUG_ERR_NOT_FOUND: no object has one of the names, or several objects ran and the format speaks
+ * of one; PUG_ERR_NOT_INIT: the format needs names or stacks that are not there; PUG_ERR_MEM.
  */
 enum pug_status pug_export(struct pug_profile *profile, const char *format,
                            const struct pug_export_options *options, pug_export_fn *put,
@@ -80,7 +81,7 @@ enum pug_status pug_export(struct pug_profile *profile, const char *format,
  * Compare two profiles, function by function and line by line where there are names: what ran more
  * and what less, as tables or JSON. Objects are the same by the last component of their path,
  * functions by name, so that builds can be compared. What is equal in both is left out. As
- * pug_export(); PUG_ERR_NOT_FOUND: the chosen object is in neither.
+ * pug_export(); PUG_ERR_NOT_FOUND: an object that is named is in neither.
  */
 enum pug_status pug_export_diff(struct pug_profile *before, struct pug_profile *after,
                                 const struct pug_export_options *options, pug_export_fn *put,

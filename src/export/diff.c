@@ -191,14 +191,6 @@ static const char *last_component(const struct export *export, uint32_t object)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static bool is_chosen(const struct export *export, uint32_t object)
-{
-    for (size_t i = 0; i < export->object_count; i++)
-        if (export->objects[i] == object)
-            return true;
-    return object == PUG_PROFILE_NONE && !export->options->object;
-}
-
 static enum pug_status take_functions(const struct export *export, struct changes *changes,
                                       int side)
 {
@@ -206,7 +198,7 @@ static enum pug_status take_functions(const struct export *export, struct change
     enum pug_status status = pug_export_functions(export, &functions);
     for (size_t i = 0; status == PUG_OK && i < functions.count; i++) {
         const struct export_function *function = &functions.items[i];
-        if (!is_chosen(export, function->object))
+        if (!pug_export_is_chosen(export, function->object))
             continue;
         struct change *change = add(changes, pug_export_readable(export, function->name),
                                     last_component(export, function->object));

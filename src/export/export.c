@@ -98,25 +98,67 @@ static const struct format *find_format(const struct format *list, size_t count,
     return NULL;
 }
 
-/* Objects of that name; those that ran, unless none of them did. */
-static size_t choose(const struct pug_profile *profile, const char *name, uint32_t *chosen)
+enum { CHOSEN = 1, RAN = 2 };
+
+static bool has_object(const struct pug_profile *profile, const char *name)
 {
-    size_t count, range_count, ran = 0, idle = 0, at = 0;
+    size_t count;
     const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
-    const struct pug_profile_range *ranges = pug_profile_ranges(profile, &range_count);
+    for (size_t i = 0; i < count; i++)
+        if (pug_profile_object_is(&objects[i], name))
+            return true;
+    return false;
+}
+
+/* Mark the objects of a name: those that ran, unless none of them did. */
+static void mark_name(const struct pug_profile *profile, const char *name, uint32_t *marks)
+{
+    size_t count;
+    const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
+    uint32_t idle = PUG_PROFILE_NONE;
+    bool ran = false;
     for (uint32_t i = 0; i < count; i++) {
-        while (at < range_count && ranges[at].object < i) /* they are by object */
-            at++;
-        if (name && !pug_profile_object_is(&objects[i], name))
+        if (!pug_profile_object_is(&objects[i], name))
             continue;
-        if (at < range_count && ranges[at].object == i)
-            chosen[ran++] = i;
-        else if (name && ran == 0 && idle++ == 0)
-            chosen[count] = i;
+        if (marks[i] & RAN)
+            marks[i] |= CHOSEN;
+        else if (idle == PUG_PROFILE_NONE)
+            idle = i;
+        ran |= marks[i] & RAN;
     }
-    if (ran == 0 && idle > 0)
-        chosen[ran++] = chosen[count];
-    return ran;
+    if (!ran && idle != PUG_PROFILE_NONE)
+        marks[idle] |= CHOSEN;
+}
+
+/* The objects of all names; where there are none, all that ran. */
+static size_t choose(const struct pug_profile *profile, const struct pug_export_options *options,
+                     uint32_t *chosen)
+{
+    size_t count, range_count, found = 0;
+    const struct pug_profile_range *ranges = pug_profile_ranges(profile, &range_count);
+    pug_profile_objects(profile, &count);
+    for (size_t i = 0; i < range_count; i++)
+        if (ranges[i].object < count)
+            chosen[ranges[i].object] = RAN;
+    for (size_t i = 0; i < options->object_count; i++)
+        mark_name(profile, options->objects[i], chosen);
+    const uint32_t wanted = options->object_count > 0 ? CHOSEN : RAN;
+    for (uint32_t i = 0; i < count; i++)
+        if (chosen[i] & wanted)
+            chosen[found++] = i;
+    return found;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+bool pug_export_is_chosen(const struct export *export, uint32_t object)
+{
+    return export->options->object_count == 0 ||
+           bsearch(&object, export->objects, export->object_count, sizeof(object), by_number);
 }
 
 static enum pug_status check(const struct format *format, const struct export *export)
@@ -128,9 +170,10 @@ static enum pug_status check(const struct format *format, const struct export *e
     if ((format->is.needs_names && !export->options->names) ||
         (format->is.needs_stacks && lacks_stacks))
         return PUG_ERR_NOT_INIT;
-    if (export->object_count == 0 && (export->options->object || format->is.one_object))
-        return PUG_ERR_NOT_FOUND;
-    return format->is.one_object && export->object_count > 1 ? PUG_ERR_NOT_FOUND : PUG_OK;
+    for (size_t i = 0; i < export->options->object_count; i++)
+        if (!has_object(export->profile, export->options->objects[i]))
+            return PUG_ERR_NOT_FOUND;
+    return format->is.one_object && export->object_count != 1 ? PUG_ERR_NOT_FOUND : PUG_OK;
 }
 
 static enum pug_status write_coverage(const struct export *export, coverage_fn *write)
@@ -163,7 +206,7 @@ static enum pug_status prepare(struct pug_profile *profile,
                               .options = options,
                               .sink = sink,
                               .objects = *chosen,
-                              .object_count = choose(profile, options->object, *chosen)};
+                              .object_count = choose(profile, options, *chosen)};
     return PUG_OK;
 }
 
@@ -219,8 +262,10 @@ enum pug_status pug_export_diff(struct pug_profile *before, struct pug_profile *
     enum pug_status status = prepare(before, options, &sink, &left, &left_chosen);
     if (status == PUG_OK)
         status = prepare(after, options, &sink, &right, &right_chosen);
-    if (status == PUG_OK && left.options->object && left.object_count + right.object_count == 0)
-        status = PUG_ERR_NOT_FOUND;
+    for (size_t i = 0; status == PUG_OK && i < left.options->object_count; i++)
+        if (!has_object(before, left.options->objects[i]) &&
+            !has_object(after, left.options->objects[i]))
+            status = PUG_ERR_NOT_FOUND;
     if (status == PUG_OK)
         status = pug_export_changes(&left, &right);
     if (status == PUG_OK)

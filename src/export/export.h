@@ -17,6 +17,9 @@ struct export
     size_t object_count;
 };
 
+/** Is what ran in an object (or PUG_PROFILE_NONE: in none) to be told? */
+bool pug_export_is_chosen(const struct export *export, uint32_t object);
+
 /** Writes a format. */
 typedef enum pug_status export_fn(const struct export *export);
 

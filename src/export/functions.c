@@ -17,13 +17,17 @@ uint64_t *pug_export_frame_weights(const struct export *export, enum pug_export_
     if (!weights)
         return NULL;
     if (weight == PUG_WEIGHT_INSTRUCTIONS)
-        for (size_t i = 0; i < use_count; i++)
-            weights[uses[i].frame] = pug_profile_sum(
-                weights[uses[i].frame],
-                pug_profile_product(uses[i].count, ranges[uses[i].range].instructions));
+        for (size_t i = 0; i < use_count; i++) {
+            const struct pug_profile_range *range = &ranges[uses[i].range];
+            uint64_t *sum = &weights[uses[i].frame];
+            if (pug_export_is_chosen(export, range->object))
+                *sum =
+                    pug_profile_sum(*sum, pug_profile_product(uses[i].count, range->instructions));
+        }
     else
         for (size_t i = 0; i < frame_count; i++)
-            weights[i] = weight == PUG_WEIGHT_CYCLES ? frames[i].cycles : frames[i].time;
+            if (pug_export_is_chosen(export, frames[i].object))
+                weights[i] = weight == PUG_WEIGHT_CYCLES ? frames[i].cycles : frames[i].time;
     return weights;
 }
 
@@ -177,6 +181,8 @@ static enum pug_status from_stacks(const struct export *export, struct export_fu
         for (size_t i = 0; i < count; i++) {
             struct export_function *function = &functions->items[functions->of_frame[i]];
             function->self = pug_profile_sum(function->self, weights[i]);
+            if (!pug_export_is_chosen(export, frames[i].object))
+                continue;
             function->calls = pug_profile_sum(function->calls, frames[i].calls);
             function->cycles = pug_profile_sum(function->cycles, frames[i].cycles);
             function->time = pug_profile_sum(function->time, frames[i].time);
@@ -200,9 +206,13 @@ static enum pug_status from_ranges(const struct export *export, struct export_fu
     if (!functions->items)
         return PUG_ERR_MEM;
     for (size_t i = 0; i < count; i++)
-        functions->items[i] = place_of(export, ranges[i].object, ranges[i].first);
-    functions->count = make_unique(functions->items, count);
+        if (pug_export_is_chosen(export, ranges[i].object))
+            functions->items[functions->count++] =
+                place_of(export, ranges[i].object, ranges[i].first);
+    functions->count = make_unique(functions->items, functions->count);
     for (size_t i = 0; i < count; i++) {
+        if (!pug_export_is_chosen(export, ranges[i].object))
+            continue;
         const struct export_function place = place_of(export, ranges[i].object, ranges[i].first);
         struct export_function *function = find(functions, place.object, place.start);
         function->self = pug_profile_sum(

@@ -172,14 +172,6 @@ static int by_bias(const void *left, const void *right)
     return x != y ? (x > y ? -1 : 1) : by_place(left, right);
 }
 
-static bool is_chosen(const struct export *export, uint32_t object)
-{
-    for (size_t i = 0; i < export->object_count; i++)
-        if (export->objects[i] == object)
-            return true;
-    return false;
-}
-
 static size_t find_outcomes(const struct export *export, struct outcome *outcomes)
 {
     size_t count, branch_count, found = 0, kept = 0;
@@ -189,7 +181,7 @@ static size_t find_outcomes(const struct export *export, struct outcome *outcome
     for (size_t i = 0; i < count; i++) {
         const bool taken = ranges[i].end & PUG_END_TAKEN;
         if ((ranges[i].end & (PUG_END_CONDITIONAL | PUG_END_INDIRECT)) == PUG_END_CONDITIONAL &&
-            is_chosen(export, ranges[i].object))
+            ranges[i].object != PUG_PROFILE_NONE && pug_export_is_chosen(export, ranges[i].object))
             outcomes[found++] = (struct outcome){.object = ranges[i].object,
                                                  .from = ranges[i].last,
                                                  .taken = taken ? ranges[i].count : 0,
@@ -285,7 +277,7 @@ static bool goes_back(const struct export *export, const struct pug_profile_bran
 {
     struct export_function_name from, to;
     if (branch->object != branch->to_object || branch->object == PUG_PROFILE_NONE ||
-        branch->to > branch->from || !is_chosen(export, branch->object))
+        branch->to > branch->from || !pug_export_is_chosen(export, branch->object))
         return false;
     pug_export_function(export, branch->object, branch->from, &from);
     pug_export_function(export, branch->object, branch->to, &to);
@@ -478,11 +470,22 @@ static void put_head(const struct export *export, const struct export_functions 
                             pug_profile_noted(export->profile, note), pug_profile_note_text(note));
 }
 
+/* Callers in other objects are not told of. */
+static void keep_chosen(const struct export *export, struct export_functions *functions)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < functions->count; i++)
+        if (pug_export_is_chosen(export, functions->items[i].object))
+            functions->items[kept++] = functions->items[i];
+    functions->count = kept;
+}
+
 enum pug_status pug_export_table(const struct export *export)
 {
     struct export_functions functions;
     enum pug_status status = pug_export_functions(export, &functions);
     if (status == PUG_OK) {
+        keep_chosen(export, &functions);
         put_head(export, &functions);
         qsort(functions.items, functions.count, sizeof(*functions.items), by_self);
         status = put_functions(export, &functions);

@@ -157,7 +157,8 @@ static char *text_of(struct filling *filling, const char *format, const char *ob
 {
     struct pug_memory memory = {0};
     struct pug_sink sink = pug_memory_sink(&memory);
-    const struct pug_export_options options = {.names = filling->names, .object = object};
+    const struct pug_export_options options = {
+        .names = filling->names, .objects = &object, .object_count = object != NULL};
     enum pug_status status =
         coverage ? pug_export_coverage(filling->profile, format, &options, sink.put, sink.context)
                  : pug_export(filling->profile, format, &options, sink.put, sink.context);
@@ -358,7 +359,9 @@ static void test_what_formats_need(void **state)
 {
     (void)state;
     const struct pug_export_format *format;
-    const struct pug_export_options bare = {0}, chosen = {.object = "/b"}, other = {.object = "/c"};
+    static const char *const names[] = {"/b", "/c"};
+    const struct pug_export_options bare = {0}, chosen = {.objects = names, .object_count = 1},
+                                    other = {.objects = names, .object_count = 2};
     struct pug_profile *profile = pug_profile_new();
     add_object(profile, "/a");
     add_object(profile, "/b");
@@ -387,6 +390,80 @@ static void test_nothing(void **state)
     assert_int_equal(outcome_of(profile, "callgrind", &options), PUG_OK);
     pug_profile_free(profile);
     pug_names_free(options.names);
+}
+
+/* ---- some objects of several ---- */
+
+/** /a's function calls that of /b, which calls that of /c: 10, 20 and 40 instructions. */
+static struct pug_profile *chain(void)
+{
+    static const char *const paths[] = {"/a", "/b", "/c"};
+    struct pug_profile *profile = pug_profile_new();
+    struct pug_profile_frame frame = {
+        .parent = PUG_PROFILE_NONE, .site_object = PUG_PROFILE_NONE, .calls = 1};
+    assert_int_equal(
+        pug_profile_task(profile, &(struct pug_profile_task){.name = "t"}, &frame.task), PUG_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct pug_profile_object object = {.path = paths[i]};
+        struct pug_profile_range range = {
+            .first = 0x1000, .last = 0x1004, .count = 5u << i, .instructions = 2, .last_size = 4};
+        struct pug_profile_use use = {.count = 5u << i};
+        assert_int_equal(pug_profile_object(profile, &object, &range.object), PUG_OK);
+        assert_int_equal(pug_profile_range(profile, &range, &use.range), PUG_OK);
+        frame.object = range.object;
+        frame.function = 0x1000;
+        assert_int_equal(pug_profile_frame(profile, &frame, &use.frame), PUG_OK);
+        assert_int_equal(pug_profile_use(profile, &use), PUG_OK);
+        frame.parent = use.frame;
+    }
+    return profile;
+}
+
+/** The text of a format for these objects, to be freed. */
+static char *chosen_text(struct pug_profile *profile, const char *format, size_t count,
+                         const char *const *objects)
+{
+    const struct pug_export_options options = {
+        .names = pug_names_new(NULL), .objects = objects, .object_count = count, .json = true};
+    struct pug_memory memory = {0};
+    struct pug_sink sink = pug_memory_sink(&memory);
+    assert_int_equal(pug_export(profile, format, &options, sink.put, sink.context), PUG_OK);
+    pug_sink_put(&sink, "", 1);
+    pug_names_free(options.names);
+    return memory.bytes;
+}
+
+static void check_chosen(size_t count, const char *const *objects, const char *head,
+                         const char *folded)
+{
+    struct pug_profile *profile = chain();
+    char *table = chosen_text(profile, "table", count, objects);
+    char *stacks = chosen_text(profile, "folded", count, objects);
+    assert_string_equal(stacks, folded);
+    assert_memory_equal(table, head, strlen(head));
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const names[] = {"/a", "/b", "/c"};
+        char cell[32];
+        bool wanted = count == 0;
+        for (size_t j = 0; j < count; j++)
+            wanted |= strcmp(objects[j], names[i]) == 0;
+        snprintf(cell, sizeof(cell), "\"object\": \"%s\"", names[i] + 1);
+        assert_int_equal(strstr(table, cell) != NULL, wanted);
+    }
+    free(stacks);
+    free(table);
+    pug_profile_free(profile);
+}
+
+/** What ran in others is left out, though they stay callers of what is told. */
+static void test_chosen(void **state)
+{
+    static const char *const b[] = {"/b"}, *const both[] = {"/c", "/a"};
+    (void)state;
+    check_chosen(0, NULL, "{\"instructions\": 70}",
+                 "[1000] 10\n[1000];[1000] 20\n[1000];[1000];[1000] 40\n");
+    check_chosen(1, b, "{\"instructions\": 20}", "[1000];[1000] 20\n");
+    check_chosen(2, both, "{\"instructions\": 50}", "[1000] 10\n[1000];[1000];[1000] 40\n");
 }
 
 /* ---- deep stacks ---- */
@@ -462,6 +539,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_formats_need),
         cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_chosen),
         cmocka_unit_test(test_deep_stacks),
         cmocka_unit_test(test_autofdo_of_shared),
         cmocka_unit_test(test_bolt_of_shared),

@@ -10,11 +10,6 @@ const struct option capture_option_table[] = {
 };
 const size_t capture_option_count = sizeof(capture_option_table) / sizeof(capture_option_table[0]);
 
-const char *capture_chosen_object(const struct input_options *input)
-{
-    return input->objects.count > 0 ? input->objects.items[input->objects.count - 1] : NULL;
-}
-
 struct pug_names *capture_names(const struct input_options *input,
                                 const struct capture_options *options)
 {

@@ -18,9 +18,6 @@ extern const size_t capture_option_count;
         capture_option_table, capture_option_count, (options_)                                     \
     }
 
-/** The object that --dso NAME chose (of several the last one), or NULL. */
-const char *capture_chosen_object(const struct input_options *input);
-
 /** Names as the options have them; NULL, having said why. */
 struct pug_names *capture_names(const struct input_options *input,
                                 const struct capture_options *options);

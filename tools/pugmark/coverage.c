@@ -39,7 +39,8 @@ static int cover(char **operands, const struct coverage_options *options, struct
 {
     const struct profile_input what = {.input = &options->input, .names = names};
     const struct pug_export_options wanted = {.names = names,
-                                              .object = capture_chosen_object(&options->input)};
+                                              .objects = options->input.objects.items,
+                                              .object_count = options->input.objects.count};
     struct pug_profile *profile = pug_profile_new();
     int code = profile_add_all(&what, operands, profile);
     if (profile && (input_spread() || (code != EXIT_INPUT && code != EXIT_USAGE))) {

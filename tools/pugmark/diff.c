@@ -27,7 +27,8 @@ static int write_diff(struct pug_profile *const *sides, const struct diff_option
                       struct pug_names *names)
 {
     const struct pug_export_options wanted = {.names = names,
-                                              .object = capture_chosen_object(&options->input),
+                                              .objects = options->input.objects.items,
+                                              .object_count = options->input.objects.count,
                                               .rows = (size_t)options->rows,
                                               .json = options->json};
     const char *path = options->output ? options->output : "-";
@@ -42,7 +43,8 @@ static int write_diff(struct pug_profile *const *sides, const struct diff_option
     if (status != PUG_OK) {
         pug_outfile_abandon(file);
         if (status == PUG_ERR_NOT_FOUND)
-            fprintf(stderr, "pugmark: --dso %s: it ran in neither\n", wanted.object);
+            fprintf(stderr, "pugmark: --dso %s: it ran in neither\n",
+                    profile_unknown_object(sides, 2, &wanted));
         else
             fprintf(stderr, "pugmark: diff: %s\n", pug_status_text(status));
         return status == PUG_ERR_NOT_FOUND ? EXIT_USAGE : EXIT_INPUT;

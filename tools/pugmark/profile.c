@@ -85,7 +85,8 @@ static int export(struct pug_profile *profile, const struct profile_options *opt
 {
     const struct pug_export_options wanted = {
         .names = names,
-        .object = capture_chosen_object(&options->input),
+        .objects = options->input.objects.items,
+        .object_count = options->input.objects.count,
         .weight = !options->weight || *options->weight == 'i' ? PUG_WEIGHT_INSTRUCTIONS
                   : *options->weight == 'c'                   ? PUG_WEIGHT_CYCLES
                                                               : PUG_WEIGHT_TIME,

@@ -264,11 +264,35 @@ int profile_brstack(const struct input_options *input, char **operands, const ch
 
 /* ---- formats ---- */
 
-static void say_failure(const struct pug_profile *profile, const struct pug_export_format *format,
-                        const char *chosen, enum pug_status status)
+static bool has_object(const struct pug_profile *profile, const char *name)
 {
     size_t count;
     const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
+    for (size_t i = 0; i < count; i++)
+        if (pug_profile_object_is(&objects[i], name))
+            return true;
+    return false;
+}
+
+const char *profile_unknown_object(struct pug_profile *const *profiles, size_t count,
+                                   const struct pug_export_options *options)
+{
+    for (size_t i = 0; i < options->object_count; i++) {
+        size_t at = 0;
+        while (at < count && !has_object(profiles[at], options->objects[i]))
+            at++;
+        if (at == count)
+            return options->objects[i];
+    }
+    return NULL;
+}
+
+static void say_failure(struct pug_profile *profile, const struct pug_export_format *format,
+                        const struct pug_export_options *options, enum pug_status status)
+{
+    size_t count;
+    const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
+    const char *chosen = profile_unknown_object(&profile, 1, options);
     if (status == PUG_ERR_NOT_INIT && format->needs_stacks)
         fprintf(stderr, "pugmark: no call stacks in it: profile --stacks keeps them\n");
     else if (status == PUG_ERR_NOT_INIT)
@@ -308,7 +332,7 @@ int profile_export(profile_export_fn *write, struct pug_profile *profile,
     enum pug_status status = write(profile, format->name, options, sink.put, sink.context);
     if (status != PUG_OK) {
         pug_outfile_abandon(file);
-        say_failure(profile, format, options->object, status);
+        say_failure(profile, format, options, status);
         return status == PUG_ERR_NOT_FOUND ? EXIT_USAGE : EXIT_INPUT;
     }
     if (pug_outfile_commit(file) == PUG_OK || errno == EPIPE)

@@ -43,6 +43,10 @@ int profile_save(struct pug_profile *profile, const char *path);
 /** Write the branch stacks of captures to a file (NULL: standard output); an exit code. */
 int profile_brstack(const struct input_options *input, char **operands, const char *path);
 
+/** The first of the objects that an export is of that is in none of the profiles, or NULL. */
+const char *profile_unknown_object(struct pug_profile *const *profiles, size_t count,
+                                   const struct pug_export_options *options);
+
 /** pug_export() or pug_export_coverage(). */
 typedef enum pug_status profile_export_fn(struct pug_profile *profile, const char *format,
                                           const struct pug_export_options *options,

@@ -143,8 +143,10 @@ static int make(char **operands, const struct report_options *options, struct pu
         code = EXIT_FATAL;
     }
     if (profile_goes_on(code)) {
-        const struct pug_export_options wanted = {
-            .names = names, .object = capture_chosen_object(&options->input), .report = &extra.is};
+        const struct pug_export_options wanted = {.names = names,
+                                                  .objects = options->input.objects.items,
+                                                  .object_count = options->input.objects.count,
+                                                  .report = &extra.is};
         int written =
             profile_export(pug_export, profile, report_format(), &wanted, options->output);
         code = written == EXIT_DONE ? code : written;
