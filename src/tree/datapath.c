@@ -136,33 +136,55 @@ static enum pug_response end_sources(struct pug_tree *tree)
     return pug_worse(worst, pug_tree_deliver(tree));
 }
 
+/** END, from where it has come to: the transport's, then that of source after source. */
+static enum pug_response go_on_ending(struct pug_tree *tree)
+{
+    enum pug_response worst = PUG_RESP_CONT;
+    if (tree->end_asked) {
+        tree->end_asked = false;
+        worst = tree->transport->end(tree->transport_state);
+        tree->ending = true;
+        tree->end_next = 0;
+    }
+    return tree->ending && worst < PUG_RESP_WAIT ? pug_worse(worst, end_sources(tree)) : worst;
+}
+
+/** The end of one source alone. */
+static enum pug_response end_alone(struct pug_source *source)
+{
+    const enum pug_response response = pug_source_end(source);
+    source->end_asked = PUG_RESP_IS_WAIT(response);
+    if (!source->end_asked)
+        source->end_phase = PUG_END_READ;
+    return response;
+}
+
 static enum pug_response flush(struct pug_tree *tree)
 {
     enum pug_response worst = resume_sources(tree);
     if (worst < PUG_RESP_WAIT)
         worst = pug_worse(worst, tree->transport->flush(tree->transport_state));
-    if (worst < PUG_RESP_WAIT && tree->ending)
-        worst = pug_worse(worst, end_sources(tree));
+    if (worst < PUG_RESP_WAIT)
+        worst = pug_worse(worst, go_on_ending(tree));
+    for (size_t i = 0; i < tree->source_count && worst < PUG_RESP_WAIT; i++)
+        if (tree->sources[i]->end_asked)
+            worst = pug_worse(worst, end_alone(tree->sources[i]));
     return worst < PUG_RESP_WAIT ? pug_worse(worst, pug_tree_deliver(tree)) : worst;
 }
 
+/** Where it has to wait FLUSH goes on with it. END again is no second one. */
 static enum pug_response end(struct pug_tree *tree)
 {
-    enum pug_response worst = PUG_RESP_CONT;
-    bool waits = !tree->quirks.end_does_not_wait;
-    if (waits && is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
-        return worst;
-    worst = pug_worse(worst, tree->transport->end(tree->transport_state));
-    tree->ending = true;
-    tree->end_next = 0;
-    return worst >= PUG_RESP_WAIT ? worst : pug_worse(worst, end_sources(tree));
+    tree->end_asked = !tree->ending;
+    const bool waits = !tree->quirks.end_does_not_wait && is_stopped(tree);
+    return waits || tree->ending ? flush(tree) : go_on_ending(tree);
 }
 
 static enum pug_response reset(struct pug_tree *tree)
 {
     tree->batch.count = tree->batch.tallied = 0;
     tree->batch.response = PUG_RESP_CONT;
-    tree->ending = tree->begun = false;
+    tree->end_asked = tree->ending = tree->begun = false;
     pug_in_turn_forget(tree);
     tree->transport->reset(tree->transport_state);
     enum pug_response worst = PUG_RESP_CONT;
@@ -229,12 +251,10 @@ static enum pug_response take_packet(struct pug_tree *tree, struct pug_source *s
 /** The end of one source alone; a FLUSH goes on with it where a consumer waits. */
 static enum pug_response end_source(struct pug_tree *tree, struct pug_source *source)
 {
-    enum pug_response worst = is_stopped(tree) ? flush(tree) : PUG_RESP_CONT;
-    if (worst >= PUG_RESP_WAIT)
-        return worst;
-    worst = pug_worse(worst, pug_source_end(source));
-    if (!PUG_RESP_IS_WAIT(worst))
-        source->end_phase = PUG_END_READ;
+    source->end_asked = true;
+    if (is_stopped(tree))
+        return flush(tree);
+    const enum pug_response worst = end_alone(source);
     return worst < PUG_RESP_WAIT ? pug_worse(worst, pug_tree_deliver(tree)) : worst;
 }
 

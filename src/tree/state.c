@@ -22,7 +22,7 @@ static bool put_source(const struct pug_source *source, struct pug_state *state)
     const struct pug_protocol *protocol = source->protocol;
     /* Bad packets that the decoder is not shown are none that its state could tell of. */
     if (!protocol->reader_state || source->stage.pending || source->hide_bad_from_sink ||
-        source->end_phase != PUG_END_READ)
+        source->end_asked || source->end_phase != PUG_END_READ)
         return false;
     protocol->reader_state(source->reader, state);
     if (!source->decoder || source->stage.marks)
@@ -61,7 +61,8 @@ enum pug_tree_loss pug_tree_loss_of(const struct pug_tree *tree, size_t n)
 
 bool pug_tree_state(const struct pug_tree *tree, struct pug_state *state)
 {
-    if (!tree->transport->state || tree->batch.count > 0 || tree->ending || pug_in_turn_waits(tree))
+    if (!tree->transport->state || tree->batch.count > 0 || tree->end_asked || tree->ending ||
+        pug_in_turn_waits(tree))
         return false;
     size_t begin = begin_section(state);
     tree->transport->state(tree->transport_state, state);

@@ -26,6 +26,7 @@ struct pug_source {
     uint64_t shown; /* up to here its runs were shown, though it has not taken all yet; or 0 */
     bool hide_bad_from_sink, hide_bad_from_monitor;
     enum pug_end_phase end_phase;
+    bool end_asked; /* its end alone is under way, or waits for what is before it */
     pug_packet_monitor_fn *monitor;
     void *monitor_context;
     pug_packet_sink_fn *sink;
@@ -86,7 +87,8 @@ struct pug_tree {
     pug_encapsulation_fn *on_encapsulation;
     void *encapsulation_context;
 
-    bool begun; /* there were bytes */
+    bool begun;     /* there were bytes */
+    bool end_asked; /* END waits until nothing else does */
     bool ending;
     size_t end_next; /* the source that the end of trace has reached */
 };

@@ -91,6 +91,56 @@ static void test_waits(void **unused)
     pug_tree_free(tree);
 }
 
+/** Where elements wait END is remembered until the consumer has taken them. */
+static void test_waits_before(void **unused)
+{
+    (void)unused;
+    static const struct input *const inputs[] = {&ptm_input, &etmv3_input};
+    for (size_t i = 0; i < 2; i++) {
+        struct heard heard = {.count = 0};
+        struct pug_tree *tree = start(inputs[i], false, &heard);
+        assert_string_equal(heard.letters, "bc");
+        assert_int_equal(pug_tree_end(tree), PUG_RESP_WAIT);
+        assert_string_equal(heard.letters, "bce");
+        assert_int_equal(pug_tree_flush(tree), PUG_RESP_WAIT);
+        assert_string_equal(heard.letters, "bced");
+        assert_int_equal(pug_tree_flush(tree), PUG_RESP_CONT);
+        assert_string_equal(heard.letters, "bcedE");
+        assert_int_equal(pug_tree_flush(tree), PUG_RESP_CONT);
+        assert_string_equal(heard.letters, "bcedE");
+        pug_tree_free(tree);
+    }
+}
+
+/** END again is no second one. */
+static void test_ends_once(void **unused)
+{
+    (void)unused;
+    struct heard heard = {.count = 0};
+    struct pug_tree *tree = start(&ptm_input, false, &heard);
+    enum pug_response response = PUG_RESP_WAIT;
+    for (unsigned i = 0; i < 9 && PUG_RESP_IS_WAIT(response); i++)
+        response = pug_tree_end(tree);
+    assert_int_equal(response, PUG_RESP_CONT);
+    assert_string_equal(heard.letters, "bcedE");
+    pug_tree_free(tree);
+}
+
+/** The end of one source alone. */
+static void test_source_waits(void **unused)
+{
+    (void)unused;
+    struct heard heard = {.count = 0};
+    struct pug_tree *tree = start(&ptm_input, false, &heard);
+    struct pug_source *source = pug_tree_source_at(tree, 0);
+    assert_int_equal(pug_source_packet(source, PUG_OP_END, NULL), PUG_RESP_WAIT);
+    assert_string_equal(heard.letters, "bce");
+    assert_int_equal(pug_tree_flush(tree), PUG_RESP_WAIT);
+    assert_int_equal(pug_tree_flush(tree), PUG_RESP_CONT);
+    assert_string_equal(heard.letters, "bcedE");
+    pug_tree_free(tree);
+}
+
 static void test_does_not_wait(void **unused)
 {
     (void)unused;
@@ -162,9 +212,9 @@ static void test_rest_of_another(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_waits),
-        cmocka_unit_test(test_does_not_wait),
-        cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_waits),           cmocka_unit_test(test_waits_before),
+        cmocka_unit_test(test_ends_once),       cmocka_unit_test(test_source_waits),
+        cmocka_unit_test(test_does_not_wait),   cmocka_unit_test(test_rest),
         cmocka_unit_test(test_rest_of_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
