@@ -102,6 +102,10 @@ enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *co
     const unsigned starved = pug_tree_starved(tree);
     *result = (struct pug_jobs_result){0};
     pug_jobs_read(&plan, &client, &outcome);
+    if (PUG_RESP_IS_FATAL(pool.response)) { /* it was the consumer that stopped, not a part */
+        result->response = pool.response;
+        result->stopped = false;
+    }
     result->threads = outcome.threads;
     result->repeated = outcome.repeated;
     if (pug_peers_any(config->peers))

@@ -98,6 +98,13 @@ static bool give_source(struct pug_jobs_worker *worker, size_t source, struct pu
     return given != NULL;
 }
 
+/** A source that is switched off is touched by nobody, not even at the end. */
+static bool is_heard(const struct pug_jobs_worker *worker, size_t source)
+{
+    const struct pug_tree *tree = worker->hand.tree;
+    return tree->transport->single || pug_tree_is_enabled(tree, tree->sources[source]->slot);
+}
+
 /** Go through the sources; with `give`, give what is to be given. False: they cannot be met. */
 static bool settle(struct pug_jobs_worker *worker, struct pug_jobs_strand *other,
                    const struct pug_state *mine, const struct pug_state *its, bool give)
@@ -111,7 +118,8 @@ static bool settle(struct pug_jobs_worker *worker, struct pug_jobs_strand *other
         a = pug_state_section(&at);
         b = pug_state_section(&its_at);
         const bool same = same_section(&a, &b) && !worker->strand->seats[i].given;
-        const enum verdict verdict = judge(other, i, worker->number, same, &to);
+        const enum verdict verdict =
+            is_heard(worker, i) ? judge(other, i, worker->number, same, &to) : SAME;
         if (verdict == NO ||
             (verdict == GIVE && !(worker->strand->proven && can_tell(worker, i, b))) ||
             (verdict == GIVE && give && !give_source(worker, i, to)))

@@ -175,7 +175,7 @@ static void find_payloads(struct jobs_chunk *chunk)
 }
 
 /** To the tree's consumer; one that waits gets the rest at once. */
-static bool deliver(struct pug_tree *tree, struct jobs_chunk *chunk)
+static enum pug_response deliver(const struct pug_tree *tree, struct jobs_chunk *chunk)
 {
     size_t at = 0;
     find_payloads(chunk);
@@ -184,19 +184,20 @@ static bool deliver(struct pug_tree *tree, struct jobs_chunk *chunk)
         enum pug_response answer =
             tree->on_elements(tree->elements_context, chunk->elements + at, taken, &taken);
         if (PUG_RESP_IS_FATAL(answer))
-            return false;
+            return answer;
         at = answer < PUG_RESP_WAIT || taken > chunk->count - at ? chunk->count : at + taken;
     }
-    return true;
+    return PUG_RESP_CONT;
 }
 
 static bool take(void *context, void *part)
 {
-    struct pug_tree *tree = ((struct pug_jobs_pool *)context)->tree;
+    struct pug_jobs_pool *pool = context;
     struct stored *stored = part;
-    const bool good = !stored->chunk || !tree->on_elements || deliver(tree, stored->chunk);
+    if (stored->chunk && pool->tree->on_elements)
+        pool->response = deliver(pool->tree, stored->chunk);
     drop(stored);
-    return good;
+    return !PUG_RESP_IS_FATAL(pool->response);
 }
 
 struct pug_parts pug_jobs_stored(struct pug_jobs_pool *pool)

@@ -12,13 +12,16 @@
 /** Does anything need the caller's thread, or one reader that sees it all? */
 static bool must_be_alone(const struct pug_tree *tree)
 {
-    if (tree->each_packet || tree->on_element || tree->on_run || tree->on_frame || tree->classify ||
-        tree->chooser.choose || (tree->image && tree->image->callbacks > 0) ||
-        pug_quirks_any(&tree->quirks))
+    if (tree->each_packet || tree->on_element || tree->on_run || tree->on_frame ||
+        tree->on_encapsulation || tree->counts || tree->classify || tree->chooser.choose ||
+        (tree->image && tree->image->callbacks > 0) || pug_quirks_any(&tree->quirks))
         return true;
-    for (size_t i = 0; i < tree->source_count; i++)
-        if (tree->sources[i]->monitor || tree->sources[i]->sink)
+    for (size_t i = 0; i < tree->source_count; i++) {
+        const struct pug_source *source = tree->sources[i];
+        if (source->monitor || source->sink || source->classify || source->stage.marks ||
+            source->hide_bad_from_sink)
             return true;
+    }
     return false;
 }
 

@@ -4,7 +4,9 @@
  * for whole captures and damaged ones, with pieces that are far too small, so that there are many
  * places where one decoder takes over from another.
  */
+#include "pugmark/counts.h"
 #include "pugmark/pugmark.h"
+#include "recorder/frames.h"
 #include "support/captures.h"
 #include "support/harts.h"
 #include "support/hash_parts.h"
@@ -286,18 +288,25 @@ static uint8_t *itm(const uint8_t packets[4], size_t period)
     return bytes;
 }
 
+static struct pug_tree *itm_tree(const char *transport)
+{
+    static const struct pug_setting id = {.name = "ITMTCR", .value = 0x00100000};
+    const struct pug_source_config source = {
+        .protocol = "ITM", .settings = {.items = &id, .count = 1}, .decode = true};
+    struct pug_tree *tree;
+    assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = transport}, &tree),
+                     PUG_OK);
+    assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
+    return tree;
+}
+
 static struct outcome decode_itm(const uint8_t *bytes, unsigned threads)
 {
     struct outcome outcome = {0};
     const struct pug_parts parts = hash_parts(&outcome, 0);
     const struct pug_jobs jobs = {.threads = threads, .piece = ITM_PIECE, .parts = &parts};
     struct pug_jobs_result result;
-    struct pug_tree *tree;
-    assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "plain"}, &tree), PUG_OK);
-    assert_int_equal(
-        pug_tree_add_source(tree, &(struct pug_source_config){.protocol = "ITM", .decode = true},
-                            NULL),
-        PUG_OK);
+    struct pug_tree *tree = itm_tree("plain");
     assert_int_equal(pug_tree_decode(tree, &jobs, bytes, ITM_BYTES, &result), PUG_OK);
     outcome.repeated = result.repeated;
     outcome.threads = result.threads;
@@ -339,11 +348,142 @@ static void test_seldom(void **state)
     free(bytes);
 }
 
+/** A source that is switched off hears nothing, nor the end: it hinders nobody. */
+static void test_switched_off(void **state)
+{
+    (void)state;
+    const struct pug_source_config other = {.protocol = "STM", .decode = true};
+    uint8_t *packets = itm((const uint8_t[]){0x01, 0x55, 0x01, 0xaa}, 4096);
+    struct rec_bytes bytes = {0};
+    struct rec_frames frames = {.out = &bytes};
+    rec_frames_put(&frames, 0x10, packets, ITM_PIECE + ITM_PIECE / 2);
+    rec_frames_finish(&frames);
+    struct outcome outcomes[2];
+    for (unsigned i = 0; i < 2; i++) {
+        const struct pug_parts parts = hash_parts(&outcomes[i], 0);
+        const struct pug_jobs jobs = {.threads = 1 + i, .piece = ITM_PIECE, .parts = &parts};
+        struct pug_jobs_result result;
+        struct pug_tree *tree = itm_tree("coresight");
+        assert_int_equal(pug_tree_add_source(tree, &other, NULL), PUG_OK);
+        assert_int_equal(pug_tree_enable(tree, 0, false), PUG_OK);
+        outcomes[i] = (struct outcome){0};
+        assert_int_equal(pug_tree_decode(tree, &jobs, bytes.data, bytes.size, &result), PUG_OK);
+        assert_int_equal(result.threads, 1 + i);
+        assert_true(result.repeated < bytes.size / 8); /* the second piece is a third */
+        pug_tree_free(tree);
+    }
+    assert_true(outcome_equals(&outcomes[0], &outcomes[1]));
+    rec_bytes_free(&bytes);
+    free(packets);
+}
+
+/* ---- what one thread has to do ---- */
+
+static void on_wrapping(void *context, uint16_t id, const struct pug_encapsulation_packet *packet)
+{
+    (void)context;
+    (void)id;
+    (void)packet;
+}
+
+static enum pug_status no_class(void *context, const struct pug_isa_config *config,
+                                enum pug_isa isa, uint64_t address, const uint8_t *bytes,
+                                unsigned avail, uint8_t *it_count, struct pug_insn *insn)
+{
+    (void)context;
+    (void)config;
+    (void)isa;
+    (void)address;
+    (void)bytes;
+    (void)avail;
+    (void)it_count;
+    (void)insn;
+    return PUG_ERR_UNSUPPORTED_ISA;
+}
+
+static void take_marks(struct pug_mark_list *list)
+{
+    list->count = 0;
+}
+
+/** Decode, and free the tree. */
+static void check_threads(struct pug_tree *tree, const uint8_t *bytes, unsigned threads)
+{
+    const struct pug_jobs jobs = {.threads = 2, .piece = ITM_PIECE};
+    struct pug_jobs_result result;
+    assert_int_equal(pug_tree_decode(tree, &jobs, bytes, ITM_BYTES, &result), PUG_OK);
+    assert_int_equal(result.threads, threads);
+    pug_tree_free(tree);
+}
+
+/** What a client attached to the tree would not be heard of those of other threads. */
+static void test_attached(void **state)
+{
+    (void)state;
+    struct pug_counts *counts = pug_counts_new();
+    struct pug_placed_mark marks[64];
+    struct pug_mark_list list = {.marks = marks, .room = 64, .full = take_marks};
+    const struct pug_source_config own = {.protocol = "STM", .decode = true, .classify = no_class};
+    uint8_t *bytes = itm((const uint8_t[]){0x01, 0x55, 0x01, 0xaa}, 4096);
+    struct pug_tree *tree = itm_tree("plain");
+    check_threads(tree, bytes, 2);
+    tree = itm_tree("plain");
+    pug_tree_on_encapsulation(tree, on_wrapping, NULL);
+    check_threads(tree, bytes, 1);
+    tree = itm_tree("plain");
+    pug_tree_count(tree, counts);
+    check_threads(tree, bytes, 1);
+    tree = itm_tree("plain");
+    pug_source_hide_bad_packets(pug_tree_source_at(tree, 0), true, false);
+    check_threads(tree, bytes, 1);
+    tree = itm_tree("plain");
+    pug_source_marks(pug_tree_source_at(tree, 0), &list);
+    check_threads(tree, bytes, 1);
+    tree = itm_tree("coresight");
+    assert_int_equal(pug_tree_add_source(tree, &own, NULL), PUG_OK);
+    check_threads(tree, bytes, 1);
+    pug_counts_free(counts);
+    free(bytes);
+}
+
+static enum pug_response refuse(void *context, const struct pug_element *elements, size_t count,
+                                size_t *taken)
+{
+    (void)elements;
+    (void)taken;
+    *(uint64_t *)context += count;
+    return *(uint64_t *)context > 9999 ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
+}
+
+/** A consumer's fatal answer is told as one, not as a part that said stop. */
+static void test_refused(void **state)
+{
+    (void)state;
+    uint8_t *bytes = itm((const uint8_t[]){0x01, 0x55, 0x01, 0xaa}, 4096);
+    for (unsigned threads = 1; threads < 4; threads++) {
+        const struct pug_jobs jobs = {.threads = threads, .piece = ITM_PIECE};
+        struct pug_jobs_result result;
+        struct pug_tree *tree = itm_tree("plain");
+        uint64_t count = 0;
+        pug_tree_on_elements(tree, refuse, &count);
+        assert_int_equal(pug_tree_decode(tree, &jobs, bytes, ITM_BYTES, &result), PUG_OK);
+        assert_int_equal(result.threads, threads);
+        assert_int_equal(result.response, PUG_RESP_FATAL_SYS_ERR);
+        assert_false(result.stopped);
+        assert_true(result.at < ITM_BYTES);
+        pug_tree_free(tree);
+    }
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_CAPTURES(test_captures), cmocka_unit_test(test_joins), cmocka_unit_test(test_sleepers),
-        cmocka_unit_test(test_parts), cmocka_unit_test(test_apart), cmocka_unit_test(test_seldom),
+        TEST_CAPTURES(test_captures),        cmocka_unit_test(test_joins),
+        cmocka_unit_test(test_sleepers),     cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_apart),        cmocka_unit_test(test_seldom),
+        cmocka_unit_test(test_switched_off), cmocka_unit_test(test_attached),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
