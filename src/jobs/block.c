@@ -20,12 +20,32 @@ struct desk {
     void *consumer_context;
 };
 
+/* ---- messages ---- */
+
+/** Bytes of messages that are handed on before the block is read: damaged trace has many. */
+#define MESSAGES_HELD ((size_t)128 << 10)
+
+static void give_messages(struct desk *desk)
+{
+    struct pug_log_records *records = &desk->product->records;
+    const size_t size = pug_log_records_size(records);
+    struct pug_jobs_decoded *decoded = calloc(1, sizeof(*decoded));
+    if (!decoded)
+        return; /* they go with the block */
+    decoded->records = *records;
+    *records = (struct pug_log_records){0};
+    desk->unwanted = !desk->hand->give(desk->hand, decoded, size);
+}
+
 /** A message for which there is no memory is lost. */
 static void keep_record(void *context, const struct pug_log_record *record)
 {
-    const struct desk *desk = context;
-    if (desk->product)
-        pug_log_records_keep(&desk->product->records, record);
+    struct desk *desk = context;
+    if (!desk->product || desk->unwanted)
+        return;
+    pug_log_records_keep(&desk->product->records, record);
+    if (pug_log_records_size(&desk->product->records) >= MESSAGES_HELD)
+        give_messages(desk);
 }
 
 /* ---- hands ---- */
@@ -211,7 +231,7 @@ static bool take_portion(void *context, void *product)
     const struct pug_parts *parts = decoding->parts;
     struct pug_jobs_decoded *decoded = product;
     pug_log_records_give(&decoded->records, decoding->tree->log);
-    decoding->result->stopped = !parts->take(parts->context, decoded->part);
+    decoding->result->stopped = decoded->part && !parts->take(parts->context, decoded->part);
     decoded->part = NULL;
     drop_decoded(decoding, decoded);
     return !decoding->result->stopped;
@@ -224,7 +244,9 @@ static void pack_decoded(void *context, const void *product, struct pug_state *t
     const struct pug_jobs_decoding *decoding = context;
     const struct pug_jobs_decoded *decoded = product;
     pug_log_records_pack(&decoded->records, to);
-    decoding->parts->travel->pack(decoded->part, to);
+    pug_state_number(to, decoded->part != NULL);
+    if (decoded->part)
+        decoding->parts->travel->pack(decoded->part, to);
 }
 
 static void *unpack_decoded(void *context, const uint8_t *bytes, size_t size)
@@ -236,8 +258,10 @@ static void *unpack_decoded(void *context, const uint8_t *bytes, size_t size)
     if (!decoded)
         return NULL;
     pug_log_records_unpack(&decoded->records, &left);
-    decoded->part = parts->travel->unpack(parts->context, left.at, pug_bytes_left(&left));
-    if (decoded->part)
+    const bool has_part = pug_bytes_take_64(&left);
+    if (has_part)
+        decoded->part = parts->travel->unpack(parts->context, left.at, pug_bytes_left(&left));
+    if (decoded->part || !has_part)
         return decoded;
     drop_decoded(context, decoded);
     return NULL;
@@ -248,7 +272,10 @@ static bool fold_decoded(void *context, void *product, void *taken)
     const struct pug_jobs_decoding *decoding = context;
     struct pug_jobs_decoded *decoded = product, *later = taken;
     pug_log_records_join(&decoded->records, &later->records);
-    const bool good = decoding->parts->travel->fold(decoded->part, later->part);
+    const bool both = decoded->part && later->part;
+    const bool good = !both || decoding->parts->travel->fold(decoded->part, later->part);
+    if (!decoded->part)
+        decoded->part = later->part;
     later->part = NULL;
     drop_decoded(context, later);
     return good;

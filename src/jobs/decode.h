@@ -11,7 +11,7 @@
 
 /** A block's product. */
 struct pug_jobs_decoded {
-    void *part; /* the consumer's */
+    void *part; /* the consumer's; NULL: messages alone, on their way before it */
     struct pug_log_records records;
 };
 

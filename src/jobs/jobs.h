@@ -56,6 +56,7 @@ struct pug_jobs_state {
     struct pug_jobs_strand *strands; /* that may hold something */
     struct pug_jobs_strand *old;     /* that do not, but may still be known to others */
     size_t held, most;               /* bytes of portions; how many may be */
+    bool crowded;                    /* somebody waits for room for one */
     uint64_t read, repeated;         /* bytes */
     uint64_t vain; /* bytes of pieces that were read twice to their ends, since strands met */
     bool stop;
@@ -91,6 +92,9 @@ void pug_jobs_wait(struct pug_jobs_state *jobs);
 /* portion.c */
 /** Portions that a thread may hold, in bytes: those of usual pieces, so that nobody waits. */
 #define PUG_JOBS_HELD ((size_t)24 << 20)
+
+/** What the one whose turn it is may hold besides, where others hold all that. */
+#define PUG_JOBS_TURN ((size_t)2 << 20)
 
 /** A worker's pug_jobs_hand.give. */
 bool pug_jobs_give(struct pug_jobs_hand *hand, void *product, size_t size);

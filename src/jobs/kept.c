@@ -16,7 +16,7 @@ struct header {
     uint64_t identity, size, hash;
 };
 
-static const char magic[8] = {'P', 'U', 'G', 'K', 'E', 'P', 'T', '1'};
+static const char magic[8] = {'P', 'U', 'G', 'K', 'E', 'P', 'T', '2'};
 
 static uint64_t now(void)
 {

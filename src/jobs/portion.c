@@ -21,6 +21,7 @@ static void append(struct pug_jobs_portions *portions, struct pug_jobs_portion *
     else
         portions->first = portion;
     portions->last = portion;
+    portions->size += portion->size;
 }
 
 /** The product of the first one, which is freed. */
@@ -29,6 +30,7 @@ static void *take_first(struct pug_jobs_state *jobs, struct pug_jobs_portions *p
     struct pug_jobs_portion *portion = portions->first;
     void *product = portion->product;
     jobs->held -= portion->size;
+    portions->size -= portion->size;
     portions->first = portion->next;
     if (!portions->first)
         portions->last = NULL;
@@ -52,8 +54,12 @@ void *pug_jobs_next_portion(struct pug_jobs_state *jobs)
     if (!portions || !portions->first)
         return NULL;
     void *product = take_first(jobs, portions);
-    if (jobs->waiting > 0)
+    /* who waits for room is woken for much of it: for each portion would cost as much as one */
+    if ((strand->stuck && strand->open.size <= PUG_JOBS_TURN / 2) ||
+        (jobs->crowded && jobs->held <= jobs->most / 4 * 3)) {
+        jobs->crowded = false;
         pthread_cond_broadcast(&jobs->published);
+    }
     return product;
 }
 
@@ -65,12 +71,12 @@ static bool is_wanted(const struct pug_jobs_state *jobs, const struct pug_jobs_s
     return !jobs->stop && (strand == jobs->current || strand->first + strand->count >= jobs->taken);
 }
 
-/** May the strand hold so much more? Always, where the caller waits for it. */
+/** May the strand hold so much more? Something always, where the caller waits for it. */
 static bool has_room(const struct pug_jobs_state *jobs, const struct pug_jobs_strand *strand,
                      size_t size)
 {
     const bool its_turn = strand == jobs->current && strand->first + strand->count == jobs->taken;
-    return (its_turn && !strand->open.first) ||
+    return (its_turn && strand->open.size < PUG_JOBS_TURN) ||
            (jobs->held <= jobs->most && size <= jobs->most - jobs->held);
 }
 
@@ -83,11 +89,18 @@ static bool wait_for_room(struct pug_jobs_state *jobs, struct pug_jobs_strand *s
             pthread_cond_broadcast(&jobs->published);
         if (!strand->stuck) /* blocks that were published are what makes room */
             pthread_cond_signal(&jobs->ready);
-        strand->stuck = true;
+        strand->stuck = jobs->crowded = true;
         pug_jobs_wait(jobs);
     }
     strand->stuck = false;
     return is_wanted(jobs, strand);
+}
+
+/** Is the caller woken for the last portion? Not for each, which would cost as much as one. */
+static bool is_due(const struct pug_jobs_strand *strand, size_t size)
+{
+    const size_t step = PUG_JOBS_TURN / 4;
+    return strand->open.size / step != (strand->open.size - size) / step;
 }
 
 bool pug_jobs_give(struct pug_jobs_hand *hand, void *product, size_t size)
@@ -104,7 +117,7 @@ bool pug_jobs_give(struct pug_jobs_hand *hand, void *product, size_t size)
         *portion = (struct pug_jobs_portion){.product = product, .size = size};
         append(&strand->open, portion);
         jobs->held += size;
-        if (strand == jobs->current)
+        if (strand == jobs->current && is_due(strand, size))
             pthread_cond_signal(&jobs->ready);
     } else {
         pug_jobs_drop_portions(jobs, &strand->open);

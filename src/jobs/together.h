@@ -16,6 +16,7 @@
 /** Products that were handed on while their block was being read, in their order. */
 struct pug_jobs_portions {
     struct pug_jobs_portion *first, *last;
+    size_t size; /**< bytes that they are */
 };
 
 /** One block, read. */

@@ -122,7 +122,7 @@ static bool publish(struct pug_jobs_state *jobs, struct pug_jobs_strand *strand,
     }
     const uint64_t end = pug_jobs_block_start(jobs, strand->first + strand->count + 1);
     block->portions = strand->open;
-    strand->open = (struct pug_jobs_portions){NULL, NULL};
+    strand->open = (struct pug_jobs_portions){0};
     strand->blocks[strand->count++] = *block;
     /* the caller is not woken for each block, which would cost as much as a short one */
     if (jobs->waiting > 0)

@@ -4,9 +4,55 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *copy_text(const char *text)
+/* Traces say few things, some of them very often. */
+#define RECENT 32u
+
+struct pug_log_texts {
+    char **items;
+    size_t count, room, bytes;
+    const char *recent[RECENT]; /* by hash */
+};
+
+static unsigned hash_of(const char *text)
 {
-    return text ? strdup(text) : NULL;
+    uint32_t hash = 0;
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * UINT32_C(0x01000193);
+    return (hash >> 16) % RECENT;
+}
+
+/** Room for one more; false: no memory. */
+static bool grow_texts(struct pug_log_texts *texts)
+{
+    if (texts->count < texts->room)
+        return true;
+    const size_t room = texts->room * 2 + 4;
+    char **grown = realloc(texts->items, room * sizeof(*grown));
+    if (!grown)
+        return false;
+    texts->items = grown;
+    texts->room = room;
+    return true;
+}
+
+/** A copy that lives as long as the records; NULL: no text, or no memory. */
+static const char *keep_text(struct pug_log_records *records, const char *text)
+{
+    if (!records->texts)
+        records->texts = calloc(1, sizeof(*records->texts));
+    struct pug_log_texts *texts = records->texts;
+    if (!text || !texts)
+        return NULL;
+    const char **recent = &texts->recent[hash_of(text)];
+    if (*recent && strcmp(*recent, text) == 0)
+        return *recent;
+    char *copy = grow_texts(texts) ? strdup(text) : NULL;
+    if (copy) {
+        texts->bytes += strlen(copy) + 1;
+        texts->items[texts->count++] = copy;
+        *recent = copy;
+    }
+    return copy;
 }
 
 void pug_log_records_keep(struct pug_log_records *records, const struct pug_log_record *record)
@@ -21,8 +67,13 @@ void pug_log_records_keep(struct pug_log_records *records, const struct pug_log_
     }
     struct pug_log_record *copy = &records->items[records->count++];
     *copy = *record;
-    copy->component = copy_text(record->component);
-    copy->text = copy_text(record->text);
+    copy->component = keep_text(records, record->component);
+    copy->text = keep_text(records, record->text);
+}
+
+size_t pug_log_records_size(const struct pug_log_records *records)
+{
+    return records->room * sizeof(*records->items) + (records->texts ? records->texts->bytes : 0);
 }
 
 void pug_log_records_give(const struct pug_log_records *records, struct pug_log *log)
@@ -79,9 +130,10 @@ void pug_log_records_unpack(struct pug_log_records *records, struct pug_bytes *b
 
 void pug_log_records_free(struct pug_log_records *records)
 {
-    for (size_t i = 0; i < records->count; i++) {
-        free((void *)(uintptr_t)records->items[i].component);
-        free((void *)(uintptr_t)records->items[i].text);
-    }
+    for (size_t i = 0; records->texts && i < records->texts->count; i++)
+        free(records->texts->items[i]);
+    if (records->texts)
+        free(records->texts->items);
+    free(records->texts);
     free(records->items);
 }

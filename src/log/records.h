@@ -9,14 +9,19 @@
 
 #include <stddef.h>
 
+struct pug_log_texts;
+
 /** Zeroed it is empty. */
 struct pug_log_records {
-    struct pug_log_record *items; /**< their texts are copies */
+    struct pug_log_record *items;
     size_t count, room;
+    struct pug_log_texts *texts; /**< what they say: equal texts are one */
 };
 
 /** A message for which there is no memory is lost. */
 void pug_log_records_keep(struct pug_log_records *records, const struct pug_log_record *record);
+/** Bytes that they take. */
+size_t pug_log_records_size(const struct pug_log_records *records);
 void pug_log_records_give(const struct pug_log_records *records, struct pug_log *log);
 /** Those of a later time become part of the first, and are empty then. */
 void pug_log_records_join(struct pug_log_records *records, struct pug_log_records *later);
