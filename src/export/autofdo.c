@@ -117,15 +117,22 @@ enum pug_status pug_export_autofdo(const struct export *export)
     return status;
 }
 
+/* The page that llvm-profgen counts from: where the first segment with code begins. */
+static uint64_t first_code_page(const struct pug_profile_object *object)
+{
+    for (size_t i = 0; i < object->segment_count; i++)
+        if (object->segments[i].executable)
+            return object->segments[i].vaddr & ~UINT64_C(0xfff);
+    return 0;
+}
+
 /*
  * What llvm-profgen reads with --unsymbolized-profile: the same without the section of addresses
- * and without comments, by address from the first loadable segment's page on.
+ * and without comments, by address from its first code page on.
  */
 enum pug_status pug_export_profgen(const struct export *export)
 {
-    const struct pug_profile_object *object = export_object(export, export->objects[0]);
-    const uint64_t base =
-        object->segment_count > 0 ? object->segments[0].vaddr & ~UINT64_C(0xfff) : 0;
+    const uint64_t base = first_code_page(export_object(export, export->objects[0]));
     struct export_counts counts;
     enum pug_status status = pug_export_counts(export, export->objects[0], &counts);
     if (status == PUG_OK) {

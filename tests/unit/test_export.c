@@ -466,6 +466,37 @@ static void test_chosen(void **state)
     check_chosen(2, both, "{\"instructions\": 50}", "[1000] 10\n[1000];[1000];[1000] 40\n");
 }
 
+/* ---- by address, and by offset ---- */
+
+/** A program whose code is in its second segment, as lld links them. */
+static void test_segment_before_the_code(void **state)
+{
+    (void)state;
+    static const char offsets[] = "1\n228-22c:3\n0\n1\n22c->228:3\n";
+    static const struct pug_profile_segment segments[] = {{0x200000, 0, 0x228, false},
+                                                          {0x210228, 0x228, 0x100, true}};
+    const struct pug_profile_object object = {
+        .path = "/a", .segments = segments, .segment_count = 2};
+    struct pug_profile_range range = {.first = 0x210228,
+                                      .last = 0x21022c,
+                                      .count = 3,
+                                      .instructions = 2,
+                                      .last_size = 4,
+                                      .end = PUG_END_BRANCH | PUG_END_TAKEN};
+    struct filling filling = {.profile = pug_profile_new()};
+    assert_int_equal(pug_profile_object(filling.profile, &object, &range.object), PUG_OK);
+    assert_int_equal(pug_profile_range(filling.profile, &range, NULL), PUG_OK);
+    const struct pug_profile_branch branch = {0x21022c, 0x210228, 3, range.object, range.object};
+    assert_int_equal(pug_profile_branch(filling.profile, &branch), PUG_OK);
+    char *profgen = text_of(&filling, "profgen", NULL, false);
+    char *autofdo = text_of(&filling, "autofdo", NULL, false);
+    assert_string_equal(profgen, "1\n228-22c:3\n1\n22c->228:3\n");
+    assert_memory_equal(autofdo, offsets, strlen(offsets));
+    free(profgen);
+    free(autofdo);
+    empty(&filling);
+}
+
 /* ---- deep stacks ---- */
 
 #define DEEP 600u
@@ -540,6 +571,7 @@ int main(void)
         cmocka_unit_test(test_what_formats_need),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_chosen),
+        cmocka_unit_test(test_segment_before_the_code),
         cmocka_unit_test(test_deep_stacks),
         cmocka_unit_test(test_autofdo_of_shared),
         cmocka_unit_test(test_bolt_of_shared),
