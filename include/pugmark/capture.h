@@ -477,7 +477,9 @@ struct pug_location {
     uint64_t offset; /**< in the file */
     /** The same holds for all addresses around: from first to last, both inclusive. */
     uint64_t first, last;
-    uint64_t spare[4]; /**< zero */
+    /** The segment or mapping of the file that it is in, which may begin before and end behind. */
+    uint64_t piece_first, piece_last;
+    uint64_t spare[2]; /**< zero */
 };
 
 /** False: nothing is known to lie there. `location` then has the hole in first and last. */

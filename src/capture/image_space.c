@@ -181,6 +181,8 @@ bool pug_capture_locate_in_image(struct pug_capture *capture, const struct pug_a
         .offset = address - range->start + range->offset,
         .first = window.first,
         .last = last,
+        .piece_first = range->start,
+        .piece_last = range->end,
     };
     return location->object != PUG_NO_OBJECT;
 }

@@ -30,12 +30,16 @@ enum step_kind {
     STEP_BROKEN,  /* nobody knows where it goes on */
 };
 
-/** Memory that a file lies in. */
+/** A piece of a file in memory. */
 struct mapping {
     int32_t pid, tid;
     uint32_t object;
     uint64_t first, last, offset;
+    uint64_t seen_first, seen_last; /* what of it is known to be no other file's */
 };
+
+/* Files are mapped by whole pages; llvm-profgen takes them to be of this size. */
+#define PAGE UINT64_C(0x1000)
 
 struct part {
     struct brstack *all;
@@ -93,7 +97,8 @@ static uint64_t hash_mapping(const void *item)
 static bool same_mapping(const void *left, const void *right)
 {
     const struct mapping *a = left, *b = right;
-    return a->pid == b->pid && a->object == b->object && a->first == b->first && a->last == b->last;
+    return a->pid == b->pid && a->object == b->object && a->first == b->first &&
+           a->last == b->last && a->offset == b->offset;
 }
 
 /* Room for one more; NULL: no memory. */
@@ -162,6 +167,12 @@ static void hand_on(struct part *part)
     part->failed = !pug_passage_give(part->passage, portion, size);
 }
 
+static bool has_seen(const struct mapping *mapping, int32_t pid, uint64_t address)
+{
+    return mapping && mapping->pid == pid && address >= mapping->seen_first &&
+           address <= mapping->seen_last;
+}
+
 /* Readers want to know what lies where before it runs there. */
 static void see_memory(struct part *part, const struct pug_situation *situation, uint64_t address)
 {
@@ -172,19 +183,22 @@ static void see_memory(struct part *part, const struct pug_situation *situation,
     if (situation->task != PUG_NO_TASK)
         task = pug_capture_task_at(part->all->capture, situation->task);
     const int32_t pid = task ? task->pid : 1;
-    if (last && last->pid == pid && address >= last->first && address <= last->last)
+    if (has_seen(last, pid, address) ||
+        !pug_capture_locate(part->all->capture, situation, address, &location))
         return;
-    if (!pug_capture_locate(part->all->capture, situation, address, &location))
-        return;
-    last = add(&part->mappings, &part->mapping_count, &part->mapping_room, sizeof(*last));
-    part->failed |= !last;
-    if (last)
-        *last = (struct mapping){pid,
+    const struct mapping seen = {pid,
                                  task ? task->tid : 1,
                                  location.object,
+                                 location.piece_first,
+                                 location.piece_last,
+                                 location.offset - (address - location.piece_first),
                                  location.first,
-                                 location.last,
-                                 location.offset - (address - location.first)};
+                                 location.last};
+    if (!last || !same_mapping(last, &seen))
+        last = add(&part->mappings, &part->mapping_count, &part->mapping_room, sizeof(*last));
+    part->failed |= !last;
+    if (last)
+        *last = seen;
 }
 
 static void take_range(struct part *part, const struct pug_situation *situation,
@@ -231,9 +245,23 @@ static void elements(void *context, const struct pug_situation *situation,
 
 /* ---- text, on the caller's thread ---- */
 
+/* From the begin of its first page to the end of its last one, where its file lies by pages. */
+static struct mapping by_pages(const struct mapping *mapping)
+{
+    struct mapping paged = *mapping;
+    const uint64_t in_page = mapping->first % PAGE;
+    if (mapping->offset % PAGE != in_page)
+        return paged;
+    paged.first -= in_page;
+    paged.offset -= in_page;
+    paged.last |= PAGE - 1;
+    return paged;
+}
+
 static void put_mapping(struct brstack *all, const struct mapping *mapping)
 {
     const struct pug_capture_object *object = pug_capture_object_at(all->capture, mapping->object);
+    const struct mapping paged = by_pages(mapping);
     uint32_t number;
     bool is_new = false;
     all->failed |= pug_profile_table_add(&all->mappings, mapping, &number, &is_new) != PUG_OK;
@@ -241,8 +269,8 @@ static void put_mapping(struct brstack *all, const struct mapping *mapping)
         return;
     pug_sink_format(&all->sink,
                     "PERF_RECORD_MMAP2 %" PRIi32 "/%" PRIi32 ": [0x%" PRIx64 "(0x%" PRIx64 ") @ ",
-                    mapping->pid, mapping->tid, mapping->first, mapping->last - mapping->first + 1);
-    pug_sink_format(&all->sink, mapping->offset ? "0x%" PRIx64 : "%" PRIx64, mapping->offset);
+                    paged.pid, paged.tid, paged.first, paged.last - paged.first + 1);
+    pug_sink_format(&all->sink, paged.offset ? "0x%" PRIx64 : "%" PRIx64, paged.offset);
     pug_sink_text(&all->sink, " 00:00 0 0]: r-xp ");
     pug_sink_printable(&all->sink, object->path);
     pug_sink_text(&all->sink, "\n");

@@ -237,6 +237,8 @@ bool pug_perf_locate(struct pug_capture *capture, const struct pug_address_space
     if (!range || range->object == PUG_NO_OBJECT)
         return false;
     location->object = range->object;
+    location->piece_first = range->start;
+    location->piece_last = range->last;
     location->offset = range->offset + (address - range->start);
     place(space->perf, range, location);
     return true;

@@ -184,6 +184,7 @@ static void note_places(void *context, const struct pug_situation *situation,
         assert_non_null(object);
         assert_non_null(object->file);
         assert_true(place.first <= given[i].start && given[i].start <= place.last);
+        assert_true(place.piece_first <= place.first && place.last <= place.piece_last);
         client->located++;
     }
 }
