@@ -206,12 +206,15 @@ static void take_range(struct part *part, const struct pug_situation *situation,
 {
     const bool branch =
         range->last_type == PUG_INSTR_BR || range->last_type == PUG_INSTR_BR_INDIRECT;
-    const bool taken = branch && (range->flags & PUG_ELEM_EXECUTED) &&
-                       range->last_subtype != PUG_SUB_V8_ERET &&
-                       range->last_subtype != PUG_SUB_EXCEPTION_RETURN;
+    const bool taken = branch && (range->flags & PUG_ELEM_EXECUTED);
+    const bool returns = taken && (range->last_subtype == PUG_SUB_V8_ERET ||
+                                   range->last_subtype == PUG_SUB_EXCEPTION_RETURN);
     see_memory(part, situation, range->start);
-    put_step(part, situation, taken ? STEP_TAKEN : STEP_RANGE, range->start,
-             range->end - range->last_size);
+    if (returns) /* from an exception, to what has nothing to do with it */
+        put_step(part, situation, STEP_ARRIVED, 0, range->start);
+    else
+        put_step(part, situation, taken ? STEP_TAKEN : STEP_RANGE, range->start,
+                 range->end - range->last_size);
 }
 
 static void elements(void *context, const struct pug_situation *situation,
@@ -237,6 +240,7 @@ static void elements(void *context, const struct pug_situation *situation,
         case PUG_ELEM_TRACE_ON:
         case PUG_ELEM_NO_SYNC:
         case PUG_ELEM_EO_TRACE:
+        case PUG_ELEM_EXCEPTION_RET:
         case PUG_ELEM_ADDR_UNKNOWN: put_step(part, situation, STEP_BROKEN, 0, 0); break;
         default: break;
         }

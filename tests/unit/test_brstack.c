@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
-/** @file Branch stacks as text: where files are said to lie. */
+/** @file Branch stacks as text: where files are said to lie, and what ends a stack. */
+#include "base/bytes.h"
 #include "pugmark/profiler.h"
+#include "recorder/etmv4.h"
+#include "support/made_folder.h"
+#include "support/recording.h"
 #include "text/sink.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static char *stacks_of(struct pug_capture *capture)
 {
@@ -64,11 +60,96 @@ static void test_memory_as_it_is(void **state)
                        "PERF_RECORD_MMAP2 1/1: [0x210200(0x810) @ 0 00:00 0 0]: r-xp ");
 }
 
+/* ---- what ends a stack ---- */
+
+#define CODE    0x1000u
+#define HANDLER 0x1040u
+
+#define NOTHING 0xd503201fu /* NOP */
+#define JUMP    0x14000002u /* B, over one instruction */
+#define ERET    0xd69f03e0u
+
+static void put_words(uint8_t *code)
+{
+    static const uint64_t jumps[] = {0x1000, 0x100c, 0x1014, HANDLER};
+    for (uint64_t at = CODE; at < CODE + 0x80; at += 4)
+        pug_bytes_set_32(code + (at - CODE), NOTHING);
+    for (size_t i = 0; i < sizeof(jumps) / sizeof(jumps[0]); i++)
+        pug_bytes_set_32(code + (jumps[i] - CODE), JUMP);
+    pug_bytes_set_32(code + (HANDLER + 8 - CODE), ERET);
+}
+
+/** Branches on both sides of an interrupt, whose handler jumps once and returns. */
+static void record(struct recording *recording, const struct rec_unit_class *unit_class,
+                   const struct pug_image *image)
+{
+    static const uint64_t before[] = {0x1000, 0x1008}, handler[] = {HANDLER, HANDLER + 8},
+                          after[] = {0x100c, 0x1014, 0x101c};
+    recording_begin(recording, &(struct recording_config){.unit_class = unit_class,
+                                                          .family = REC_FAMILY_A64,
+                                                          .image = image});
+    for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
+        recording_insn(recording, before[i], PUG_ISA_A64);
+    recording_interrupt(recording, after[0]);
+    for (size_t i = 0; i < sizeof(handler) / sizeof(handler[0]); i++)
+        recording_insn(recording, handler[i], PUG_ISA_A64);
+    for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++)
+        recording_insn(recording, after[i], PUG_ISA_A64);
+    recording_end(recording);
+}
+
+static void expect_stacks(const char *protocol, const struct rec_unit_class *unit_class)
+{
+    uint8_t code[0x80];
+    struct made_folder folder;
+    struct recording recording;
+    struct pug_capture *capture;
+    struct pug_image *image = pug_image_new();
+    assert_non_null(image);
+    put_words(code);
+    assert_int_equal(pug_image_add_buffer(image, NULL, CODE, code, sizeof(code)), PUG_OK);
+    record(&recording, unit_class, image);
+    made_folder_begin(&folder);
+    const struct pug_capture_program program = {
+        .path = made_folder_file(&folder, "code", code, sizeof(code)),
+        .address = CODE,
+        .plain = true};
+    const struct pug_capture_options options = {
+        .protocol = protocol,
+        .transport = "plain",
+        .settings = {.items = recording.registers, .count = recording.register_count},
+        .programs = &program,
+        .program_count = 1};
+    const char *path =
+        made_folder_file(&folder, "trace", recording.trace.data, recording.trace.size);
+    assert_int_equal(pug_capture_open(path, &options, &capture), PUG_OK);
+    char *text = stacks_of(capture);
+    assert_int_equal(mappings_in(text), 1);
+    assert_string_equal(strchr(text, '\n') + 1,
+                        "             1008 0x1000/0x1008/P/-/-/0/  \n"
+                        "             1048 0x1040/0x1048/P/-/-/0/  \n"
+                        "             101c 0x1014/0x101c/P/-/-/0/  0x100c/0x1014/P/-/-/0/  \n");
+    free(text);
+    pug_capture_free(capture);
+    made_folder_end(&folder);
+    recording_free(&recording);
+    pug_image_free(image);
+}
+
+/** Neither what led to an exception nor what it returned from is in a stack with what follows. */
+static void test_exception_return(void **state)
+{
+    (void)state;
+    expect_stacks("ETMV4I", &rec_unit_etmv4);
+    expect_stacks("ETE", &rec_unit_ete);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_segment_by_pages),
         cmocka_unit_test(test_memory_as_it_is),
+        cmocka_unit_test(test_exception_return),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
