@@ -2,7 +2,6 @@
 /** @file Coverage, put together from the code of the objects and the counts. */
 #include "export/coverage.h"
 
-#include "pugmark/isa.h"
 #include "pugmark/names.h"
 
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 /* How often the branch at an address went which way. */
 struct outcome {
     uint64_t at, taken, not_taken;
+    bool conditional; /* its trace says so; ETMv3's and PTM's say nothing of IT blocks */
 };
 
 /* An object, while its code is gone through. */
@@ -21,6 +21,7 @@ struct object_pass {
     uint32_t object;
     struct outcome *outcomes; /* by address */
     size_t outcome_count;
+    size_t outcome;   /* of the code that comes next */
     size_t function;  /* the one that the code is in, or the next one */
     size_t functions; /* of this object begin here */
     bool any, failed;
@@ -66,11 +67,12 @@ static bool find_outcomes(struct object_pass *pass)
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct pug_profile_range *range = &ranges[i];
-        if (range->object != pass->object || !(range->end & PUG_END_CONDITIONAL))
+        if (range->object != pass->object || !(range->end & PUG_END_BRANCH))
             continue;
         const bool taken = range->end & PUG_END_TAKEN;
         outcomes[kept++] =
-            (struct outcome){range->last, taken ? range->count : 0, taken ? 0 : range->count};
+            (struct outcome){range->last, taken ? range->count : 0, taken ? 0 : range->count,
+                             range->end & PUG_END_CONDITIONAL};
     }
     qsort(outcomes, kept, sizeof(*outcomes), by_address);
     for (size_t i = 0; i < kept; i++) {
@@ -81,6 +83,7 @@ static bool find_outcomes(struct object_pass *pass)
         }
         last->taken = pug_profile_sum(last->taken, outcomes[i].taken);
         last->not_taken = pug_profile_sum(last->not_taken, outcomes[i].not_taken);
+        last->conditional |= outcomes[i].conditional;
     }
     pass->outcomes = outcomes;
     return true;
@@ -122,23 +125,19 @@ static struct coverage_function *function_at(struct object_pass *pass, uint64_t 
 
 /* ---- code ---- */
 
-static bool is_conditional(const struct export_instruction *instruction)
+/* What the branch at an address did: both go by address. NULL: there is none, or it never ran. */
+static const struct outcome *outcome_at(struct object_pass *pass, uint64_t vaddr)
 {
-    static const struct pug_isa_config config = {.zcmp_zcmt = true};
-    uint8_t it_count = 0;
-    struct pug_insn insn;
-    return pug_isa_classify(&config, instruction->isa, instruction->vaddr, instruction->bytes,
-                            instruction->size, &it_count, &insn) == PUG_OK &&
-           insn.conditional && insn.type == PUG_INSTR_BR;
+    while (pass->outcome < pass->outcome_count && pass->outcomes[pass->outcome].at < vaddr)
+        pass->outcome++;
+    const struct outcome *outcome = &pass->outcomes[pass->outcome];
+    return pass->outcome < pass->outcome_count && outcome->at == vaddr ? outcome : NULL;
 }
 
 static bool add_branch(struct object_pass *pass, const struct export_instruction *instruction,
-                       struct coverage_function *function)
+                       const struct outcome *outcome, struct coverage_function *function)
 {
     struct coverage *coverage = pass->coverage;
-    const struct outcome wanted = {.at = instruction->vaddr};
-    const struct outcome *outcome =
-        bsearch(&wanted, pass->outcomes, pass->outcome_count, sizeof(wanted), by_address);
     struct coverage_branch *branch =
         add(&coverage->branches, &coverage->branch_count, &coverage->branch_room, sizeof(*branch));
     if (!branch)
@@ -190,12 +189,14 @@ static bool take(void *context, const struct export_instruction *instruction)
             function->count = instruction->count;
         }
     }
-    const bool conditional = is_conditional(instruction);
     if (!instruction->path || instruction->line == 0)
         return true;
+    const struct outcome *outcome = outcome_at(pass, instruction->vaddr);
+    const bool conditional =
+        (outcome && outcome->conditional) || pug_export_is_conditional(instruction);
     pass->any = true;
-    pass->failed =
-        !add_line(pass, instruction) || (conditional && !add_branch(pass, instruction, function));
+    pass->failed = !add_line(pass, instruction) ||
+                   (conditional && !add_branch(pass, instruction, outcome, function));
     return !pass->failed;
 }
 

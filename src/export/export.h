@@ -200,8 +200,12 @@ struct export_instruction {
     const char *path;     /* of its source; NULL: not known */
     uint32_t line, discriminator;
     uint8_t size, isa;
+    uint8_t it_count; /* of T32: instructions that are still in an IT block, this one included */
     bool plt;
 };
+
+/** Is it a branch that may be not taken: also a return, and also because of its IT block? */
+bool pug_export_is_conditional(const struct export_instruction *instruction);
 
 /**
  * Go through the code of an object by address, until `take` returns false. PUG_ERR_NOT_FOUND: its

@@ -3,6 +3,7 @@
 #include "base/bisect.h"
 #include "export/export.h"
 
+#include "pugmark/isa.h"
 #include "pugmark/names.h"
 
 #include <stdlib.h>
@@ -83,15 +84,42 @@ static uint8_t size_of(uint8_t isa, const uint8_t *bytes, uint64_t left)
     return (half & 3) == 3 ? 4 : 2;
 }
 
+/* Also how many instructions behind it are in its IT block. */
+static bool classify(const struct export_instruction *instruction, uint8_t *it_count,
+                     struct pug_insn *insn)
+{
+    static const struct pug_isa_config config = {.zcmp_zcmt = true, .track_it = true};
+    *it_count = instruction->it_count;
+    return pug_isa_classify(&config, (enum pug_isa)instruction->isa, instruction->vaddr,
+                            instruction->bytes, instruction->size, it_count, insn) == PUG_OK;
+}
+
+bool pug_export_is_conditional(const struct export_instruction *instruction)
+{
+    uint8_t it_count;
+    struct pug_insn insn;
+    return classify(instruction, &it_count, &insn) && insn.conditional &&
+           (insn.type == PUG_INSTR_BR || insn.type == PUG_INSTR_BR_INDIRECT);
+}
+
+static uint8_t it_count_behind(const struct export_instruction *instruction)
+{
+    uint8_t it_count;
+    struct pug_insn insn;
+    return instruction->isa == PUG_ISA_T32 && classify(instruction, &it_count, &insn) ? it_count
+                                                                                      : 0;
+}
+
 static bool go_through(const struct export_steps *steps, struct pug_names_file *file,
                        const struct pug_names_code *code,
                        bool (*take)(void *, const struct export_instruction *), void *context)
 {
     struct pug_names_line line = {0};
+    uint8_t it_count = 0;
     for (uint64_t at = code->start; at < code->end;) {
         const uint8_t *bytes = code->bytes + (at - code->start);
         struct export_instruction instruction = {
-            .vaddr = at, .bytes = bytes, .isa = code->isa, .plt = code->plt};
+            .vaddr = at, .bytes = bytes, .isa = code->isa, .it_count = it_count, .plt = code->plt};
         instruction.size = size_of(code->isa, bytes, code->end - at);
         if (instruction.size > code->end - at)
             return true;
@@ -105,6 +133,7 @@ static bool go_through(const struct export_steps *steps, struct pug_names_file *
         if (!take(context, &instruction))
             return false;
         at += instruction.size;
+        it_count = it_count_behind(&instruction);
     }
     return true;
 }

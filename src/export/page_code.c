@@ -3,7 +3,6 @@
 #include "base/bisect.h"
 #include "base/text.h"
 #include "export/page_data.h"
-#include "pugmark/isa.h"
 #include "pugmark/names.h"
 
 #include <stdlib.h>
@@ -82,16 +81,6 @@ static uint64_t taken_from(const struct export_counts *counts, uint64_t vaddr)
     return taken;
 }
 
-static bool is_conditional(const struct export_instruction *it)
-{
-    static const struct pug_isa_config config;
-    struct pug_insn insn;
-    uint8_t in_it = 0;
-    return pug_isa_classify(&config, (enum pug_isa)it->isa, it->vaddr, it->bytes, it->size, &in_it,
-                            &insn) == PUG_OK &&
-           insn.conditional && (insn.type == PUG_INSTR_BR || insn.type == PUG_INSTR_BR_INDIRECT);
-}
-
 /** Enter the function that an instruction is in, if its code is wanted. */
 static void enter_function(struct coding *coding, uint64_t vaddr)
 {
@@ -159,7 +148,7 @@ static bool take_instruction(void *context, const struct export_instruction *it)
     pug_page_count(json, NULL, it->count);
     pug_json_signed(json, NULL, file);
     pug_json_number(json, NULL, it->line);
-    if (is_conditional(it)) {
+    if (pug_export_is_conditional(it)) {
         uint64_t taken = taken_from(&coding->counts, it->vaddr);
         pug_page_count(json, NULL, taken);
         pug_page_count(json, NULL, it->count > taken ? it->count - taken : 0);

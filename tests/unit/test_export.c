@@ -3,6 +3,7 @@
  * @file Formats against what was made of the true path of programs: profiles are filled with its
  * counts, nothing is decoded. Reads ../shared/perfdata; skipped where it is not there.
  */
+#include "base/bytes.h"
 #include "export/export.h"
 #include "pugmark/isa.h"
 #include "pugmark/names.h"
@@ -497,6 +498,32 @@ static void test_segment_before_the_code(void **state)
     empty(&filling);
 }
 
+/* ---- conditional branches ---- */
+
+static bool is_conditional(enum pug_isa isa, uint32_t opcode, uint8_t size, uint8_t it_count)
+{
+    uint8_t bytes[4];
+    pug_bytes_set_32(bytes, opcode);
+    const struct export_instruction instruction = {
+        .vaddr = 0x1000, .bytes = bytes, .size = size, .isa = (uint8_t)isa, .it_count = it_count};
+    return pug_export_is_conditional(&instruction);
+}
+
+static void test_conditional_branches(void **state)
+{
+    (void)state;
+    assert_true(is_conditional(PUG_ISA_A64, 0x54000040, 4, 0));   /* b.eq */
+    assert_false(is_conditional(PUG_ISA_A64, 0xd65f03c0, 4, 0));  /* ret */
+    assert_true(is_conditional(PUG_ISA_A32, 0x012fff1e, 4, 0));   /* bxeq lr */
+    assert_true(is_conditional(PUG_ISA_A32, 0x18bd8010, 4, 0));   /* popne {r4, pc} */
+    assert_false(is_conditional(PUG_ISA_A32, 0x12855001, 4, 0));  /* addne r5, r5, #1 */
+    assert_false(is_conditional(PUG_ISA_T32, 0x4770, 2, 0));      /* bx lr, */
+    assert_true(is_conditional(PUG_ISA_T32, 0x4770, 2, 1));       /* and in an IT block */
+    assert_false(is_conditional(PUG_ISA_T32, 0x1c6d, 2, 2));      /* addne r5, r5, #1 in one */
+    assert_true(is_conditional(PUG_ISA_RV64, 0x00050463, 4, 0));  /* beqz a0 */
+    assert_false(is_conditional(PUG_ISA_RV64, 0x30200073, 4, 0)); /* mret */
+}
+
 /* ---- deep stacks ---- */
 
 #define DEEP 600u
@@ -572,6 +599,7 @@ int main(void)
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_chosen),
         cmocka_unit_test(test_segment_before_the_code),
+        cmocka_unit_test(test_conditional_branches),
         cmocka_unit_test(test_deep_stacks),
         cmocka_unit_test(test_autofdo_of_shared),
         cmocka_unit_test(test_bolt_of_shared),
