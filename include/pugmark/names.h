@@ -116,7 +116,10 @@ enum pug_status pug_names_open_text(struct pug_names *names, enum pug_names_text
 /** Who sees a symbol. */
 enum pug_names_binding { PUG_NAMES_LOCAL, PUG_NAMES_GLOBAL, PUG_NAMES_WEAK };
 
-/** A function symbol, or a label in code. */
+/**
+ * A function symbol, or a label in code. Names of functions that are equal are one text, in all
+ * files that the names have.
+ */
 struct pug_names_function {
     const char *name; /**< as the linker knows it; pug_names_readable() makes it one for people */
     uint64_t start, size; /**< where it begins, and its bytes */

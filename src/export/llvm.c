@@ -3,7 +3,9 @@
  * @file LLVM's sample profile as text: per function, by line from its start on, with the bodies of
  * inlined functions at their call sites. clang reads it (-fprofile-sample-use), llvm-profdata too.
  */
+#include "base/hash.h"
 #include "export/export.h"
+#include "profile/profile.h"
 
 #include "pugmark/names.h"
 
@@ -14,63 +16,125 @@
 #define FRAMES 64u
 
 /* A line of a body. */
+struct place {
+    uint32_t body, offset, discriminator;
+};
+
 struct sample {
-    uint32_t offset, discriminator;
+    struct place at;
     uint64_t count;
 };
 
 /* Who is called from a line of a body, and how often. */
 struct call {
-    uint32_t offset, discriminator;
+    struct place at;
     const char *callee;
     uint64_t count;
 };
 
-/* A function, or one inlined at a line of another. */
+/* A function, or one inlined at a line of another; equal names are one text. */
 struct body {
     const char *name;
-    uint32_t offset, discriminator; /* of the call that it is inlined for */
-    uint32_t parent;                /* UINT32_MAX: it is no inlined one */
-    uint32_t declared;
+    struct place at; /* of the call that it is inlined for; its body NONE: it is no inlined one */
     uint64_t entries, total;
-    struct sample *samples;
-    struct call *calls;
-    uint32_t *children;
-    size_t sample_count, sample_room, call_count, call_room, child_count, child_room;
+    uint32_t first_child, last_child, next; /* those inlined into one, as they came */
+    /* when they are sorted */
+    const struct sample *samples;
+    const struct call *calls;
+    size_t sample_count, call_count;
 };
+
+#define NONE PUG_PROFILE_NONE
 
 struct bodies {
-    struct body *items;
-    size_t count, room;
-    bool failed;
+    struct profile_table all, samples, calls; /* struct body, sample, call */
+    enum pug_status status;
 };
 
-/* Room for one more; NULL: no memory. */
-static void *add(void *list, size_t *count, size_t *room, size_t size)
+/* ---- what is equal ---- */
+
+static uint64_t hash_place(const struct place *at, const char *name)
 {
-    void **items = list;
-    if (*count == *room) {
-        const size_t larger = *room ? *room * 2 : 8;
-        void *grown = realloc(*items, larger * size);
-        if (!grown)
-            return NULL;
-        *items = grown;
-        *room = larger;
-    }
-    return memset((char *)*items + (*count)++ * size, 0, size);
+    const uint64_t hash = pug_hash_mix(pug_hash_mix(0, (uintptr_t)name), at->body);
+    return pug_hash_mix(hash, at->offset | (uint64_t)at->discriminator << 32);
+}
+
+static bool same_place(const struct place *a, const struct place *b)
+{
+    return a->body == b->body && a->offset == b->offset && a->discriminator == b->discriminator;
+}
+
+static uint64_t hash_body(const void *item)
+{
+    const struct body *body = item;
+    return hash_place(&body->at, body->name);
+}
+
+static bool same_body(const void *left, const void *right)
+{
+    const struct body *a = left, *b = right;
+    return a->name == b->name && same_place(&a->at, &b->at);
+}
+
+static uint64_t hash_sample(const void *item)
+{
+    return hash_place(&((const struct sample *)item)->at, NULL);
+}
+
+static bool same_sample(const void *left, const void *right)
+{
+    const struct sample *a = left, *b = right;
+    return same_place(&a->at, &b->at);
+}
+
+static uint64_t hash_call(const void *item)
+{
+    const struct call *call = item;
+    return hash_place(&call->at, call->callee);
+}
+
+static bool same_call(const void *left, const void *right)
+{
+    const struct call *a = left, *b = right;
+    return a->callee == b->callee && same_place(&a->at, &b->at);
+}
+
+static struct bodies bodies_begin(void)
+{
+    return (struct bodies){
+        .all = {.size = sizeof(struct body), .hash = hash_body, .same = same_body},
+        .samples = {.size = sizeof(struct sample), .hash = hash_sample, .same = same_sample},
+        .calls = {.size = sizeof(struct call), .hash = hash_call, .same = same_call},
+    };
 }
 
 static void bodies_free(struct bodies *bodies)
 {
-    for (size_t i = 0; i < bodies->count; i++) {
-        free(bodies->items[i].samples);
-        free(bodies->items[i].calls);
-        free(bodies->items[i].children);
-    }
-    free(bodies->items);
+    pug_profile_table_free(&bodies->all);
+    pug_profile_table_free(&bodies->samples);
+    pug_profile_table_free(&bodies->calls);
+}
+
+/* The item that equals this one, or a copy of it; NULL: there is no room. */
+static void *find(struct bodies *bodies, struct profile_table *table, const void *item)
+{
+    uint32_t number;
+    bool is_new;
+    enum pug_status status = pug_profile_table_add(table, item, &number, &is_new);
+    if (status != PUG_OK)
+        bodies->status = status;
+    return status == PUG_OK ? pug_profile_item(table, number) : NULL;
+}
+
+static struct body *body_at(const struct bodies *bodies, uint32_t number)
+{
+    return pug_profile_item(&bodies->all, number);
 }
 
 /* ---- which body ---- */
+
+/* An inlined function of which nobody knows what it is called. */
+static const char nameless[] = "";
 
 /* What the compiler made of a function is the function: ".cold", ".part.0", ".llvm.123" say how. */
 static const char *plain_name(struct pug_names *names, const char *name)
@@ -85,58 +149,24 @@ static const char *plain_name(struct pug_names *names, const char *name)
     return end ? pug_names_keep(names, name, (size_t)(end - name)) : name;
 }
 
-static bool is_body(const struct body *body, const char *name, uint32_t offset,
-                    uint32_t discriminator)
+/* The number of the body of that name and place; NONE: there is no room. */
+static uint32_t body_of(struct bodies *bodies, const char *name, const struct place *at)
 {
-    return body->offset == offset && body->discriminator == discriminator &&
-           strcmp(body->name, name) == 0;
-}
-
-static uint32_t new_body(struct bodies *bodies, const char *name, uint32_t parent, uint32_t offset,
-                         uint32_t discriminator, uint32_t declared)
-{
-    struct body *body = add(&bodies->items, &bodies->count, &bodies->room, sizeof(*bodies->items));
-    if (!body) {
-        bodies->failed = true;
-        return UINT32_MAX;
-    }
-    body->name = name;
-    body->parent = parent;
-    body->offset = offset;
-    body->discriminator = discriminator;
-    body->declared = declared;
-    return (uint32_t)bodies->count - 1;
-}
-
-/* Functions of a profile are found by name, again and again: the one before is mostly it. */
-static uint32_t outer_body(struct bodies *bodies, const char *name, uint32_t declared,
-                           uint32_t *last)
-{
-    if (*last != UINT32_MAX && bodies->items[*last].name == name)
-        return *last;
-    for (size_t i = 0; i < bodies->count; i++)
-        if (bodies->items[i].parent == UINT32_MAX && strcmp(bodies->items[i].name, name) == 0)
-            return *last = (uint32_t)i;
-    return *last = new_body(bodies, name, UINT32_MAX, 0, 0, declared);
-}
-
-static uint32_t inlined_body(struct bodies *bodies, uint32_t parent, const char *name,
-                             uint32_t offset, uint32_t discriminator, uint32_t declared)
-{
-    for (size_t i = 0; i < bodies->items[parent].child_count; i++) {
-        const uint32_t child = bodies->items[parent].children[i];
-        if (is_body(&bodies->items[child], name, offset, discriminator))
-            return child;
-    }
-    const uint32_t number = new_body(bodies, name, parent, offset, discriminator, declared);
-    if (number == UINT32_MAX)
+    const struct body wanted = {
+        .name = name, .at = *at, .first_child = NONE, .last_child = NONE, .next = NONE};
+    const uint32_t before = bodies->all.count;
+    const struct body *body = find(bodies, &bodies->all, &wanted);
+    if (!body)
+        return NONE;
+    const uint32_t number = (uint32_t)(body - body_at(bodies, 0));
+    if (number < before || at->body == NONE)
         return number;
-    struct body *body = &bodies->items[parent];
-    uint32_t *child =
-        add(&body->children, &body->child_count, &body->child_room, sizeof(*body->children));
-    if (child)
-        *child = number;
-    bodies->failed |= !child;
+    struct body *parent = body_at(bodies, at->body);
+    if (parent->last_child == NONE)
+        parent->first_child = number;
+    else
+        body_at(bodies, parent->last_child)->next = number;
+    parent->last_child = number;
     return number;
 }
 
@@ -166,47 +196,26 @@ struct pass {
     struct pug_names_file *file;
     const struct export_sites *sites;
     const struct export_entries *entries;
-    uint32_t object, last;
+    uint32_t object;
     const struct pug_profile_branch *branches; /* of the profile: by object and place */
     size_t branch_count, branch;
 };
 
-static void add_sample(struct bodies *bodies, uint32_t number, uint32_t offset,
-                       uint32_t discriminator, uint64_t count)
+static void add_sample(struct bodies *bodies, const struct place *at, uint64_t count)
 {
-    struct body *body = &bodies->items[number];
-    for (size_t i = 0; i < body->sample_count; i++) {
-        struct sample *sample = &body->samples[i];
-        if (sample->offset != offset || sample->discriminator != discriminator)
-            continue;
-        if (count > sample->count)
-            sample->count = count;
-        return;
-    }
-    struct sample *sample =
-        add(&body->samples, &body->sample_count, &body->sample_room, sizeof(*body->samples));
-    if (sample)
-        *sample = (struct sample){offset, discriminator, count};
-    bodies->failed |= !sample;
+    const struct sample wanted = {*at, count};
+    struct sample *sample = find(bodies, &bodies->samples, &wanted);
+    if (sample && count > sample->count)
+        sample->count = count;
 }
 
-static void add_call(struct bodies *bodies, uint32_t number, uint32_t offset,
-                     uint32_t discriminator, const char *callee, uint64_t count)
+static void add_call(struct bodies *bodies, const struct place *at, const char *callee,
+                     uint64_t count)
 {
-    struct body *body = &bodies->items[number];
-    for (size_t i = 0; i < body->call_count; i++) {
-        struct call *call = &body->calls[i];
-        if (call->offset != offset || call->discriminator != discriminator ||
-            strcmp(call->callee, callee) != 0)
-            continue;
-        call->count = pug_profile_sum(call->count, count);
-        return;
-    }
-    struct call *call =
-        add(&body->calls, &body->call_count, &body->call_room, sizeof(*body->calls));
+    const struct call wanted = {*at, callee, 0};
+    struct call *call = find(bodies, &bodies->calls, &wanted);
     if (call)
-        *call = (struct call){offset, discriminator, callee, count};
-    bodies->failed |= !call;
+        call->count = pug_profile_sum(call->count, count);
 }
 
 /* The function that a place is the start of, or NULL. */
@@ -220,8 +229,7 @@ static const char *function_at(const struct pass *pass, uint32_t object, uint64_
 }
 
 /* Branches out of an instruction to where functions start: calls. */
-static void take_calls(struct pass *pass, uint64_t vaddr, uint32_t body, uint32_t offset,
-                       uint32_t discriminator, const char *own)
+static void take_calls(struct pass *pass, uint64_t vaddr, const struct place *at, const char *own)
 {
     while (pass->branch < pass->branch_count &&
            (pass->branches[pass->branch].object < pass->object ||
@@ -234,72 +242,85 @@ static void take_calls(struct pass *pass, uint64_t vaddr, uint32_t body, uint32_
             return;
         const char *callee = function_at(pass, branch->to_object, branch->to);
         /* to its own start a function calls itself, or loops: who knows the instruction says */
-        if (callee && (strcmp(callee, own) != 0 ||
-                       pug_export_is_call(pass->sites, branch->object, branch->from)))
-            add_call(pass->bodies, body, offset, discriminator, callee, branch->count);
+        if (callee &&
+            (callee != own || pug_export_is_call(pass->sites, branch->object, branch->from)))
+            add_call(pass->bodies, at, callee, branch->count);
     }
 }
 
 /* A function that nobody was seen to enter was entered as often as it began. */
-static void add_entries(struct pass *pass, uint64_t start, uint64_t count)
+static void add_entries(const struct pass *pass, uint32_t number, uint64_t start, uint64_t count)
 {
-    struct body *body = &pass->bodies->items[pass->last];
+    struct body *body = body_at(pass->bodies, number);
     const uint64_t entered = pug_export_entered(pass->entries, pass->object, start);
     body->entries = pug_profile_sum(body->entries, entered > 0 ? entered : count);
 }
 
+/* Where an instruction is: from its function into what is inlined, call site by call site. */
+static struct place place_of(struct bodies *bodies, uint32_t outer,
+                             const struct pug_names_frame *frames, size_t depth)
+{
+    struct place at = {.body = outer};
+    for (;;) {
+        const struct pug_names_frame *frame = &frames[--depth];
+        at.offset = offset_of(frame->line, frame->declared);
+        at.discriminator = base_of(frame->discriminator);
+        if (depth == 0 || at.body == NONE)
+            return at;
+        const char *name = frames[depth - 1].function;
+        at.body = body_of(bodies, name ? name : nameless, &at);
+    }
+}
+
 static bool take(void *context, const struct export_instruction *instruction)
 {
+    static const struct place nowhere = {.body = NONE};
     struct pass *pass = context;
     struct pug_names_frame frames[FRAMES];
     struct pug_names_function function;
     if (instruction->plt || instruction->count == 0 || !instruction->path)
         return true;
-    size_t depth = pug_names_frames(pass->file, instruction->vaddr, frames, FRAMES);
+    const size_t depth = pug_names_frames(pass->file, instruction->vaddr, frames, FRAMES);
     if (depth == 0 || !frames[depth - 1].function)
         return true;
     struct pug_names *names = pass->export->options->names;
     const bool known = pug_names_function(pass->file, instruction->vaddr, &function);
     const char *outer = plain_name(names, known ? function.name : frames[depth - 1].function);
-    uint32_t body = outer ? outer_body(pass->bodies, outer, frames[depth - 1].declared, &pass->last)
-                          : UINT32_MAX;
-    while (body != UINT32_MAX && --depth > 0) { /* into what is inlined, call site by call site */
-        const uint32_t offset = offset_of(frames[depth].line, frames[depth].declared);
-        const char *name = frames[depth - 1].function ? frames[depth - 1].function : "";
-        body = inlined_body(pass->bodies, body, name, offset, base_of(frames[depth].discriminator),
-                            frames[depth - 1].declared);
-    }
-    if (body == UINT32_MAX)
-        return !pass->bodies->failed;
-    const uint32_t offset = offset_of(frames[0].line, frames[0].declared);
-    const uint32_t discriminator = base_of(frames[0].discriminator);
+    const uint32_t number = outer ? body_of(pass->bodies, outer, &nowhere) : NONE;
+    if (number == NONE)
+        return pass->bodies->status == PUG_OK;
+    const struct place at = place_of(pass->bodies, number, frames, depth);
+    if (at.body == NONE)
+        return false;
     if (frames[0].line > 0)
-        add_sample(pass->bodies, body, offset, discriminator, instruction->count);
-    if (known && instruction->vaddr == function.start && strcmp(outer, function.name) == 0)
-        add_entries(pass, function.start, instruction->count);
-    take_calls(pass, instruction->vaddr, body, offset, discriminator, outer);
-    return !pass->bodies->failed;
+        add_sample(pass->bodies, &at, instruction->count);
+    if (known && instruction->vaddr == function.start && outer == function.name)
+        add_entries(pass, number, function.start, instruction->count);
+    take_calls(pass, instruction->vaddr, &at, outer);
+    return pass->bodies->status == PUG_OK;
 }
 
 /* ---- writing ---- */
 
-static int by_offset(uint32_t a, uint32_t a_discriminator, uint32_t b, uint32_t b_discriminator)
+static int by_place(const struct place *a, const struct place *b)
 {
-    if (a != b)
-        return a < b ? -1 : 1;
-    return a_discriminator < b_discriminator ? -1 : a_discriminator > b_discriminator;
+    if (a->body != b->body)
+        return a->body < b->body ? -1 : 1;
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    return a->discriminator < b->discriminator ? -1 : a->discriminator > b->discriminator;
 }
 
 static int by_sample(const void *left, const void *right)
 {
     const struct sample *a = left, *b = right;
-    return by_offset(a->offset, a->discriminator, b->offset, b->discriminator);
+    return by_place(&a->at, &b->at);
 }
 
 static int by_call(const void *left, const void *right)
 {
     const struct call *a = left, *b = right;
-    const int place = by_offset(a->offset, a->discriminator, b->offset, b->discriminator);
+    const int place = by_place(&a->at, &b->at);
     if (place != 0)
         return place;
     if (a->count != b->count)
@@ -307,29 +328,27 @@ static int by_call(const void *left, const void *right)
     return strcmp(a->callee, b->callee);
 }
 
-static void put_offset(struct pug_sink *sink, unsigned depth, uint32_t offset,
-                       uint32_t discriminator)
+static void put_place(struct pug_sink *sink, unsigned depth, const struct place *at)
 {
     for (unsigned i = 0; i < depth; i++)
         pug_sink_text(sink, " ");
-    pug_sink_format(sink, "%" PRIu32, offset);
-    if (discriminator > 0)
-        pug_sink_format(sink, ".%" PRIu32, discriminator);
+    pug_sink_format(sink, "%" PRIu32, at->offset);
+    if (at->discriminator > 0)
+        pug_sink_format(sink, ".%" PRIu32, at->discriminator);
     pug_sink_text(sink, ": ");
 }
 
-static void put_body(struct pug_sink *sink, struct bodies *bodies, uint32_t number, unsigned depth)
+static void put_body(struct pug_sink *sink, const struct bodies *bodies, const struct body *body,
+                     unsigned depth)
 {
-    struct body *body = &bodies->items[number];
     size_t call = 0;
     for (size_t i = 0; i < body->sample_count; i++) {
         const struct sample *sample = &body->samples[i];
-        put_offset(sink, depth, sample->offset, sample->discriminator);
+        put_place(sink, depth, &sample->at);
         pug_sink_decimal(sink, sample->count);
         for (; call < body->call_count; call++) {
             const struct call *is = &body->calls[call];
-            const int order =
-                by_offset(is->offset, is->discriminator, sample->offset, sample->discriminator);
+            const int order = by_place(&is->at, &sample->at);
             if (order > 0)
                 break;
             if (order == 0)
@@ -337,60 +356,77 @@ static void put_body(struct pug_sink *sink, struct bodies *bodies, uint32_t numb
         }
         pug_sink_text(sink, "\n");
     }
-    for (size_t i = 0; i < body->child_count; i++) {
-        const struct body *child = &bodies->items[body->children[i]];
-        put_offset(sink, depth, child->offset, child->discriminator);
+    for (uint32_t number = body->first_child; number != NONE;) {
+        const struct body *child = body_at(bodies, number);
+        put_place(sink, depth, &child->at);
         pug_sink_format(sink, "%s:%" PRIu64 "\n", child->name, child->total);
         if (depth < FRAMES)
-            put_body(sink, bodies, body->children[i], depth + 1);
+            put_body(sink, bodies, child, depth + 1);
+        number = child->next;
+    }
+}
+
+/* Each body's lines in their order. They are not looked for any more. */
+static void sort_lines(struct bodies *bodies)
+{
+    struct sample *samples = bodies->samples.items;
+    struct call *calls = bodies->calls.items;
+    if (bodies->samples.count > 0)
+        qsort(samples, bodies->samples.count, sizeof(*samples), by_sample);
+    if (bodies->calls.count > 0)
+        qsort(calls, bodies->calls.count, sizeof(*calls), by_call);
+    for (uint32_t i = bodies->samples.count; i-- > 0;) {
+        struct body *body = body_at(bodies, samples[i].at.body);
+        body->samples = &samples[i];
+        body->sample_count++;
+        body->total = pug_profile_sum(body->total, samples[i].count);
+    }
+    for (uint32_t i = bodies->calls.count; i-- > 0;) {
+        struct body *body = body_at(bodies, calls[i].at.body);
+        body->calls = &calls[i];
+        body->call_count++;
     }
 }
 
 /* Inlined bodies come behind those that they are in: their totals are ready first. */
 static void sum_up(struct bodies *bodies)
 {
-    for (size_t i = bodies->count; i-- > 0;) {
-        struct body *body = &bodies->items[i];
-        if (body->sample_count > 0)
-            qsort(body->samples, body->sample_count, sizeof(*body->samples), by_sample);
-        if (body->call_count > 0)
-            qsort(body->calls, body->call_count, sizeof(*body->calls), by_call);
-        for (size_t n = 0; n < body->sample_count; n++)
-            body->total = pug_profile_sum(body->total, body->samples[n].count);
-        if (body->parent != UINT32_MAX)
-            bodies->items[body->parent].total =
-                pug_profile_sum(bodies->items[body->parent].total, body->total);
+    for (uint32_t i = bodies->all.count; i-- > 0;) {
+        const struct body *body = body_at(bodies, i);
+        if (body->at.body == NONE)
+            continue;
+        struct body *parent = body_at(bodies, body->at.body);
+        parent->total = pug_profile_sum(parent->total, body->total);
     }
 }
 
-struct ranked {
-    const struct body *body;
-    uint32_t number;
-};
-
 static int by_total(const void *left, const void *right)
 {
-    const struct ranked *a = left, *b = right;
-    if (a->body->total != b->body->total)
-        return a->body->total > b->body->total ? -1 : 1;
-    return strcmp(a->body->name, b->body->name);
+    const struct body *a = *(const struct body *const *)left;
+    const struct body *b = *(const struct body *const *)right;
+    if (a->total != b->total)
+        return a->total > b->total ? -1 : 1;
+    return strcmp(a->name, b->name);
 }
 
 static enum pug_status put_all(struct pug_sink *sink, struct bodies *bodies)
 {
-    struct ranked *ranked = calloc(bodies->count + 1, sizeof(*ranked));
+    const struct body **ranked = calloc((size_t)bodies->all.count + 1, sizeof(*ranked));
     size_t count = 0;
     if (!ranked)
         return PUG_ERR_MEM;
+    sort_lines(bodies);
     sum_up(bodies);
-    for (size_t i = 0; i < bodies->count; i++)
-        if (bodies->items[i].parent == UINT32_MAX && bodies->items[i].total > 0)
-            ranked[count++] = (struct ranked){&bodies->items[i], (uint32_t)i};
+    for (uint32_t i = 0; i < bodies->all.count; i++) {
+        const struct body *body = body_at(bodies, i);
+        if (body->at.body == NONE && body->total > 0)
+            ranked[count++] = body;
+    }
     qsort(ranked, count, sizeof(*ranked), by_total);
     for (size_t i = 0; i < count; i++) {
-        pug_sink_format(sink, "%s:%" PRIu64 ":%" PRIu64 "\n", ranked[i].body->name,
-                        ranked[i].body->total, ranked[i].body->entries);
-        put_body(sink, bodies, ranked[i].number, 1);
+        pug_sink_format(sink, "%s:%" PRIu64 ":%" PRIu64 "\n", ranked[i]->name, ranked[i]->total,
+                        ranked[i]->entries);
+        put_body(sink, bodies, ranked[i], 1);
     }
     free(ranked);
     return PUG_OK;
@@ -407,20 +443,19 @@ static enum pug_status pass_over(const struct export *export, struct bodies *bod
                             .sites = sites,
                             .entries = entries,
                             .file = pug_export_file(export, export->objects[i]),
-                            .object = export->objects[i],
-                            .last = UINT32_MAX};
+                            .object = export->objects[i]};
         pass.branches = pug_profile_branches(export->profile, &pass.branch_count);
         if (pass.file)
             status = pug_export_instructions(export, export->objects[i], take, &pass);
         if (status == PUG_ERR_NOT_FOUND)
             status = PUG_OK;
     }
-    return bodies->failed ? PUG_ERR_MEM : status;
+    return bodies->status != PUG_OK ? bodies->status : status;
 }
 
 enum pug_status pug_export_llvm(const struct export *export)
 {
-    struct bodies bodies = {0};
+    struct bodies bodies = bodies_begin();
     struct export_sites sites = {0};
     struct export_entries entries = {0};
     enum pug_status status = pug_export_call_sites(export, &sites);
@@ -429,7 +464,7 @@ enum pug_status pug_export_llvm(const struct export *export)
     if (status == PUG_OK)
         status = pass_over(export, &bodies, &sites, &entries);
     if (status == PUG_OK)
-        status = bodies.count > 0 ? put_all(export->sink, &bodies) : PUG_ERR_NOT_INIT;
+        status = bodies.all.count > 0 ? put_all(export->sink, &bodies) : PUG_ERR_NOT_INIT;
     bodies_free(&bodies);
     free(sites.items);
     free(entries.items);

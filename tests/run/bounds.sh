@@ -216,6 +216,15 @@ if "$bin/pugmark" --version | grep -q elf && command -v perl >/dev/null; then
             ((code == 0)) || wrong "$command with lines that units share: exit $code within 512 MiB and a minute: $(head -n 1 said)"
             grep -q 'shared.elf: its debug information says more than' said || wrong "$command: nothing says that lines are left out"
         done
+        # 100,000 functions, and one of 65,000 lines: each function was looked for among all, each line among all of its function.
+        perl "$source/tests/support/many_functions.pl" functions.elf 100000 1
+        perl "$source/tests/support/many_functions.pl" lines.elf 1 65000
+        for program in functions lines; do
+            (ulimit -d $data && exec timeout $seconds "$bin/pugmark" profile --format llvm "${arm[@]}" --elf $program.elf atoms.etm) >out 2>said
+            code=$?
+            ((code == 0)) || wrong "profile --format llvm of many $program: exit $code within 512 MiB and $seconds s: $(head -n 1 said)"
+            (($(grep -c '^f' out) == $([[ $program == functions ]] && echo 100000 || echo 1))) || wrong "profile --format llvm: not many $program"
+        done
         # 400 bytes of it, in which 2^60 ways lead to the last entry.
         perl "$source/tests/support/crossed_entries.pl" crossed.elf 60
         timeout 60 "$bin/pugmark" trace "${arm[@]}" --elf crossed.elf atoms.etm >out 2>said || wrong "trace with crossed entries: exit $? in a minute"

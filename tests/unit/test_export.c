@@ -524,6 +524,46 @@ static void test_conditional_branches(void **state)
     assert_false(is_conditional(PUG_ISA_RV64, 0x30200073, 4, 0)); /* mret */
 }
 
+/* ---- functions by name ---- */
+
+#ifdef PUG_WITH_DWARF
+/** A function of the bundled program ran up to a call of another one. */
+static void add_call(struct filling *filling, const char *path, uint64_t count)
+{
+    const struct pug_profile_object object = {.path = path,
+                                              .file = PUG_SOURCE_DIR "/examples/crash/crash"};
+    struct pug_profile_range range = {.first = 0x210304,
+                                      .last = 0x210314,
+                                      .count = count,
+                                      .instructions = 5,
+                                      .last_size = 4,
+                                      .end = PUG_END_BRANCH | PUG_END_CALL | PUG_END_TAKEN};
+    assert_int_equal(pug_profile_object(filling->profile, &object, &range.object), PUG_OK);
+    assert_int_equal(pug_profile_range(filling->profile, &range, NULL), PUG_OK);
+    const struct pug_profile_branch branch = {0x210314, 0x210378, count, range.object,
+                                              range.object};
+    assert_int_equal(pug_profile_branch(filling->profile, &branch), PUG_OK);
+}
+
+/** It is one function, wherever it is, and calls one. */
+static void test_one_name_in_two_objects(void **state)
+{
+    (void)state;
+    struct filling filling = {pug_profile_new(), pug_names_new(NULL)};
+    add_call(&filling, "/a", 5);
+    add_call(&filling, "/b", 7);
+    char *text = text_of(&filling, "llvm", NULL, false);
+    const char *function = strstr(text, "read_line:"), *call = strstr(text, " find:12\n");
+    assert_non_null(function);
+    assert_null(strstr(function + 1, "\nread_line:"));
+    assert_memory_equal(strchr(strchr(function, ':') + 1, ':'), ":12\n", 4);
+    assert_non_null(call);
+    assert_null(strstr(call + 1, " find:"));
+    free(text);
+    empty(&filling);
+}
+#endif
+
 /* ---- deep stacks ---- */
 
 #define DEEP 600u
@@ -600,6 +640,9 @@ int main(void)
         cmocka_unit_test(test_chosen),
         cmocka_unit_test(test_segment_before_the_code),
         cmocka_unit_test(test_conditional_branches),
+#ifdef PUG_WITH_DWARF
+        cmocka_unit_test(test_one_name_in_two_objects),
+#endif
         cmocka_unit_test(test_deep_stacks),
         cmocka_unit_test(test_autofdo_of_shared),
         cmocka_unit_test(test_bolt_of_shared),
