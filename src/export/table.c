@@ -180,8 +180,8 @@ static size_t find_outcomes(const struct export *export, struct outcome *outcome
         pug_profile_branches(export->profile, &branch_count);
     for (size_t i = 0; i < count; i++) {
         const bool taken = ranges[i].end & PUG_END_TAKEN;
-        if ((ranges[i].end & (PUG_END_CONDITIONAL | PUG_END_INDIRECT)) == PUG_END_CONDITIONAL &&
-            ranges[i].object != PUG_PROFILE_NONE && pug_export_is_chosen(export, ranges[i].object))
+        if ((ranges[i].end & PUG_END_CONDITIONAL) && ranges[i].object != PUG_PROFILE_NONE &&
+            pug_export_is_chosen(export, ranges[i].object))
             outcomes[found++] = (struct outcome){.object = ranges[i].object,
                                                  .from = ranges[i].last,
                                                  .taken = taken ? ranges[i].count : 0,
