@@ -121,6 +121,20 @@ enum pug_status pug_export_entries(const struct export *export, const struct exp
                                    struct export_entries *entries);
 uint64_t pug_export_entered(const struct export_entries *entries, uint32_t object, uint64_t vaddr);
 
+/* ---- callers.c ---- */
+
+/** Where in the function of its parent a frame was entered. */
+struct export_caller {
+    uint32_t object;
+    uint64_t vaddr;
+    bool exact; /* false: somewhere in it, it starts there */
+};
+
+/**
+ * One for each frame, by number; nothing of those without a parent. Free it. NULL: no memory.
+ */
+struct export_caller *pug_export_callers(const struct export *export);
+
 /* ---- functions.c ---- */
 
 /** What a function did. */
@@ -215,6 +229,21 @@ enum pug_status pug_export_instructions(const struct export *export, uint32_t ob
                                         bool (*take)(void *context,
                                                      const struct export_instruction *instruction),
                                         void *context);
+
+/** A way through the instructions of a range. */
+struct export_walk {
+    uint64_t at;          /* the next instruction */
+    uint32_t left;        /* so many are still to come */
+    const uint8_t *bytes; /* those of the next one; NULL: the code is not there */
+    uint64_t end, mean;   /* of the code; bytes of an instruction, where it is not there */
+    uint8_t isa;
+};
+
+/** To its first instruction. Where the code is not there all are taken to be of one size. */
+struct export_walk pug_export_walk(const struct export *export,
+                                   const struct pug_profile_range *range);
+/** On to the first instruction that is not before an address; how many were passed. */
+uint32_t pug_export_walk_to(struct export_walk *walk, uint64_t vaddr);
 
 /** A source line. */
 struct export_line {

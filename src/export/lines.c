@@ -110,6 +110,67 @@ static uint8_t it_count_behind(const struct export_instruction *instruction)
                                                                                       : 0;
 }
 
+static uint64_t end_of_code(const void *context, uint64_t n)
+{
+    struct pug_names_file *const *file = context;
+    struct pug_names_code code;
+    return pug_names_code_at(*file, (size_t)n, &code) ? code.end : UINT64_MAX;
+}
+
+/* The code that an address lies in. */
+static bool code_of(struct pug_names_file *file, uint64_t vaddr, struct pug_names_code *code)
+{
+    const uint64_t n = pug_bisect_value(0, UINT32_MAX, vaddr + 1, end_of_code, &file);
+    return pug_names_code_at(file, (size_t)n, code) && code->start <= vaddr;
+}
+
+/* Are there so many instructions, from the first to the last one? */
+static bool fits(const struct pug_profile_range *range, const struct pug_names_code *code)
+{
+    const uint64_t end = range->last + range->last_size;
+    uint64_t at = range->first, count = 0;
+    if (end <= at || end > code->end)
+        return false;
+    for (; at < end; count++)
+        at += size_of(range->isa, code->bytes + (at - code->start), code->end - at);
+    return at == end && count == range->instructions;
+}
+
+struct export_walk pug_export_walk(const struct export *export,
+                                   const struct pug_profile_range *range)
+{
+    struct pug_names_file *file = pug_export_file(export, range->object);
+    const uint64_t bytes = range->last - range->first + range->last_size;
+    struct export_walk walk = {.at = range->first, .left = range->instructions, .isa = range->isa};
+    struct pug_names_code code;
+    if (range->instructions > 0)
+        walk.mean = bytes / range->instructions;
+    if (!file || !code_of(file, range->first, &code) || !fits(range, &code))
+        return walk;
+    walk.bytes = code.bytes + (range->first - code.start);
+    walk.end = code.end;
+    return walk;
+}
+
+uint32_t pug_export_walk_to(struct export_walk *walk, uint64_t vaddr)
+{
+    const uint32_t before = walk->left;
+    if (!walk->bytes) {
+        const uint64_t far = vaddr > walk->at ? vaddr - walk->at : 0;
+        const uint64_t passed = walk->mean > 0 ? far / walk->mean + (far % walk->mean > 0) : before;
+        walk->left -= passed < before ? (uint32_t)passed : before;
+        walk->at += (before - walk->left) * walk->mean;
+        return before - walk->left;
+    }
+    while (walk->left > 0 && walk->at < vaddr) {
+        const uint8_t size = size_of(walk->isa, walk->bytes, walk->end - walk->at);
+        walk->at += size;
+        walk->bytes += size;
+        walk->left--;
+    }
+    return before - walk->left;
+}
+
 static bool go_through(const struct export_steps *steps, struct pug_names_file *file,
                        const struct pug_names_code *code,
                        bool (*take)(void *, const struct export_instruction *), void *context)

@@ -30,6 +30,7 @@ enum {
     PROFILE_PERIOD_TYPE = 11,
     PROFILE_PERIOD = 12,
     PROFILE_COMMENT = 13,
+    PROFILE_DEFAULT_TYPE = 14,
     VALUE_TYPE = 1,
     VALUE_UNIT = 2,
     SAMPLE_LOCATION = 1,
@@ -69,12 +70,15 @@ struct texts {
     bool failed;
 };
 
-/* The same by an object and an address. */
+/* A place, and the function that ran it. */
 struct place {
-    uint32_t object;
-    uint64_t vaddr;
+    uint32_t object, function_object;
+    uint64_t vaddr, function;
+    bool somewhere; /* in the function; `vaddr` is its start */
+    bool outside;   /* it lies in another one by its name */
 };
 
+/* Places that have a number. */
 struct places {
     struct place *items;
     uint32_t *slots;
@@ -87,6 +91,7 @@ struct pprof {
     struct texts strings, functions;
     struct places locations;
     struct export_stacks stacks;
+    struct export_caller *callers; /* of each frame */
     struct pug_memory message, inner, location_bytes, function_bytes, all;
     bool cycles, time;
 };
@@ -212,41 +217,67 @@ static void put_line(struct pprof *pprof, const struct pug_names_frame *frame)
     protobuf_message(&location, LOCATION_LINE, &pprof->message);
 }
 
-static void put_location(struct pprof *pprof, uint32_t id, uint32_t object, uint64_t vaddr)
+/* The functions at a place, the innermost first; those without a name are left out. */
+static void put_lines(struct pprof *pprof, const struct place *place)
 {
-    struct pug_names_file *file = pug_export_file(pprof->export, object);
+    struct pug_names_file *file = pug_export_file(pprof->export, place->object);
     struct pug_names_frame frames[FRAMES];
-    struct pug_sink location = into(&pprof->inner), all = into(&pprof->location_bytes);
-    size_t depth = file ? pug_names_frames(file, vaddr, frames, FRAMES) : 0;
-    protobuf_number(&location, LOCATION_ID, id);
-    protobuf_number(&location, LOCATION_MAPPING,
-                    object == PUG_PROFILE_NONE ? 0 : (uint64_t)object + 1);
-    if (vaddr != BETWEEN)
-        protobuf_number(&location, LOCATION_ADDRESS, vaddr);
-    for (size_t i = 0; i < depth; i++)
+    struct export_function_name name;
+    size_t i = 0, depth = file ? pug_names_frames(file, place->vaddr, frames, FRAMES) : 0;
+    if (place->somewhere && depth > 0) { /* not in what may be inlined at its start */
+        i = depth - 1;
+        frames[i].line = frames[i].declared;
+    }
+    for (; i < depth; i++)
         if (frames[i].function)
             put_line(pprof, &frames[i]);
-    if (object == PUG_PROFILE_NONE && vaddr == BETWEEN) {
+    if (place->object == PUG_PROFILE_NONE && place->vaddr == BETWEEN) {
         put_line(pprof, &(struct pug_names_frame){.function = PUG_EXPORT_STACK_REST});
     } else if (depth == 0) {
-        struct export_function_name name;
-        pug_export_function(pprof->export, object, vaddr, &name);
+        pug_export_function(pprof->export, place->function_object, place->function, &name);
         put_line(pprof, &(struct pug_names_frame){.function = name.name});
     }
+}
+
+static void put_location(struct pprof *pprof, uint32_t id, const struct place *place)
+{
+    struct pug_sink location = into(&pprof->inner), all = into(&pprof->location_bytes);
+    protobuf_number(&location, LOCATION_ID, id);
+    protobuf_number(&location, LOCATION_MAPPING,
+                    place->object == PUG_PROFILE_NONE ? 0 : (uint64_t)place->object + 1);
+    if (place->vaddr != BETWEEN)
+        protobuf_number(&location, LOCATION_ADDRESS, place->vaddr);
+    put_lines(pprof, place);
     protobuf_message(&all, PROFILE_LOCATION, &pprof->inner);
 }
 
-static uint32_t *place_slot(const struct places *places, uint32_t object, uint64_t vaddr)
+static bool is_outside(const struct export *export, const struct place *place)
 {
-    for (uint32_t slot = (uint32_t)pug_hash_mix(vaddr, (uint64_t)object << 40);; slot++) {
+    struct export_function_name here, own;
+    pug_export_function(export, place->object, place->vaddr, &here);
+    pug_export_function(export, place->function_object, place->function, &own);
+    return here.known && (place->object != place->function_object || here.start != own.start);
+}
+
+static uint32_t *place_slot(const struct places *places, const struct place *wanted)
+{
+    const uint64_t hash =
+        pug_hash_mix(pug_hash_mix(pug_hash_mix(0, wanted->vaddr),
+                                  (uint64_t)wanted->object << 1 | wanted->somewhere),
+                     wanted->function);
+    for (uint32_t slot = (uint32_t)hash;; slot++) {
         uint32_t *at = &places->slots[slot & (places->slot_count - 1)];
         const struct place *place = *at ? &places->items[*at - 1] : NULL;
-        if (!place || (place->object == object && place->vaddr == vaddr))
+        if (!place ||
+            (place->object == wanted->object && place->vaddr == wanted->vaddr &&
+             place->function_object == wanted->function_object &&
+             place->function == wanted->function && place->somewhere == wanted->somewhere))
             return at;
     }
 }
 
-static uint32_t location_id(struct pprof *pprof, uint32_t object, uint64_t vaddr)
+/* The number of a location, plus 1; 0: no memory. */
+static uint32_t location_id(struct pprof *pprof, const struct place *place)
 {
     struct places *places = &pprof->locations;
     const uint32_t before = places->slot_count;
@@ -255,8 +286,8 @@ static uint32_t location_id(struct pprof *pprof, uint32_t object, uint64_t vaddr
         return 0;
     }
     for (uint32_t i = 0; before != places->slot_count && i < places->count; i++)
-        *place_slot(places, places->items[i].object, places->items[i].vaddr) = i + 1;
-    uint32_t *slot = place_slot(places, object, vaddr);
+        *place_slot(places, &places->items[i]) = i + 1;
+    uint32_t *slot = place_slot(places, place);
     if (*slot)
         return *slot;
     void *items = grow_items(places->items, places->count, &places->room, sizeof(*places->items));
@@ -264,10 +295,11 @@ static uint32_t location_id(struct pprof *pprof, uint32_t object, uint64_t vaddr
     if (!items)
         return 0;
     places->items = items;
-    places->items[places->count] = (struct place){object, vaddr};
+    places->items[places->count] = *place;
+    places->items[places->count].outside = !place->somewhere && is_outside(pprof->export, place);
     *slot = ++places->count;
     const uint32_t id = *slot;
-    put_location(pprof, id, object, vaddr);
+    put_location(pprof, id, place);
     return id;
 }
 
@@ -304,55 +336,91 @@ static void put_labels(struct pprof *pprof, uint32_t task)
     }
 }
 
-/* A sample: a place, and on which frame it ran (PUG_PROFILE_NONE: nobody knows). */
-static void put_sample(struct pprof *pprof, uint32_t object, uint64_t vaddr, uint32_t frame,
-                       uint64_t instructions, uint64_t cycles, uint64_t time)
+/* A place that ran on a frame; without one it is of the function that it lies in. */
+static struct place place_on(const struct pug_profile_frame *frame, uint32_t object, uint64_t vaddr)
+{
+    return (struct place){.object = object,
+                          .function_object = frame ? frame->object : object,
+                          .vaddr = vaddr,
+                          .function = frame ? frame->function : vaddr};
+}
+
+static struct place somewhere_in(uint32_t object, uint64_t function)
+{
+    return (struct place){object, object, function, function, true, false};
+}
+
+/* Of a place outside of its function both are told. */
+static void put_place(struct pprof *pprof, struct pug_sink *list, const struct place *place)
+{
+    const struct place whole = somewhere_in(place->function_object, place->function);
+    const uint32_t id = location_id(pprof, place);
+    protobuf_varint(list, id);
+    if (id > 0 && pprof->locations.items[id - 1].outside)
+        protobuf_varint(list, location_id(pprof, &whole));
+}
+
+/* Where the frames of a stack were entered, each in the function of its parent. */
+static void put_callers(struct pprof *pprof, struct pug_sink *list, uint32_t frame)
 {
     size_t count;
     const struct pug_profile_frame *frames = pug_profile_frames(pprof->export->profile, &count);
-    struct pug_memory ids = {0};
-    struct pug_sink list = into(&ids), sample = into(&pprof->inner), all = into(&pprof->all);
     uint32_t path[PUG_EXPORT_STACK_MOST];
     const size_t depth = pug_export_stack(&pprof->stacks, frame, path);
-    protobuf_varint(&list, location_id(pprof, object, vaddr));
     for (size_t i = 0; i < depth; i++) {
-        if (path[i] == PUG_PROFILE_NONE) {
-            protobuf_varint(&list, location_id(pprof, PUG_PROFILE_NONE, BETWEEN));
+        const struct place rest = place_on(NULL, PUG_PROFILE_NONE, BETWEEN);
+        const uint32_t parent = path[i] == PUG_PROFILE_NONE ? path[i] : frames[path[i]].parent;
+        if (path[i] == PUG_PROFILE_NONE)
+            put_place(pprof, list, &rest);
+        if (parent == PUG_PROFILE_NONE)
             continue;
-        }
-        const struct pug_profile_frame *at = &frames[path[i]];
-        if (at->site_object != PUG_PROFILE_NONE)
-            protobuf_varint(&list, location_id(pprof, at->site_object, at->site));
+        const struct export_caller *caller = &pprof->callers[path[i]];
+        struct place place = place_on(&frames[parent], caller->object, caller->vaddr);
+        place.somewhere = !caller->exact;
+        put_place(pprof, list, &place);
     }
+}
+
+/* A sample: a place, and on which frame it ran (PUG_PROFILE_NONE: nobody knows). */
+static void put_sample(struct pprof *pprof, const struct place *place, uint32_t frame,
+                       uint64_t instructions, uint64_t cycles, uint64_t time)
+{
+    size_t count;
+    struct pug_memory ids = {0};
+    struct pug_sink list = into(&ids), sample = into(&pprof->inner), all = into(&pprof->all);
+    put_place(pprof, &list, place);
+    put_callers(pprof, &list, frame);
     protobuf_message(&sample, SAMPLE_LOCATION, &ids);
     put_values(pprof, instructions, cycles, time);
     if (frame != PUG_PROFILE_NONE)
-        put_labels(pprof, frames[frame].task);
+        put_labels(pprof, pug_profile_frames(pprof->export->profile, &count)[frame].task);
     protobuf_message(&all, PROFILE_SAMPLE, &pprof->inner);
     pprof->all.failed |= ids.failed;
     free(ids.bytes);
 }
 
-/* A range, cut where its line changes; instructions of two sizes share alike. */
+/* A range, cut where its line changes. */
 static void put_range(struct pprof *pprof, const struct pug_profile_range *range, uint32_t frame,
                       uint64_t count, uint64_t cycles)
 {
     struct pug_names_file *file = pug_export_file(pprof->export, range->object);
-    const uint64_t bytes = range->last - range->first + range->last_size;
-    const uint64_t each = range->instructions > 0 ? bytes / range->instructions : 0;
+    struct export_walk walk = pug_export_walk(pprof->export, range);
     struct pug_names_line line;
-    uint64_t at = range->first;
-    uint32_t left = range->instructions;
-    while (left > 0) {
-        uint32_t here = left;
-        if (file && each > 0 && pug_names_line(file, at, &line) && line.end > at) {
-            const uint64_t fit = (line.end - at + each - 1) / each;
-            here = fit < left ? (uint32_t)fit : left;
-        }
-        put_sample(pprof, range->object, at, frame, pug_profile_product(count, here),
-                   left == range->instructions ? cycles : 0, 0);
-        left -= here;
-        at += here * each;
+    size_t frames;
+    const struct pug_profile_frame *on =
+        frame != PUG_PROFILE_NONE ? &pug_profile_frames(pprof->export->profile, &frames)[frame]
+                                  : NULL;
+    while (walk.left > 0) {
+        const uint64_t at = walk.at;
+        const bool is_first = walk.left == range->instructions;
+        uint32_t here = walk.left;
+        if (file && pug_names_line(file, at, &line) && line.end > at)
+            here = pug_export_walk_to(&walk, line.end);
+        else
+            walk.left = 0;
+        const struct place place = place_on(on, range->object, at);
+        put_sample(pprof, &place, frame, pug_profile_product(count, here), is_first ? cycles : 0,
+                   0);
     }
 }
 
@@ -374,15 +442,17 @@ static void put_stacks(struct pprof *pprof)
         pug_profile_ranges(pprof->export->profile, &range_count);
     const struct pug_profile_frame *frames =
         pug_profile_frames(pprof->export->profile, &frame_count);
-    pprof->all.failed |= !make_stacks(pprof, frames, frame_count);
+    pprof->callers = pug_export_callers(pprof->export);
+    pprof->all.failed |= !pprof->callers || !make_stacks(pprof, frames, frame_count);
     if (pprof->all.failed)
         return;
     for (size_t i = 0; i < count; i++)
         put_range(pprof, &ranges[uses[i].range], uses[i].frame, uses[i].count, 0);
-    for (uint32_t i = 0; i < frame_count; i++)
+    for (uint32_t i = 0; i < frame_count; i++) {
+        const struct place place = somewhere_in(frames[i].object, frames[i].function);
         if (frames[i].cycles > 0 || frames[i].time > 0)
-            put_sample(pprof, frames[i].object, frames[i].function, i, 0, frames[i].cycles,
-                       frames[i].time);
+            put_sample(pprof, &place, i, 0, frames[i].cycles, frames[i].time);
+    }
 }
 
 static void put_places(struct pprof *pprof)
@@ -479,6 +549,7 @@ static void put_profile(struct pprof *pprof, struct pug_sink *sink)
     pug_sink_put(sink, pprof->location_bytes.bytes, pprof->location_bytes.count);
     pug_sink_put(sink, pprof->function_bytes.bytes, pprof->function_bytes.count);
     put_type(pprof, sink, PROFILE_PERIOD_TYPE, "instructions", "count");
+    protobuf_number(sink, PROFILE_DEFAULT_TYPE, string(pprof, "instructions")); /* else the last */
     protobuf_number(sink, PROFILE_PERIOD, 1);
     put_notes(pprof, sink);
     for (uint32_t i = 0; i < pprof->strings.count; i++)
@@ -506,6 +577,7 @@ enum pug_status pug_export_pprof(const struct export *export)
     enum pug_status status =
         good ? pug_export_gzip(export->sink, pprof.all.bytes, pprof.all.count) : PUG_ERR_MEM;
     pug_export_stacks_free(&pprof.stacks);
+    free(pprof.callers);
     texts_free(&pprof.strings);
     texts_free(&pprof.functions);
     free(pprof.locations.items);
