@@ -156,12 +156,18 @@ struct export_functions {
     uint64_t instructions; /* of all */
     bool has_stacks, has_cycles, has_time;
     uint32_t *of_frame; /* the number of each frame's function */
+    /* what each frame did, with those above it; 0 where its function is below it, too */
+    uint64_t *cost_of_frame;
 };
 
 /** All functions that ran; free them also where it failed. */
 enum pug_status pug_export_functions(const struct export *export,
                                      struct export_functions *functions);
 void pug_export_functions_free(struct export_functions *functions);
+
+/** The number of the function that starts at a place; PUG_PROFILE_NONE: it did not run. */
+uint32_t pug_export_function_number(const struct export_functions *functions, uint32_t object,
+                                    uint64_t start);
 
 /** What ran on each frame itself, by its number: instructions, cycles or time. NULL: no memory. */
 uint64_t *pug_export_frame_weights(const struct export *export, enum pug_export_weight weight);

@@ -68,6 +68,13 @@ static struct export_function *find(const struct export_functions *functions, ui
     return bsearch(&wanted, functions->items, functions->count, sizeof(wanted), by_place);
 }
 
+uint32_t pug_export_function_number(const struct export_functions *functions, uint32_t object,
+                                    uint64_t start)
+{
+    const struct export_function *function = find(functions, object, start);
+    return function ? (uint32_t)(function - functions->items) : PUG_PROFILE_NONE;
+}
+
 static enum pug_status name_all(const struct export *export, struct export_functions *functions)
 {
     functions->texts = calloc(functions->count + 1, sizeof(*functions->texts));
@@ -104,7 +111,7 @@ static enum pug_status functions_of_frames(const struct export *export,
     functions->count = make_unique(functions->items, count);
     for (size_t i = 0; i < count; i++)
         functions->of_frame[i] =
-            (uint32_t)(find(functions, frames[i].object, frames[i].function) - functions->items);
+            pug_export_function_number(functions, frames[i].object, frames[i].function);
     return PUG_OK;
 }
 
@@ -126,6 +133,8 @@ static void walk_from(const struct walk *walk, struct export_functions *function
             if (walk->depth_of[function]++ == 0)
                 functions->items[function].inclusive =
                     pug_profile_sum(functions->items[function].inclusive, walk->totals[at]);
+            else
+                walk->totals[at] = 0;
             if (walk->first_child[at] != PUG_PROFILE_NONE) {
                 at = walk->first_child[at];
                 continue;
@@ -164,7 +173,7 @@ static enum pug_status add_inclusive(const struct export *export, const uint64_t
     for (size_t i = 0; good && i < count; i++)
         if (walk.frames[i].parent == PUG_PROFILE_NONE)
             walk_from(&walk, functions, (uint32_t)i);
-    free(walk.totals);
+    functions->cost_of_frame = walk.totals;
     free(walk.first_child);
     free(walk.next);
     free(walk.depth_of);
@@ -253,4 +262,5 @@ void pug_export_functions_free(struct export_functions *functions)
     free(functions->texts);
     free(functions->items);
     free(functions->of_frame);
+    free(functions->cost_of_frame);
 }

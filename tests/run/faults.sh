@@ -109,6 +109,8 @@ faults pugmark trace --last 20 demo
 faults pugmark trace --jobs 2 --last 20 demo
 faults pugmark profile --output made demo
 faults pugmark profile --format folded demo
+faults pugmark profile --format callgrind crash
+faults pugmark profile --format pprof crash
 faults pugmark timeline --output made demo
 faults pugmark report --output made demo
 faults pugmark index --rebuild --output made demo
