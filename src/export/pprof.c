@@ -447,10 +447,12 @@ static void put_stacks(struct pprof *pprof)
     if (pprof->all.failed)
         return;
     for (size_t i = 0; i < count; i++)
-        put_range(pprof, &ranges[uses[i].range], uses[i].frame, uses[i].count, 0);
+        if (pug_export_is_chosen(pprof->export, ranges[uses[i].range].object))
+            put_range(pprof, &ranges[uses[i].range], uses[i].frame, uses[i].count, 0);
     for (uint32_t i = 0; i < frame_count; i++) {
         const struct place place = somewhere_in(frames[i].object, frames[i].function);
-        if (frames[i].cycles > 0 || frames[i].time > 0)
+        if ((frames[i].cycles > 0 || frames[i].time > 0) &&
+            pug_export_is_chosen(pprof->export, frames[i].object))
             put_sample(pprof, &place, i, 0, frames[i].cycles, frames[i].time);
     }
 }
@@ -460,7 +462,7 @@ static void put_places(struct pprof *pprof)
     size_t count;
     const struct pug_profile_range *ranges = pug_profile_ranges(pprof->export->profile, &count);
     for (size_t i = 0; i < count; i++)
-        if (ranges[i].count > 0)
+        if (ranges[i].count > 0 && pug_export_is_chosen(pprof->export, ranges[i].object))
             put_range(pprof, &ranges[i], PUG_PROFILE_NONE, ranges[i].count, ranges[i].cycles);
 }
 

@@ -123,6 +123,13 @@ fi
 
 # pprof
 profile --format pprof "$data/thread-v1.data" -o p.pb.gz || fail "pprof"
+if have perl; then
+  for object in paw libpaw.so; do
+    profile --format pprof --dso "$object" "$data/thread-v1.data" | zcat >one || fail "pprof: --dso"
+    got=$(perl "$source/tests/support/read_pprof.pl" one | awk '$1 == "function" {n += $3} END {print n}')
+    [[ $got == $(profile --json --dso "$object" "$data/thread-v1.data" | sed -n 's/^{"instructions": \([0-9]*\).*/\1/p' | head -1) ]] || fail "pprof: $got in $object"
+  done
+fi
 if have protoc; then
   proto=$(find /usr/share/gocode -name profile.proto 2>/dev/null | head -1)
   if [[ $proto ]]; then

@@ -78,7 +78,8 @@ static void assert_callgrind(struct pug_profile *profile, const char *object, co
     struct pug_memory memory = {0};
     struct pug_sink sink = pug_memory_sink(&memory);
     struct pug_names *names = pug_names_new(NULL);
-    const struct pug_export_options options = {.names = names, .object = object};
+    const struct pug_export_options options = {
+        .names = names, .objects = &object, .object_count = object != NULL};
     assert_int_equal(pug_export(profile, "callgrind", &options, sink.put, sink.context), PUG_OK);
     pug_sink_put(&sink, "", 1);
     const char *body = strstr((const char *)memory.bytes, "summary: ");
