@@ -35,8 +35,10 @@ uint32_t pug_perf_own_kernel(const struct pug_perf *perf)
 static int by_name(const void *left, const void *right)
 {
     const struct pug_perf_symbol *a = left, *b = right;
-    const int names = strcmp(a->name, b->name);
-    return names ? names : strcmp(a->module, b->module);
+    const int names = strcmp(a->name, b->name), modules = strcmp(a->module, b->module);
+    if (names != 0 || modules != 0)
+        return names ? names : modules;
+    return a->address < b->address ? -1 : a->address > b->address;
 }
 
 /** "ADDRESS TYPE NAME [MODULE]": the address, and where the name begins; 0: it is no such line. */
@@ -48,13 +50,14 @@ static uint64_t address_of(const char *line, size_t *name)
     return end == line || *end != ' ' || !end[1] || end[2] != ' ' ? 0 : address;
 }
 
-/** The line is cut up in its place. */
+/** The line is cut up in its place. Only functions are kept. */
 static void take_line(struct pug_perf *perf, struct pug_perf_kallsyms *kallsyms, char *line)
 {
     size_t at;
     const uint64_t address = address_of(line, &at);
-    if (address == 0)
+    if (address == 0 || !strchr("tTwW", line[at - 2]))
         return;
+    const bool is_global = strchr("TW", line[at - 2]);
     char *name = line + at, *module = strchr(name, '[');
     name[strcspn(name, " \t\r")] = 0;
     if (module)
@@ -64,8 +67,8 @@ static void take_line(struct pug_perf *perf, struct pug_perf_kallsyms *kallsyms,
     struct pug_perf_symbol *symbol =
         *name ? pug_capture_add(perf->capture, &kallsyms->symbols, sizeof(*symbol)) : NULL;
     if (symbol)
-        *symbol =
-            (struct pug_perf_symbol){name, module ? module + 1 : "", address + kallsyms->moved};
+        *symbol = (struct pug_perf_symbol){name, module ? module + 1 : "",
+                                           address + kallsyms->moved, is_global};
 }
 
 static void take_lines(struct pug_perf *perf, struct pug_perf_kallsyms *kallsyms, char *text)
@@ -194,21 +197,57 @@ const struct pug_perf_kallsyms *pug_perf_kallsyms_of(struct pug_perf *perf, int3
     return kallsyms;
 }
 
-bool pug_perf_kernel_symbol(struct pug_perf *perf, int32_t guest, const char *module,
-                            const char *name, uint64_t *address)
+/** The first symbol that is not before those of a name and a module. */
+static size_t first_of(const struct pug_list *symbols, const char *name, const char *module)
+{
+    const struct pug_perf_symbol key = {.name = name, .module = module};
+    size_t low = 0, high = symbols->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (by_name((const struct pug_perf_symbol *)symbols->items + middle, &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t pug_perf_kernel_symbols(struct pug_perf *perf, int32_t guest, const char *module,
+                               const char *name, uint64_t *lowest)
 {
     const struct pug_perf_kallsyms *kallsyms = pug_perf_kallsyms_of(perf, guest);
-    const char *const modules[] = {module, ""};
-    for (size_t i = 0; i < 2 && kallsyms && kallsyms->symbols.count > 0; i++) {
-        const struct pug_perf_symbol key = {.name = name, .module = modules[i]};
-        const struct pug_perf_symbol *found =
-            bsearch(&key, kallsyms->symbols.items, kallsyms->symbols.count, sizeof(key), by_name);
-        if (!found)
+    if (!kallsyms)
+        return 0;
+    const struct pug_perf_symbol *symbols = kallsyms->symbols.items;
+    const size_t first = first_of(&kallsyms->symbols, name, module);
+    size_t count = 0;
+    while (first + count < kallsyms->symbols.count &&
+           strcmp(symbols[first + count].name, name) == 0 &&
+           strcmp(symbols[first + count].module, module) == 0)
+        count++;
+    if (count > 0)
+        *lowest = symbols[first].address;
+    return count;
+}
+
+bool pug_perf_kernel_global(struct pug_perf *perf, int32_t guest, const char *name,
+                            uint64_t *address)
+{
+    const struct pug_perf_kallsyms *kallsyms = pug_perf_kallsyms_of(perf, guest);
+    if (!kallsyms)
+        return false;
+    const struct pug_perf_symbol *symbols = kallsyms->symbols.items;
+    bool found = false;
+    for (size_t n = first_of(&kallsyms->symbols, name, "");
+         n < kallsyms->symbols.count && strcmp(symbols[n].name, name) == 0; n++) {
+        if (!symbols[n].is_global)
             continue;
-        *address = found->address;
-        return true;
+        if (found && *address != symbols[n].address)
+            return false;
+        *address = symbols[n].address;
+        found = true;
     }
-    return false;
+    return found;
 }
 
 void pug_perf_kallsyms_free(struct pug_perf_kallsyms *kallsyms)

@@ -25,32 +25,77 @@ struct placing {
     const struct pug_perf_object *details;
 };
 
-/** Where the kernel that loaded the module has a symbol. */
-static bool kernel_symbol(const struct placing *placing, const char *name, uint64_t *address)
+/** A function of the module. */
+struct function {
+    const char *name;
+    uint64_t value;
+    uint32_t section;
+};
+
+static int by_name(const void *left, const void *right)
 {
-    return pug_perf_kernel_symbol(placing->perf, placing->details->guest, placing->module, name,
-                                  address);
+    const struct function *a = left, *b = right;
+    const int names = strcmp(a->name, b->name);
+    if (names != 0)
+        return names;
+    return a->value < b->value ? -1 : a->value > b->value;
 }
 
-/** Sections lie where their symbols do: the first one that kallsyms knows tells. */
+/** The module's functions, by name; *count: how many. NULL: none, or no memory. */
+static struct function *list_functions(const struct placing *placing, size_t *count)
+{
+    const struct pug_perf_program *program = placing->program;
+    struct pug_perf_elf_symbol symbol;
+    struct function *functions =
+        placing->symbols.count ? calloc(placing->symbols.count, sizeof(*functions)) : NULL;
+    *count = 0;
+    for (size_t n = 0; functions && pug_perf_symbol_at(&placing->symbols, n, &symbol); n++)
+        if (symbol.section > 0 && symbol.section < program->section_count && *symbol.name &&
+            *symbol.name != '$' && !symbol.section_itself &&
+            (program->sections[symbol.section].flags & SHF_EXECINSTR))
+            functions[(*count)++] =
+                (struct function){symbol.name, symbol.value, (uint32_t)symbol.section};
+    if (!functions && placing->symbols.count > 0)
+        pug_capture_starve(placing->perf->capture);
+    if (*count > 0)
+        qsort(functions, *count, sizeof(*functions), by_name);
+    return functions;
+}
+
+/**
+ * Functions of one name tell where their section is, if it has all of them that the kernel knows:
+ * static ones of several files may be called the same. The lowest one there is the lowest here.
+ */
+static void place_section(struct placing *placing, const struct function *functions, size_t count)
+{
+    uint64_t address, value = functions[0].value;
+    const uint32_t section = functions[0].section;
+    for (size_t i = 1; i < count; i++)
+        if (functions[i].section != section)
+            return;
+    if (placing->addresses[section] ||
+        pug_perf_kernel_symbols(placing->perf, placing->details->guest, placing->module,
+                                functions[0].name, &address) != count)
+        return;
+    if (placing->program->machine == EM_ARM) { /* bit 0 marks T32, here or there */
+        address &= ~UINT64_C(1);
+        value &= ~UINT64_C(1);
+    }
+    if (address - placing->details->first_address < placing->details->first_size)
+        placing->addresses[section] = address - value;
+}
+
+/** Sections lie where their functions do. */
 static void find_sections(struct placing *placing)
 {
-    struct pug_perf_elf_symbol symbol;
-    uint64_t address;
-    for (size_t n = 0; pug_perf_symbol_at(&placing->symbols, n, &symbol); n++) {
-        if (symbol.section == 0 || symbol.section >= placing->program->section_count ||
-            placing->addresses[symbol.section] || !*symbol.name || *symbol.name == '$' ||
-            !(placing->program->sections[symbol.section].flags & SHF_EXECINSTR))
-            continue;
-        if (!kernel_symbol(placing, symbol.name, &address))
-            continue;
-        if (placing->program->machine == EM_ARM) { /* bit 0 marks T32, here or there */
-            address &= ~UINT64_C(1);
-            symbol.value &= ~UINT64_C(1);
-        }
-        if (address - placing->details->first_address < placing->details->first_size)
-            placing->addresses[symbol.section] = address - symbol.value;
+    size_t count;
+    struct function *functions = list_functions(placing, &count);
+    for (size_t from = 0, to; from < count; from = to) {
+        for (to = from + 1; to < count && strcmp(functions[to].name, functions[from].name) == 0;)
+            to++;
+        place_section(placing, functions + from, to - from);
     }
+    free(functions);
 }
 
 /** Without symbols: .text is where the recorder says, or else where the module begins. */
@@ -77,7 +122,7 @@ static bool symbol_address(const struct placing *placing, size_t number, uint64_
         *address = placing->addresses[symbol.section] + symbol.value;
         return placing->addresses[symbol.section] != 0;
     }
-    return kernel_symbol(placing, symbol.name, address);
+    return pug_perf_kernel_global(placing->perf, placing->details->guest, symbol.name, address);
 }
 
 /** Bits of the offset that a branch has, in words; 0: it is no branch that says where it goes. */

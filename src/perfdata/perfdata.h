@@ -93,12 +93,13 @@ struct pug_perf_program;
 struct pug_perf_symbol {
     const char *name, *module; /**< module: "" for the kernel's own */
     uint64_t address;
+    bool is_global; /**< others than its own file, or module, may mean it */
 };
 
 /** Where a kernel has its symbols. */
 struct pug_perf_kallsyms {
     bool read;               /**< it was looked for */
-    struct pug_list symbols; /**< struct pug_perf_symbol, by name */
+    struct pug_list symbols; /**< struct pug_perf_symbol: functions, by name */
     char *text;              /**< that they point into */
     const char *path;        /**< that it was read from, or NULL */
     uint64_t moved;          /**< how far behind what is written there the kernel lay */
@@ -490,9 +491,13 @@ bool pug_perf_kallsyms_moved(const struct pug_perf *perf, const char *text, uint
 /** A kernel's symbols, looked for and read once; of the host: PUG_PERF_NO_GUEST. NULL: no such
  * guest. */
 const struct pug_perf_kallsyms *pug_perf_kallsyms_of(struct pug_perf *perf, int32_t guest);
-/** Where a kernel has a symbol: that of a module, else the kernel's; false: nobody knows. */
-bool pug_perf_kernel_symbol(struct pug_perf *perf, int32_t guest, const char *module,
-                            const char *name, uint64_t *address);
+/** How many functions of a name a module (or, "", the kernel itself) has, and where the lowest is.
+ */
+size_t pug_perf_kernel_symbols(struct pug_perf *perf, int32_t guest, const char *module,
+                               const char *name, uint64_t *lowest);
+/** Where a module's calls of a function that is not its own lead; false: nobody knows. */
+bool pug_perf_kernel_global(struct pug_perf *perf, int32_t guest, const char *name,
+                            uint64_t *address);
 void pug_perf_kallsyms_free(struct pug_perf_kallsyms *kallsyms);
 
 /* kernel.c */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Kernel text of perf.data: moved, changed while it ran, in modules, in copies of memory. */
+#include "base/text.h"
 #include "support/kernel_run.h"
 
 #include <setjmp.h>
@@ -34,6 +35,7 @@ static const struct kernel_file vmlinux = {.type = 2,
                                            .symbol_count = 2};
 
 #define AT(offset) (KERNEL + (offset))
+#define IN(offset) (MODULE + 0x1000 + (offset))
 
 /** What is heard of the run with the kernel's file, whose path is to be kept. */
 static struct kernel_heard hear_kernel(struct kernel_run *r, char path[128])
@@ -150,7 +152,7 @@ static void test_module(void **state)
     kernel_run_file(&r, "vmlinux", &vmlinux);
     kernel_run_file(&r, "foo.ko", &module);
     const int size =
-        snprintf(lines, sizeof(lines), "%llx T _stext\n%llx t helper\n%llx t foo_work\t[foo]\n",
+        snprintf(lines, sizeof(lines), "%llx T _stext\n%llx T helper\n%llx t foo_work\t[foo]\n",
                  (unsigned long long)KERNEL, (unsigned long long)AT(0x20),
                  (unsigned long long)(MODULE + 0x1000));
     kernel_run_bytes(&r, "kallsyms", lines, (size_t)size);
@@ -170,6 +172,66 @@ static void test_module(void **state)
     assert_true(heard.count < 5);
     pug_capture_free(heard.capture);
     kernel_run_end(&r);
+}
+
+/** What of kallsyms says where a module is, and where its calls lead. */
+static void test_module_symbols(void **state)
+{
+    static const uint32_t text[] = {NOP, 0x94000000, NOP, NOP};
+    static const struct kernel_symbol symbols[] = {
+        {"helper", 0, 0}, {"twin", 0, 1}, {"twin", 8, 1}, {"foo_work", 4, 1}};
+    static const struct kernel_file module = {
+        .type = 1, .text = text, .words = 4, .symbols = symbols, .symbol_count = 4, .call_at = 4};
+    static const uint64_t wanted[] = {MODULE + 0x1000, MODULE + 0x1004, AT(0x20), AT(0x24),
+                                      AT(0x28)};
+    const struct {
+        uint64_t address;
+        const char *symbol;
+    } lines[][4] = {
+        /* static functions of two files have one name */
+        {{AT(0x20), "T helper"}, {IN(0), "t twin\t[foo]"}, {IN(8), "t twin\t[foo]"}},
+        {{AT(0x20), "T helper"}, {IN(8), "t twin\t[foo]"}, {IN(0), "t twin\t[foo]"}},
+        /* there is one less than in the file */
+        {{AT(0x20), "T helper"}, {IN(8), "t twin\t[foo]"}, {IN(4), "t foo_work\t[foo]"}},
+        /* what is static in the kernel, or data, no module can call */
+        {{AT(0), "t helper"}, {AT(0x20), "T helper"}, {IN(4), "t foo_work\t[foo]"}},
+        {{AT(0x20), "W helper"}, {AT(0x24), "t helper"}, {IN(4), "t foo_work\t[foo]"}},
+        {{AT(0x20), "T helper"}, {AT(0x30), "D helper"}, {IN(4), "t foo_work\t[foo]"}},
+        /* of another module, which exports it */
+        {{AT(0x20), "T helper\t[bar]"}, {AT(4), "t helper\t[foo]"}, {IN(4), "t foo_work\t[foo]"}},
+        /* nobody knows */
+        {{AT(0x20), "T helper"}, {AT(8), "T helper"}, {IN(4), "t foo_work\t[foo]"}},
+        {{AT(0x20), "t helper"}, {IN(4), "t foo_work\t[foo]"}},
+    };
+    const size_t count = sizeof(lines) / sizeof(lines[0]);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        struct kernel_run r;
+        char vmlinux_path[128], kallsyms[128], file[256] = "";
+        struct pug_text all = PUG_TEXT(file, sizeof(file));
+        kernel_run_begin(&r);
+        kernel_run_map(&r, MODULE, 0x3000, 0, "/foo.ko");
+        kernel_run_at(&r, 100, MODULE + 0x1000, 2, KERNEL);
+        kernel_run_finish(&r, "perf.data");
+        kernel_run_file(&r, "vmlinux", &vmlinux);
+        kernel_run_file(&r, "foo.ko", &module);
+        for (size_t n = 0; n < 4 && lines[i][n].symbol; n++) {
+            char line[64];
+            snprintf(line, sizeof(line), "%llx %s\n", (unsigned long long)lines[i][n].address,
+                     lines[i][n].symbol);
+            pug_text_put(&all, line);
+        }
+        kernel_run_bytes(&r, "kallsyms", file, pug_text_end(&all));
+        snprintf(vmlinux_path, sizeof(vmlinux_path), "%s/vmlinux", r.folder);
+        snprintf(kallsyms, sizeof(kallsyms), "%s/kallsyms", r.folder);
+        struct kernel_heard heard = kernel_run_hear(
+            &r, "perf.data",
+            &(struct pug_capture_roots){
+                .kernel = vmlinux_path, .kallsyms = kallsyms, .symfs = r.folder, .build_ids = ""});
+        kernel_heard_check(&heard, wanted, i + 2 < count ? 5 : 1);
+        pug_capture_free(heard.capture);
+        kernel_run_end(&r);
+    }
 }
 
 /** A directory with a copy of the kernel's memory: no slide, and modules are in it. */
@@ -464,15 +526,11 @@ static void test_packed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moved),
-        cmocka_unit_test(test_poked),
-        cmocka_unit_test(test_poked_away),
-        cmocka_unit_test(test_module),
-        cmocka_unit_test(test_kcore),
-        cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_guest_is_not_the_host),
-        cmocka_unit_test(test_guest_kernel),
-        cmocka_unit_test(test_guests),
+        cmocka_unit_test(test_moved),          cmocka_unit_test(test_poked),
+        cmocka_unit_test(test_poked_away),     cmocka_unit_test(test_module),
+        cmocka_unit_test(test_module_symbols), cmocka_unit_test(test_kcore),
+        cmocka_unit_test(test_packed),         cmocka_unit_test(test_guest_is_not_the_host),
+        cmocka_unit_test(test_guest_kernel),   cmocka_unit_test(test_guests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

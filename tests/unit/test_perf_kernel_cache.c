@@ -51,7 +51,7 @@ static void write_kallsyms(const struct kernel_run *r, const char *name, uint64_
     const int size = snprintf(
         lines, sizeof(lines),
         "%llx T _text\n%llx T _stext_of_others\n%llx T _stext\n"
-        "%llx t helper\n%llx t foo_work\t[foo]\n",
+        "%llx T helper\n%llx t foo_work\t[foo]\n",
         (unsigned long long)(KERNEL - before - 0x10000),
         (unsigned long long)(KERNEL - before - 0x8000), (unsigned long long)(KERNEL - before),
         (unsigned long long)(AT(0x20) - before), (unsigned long long)(MODULE - before + 0x1000));
@@ -216,7 +216,7 @@ static void write_guests_kallsyms(const struct kernel_run *r, const char *name, 
 {
     char lines[160];
     const int size =
-        snprintf(lines, sizeof(lines), "%llx T _stext\n%llx t helper\n%llx t foo_work\t[foo]\n",
+        snprintf(lines, sizeof(lines), "%llx T _stext\n%llx T helper\n%llx t foo_work\t[foo]\n",
                  (unsigned long long)KERNEL, (unsigned long long)helper,
                  (unsigned long long)module + 0x1000);
     kernel_run_bytes(r, name, lines, (size_t)size);

@@ -90,9 +90,9 @@ static void test_arm_module(void **state)
     details->first_address = 0x7f000000;
     details->first_size = 0x1000;
     struct pug_perf_symbol *symbol = pug_list_add(&perf.symbols.symbols, sizeof(*symbol));
-    *symbol = (struct pug_perf_symbol){"here", "x", 0x7f000000};
+    *symbol = (struct pug_perf_symbol){"here", "x", 0x7f000000, false};
     symbol = pug_list_add(&perf.symbols.symbols, sizeof(*symbol));
-    *symbol = (struct pug_perf_symbol){"there", "", 0x7f001001};
+    *symbol = (struct pug_perf_symbol){"there", "", 0x7f001001, true};
     for (unsigned far = 0; far < 2; far++) {
         struct pug_perf_program *program;
         atomic_bool starved = false;
