@@ -113,10 +113,8 @@ static size_t without_deleted(const char *path, size_t length)
 {
     static const char deleted[] = " (deleted)";
     const size_t tail = sizeof(deleted) - 1;
-    return length > tail && memcmp(path + length - tail, deleted, tail) == 0 && path[1] != 'd' &&
-                   path[1] != 'm'
-               ? length - tail
-               : length;
+    return length > tail && memcmp(path + length - tail, deleted, tail) == 0 ? length - tail
+                                                                             : length;
 }
 
 /** Of a guest's kernel: the machine's process, 0 where nobody tells it. */
@@ -167,7 +165,9 @@ void pug_perf_tell_build_id(struct pug_perf *perf, const char *path, const uint8
                                      : NULL;
     if (!told)
         return;
-    told->path = pug_capture_keep(perf->capture, path, SIZE_MAX);
+    const size_t length = strlen(path), kept = without_deleted(path, length);
+    told->path = pug_capture_keep(perf->capture, path, kept);
+    told->deleted = kept < length;
     told->guest = guest_of(misc, pid);
     memcpy(told->build_id, build_id, size);
     told->size = (uint8_t)size;
@@ -191,11 +191,10 @@ static void take_told(struct pug_capture_object *object, const struct pug_perf_t
 static void take_file_facts(struct pug_perf *perf)
 {
     const struct pug_perf_file_fact *facts = perf->file_facts.items;
-    struct pug_capture_object *const *objects = pug_capture_objects(perf->capture);
     for (size_t i = 0; i < perf->file_facts.count; i++) {
-        const uint32_t number =
-            *slot_of(perf, PUG_PERF_NO_GUEST, facts[i].path, strlen(facts[i].path), NULL, 0);
-        if (!number || strcmp(objects[number - 1]->path, facts[i].path) != 0)
+        const size_t length = without_deleted(facts[i].path, strlen(facts[i].path));
+        const uint32_t number = *slot_of(perf, PUG_PERF_NO_GUEST, facts[i].path, length, NULL, 0);
+        if (!number)
             continue;
         struct pug_perf_object *details = &pug_perf_details(perf)[number - 1];
         details->min_vaddr = facts[i].min_vaddr;
@@ -206,21 +205,28 @@ static void take_file_facts(struct pug_perf *perf)
     }
 }
 
+static void settle_told(struct pug_perf *perf, const struct pug_perf_told *told)
+{
+    const struct pug_perf_object *details = pug_perf_details(perf);
+    struct pug_capture_object *const *objects = pug_capture_objects(perf->capture);
+    const uint32_t number =
+        *slot_of(perf, told->guest, told->path, strlen(told->path), told->build_id, 0);
+    if (number)
+        take_told(objects[number - 1], told);
+    for (size_t n = 0; is_kernel(told->path) && n < perf->capture->objects.count; n++)
+        if (objects[n]->kind == PUG_OBJECT_KERNEL && details[n].guest == told->guest)
+            take_told(objects[n], told);
+}
+
 void pug_perf_settle_objects(struct pug_perf *perf)
 {
     const struct pug_perf_told *told = perf->told.items;
-    const struct pug_perf_object *details = pug_perf_details(perf);
-    struct pug_capture_object *const *objects = pug_capture_objects(perf->capture);
     if (perf->table.room == 0)
         return;
     take_file_facts(perf);
-    for (size_t i = 0; i < perf->told.count; i++) {
-        const uint32_t number =
-            *slot_of(perf, told[i].guest, told[i].path, strlen(told[i].path), told[i].build_id, 0);
-        if (number && objects[number - 1]->build_id_size == 0)
-            take_told(objects[number - 1], &told[i]);
-        for (size_t n = 0; is_kernel(told[i].path) && n < perf->capture->objects.count; n++)
-            if (objects[n]->kind == PUG_OBJECT_KERNEL && details[n].guest == told[i].guest)
-                take_told(objects[n], &told[i]);
-    }
+    /* Where a path has two ids, that of the file counts which is there now. */
+    for (unsigned deleted = 0; deleted < 2; deleted++)
+        for (size_t i = 0; i < perf->told.count; i++)
+            if (told[i].deleted == deleted)
+                settle_told(perf, &told[i]);
 }

@@ -139,6 +139,7 @@ struct pug_perf_told {
     int32_t guest; /**< or PUG_PERF_NO_GUEST */
     uint8_t build_id[20];
     uint8_t size;
+    bool deleted; /**< the path had it behind that its file was replaced */
 };
 
 /** What simpleperf says of a file: where its lowest address lies. */

@@ -92,8 +92,26 @@ static const char *put_program_file(struct made_folder *folder, const char *name
 
 #define THREAD 77
 
-/** Its program lies at BASE: a map of this path and offset. Four instructions run. */
-static const char *record(struct made_folder *folder, const struct rec_perf_map *map)
+/** A list of build ids says which one a path has. */
+static void tell_build(struct rec_perf *perf, const char *path, const uint8_t *id)
+{
+    struct rec_bytes body = {0};
+    rec_put_le(&body, UINT32_MAX, 4);
+    rec_put_n(&body, id, 20);
+    rec_put_le(&body, 20, 4);
+    rec_put_n(&body, path, strlen(path) + 1);
+    while (body.size % 8 != 0)
+        rec_put(&body, 0);
+    rec_perf_record(perf, 67, 1u << 15 | 2, &body, NULL);
+    rec_bytes_free(&body);
+}
+
+/**
+ * Its program lies at BASE: a map of this path and offset. Four instructions run. `id`: what the
+ * list of build ids says of the path, or NULL.
+ */
+static const char *record_told(struct made_folder *folder, const struct rec_perf_map *map,
+                               const uint8_t *id)
 {
     static const struct rec_perf_cpu cpu = {
         .unit = REC_PERF_ETMV4, .words = {0, 0x10, 0x28000ea1, 0x4100f403, 0x20001088}, .count = 7};
@@ -124,12 +142,19 @@ static const char *record(struct made_folder *folder, const struct rec_perf_map 
     sample.time = 9;
     rec_perf_aux(&perf, &sample, 0, framed.size, 0);
     rec_perf_trace(&perf, -1, THREAD, 0, &framed);
+    if (id)
+        tell_build(&perf, map->path, id);
     rec_perf_finish(&perf, &file);
     const char *path = made_folder_file(folder, "perf.data", file.data, file.size);
     rec_bytes_free(&trace);
     rec_bytes_free(&framed);
     rec_bytes_free(&file);
     return path;
+}
+
+static const char *record(struct made_folder *folder, const struct rec_perf_map *map)
+{
+    return record_told(folder, map, NULL);
 }
 
 static void *begin_part(void *context, unsigned worker)
@@ -396,6 +421,36 @@ static void test_confined(void **state)
     made_folder_end(&folder);
 }
 
+/** A file that was replaced while it was mapped: its build id proves that it is here again. */
+static void test_deleted(void **state)
+{
+    static const char *const folders[] = {"data", "mnt", "opt"};
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        struct made_folder folder;
+        char path[64], live[32];
+        const bool told = i % 2 > 0;
+        snprintf(live, sizeof(live), "/%s/app", folders[i / 2]);
+        snprintf(path, sizeof(path), "%s (deleted)", live);
+        made_folder_begin(&folder);
+        made_folder_inner(&folder, folders[i / 2]);
+        put_program_file(&folder, live + 1, &(struct program){.id = an_id});
+        const struct rec_perf_map map = {.path = path,
+                                         .offset = TEXT,
+                                         .build_id = told ? NULL : an_id,
+                                         .build_id_size = told ? 0 : 20};
+        struct pug_capture *capture =
+            open_capture(record_told(&folder, &map, told ? an_id : NULL),
+                         &(struct pug_capture_roots){.symfs = folder.path, .build_ids = ""});
+        assert_int_equal(instructions_of(capture), 4);
+        const struct pug_capture_object *object = object_called(capture, live);
+        assert_non_null(object);
+        assert_int_equal(object->state, PUG_OBJECT_FOUND);
+        pug_capture_free(capture);
+        made_folder_end(&folder);
+    }
+}
+
 /** Code of a JIT compiler has no text, but names, in a map of its process. */
 static void test_jit(void **state)
 {
@@ -536,10 +591,11 @@ static void test_servers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_packages), cmocka_unit_test(test_linked_folder),
-        cmocka_unit_test(test_confined), cmocka_unit_test(test_symbols),
-        cmocka_unit_test(test_jit),      cmocka_unit_test(test_configured),
-        cmocka_unit_test(test_servers),  cmocka_unit_test(test_vdso),
+        cmocka_unit_test(test_packages),   cmocka_unit_test(test_linked_folder),
+        cmocka_unit_test(test_confined),   cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_deleted),    cmocka_unit_test(test_jit),
+        cmocka_unit_test(test_configured), cmocka_unit_test(test_servers),
+        cmocka_unit_test(test_vdso),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
