@@ -24,6 +24,7 @@ enum pug_perf_type {
     PUG_PERF_COMM = 3,
     PUG_PERF_EXIT = 4,
     PUG_PERF_FORK = 7,
+    PUG_PERF_SAMPLE = 9,
     PUG_PERF_MMAP2 = 10,
     PUG_PERF_AUX = 11,
     PUG_PERF_ITRACE_START = 12,

@@ -367,6 +367,8 @@ static void take_clock(struct pug_perf *perf, const struct pug_perf_record *reco
 static void take_kernel_record(struct pug_perf *perf, struct pug_perf_record *record)
 {
     struct pug_perf_sample sample;
+    if (record->type == PUG_PERF_SAMPLE)
+        return; /* another event's; it has fields of its own in the sample id block's place */
     if (!pug_perf_take_sample(perf, record, &sample)) {
         pug_perf_damage(perf, record->file, record->offset, record->type, "it is too short");
         return;

@@ -122,6 +122,34 @@ static void test_short(void **state)
                  "the bytes behind it are not all there; what follows is not read");
 }
 
+/** Samples of other events end with whatever these sample: nothing is read of them. */
+static void test_samples(void **state)
+{
+    static const uint64_t ends[] = {0, 99, UINT64_MAX};
+    (void)state;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        struct rec_perf perf;
+        struct rec_bytes file = {0}, body = {0};
+        struct pug_capture *capture;
+        enum pug_status status;
+        rec_perf_begin(&perf,
+                       &(struct rec_perf_config){.version = 1, .cpus = &cpu, .cpu_count = 1});
+        rec_perf_comm(&perf, &sample, "app", true);
+        for (size_t n = 0; n < 8 * i; n++)
+            rec_put_le(&body, ends[i], 8);
+        rec_perf_record(&perf, 9, 2, &body, NULL);
+        rec_perf_finish(&perf, &file);
+        const struct said said = open_file(&file, &status);
+        assert_int_equal(status, PUG_OK);
+        assert_string_equal(said.text, "");
+        assert_int_equal(pug_capture_open(path, NULL, &capture), PUG_OK);
+        assert_int_equal(pug_capture_record_times(capture).last, sample.time);
+        pug_capture_free(capture);
+        rec_bytes_free(&file);
+        rec_bytes_free(&body);
+    }
+}
+
 /** Numbers of 8 bytes each. */
 static struct rec_bytes words(const uint64_t *values, size_t count)
 {
@@ -286,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_short),      cmocka_unit_test(test_values),
         cmocka_unit_test(test_processors), cmocka_unit_test(test_stretches),
         cmocka_unit_test(test_features),   cmocka_unit_test(test_header),
+        cmocka_unit_test(test_samples),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }
