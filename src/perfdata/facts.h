@@ -148,6 +148,7 @@ struct pug_perf_event {
     uint8_t kind;    /**< enum pug_perf_event_kind */
     uint8_t machine; /**< enum pug_perf_machine */
     bool executable, kernel;
+    bool has_maps; /**< FORK: those of its parent */
     int32_t pid, tid, parent, parent_tid;
     uint64_t address, size, offset;
     uint32_t object;

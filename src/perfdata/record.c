@@ -10,6 +10,7 @@
 #define MISC_MODE     7u
 #define MISC_DATA     (1u << 13) /* of MMAP */
 #define MISC_EXEC     (1u << 13) /* of COMM */
+#define MISC_MADE_UP  (1u << 13) /* of FORK: the process was there before recording began */
 #define MISC_BUILD_ID (1u << 14) /* of MMAP2 */
 
 enum { MODE_KERNEL = 1, MODE_USER = 2, MODE_GUEST_KERNEL = 4, MODE_GUEST_USER = 5 };
@@ -136,8 +137,8 @@ static void take_name(struct pug_perf *perf, const struct pug_perf_record *recor
     event->name = pug_capture_keep(perf->capture, name, length);
 }
 
-static void take_fork(struct pug_perf *perf, const struct pug_perf_sample *sample,
-                      struct pug_bytes *body)
+static void take_fork(struct pug_perf *perf, const struct pug_perf_record *record,
+                      const struct pug_perf_sample *sample, struct pug_bytes *body)
 {
     const int32_t pid = (int32_t)pug_bytes_take_32(body), parent = (int32_t)pug_bytes_take_32(body);
     const int32_t tid = (int32_t)pug_bytes_take_32(body);
@@ -152,6 +153,7 @@ static void take_fork(struct pug_perf *perf, const struct pug_perf_sample *sampl
     event->tid = tid;
     event->parent = parent;
     event->parent_tid = parent_tid;
+    event->has_maps = !(record->misc & MISC_MADE_UP);
 }
 
 static void take_start(struct pug_perf *perf, int32_t pid, int32_t tid,
@@ -381,7 +383,7 @@ static void take_kernel_record(struct pug_perf *perf, struct pug_perf_record *re
     case PUG_PERF_MMAP:
     case PUG_PERF_MMAP2: take_map(perf, record, &sample, &body); break;
     case PUG_PERF_COMM: take_name(perf, record, &sample, &body); break;
-    case PUG_PERF_FORK: take_fork(perf, &sample, &body); break;
+    case PUG_PERF_FORK: take_fork(perf, record, &sample, &body); break;
     case PUG_PERF_ITRACE_START: take_itrace_start(perf, &sample, &body); break;
     case PUG_PERF_SWITCH:
     case PUG_PERF_SWITCH_CPU_WIDE: take_switch(perf, record, &sample, &body); break;

@@ -155,7 +155,7 @@ static void fork_process(struct settling *settling, const struct pug_perf_event 
         return;
     }
     struct pug_perf_process *process = (struct pug_perf_process *)perf->processes.items + number;
-    if (parent != UINT32_MAX && parent != number) {
+    if (event->has_maps && parent != UINT32_MAX && parent != number) {
         process->parent = parent;
         process->parent_state =
             ((struct pug_perf_process *)perf->processes.items)[parent].changes.count;

@@ -106,19 +106,35 @@ static void tell_build(struct rec_perf *perf, const char *path, const uint8_t *i
     rec_bytes_free(&body);
 }
 
-/**
- * Its program lies at BASE: a map of this path and offset. Four instructions run. `id`: what the
- * list of build ids says of the path, or NULL.
- */
-static const char *record_told(struct made_folder *folder, const struct rec_perf_map *map,
-                               const uint8_t *id)
+static void put_fork(struct rec_perf *perf, const struct rec_perf_sample *parent, uint16_t misc)
+{
+    const int32_t ids[] = {THREAD, parent->pid, THREAD, parent->tid};
+    struct rec_bytes body = {0};
+    for (unsigned i = 0; i < 4; i++)
+        rec_put_le(&body, (uint32_t)ids[i], 4);
+    rec_put_le(&body, parent->time, 8);
+    rec_perf_record(perf, 7, misc, &body, parent);
+    rec_bytes_free(&body);
+}
+
+/** What else is recorded. */
+struct story {
+    const uint8_t *id; /* what the list of build ids says of the path, or NULL */
+    bool forked;   /* the map is that of another process, of which the thread's is a child … */
+    uint16_t misc; /* … as this record says */
+};
+
+/** Its program lies at BASE: a map of this path and offset. Four instructions run. */
+static const char *record_story(struct made_folder *folder, const struct rec_perf_map *map,
+                                const struct story *story)
 {
     static const struct rec_perf_cpu cpu = {
         .unit = REC_PERF_ETMV4, .words = {0, 0x10, 0x28000ea1, 0x4100f403, 0x20001088}, .count = 7};
     static const struct rec_etmv4_config config = {
         .idr0 = 0x28000ea1, .idr2 = 0x20001088, .seed = 1};
     const struct rec_context context = {.sf = true, .ns = true};
-    struct rec_perf_sample sample = {.pid = THREAD, .tid = THREAD, .cpu = -1, .time = 5};
+    const int32_t first = story->forked ? THREAD - 1 : THREAD;
+    struct rec_perf_sample sample = {.pid = first, .tid = first, .cpu = -1, .time = 5};
     struct rec_bytes trace = {0}, framed = {0}, file = {0};
     struct rec_frames frames = {.out = &framed};
     struct rec_perf perf;
@@ -139,11 +155,13 @@ static const char *record_told(struct made_folder *folder, const struct rec_perf
     whole.size = 0x1000;
     whole.prot = 5;
     rec_perf_map(&perf, &sample, &whole);
-    sample.time = 9;
+    if (story->forked)
+        put_fork(&perf, &sample, story->misc);
+    sample = (struct rec_perf_sample){.pid = THREAD, .tid = THREAD, .cpu = -1, .time = 9};
     rec_perf_aux(&perf, &sample, 0, framed.size, 0);
     rec_perf_trace(&perf, -1, THREAD, 0, &framed);
-    if (id)
-        tell_build(&perf, map->path, id);
+    if (story->id)
+        tell_build(&perf, map->path, story->id);
     rec_perf_finish(&perf, &file);
     const char *path = made_folder_file(folder, "perf.data", file.data, file.size);
     rec_bytes_free(&trace);
@@ -154,7 +172,7 @@ static const char *record_told(struct made_folder *folder, const struct rec_perf
 
 static const char *record(struct made_folder *folder, const struct rec_perf_map *map)
 {
-    return record_told(folder, map, NULL);
+    return record_story(folder, map, &(struct story){.id = NULL});
 }
 
 static void *begin_part(void *context, unsigned worker)
@@ -440,7 +458,7 @@ static void test_deleted(void **state)
                                          .build_id = told ? NULL : an_id,
                                          .build_id_size = told ? 0 : 20};
         struct pug_capture *capture =
-            open_capture(record_told(&folder, &map, told ? an_id : NULL),
+            open_capture(record_story(&folder, &map, &(struct story){.id = told ? an_id : NULL}),
                          &(struct pug_capture_roots){.symfs = folder.path, .build_ids = ""});
         assert_int_equal(instructions_of(capture), 4);
         const struct pug_capture_object *object = object_called(capture, live);
@@ -449,6 +467,28 @@ static void test_deleted(void **state)
         pug_capture_free(capture);
         made_folder_end(&folder);
     }
+}
+
+/** A new process has its parent's maps; of one that was there before, perf records its own. */
+static void test_forks(void **state)
+{
+    static const uint16_t made_up = 1u << 13;
+    struct made_folder folder;
+    (void)state;
+    made_folder_begin(&folder);
+    put_program_file(&folder, "app", &(struct program){.id = an_id});
+    const struct rec_perf_map map = {.path = "/app", .offset = TEXT};
+    const struct pug_capture_roots roots = {.symfs = folder.path, .build_ids = ""};
+    for (unsigned i = 0; i < 2; i++) {
+        const struct story story = {.forked = true, .misc = i > 0 ? made_up : 0};
+        const char *path = record_story(&folder, &map, &story);
+        struct pug_capture *capture = open_capture(path, &roots);
+        assert_int_equal(instructions_of(capture), i > 0 ? 0 : 4);
+        pug_capture_free(capture);
+        assert_int_equal(remove(path), 0);
+        folder.count--;
+    }
+    made_folder_end(&folder);
 }
 
 /** Code of a JIT compiler has no text, but names, in a map of its process. */
@@ -591,11 +631,11 @@ static void test_servers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_packages),   cmocka_unit_test(test_linked_folder),
-        cmocka_unit_test(test_confined),   cmocka_unit_test(test_symbols),
-        cmocka_unit_test(test_deleted),    cmocka_unit_test(test_jit),
-        cmocka_unit_test(test_configured), cmocka_unit_test(test_servers),
-        cmocka_unit_test(test_vdso),
+        cmocka_unit_test(test_packages), cmocka_unit_test(test_linked_folder),
+        cmocka_unit_test(test_confined), cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_deleted),  cmocka_unit_test(test_forks),
+        cmocka_unit_test(test_jit),      cmocka_unit_test(test_configured),
+        cmocka_unit_test(test_servers),  cmocka_unit_test(test_vdso),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
