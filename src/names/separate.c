@@ -2,6 +2,7 @@
 /** @file Where separate debug information lies, and how files are opened for the libraries. */
 #include "names/names.h"
 
+#include "files/crc32.h"
 #include "files/packed.h"
 
 #include <fcntl.h>
@@ -27,29 +28,11 @@ int pug_names_open_regular(const char *path)
     return -1;
 }
 
-/* The sum that .gnu_debuglink has of the file it names. */
-static uint32_t checksum_of(int file)
-{
-    uint32_t crc = UINT32_MAX;
-    uint8_t bytes[65536];
-    off_t at = 0;
-    ssize_t size;
-    while ((size = pread(file, bytes, sizeof(bytes), at)) > 0) {
-        for (ssize_t i = 0; i < size; i++) {
-            crc ^= bytes[i];
-            for (int bit = 0; bit < 8; bit++)
-                crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0xedb88320) : 0);
-        }
-        at += size;
-    }
-    return ~crc;
-}
-
 /* The regular file of this path, if it is the one meant; the path is kept where it is. */
 static int try_file(const char *path, const uint32_t *checksum, char **found)
 {
     int file = pug_names_open_regular(path);
-    if (file >= 0 && checksum && checksum_of(file) != *checksum) {
+    if (file >= 0 && checksum && pug_crc32_of(file) != *checksum) {
         close(file);
         file = -1;
     }

@@ -3,6 +3,7 @@
  * @file Symbols and lines that are not in an object's own file: separate debug information (section
  * 13), kernel symbols, the maps of JIT compilers.
  */
+#include "files/crc32.h"
 #include "perfdata/perfdata.h"
 #include "perfdata/program.h"
 
@@ -14,29 +15,76 @@
 
 /* ---- debug information ---- */
 
-/** A file that has the object's build id, or, where that is not known, just is there. */
-static bool take(struct pug_perf *perf, uint32_t number, const char *file)
+/** What a program says of its debug information. */
+struct link {
+    char *name; /* a plain name, or NULL */
+    uint32_t sum;
+};
+
+/** To be freed: its name. */
+static struct link link_of(const struct pug_perf_program *program)
 {
-    struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    struct link link = {.name = NULL};
+    const struct pug_perf_section *section =
+        program ? pug_perf_program_section(program, ".gnu_debuglink") : NULL;
+    char *name = section ? (char *)pug_perf_program_load(program, section) : NULL;
+    const size_t at = name ? (strlen(name) + 4) & ~(size_t)3 : 0;
+    if (!name || !*name || strchr(name, '/') || strcmp(name, "..") == 0 || section->size < at + 4) {
+        free(name);
+        return link;
+    }
+    link.name = name;
+    link.sum = pug_bytes_32((const uint8_t *)name + at);
+    return link;
+}
+
+static bool has_sum(const char *path, uint32_t sum)
+{
+    struct pug_infile *file;
+    if (pug_infile_open(path, &file) != PUG_OK)
+        return false;
+    const bool same = pug_crc32_of(pug_infile_descriptor(file)) == sum;
+    pug_infile_close(file);
+    return same;
+}
+
+/** What is looked for, and of what. */
+struct sought {
+    struct pug_perf *perf;
+    uint32_t number;
+    struct link link;
+};
+
+/** Is it of the same build? Where neither a build id nor a link can say so, any file is. */
+static bool is_of(const struct sought *sought, const char *file,
+                  const struct pug_perf_program *program)
+{
+    const struct pug_perf_program *own = pug_perf_details(sought->perf)[sought->number].program;
+    if (own && own->build_id_size > 0)
+        return pug_perf_same_build_id(own->build_id, own->build_id_size, program->build_id,
+                                      program->build_id_size);
+    return pug_capture_objects(sought->perf->capture)[sought->number]->build_id_size == 0 &&
+           (!sought->link.name || has_sum(file, sought->link.sum));
+}
+
+static bool take(const struct sought *sought, const char *file)
+{
+    struct pug_perf *perf = sought->perf;
+    struct pug_capture_object *object = pug_capture_objects(perf->capture)[sought->number];
     struct pug_perf_program *program;
     if (object->symbols || (object->file && strcmp(object->file, file) == 0) ||
         pug_perf_program_open(file, &perf->capture->starved, &program) != PUG_OK)
         return object->symbols != NULL;
-    const struct pug_perf_program *own = pug_perf_details(perf)[number].program;
-    const bool fits = own && own->build_id_size > 0
-                          ? pug_perf_same_build_id(own->build_id, own->build_id_size,
-                                                   program->build_id, program->build_id_size)
-                          : object->build_id_size == 0;
-    if (fits)
+    if (is_of(sought, file, program))
         object->symbols = pug_capture_keep(perf->capture, file, SIZE_MAX);
     pug_perf_program_free(program);
     return object->symbols != NULL;
 }
 
-static bool take_below(struct pug_perf *perf, uint32_t number, const char *root, const char *path)
+static bool take_below(const struct sought *sought, const char *root, const char *path)
 {
     char file[PATH_MAX];
-    return pug_root_resolve(root, path, file, sizeof(file)) > 0 && take(perf, number, file);
+    return pug_root_resolve(root, path, file, sizeof(file)) > 0 && take(sought, file);
 }
 
 /** The folder of a path, with the slash at its end, and a name: "" where it does not fit. */
@@ -47,18 +95,6 @@ static void beside(const char *path, const char *between, const char *name, char
         snprintf(text, size, "%.*s%s%s", slash ? (int)(slash + 1 - path) : 0, path, between, name);
     if (length < 0 || (size_t)length >= size)
         *text = 0;
-}
-
-/** What the link in a file names: a plain name, to be freed; NULL: there is none. */
-static char *link_of(const struct pug_perf_program *program)
-{
-    const struct pug_perf_section *section =
-        program ? pug_perf_program_section(program, ".gnu_debuglink") : NULL;
-    char *name = section ? (char *)pug_perf_program_load(program, section) : NULL;
-    if (name && *name && !strchr(name, '/') && strcmp(name, "..") != 0)
-        return name;
-    free(name);
-    return NULL;
 }
 
 /** A file that is there, and no link to elsewhere. */
@@ -78,59 +114,64 @@ static bool is_folder(char *path)
 }
 
 /** Beside the text itself, or in a folder there; neither is a link to elsewhere. */
-static bool take_beside(struct pug_perf *perf, uint32_t number, const char *between,
-                        const char *name)
+static bool take_beside(const struct sought *sought, const char *between)
 {
-    const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    const struct pug_capture_object *object =
+        pug_capture_objects(sought->perf->capture)[sought->number];
     char path[PATH_MAX];
     beside(object->file, between, "", path, sizeof(path));
     if (*between && !is_folder(path))
         return false;
-    beside(object->file, between, name, path, sizeof(path));
-    return is_file(path) && take(perf, number, path);
+    beside(object->file, between, sought->link.name, path, sizeof(path));
+    return is_file(path) && take(sought, path);
 }
 
-static bool take_link(struct pug_perf *perf, uint32_t number)
+static bool take_link(const struct sought *sought)
 {
-    const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
+    static const char debug[] = "/usr/lib/debug";
+    const char *recorded = pug_capture_objects(sought->perf->capture)[sought->number]->path;
     char path[PATH_MAX];
-    char *name = link_of(pug_perf_details(perf)[number].program);
-    if (!name)
+    if (!sought->link.name)
         return false;
-    bool found = take_beside(perf, number, "", name) || take_beside(perf, number, ".debug/", name);
-    if (!found && *object->path == '/') {
-        static const char debug[] = "/usr/lib/debug";
-        memcpy(path, debug, sizeof(debug));
-        beside(object->path, "", name, path + sizeof(debug) - 1, sizeof(path) - sizeof(debug));
-        found = take_below(perf, number, pug_perf_symfs(perf), path);
-    }
-    free(name);
-    return found;
+    if (take_beside(sought, "") || take_beside(sought, ".debug/"))
+        return true;
+    memcpy(path, debug, sizeof(debug));
+    beside(recorded, "", sought->link.name, path + sizeof(debug) - 1, sizeof(path) - sizeof(debug));
+    return *recorded == '/' && take_below(sought, pug_perf_symfs(sought->perf), path);
 }
 
-void pug_perf_seek_symbols(struct pug_perf *perf, uint32_t number)
+static void take_any(const struct sought *sought)
 {
-    const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
-    const struct pug_perf_program *program = pug_perf_details(perf)[number].program;
+    struct pug_perf *perf = sought->perf;
+    const struct pug_perf_program *program = pug_perf_details(perf)[sought->number].program;
+    const char *recorded = pug_capture_objects(perf->capture)[sought->number]->path;
     const bool has_id = program && program->build_id_size > 1;
     char path[PATH_MAX], root[PATH_MAX], hex[41] = "";
-    if (take_link(perf, number))
+    if (take_link(sought))
         return;
     if (has_id)
         pug_perf_hex(program->build_id, program->build_id_size, hex);
     snprintf(path, sizeof(path), "/.build-id/%.2s/%s/debug", hex, has_id ? hex + 2 : "");
-    if (has_id && pug_perf_cache(perf, root, sizeof(root)) && take_below(perf, number, root, path))
+    if (has_id && pug_perf_cache(perf, root, sizeof(root)) && take_below(sought, root, path))
         return;
     const char *symfs = pug_perf_symfs(perf);
     snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", hex,
              has_id ? hex + 2 : "");
-    if (has_id && take_below(perf, number, symfs, path))
+    if (has_id && take_below(sought, symfs, path))
         return;
-    snprintf(path, sizeof(path), "/usr/lib/debug%s.debug", object->path);
-    if (take_below(perf, number, symfs, path))
+    snprintf(path, sizeof(path), "/usr/lib/debug%s.debug", recorded);
+    if (take_below(sought, symfs, path))
         return;
-    snprintf(path, sizeof(path), "/usr/lib/debug%s", object->path);
-    (void)take_below(perf, number, symfs, path);
+    snprintf(path, sizeof(path), "/usr/lib/debug%s", recorded);
+    (void)take_below(sought, symfs, path);
+}
+
+void pug_perf_seek_symbols(struct pug_perf *perf, uint32_t number)
+{
+    const struct sought sought = {
+        .perf = perf, .number = number, .link = link_of(pug_perf_details(perf)[number].program)};
+    take_any(&sought);
+    free(sought.link.name);
 }
 
 /* ---- texts of symbols ---- */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Where perf.data's programs and their symbols are found: packages, links, caches, maps. */
 #include "base/text.h"
+#include "files/crc32.h"
 #include "perfdata/perfdata.h"
 #include "perfdata/program.h"
 #include "pugmark/pugmark.h"
@@ -10,6 +11,7 @@
 #include "support/elf_section.h"
 #include "support/made_folder.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +33,8 @@
 /** What a program file is to have. */
 struct program {
     const uint8_t *id; /* a build id of 20 bytes, or NULL */
-    const char *link;  /* .gnu_debuglink, or NULL */
+    const char *link;  /* .gnu_debuglink, or NULL … */
+    uint32_t link_sum; /* … and the sum of the file that it names */
     bool no_text;      /* debug information only: the text has no bytes */
 };
 
@@ -66,6 +69,10 @@ static void put_program(struct rec_bytes *out, const struct program *program)
         rec_put(out, program->id ? program->id[i] : 0);
     if (program->link)
         rec_put_n(out, program->link, strlen(program->link) + 1);
+    while (program->link && out->size % 4 != 0)
+        rec_put(out, 0);
+    if (program->link)
+        rec_put_le(out, program->link_sum, 4);
     while (out->size < strings)
         rec_put(out, 0);
     rec_put_n(out, names, sizeof(names));
@@ -398,6 +405,44 @@ static void test_symbols(void **state)
     }
 }
 
+static uint32_t sum_of(const char *path)
+{
+    const int file = open(path, O_RDONLY);
+    assert_true(file >= 0);
+    const uint32_t sum = pug_crc32_of(file);
+    close(file);
+    return sum;
+}
+
+/** Without build ids the link's sum says whether a file of its name is the one that it means. */
+static void test_sums(void **state)
+{
+    static const char *const places[] = {"app.debug", "usr/lib/debug/app.debug"};
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        struct made_folder folder;
+        const bool wrong = i % 2 > 0;
+        made_folder_begin(&folder);
+        made_folder_inner(&folder, "usr");
+        made_folder_inner(&folder, "usr/lib");
+        made_folder_inner(&folder, "usr/lib/debug");
+        const char *debug =
+            put_program_file(&folder, places[i / 2], &(struct program){.no_text = true});
+        const struct program app = {.link = "app.debug", .link_sum = sum_of(debug) ^ wrong};
+        put_program_file(&folder, "app", &app);
+        struct pug_capture *capture =
+            open_capture(record(&folder, &(struct rec_perf_map){.path = "/app", .offset = TEXT}),
+                         &(struct pug_capture_roots){.symfs = folder.path, .build_ids = ""});
+        assert_int_equal(instructions_of(capture), 4);
+        const struct pug_capture_object *object = object_called(capture, "/app");
+        assert_non_null(object);
+        assert_string_equal(object->symbols ? object->symbols : "", wrong ? "" : debug);
+        assert_int_equal(sum_of(made_folder_file(&folder, "known", "123456789", 9)), 0xcbf43926);
+        pug_capture_free(capture);
+        made_folder_end(&folder);
+    }
+}
+
 /** A folder of that name is a link: what it leads to is not taken. */
 static void test_linked_folder(void **state)
 {
@@ -631,11 +676,12 @@ static void test_servers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_packages), cmocka_unit_test(test_linked_folder),
-        cmocka_unit_test(test_confined), cmocka_unit_test(test_symbols),
-        cmocka_unit_test(test_deleted),  cmocka_unit_test(test_forks),
-        cmocka_unit_test(test_jit),      cmocka_unit_test(test_configured),
-        cmocka_unit_test(test_servers),  cmocka_unit_test(test_vdso),
+        cmocka_unit_test(test_packages),   cmocka_unit_test(test_linked_folder),
+        cmocka_unit_test(test_confined),   cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_deleted),    cmocka_unit_test(test_forks),
+        cmocka_unit_test(test_sums),       cmocka_unit_test(test_jit),
+        cmocka_unit_test(test_configured), cmocka_unit_test(test_servers),
+        cmocka_unit_test(test_vdso),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
