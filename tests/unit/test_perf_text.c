@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 /** @file Where perf.data's programs and their symbols are found: packages, links, caches, maps. */
 #include "base/text.h"
+#include "capture/capture.h"
 #include "files/crc32.h"
-#include "perfdata/perfdata.h"
-#include "perfdata/program.h"
-#include "pugmark/pugmark.h"
-#include "recorder/etmv4.h"
-#include "recorder/frames.h"
-#include "recorder/perfdata.h"
-#include "support/elf_section.h"
-#include "support/made_folder.h"
+#include "support/perf_app.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -23,223 +17,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-#define BASE UINT64_C(0x400000)
-#define TEXT 0x1000u
-#define NOP  0xd503201fu
-
-/* ---- programs ---- */
-
-/** What a program file is to have. */
-struct program {
-    const uint8_t *id; /* a build id of 20 bytes, or NULL */
-    const char *link;  /* .gnu_debuglink, or NULL … */
-    uint32_t link_sum; /* … and the sum of the file that it names */
-    bool no_text;      /* debug information only: the text has no bytes */
-};
-
-/** Three NOPs and a branch to itself. */
-static void put_program(struct rec_bytes *out, const struct program *program)
-{
-    static const char names[] = "\0.text\0.note.gnu.build-id\0.gnu_debuglink\0.shstrtab";
-    const uint64_t notes = TEXT + 16, link = notes + 36, strings = link + 64, table = strings + 64;
-    rec_put_n(out, "\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16);
-    rec_put_le(out, 2 | 183 << 16 | UINT64_C(1) << 32, 8);
-    rec_put_le(out, BASE, 8);
-    rec_put_le(out, 64, 8);
-    rec_put_le(out, table, 8);
-    rec_put_le(out, 0, 4);
-    static const uint16_t sizes[] = {64, 56, 1, 64, 5, 4};
-    for (unsigned i = 0; i < 6; i++)
-        rec_put_le(out, sizes[i], 2);
-    rec_put_le(out, 1, 4);
-    rec_put_le(out, 5, 4);
-    const uint64_t segment[] = {TEXT, BASE, BASE, 16, 16, TEXT};
-    for (unsigned i = 0; i < 6; i++)
-        rec_put_le(out, segment[i], 8);
-    while (out->size < TEXT)
-        rec_put(out, 0);
-    for (unsigned i = 0; i < 3; i++)
-        rec_put_le(out, NOP, 4);
-    rec_put_le(out, 0x17fffffd, 4);
-    rec_put_le(out, 4 | UINT64_C(20) << 32, 8);
-    rec_put_le(out, 3, 4);
-    rec_put_n(out, "GNU", 4);
-    for (unsigned i = 0; i < 20; i++)
-        rec_put(out, program->id ? program->id[i] : 0);
-    if (program->link)
-        rec_put_n(out, program->link, strlen(program->link) + 1);
-    while (program->link && out->size % 4 != 0)
-        rec_put(out, 0);
-    if (program->link)
-        rec_put_le(out, program->link_sum, 4);
-    while (out->size < strings)
-        rec_put(out, 0);
-    rec_put_n(out, names, sizeof(names));
-    while (out->size < table)
-        rec_put(out, 0);
-    elf_section_put(out, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-    elf_section_put(out, 1, program->no_text ? 8 : 1, 6, BASE, TEXT, 16, 0, 0, 0);
-    elf_section_put(out, 7, program->id ? 7 : 1, 0, 0, notes, 36, 0, 0, 0);
-    elf_section_put(out, 26, program->link ? 1 : 0, 0, 0, link, 64, 0, 0, 0);
-    elf_section_put(out, 41, 3, 0, 0, strings, sizeof(names), 0, 0, 0);
-}
-
-static const char *put_program_file(struct made_folder *folder, const char *name,
-                                    const struct program *program)
-{
-    struct rec_bytes bytes = {0};
-    put_program(&bytes, program);
-    const char *path = made_folder_file(folder, name, bytes.data, bytes.size);
-    rec_bytes_free(&bytes);
-    return path;
-}
-
-/* ---- a recording of one thread ---- */
-
-#define THREAD 77
-
-/** A list of build ids says which one a path has. */
-static void tell_build(struct rec_perf *perf, const char *path, const uint8_t *id)
-{
-    struct rec_bytes body = {0};
-    rec_put_le(&body, UINT32_MAX, 4);
-    rec_put_n(&body, id, 20);
-    rec_put_le(&body, 20, 4);
-    rec_put_n(&body, path, strlen(path) + 1);
-    while (body.size % 8 != 0)
-        rec_put(&body, 0);
-    rec_perf_record(perf, 67, 1u << 15 | 2, &body, NULL);
-    rec_bytes_free(&body);
-}
-
-static void put_fork(struct rec_perf *perf, const struct rec_perf_sample *parent, uint16_t misc)
-{
-    const int32_t ids[] = {THREAD, parent->pid, THREAD, parent->tid};
-    struct rec_bytes body = {0};
-    for (unsigned i = 0; i < 4; i++)
-        rec_put_le(&body, (uint32_t)ids[i], 4);
-    rec_put_le(&body, parent->time, 8);
-    rec_perf_record(perf, 7, misc, &body, parent);
-    rec_bytes_free(&body);
-}
-
-/** What else is recorded. */
-struct story {
-    const uint8_t *id; /* what the list of build ids says of the path, or NULL */
-    bool forked;   /* the map is that of another process, of which the thread's is a child … */
-    uint16_t misc; /* … as this record says */
-};
-
-/** Its program lies at BASE: a map of this path and offset. Four instructions run. */
-static const char *record_story(struct made_folder *folder, const struct rec_perf_map *map,
-                                const struct story *story)
-{
-    static const struct rec_perf_cpu cpu = {
-        .unit = REC_PERF_ETMV4, .words = {0, 0x10, 0x28000ea1, 0x4100f403, 0x20001088}, .count = 7};
-    static const struct rec_etmv4_config config = {
-        .idr0 = 0x28000ea1, .idr2 = 0x20001088, .seed = 1};
-    const struct rec_context context = {.sf = true, .ns = true};
-    const int32_t first = story->forked ? THREAD - 1 : THREAD;
-    struct rec_perf_sample sample = {.pid = first, .tid = first, .cpu = -1, .time = 5};
-    struct rec_bytes trace = {0}, framed = {0}, file = {0};
-    struct rec_frames frames = {.out = &framed};
-    struct rec_perf perf;
-    struct rec_etmv4 *unit = rec_etmv4_new(&config, &trace);
-    rec_etmv4_sync(unit);
-    rec_etmv4_trace_on(unit);
-    rec_etmv4_start(unit, BASE, false, &context);
-    rec_etmv4_atom(unit, true);
-    rec_etmv4_exception(unit, 0x0e, BASE, false, false);
-    rec_etmv4_finish(unit);
-    rec_etmv4_free(unit);
-    rec_frames_put(&frames, 0x10, trace.data, trace.size);
-    rec_frames_finish(&frames);
-    rec_perf_begin(&perf, &(struct rec_perf_config){.version = 1, .cpus = &cpu, .cpu_count = 1});
-    rec_perf_comm(&perf, &sample, "app", true);
-    struct rec_perf_map whole = *map;
-    whole.address = BASE;
-    whole.size = 0x1000;
-    whole.prot = 5;
-    rec_perf_map(&perf, &sample, &whole);
-    if (story->forked)
-        put_fork(&perf, &sample, story->misc);
-    sample = (struct rec_perf_sample){.pid = THREAD, .tid = THREAD, .cpu = -1, .time = 9};
-    rec_perf_aux(&perf, &sample, 0, framed.size, 0);
-    rec_perf_trace(&perf, -1, THREAD, 0, &framed);
-    if (story->id)
-        tell_build(&perf, map->path, story->id);
-    rec_perf_finish(&perf, &file);
-    const char *path = made_folder_file(folder, "perf.data", file.data, file.size);
-    rec_bytes_free(&trace);
-    rec_bytes_free(&framed);
-    rec_bytes_free(&file);
-    return path;
-}
-
-static const char *record(struct made_folder *folder, const struct rec_perf_map *map)
-{
-    return record_story(folder, map, &(struct story){.id = NULL});
-}
-
-static void *begin_part(void *context, unsigned worker)
-{
-    (void)worker;
-    return context;
-}
-
-static void count_instructions(void *part, const struct pug_situation *situation,
-                               const struct pug_element *elements, size_t count)
-{
-    uint64_t *instructions = part;
-    (void)situation;
-    for (size_t i = 0; i < count; i++)
-        *instructions += elements[i].type == PUG_ELEM_INSTR_RANGE ? elements[i].count : 0;
-}
-
-static bool take_part(void *context, void *part)
-{
-    (void)context;
-    (void)part;
-    return true;
-}
-
-static void drop_part(void *part)
-{
-    (void)part;
-}
-
-static struct pug_capture *open_capture(const char *path, const struct pug_capture_roots *roots)
-{
-    struct pug_capture *capture;
-    const struct pug_capture_options options = {.roots = *roots};
-    assert_int_equal(pug_capture_open(path, &options, &capture), PUG_OK);
-    return capture;
-}
-
-/** How many instructions of the four are found, and where. */
-static uint64_t instructions_of(struct pug_capture *capture)
-{
-    uint64_t instructions = 0;
-    struct pug_capture_result result;
-    const struct pug_capture_decode decode = {.context = &instructions,
-                                              .begin = begin_part,
-                                              .elements = count_instructions,
-                                              .take = take_part,
-                                              .drop = drop_part,
-                                              .threads = 1};
-    assert_int_equal(pug_capture_decode(capture, &decode, &result), PUG_OK);
-    return instructions;
-}
-
-static const struct pug_capture_object *object_called(struct pug_capture *capture, const char *path)
-{
-    const struct pug_capture_object *object;
-    for (size_t n = 0; (object = pug_capture_object_at(capture, n)) != NULL; n++)
-        if (strcmp(object->path, path) == 0)
-            return object;
-    return NULL;
-}
 
 /* ---- packages ---- */
 
@@ -284,11 +61,11 @@ static void put_entry(struct rec_bytes *out, const char *name, unsigned method, 
 #define LIBRARY "lib/arm64-v8a/libapp.so"
 
 /** A text, and the program as it is, at a page's begin; where that is. */
-static uint64_t put_package(struct made_folder *folder, const struct program *program,
+static uint64_t put_package(struct made_folder *folder, const struct perf_app_program *program,
                             unsigned method)
 {
     struct rec_bytes bytes = {0}, elf = {0};
-    put_program(&elf, program);
+    perf_app_put(&elf, program);
     put_local(&bytes, "readme", 0, 5, 4);
     rec_put_n(&bytes, "hello", 5);
     const uint64_t local = bytes.size;
@@ -316,10 +93,10 @@ static void check_package(const char *map_path, bool by_offset, unsigned method,
 {
     struct made_folder folder;
     made_folder_begin(&folder);
-    const struct program program = {.id = an_id};
+    const struct perf_app_program program = {.id = an_id};
     const uint64_t at = put_package(&folder, &program, method);
     const struct rec_perf_map map = {.path = map_path,
-                                     .offset = by_offset ? at + TEXT : TEXT,
+                                     .offset = by_offset ? at + PERF_APP_TEXT : PERF_APP_TEXT,
                                      .build_id = by_offset ? NULL : an_id,
                                      .build_id_size = by_offset ? 0 : 20};
     const char *symdirs[] = {folder.path};
@@ -327,10 +104,10 @@ static void check_package(const char *map_path, bool by_offset, unsigned method,
         .symfs = "/nonexistent", .symdirs = symdirs, .symdir_count = 1, .build_ids = ""};
     const struct pug_capture_roots here = {.symfs = folder.path, .build_ids = ""};
     struct pug_capture *capture =
-        open_capture(record(&folder, &map), in_symdir ? &elsewhere : &here);
+        perf_app_open(perf_app_record(&folder, &map), in_symdir ? &elsewhere : &here);
     const bool stored = method == 0;
-    assert_int_equal(instructions_of(capture), stored ? 4 : 0);
-    const struct pug_capture_object *object = object_called(capture, "/base.apk!/" LIBRARY);
+    assert_int_equal(perf_app_instructions(capture), stored ? 4 : 0);
+    const struct pug_capture_object *object = perf_app_object(capture, "/base.apk!/" LIBRARY);
     assert_int_equal(object != NULL, stored || !by_offset);
     if (stored)
         assert_non_null(object->file);
@@ -358,18 +135,18 @@ static void check_symbols(const char *where, const char *const *folders, bool wr
     struct made_folder folder;
     static const uint8_t other[20] = {9};
     made_folder_begin(&folder);
-    put_program_file(&folder, "app", &(struct program){.id = an_id, .link = "app.dbg"});
+    perf_app_file(&folder, "app", &(struct perf_app_program){.id = an_id, .link = "app.dbg"});
     for (; *folders; folders++)
         made_folder_inner(&folder, *folders);
-    const char *debug = put_program_file(
-        &folder, where, &(struct program){.id = wrong ? other : an_id, .no_text = true});
+    const char *debug = perf_app_file(
+        &folder, where, &(struct perf_app_program){.id = wrong ? other : an_id, .no_text = true});
     char cache[128];
     snprintf(cache, sizeof(cache), "%s/cache", folder.path);
-    struct pug_capture *capture =
-        open_capture(record(&folder, &(struct rec_perf_map){.path = "/app", .offset = TEXT}),
-                     &(struct pug_capture_roots){.symfs = folder.path, .build_ids = cache});
-    assert_int_equal(instructions_of(capture), 4);
-    const struct pug_capture_object *object = object_called(capture, "/app");
+    struct pug_capture *capture = perf_app_open(
+        perf_app_record(&folder, &(struct rec_perf_map){.path = "/app", .offset = PERF_APP_TEXT}),
+        &(struct pug_capture_roots){.symfs = folder.path, .build_ids = cache});
+    assert_int_equal(perf_app_instructions(capture), 4);
+    const struct pug_capture_object *object = perf_app_object(capture, "/app");
     assert_non_null(object);
     if (wrong) {
         assert_null(object->symbols);
@@ -427,14 +204,16 @@ static void test_sums(void **state)
         made_folder_inner(&folder, "usr/lib");
         made_folder_inner(&folder, "usr/lib/debug");
         const char *debug =
-            put_program_file(&folder, places[i / 2], &(struct program){.no_text = true});
-        const struct program app = {.link = "app.debug", .link_sum = sum_of(debug) ^ wrong};
-        put_program_file(&folder, "app", &app);
+            perf_app_file(&folder, places[i / 2], &(struct perf_app_program){.no_text = true});
+        const struct perf_app_program app = {.link = "app.debug",
+                                             .link_sum = sum_of(debug) ^ wrong};
+        perf_app_file(&folder, "app", &app);
         struct pug_capture *capture =
-            open_capture(record(&folder, &(struct rec_perf_map){.path = "/app", .offset = TEXT}),
-                         &(struct pug_capture_roots){.symfs = folder.path, .build_ids = ""});
-        assert_int_equal(instructions_of(capture), 4);
-        const struct pug_capture_object *object = object_called(capture, "/app");
+            perf_app_open(perf_app_record(&folder, &(struct rec_perf_map){.path = "/app",
+                                                                          .offset = PERF_APP_TEXT}),
+                          &(struct pug_capture_roots){.symfs = folder.path, .build_ids = ""});
+        assert_int_equal(perf_app_instructions(capture), 4);
+        const struct pug_capture_object *object = perf_app_object(capture, "/app");
         assert_non_null(object);
         assert_string_equal(object->symbols ? object->symbols : "", wrong ? "" : debug);
         assert_int_equal(sum_of(made_folder_file(&folder, "known", "123456789", 9)), 0xcbf43926);
@@ -450,16 +229,17 @@ static void test_linked_folder(void **state)
     char path[256];
     (void)state;
     made_folder_begin(&folder);
-    put_program_file(&folder, "app", &(struct program){.id = an_id, .link = "app.dbg"});
+    perf_app_file(&folder, "app", &(struct perf_app_program){.id = an_id, .link = "app.dbg"});
     made_folder_inner(&folder, "elsewhere");
-    put_program_file(&folder, "elsewhere/app.dbg", &(struct program){.id = an_id, .no_text = true});
+    perf_app_file(&folder, "elsewhere/app.dbg",
+                  &(struct perf_app_program){.id = an_id, .no_text = true});
     snprintf(path, sizeof(path), "%s/.debug", folder.path);
     assert_int_equal(symlink("elsewhere", path), 0);
-    struct pug_capture *capture =
-        open_capture(record(&folder, &(struct rec_perf_map){.path = "/app", .offset = TEXT}),
-                     &(struct pug_capture_roots){.symfs = folder.path, .build_ids = ""});
-    assert_int_equal(instructions_of(capture), 4);
-    assert_null(object_called(capture, "/app")->symbols);
+    struct pug_capture *capture = perf_app_open(
+        perf_app_record(&folder, &(struct rec_perf_map){.path = "/app", .offset = PERF_APP_TEXT}),
+        &(struct pug_capture_roots){.symfs = folder.path, .build_ids = ""});
+    assert_int_equal(perf_app_instructions(capture), 4);
+    assert_null(perf_app_object(capture, "/app")->symbols);
     pug_capture_free(capture);
     assert_int_equal(unlink(path), 0);
     made_folder_end(&folder);
@@ -471,14 +251,14 @@ static void test_confined(void **state)
     struct made_folder folder;
     (void)state;
     made_folder_begin(&folder);
-    const char *file = put_program_file(&folder, "app", &(struct program){.id = an_id});
-    const struct rec_perf_map map = {.path = file, .offset = TEXT};
-    const char *recorded = record(&folder, &map);
+    const char *file = perf_app_file(&folder, "app", &(struct perf_app_program){.id = an_id});
+    const struct rec_perf_map map = {.path = file, .offset = PERF_APP_TEXT};
+    const char *recorded = perf_app_record(&folder, &map);
     for (unsigned confine = 0; confine < 2; confine++) {
         struct pug_capture *capture;
         const struct pug_capture_options options = {.confine = confine};
         assert_int_equal(pug_capture_open(recorded, &options, &capture), PUG_OK);
-        assert_int_equal(instructions_of(capture), confine ? 0 : 4);
+        assert_int_equal(perf_app_instructions(capture), confine ? 0 : 4);
         pug_capture_free(capture);
     }
     made_folder_end(&folder);
@@ -497,16 +277,17 @@ static void test_deleted(void **state)
         snprintf(path, sizeof(path), "%s (deleted)", live);
         made_folder_begin(&folder);
         made_folder_inner(&folder, folders[i / 2]);
-        put_program_file(&folder, live + 1, &(struct program){.id = an_id});
+        perf_app_file(&folder, live + 1, &(struct perf_app_program){.id = an_id});
         const struct rec_perf_map map = {.path = path,
-                                         .offset = TEXT,
+                                         .offset = PERF_APP_TEXT,
                                          .build_id = told ? NULL : an_id,
                                          .build_id_size = told ? 0 : 20};
         struct pug_capture *capture =
-            open_capture(record_story(&folder, &map, &(struct story){.id = told ? an_id : NULL}),
-                         &(struct pug_capture_roots){.symfs = folder.path, .build_ids = ""});
-        assert_int_equal(instructions_of(capture), 4);
-        const struct pug_capture_object *object = object_called(capture, live);
+            perf_app_open(perf_app_record_story(
+                              &folder, &map, &(struct perf_app_story){.id = told ? an_id : NULL}),
+                          &(struct pug_capture_roots){.symfs = folder.path, .build_ids = ""});
+        assert_int_equal(perf_app_instructions(capture), 4);
+        const struct pug_capture_object *object = perf_app_object(capture, live);
         assert_non_null(object);
         assert_int_equal(object->state, PUG_OBJECT_FOUND);
         pug_capture_free(capture);
@@ -521,14 +302,14 @@ static void test_forks(void **state)
     struct made_folder folder;
     (void)state;
     made_folder_begin(&folder);
-    put_program_file(&folder, "app", &(struct program){.id = an_id});
-    const struct rec_perf_map map = {.path = "/app", .offset = TEXT};
+    perf_app_file(&folder, "app", &(struct perf_app_program){.id = an_id});
+    const struct rec_perf_map map = {.path = "/app", .offset = PERF_APP_TEXT};
     const struct pug_capture_roots roots = {.symfs = folder.path, .build_ids = ""};
     for (unsigned i = 0; i < 2; i++) {
-        const struct story story = {.forked = true, .misc = i > 0 ? made_up : 0};
-        const char *path = record_story(&folder, &map, &story);
-        struct pug_capture *capture = open_capture(path, &roots);
-        assert_int_equal(instructions_of(capture), i > 0 ? 0 : 4);
+        const struct perf_app_story story = {.forked = true, .misc = i > 0 ? made_up : 0};
+        const char *path = perf_app_record_story(&folder, &map, &story);
+        struct pug_capture *capture = perf_app_open(path, &roots);
+        assert_int_equal(perf_app_instructions(capture), i > 0 ? 0 : 4);
         pug_capture_free(capture);
         assert_int_equal(remove(path), 0);
         folder.count--;
@@ -550,15 +331,15 @@ static void test_jit(void **state)
         made_folder_inner(&folder, "tmp");
         made_folder_file(&folder, "tmp/perf-77.map", lines, sizeof(lines) - 1);
         struct pug_capture *capture =
-            open_capture(record(&folder, &(struct rec_perf_map){.path = paths[i]}),
-                         &(struct pug_capture_roots){.symfs = folder.path, .build_ids = ""});
-        assert_int_equal(instructions_of(capture), 0);
-        const struct pug_capture_object *object = object_called(capture, "/tmp/perf-77.map");
+            perf_app_open(perf_app_record(&folder, &(struct rec_perf_map){.path = paths[i]}),
+                          &(struct pug_capture_roots){.symfs = folder.path, .build_ids = ""});
+        assert_int_equal(perf_app_instructions(capture), 0);
+        const struct pug_capture_object *object = perf_app_object(capture, "/tmp/perf-77.map");
         assert_non_null(object);
         assert_int_equal(object->kind, PUG_OBJECT_MEMORY);
         struct pug_names *names = pug_names_new(NULL);
         assert_true(pug_capture_names(capture, 0, names, &file));
-        assert_true(pug_names_function(file, BASE + 0x10, &function));
+        assert_true(pug_names_function(file, PERF_APP_BASE + 0x10, &function));
         assert_string_equal(function.name, "compiled one");
         const size_t texts = capture->texts.count; /* who asks again gets what there is */
         assert_true(pug_capture_names(capture, 0, names, &file));
@@ -585,19 +366,21 @@ static void test_configured(void **state)
     made_folder_inner(&folder, "ids/.build-id");
     made_folder_inner(&folder, "ids/.build-id/01");
     made_folder_inner(&folder, "ids/.build-id/01/02030405060708090a0b0c0d0e0f1011121314");
-    put_program_file(&folder, "ids/.build-id/01/02030405060708090a0b0c0d0e0f1011121314/elf",
-                     &(struct program){.id = an_id});
+    perf_app_file(&folder, "ids/.build-id/01/02030405060708090a0b0c0d0e0f1011121314/elf",
+                  &(struct perf_app_program){.id = an_id});
     setenv("HOME", folder.path, 1);
-    const char *file = record(
-        &folder, &(struct rec_perf_map){
-                     .path = "/gone", .offset = TEXT, .build_id = an_id, .build_id_size = 20});
-    struct pug_capture *capture = open_capture(file, &(struct pug_capture_roots){.symfs = "/none"});
-    assert_int_equal(instructions_of(capture), 4);
-    assert_int_equal(object_called(capture, "/gone")->state, PUG_OBJECT_FOUND);
+    const char *file = perf_app_record(&folder, &(struct rec_perf_map){.path = "/gone",
+                                                                       .offset = PERF_APP_TEXT,
+                                                                       .build_id = an_id,
+                                                                       .build_id_size = 20});
+    struct pug_capture *capture =
+        perf_app_open(file, &(struct pug_capture_roots){.symfs = "/none"});
+    assert_int_equal(perf_app_instructions(capture), 4);
+    assert_int_equal(perf_app_object(capture, "/gone")->state, PUG_OBJECT_FOUND);
     pug_capture_free(capture);
     /* without a cache there is none */
-    capture = open_capture(file, &(struct pug_capture_roots){.symfs = "/none", .build_ids = ""});
-    assert_int_equal(instructions_of(capture), 0);
+    capture = perf_app_open(file, &(struct pug_capture_roots){.symfs = "/none", .build_ids = ""});
+    assert_int_equal(perf_app_instructions(capture), 0);
     pug_capture_free(capture);
     if (before)
         setenv("HOME", before, 1);
@@ -616,15 +399,16 @@ static void test_vdso(void **state)
     made_folder_inner(&folder, ".build-id");
     made_folder_inner(&folder, ".build-id/01");
     made_folder_inner(&folder, ".build-id/01/02030405060708090a0b0c0d0e0f1011121314");
-    put_program_file(&folder, ".build-id/01/02030405060708090a0b0c0d0e0f1011121314/vdso",
-                     &(struct program){.id = an_id});
-    const char *file = record(
-        &folder, &(struct rec_perf_map){
-                     .path = "[vdso]", .offset = TEXT, .build_id = an_id, .build_id_size = 20});
+    perf_app_file(&folder, ".build-id/01/02030405060708090a0b0c0d0e0f1011121314/vdso",
+                  &(struct perf_app_program){.id = an_id});
+    const char *file = perf_app_record(&folder, &(struct rec_perf_map){.path = "[vdso]",
+                                                                       .offset = PERF_APP_TEXT,
+                                                                       .build_id = an_id,
+                                                                       .build_id_size = 20});
     struct pug_capture *capture =
-        open_capture(file, &(struct pug_capture_roots){.build_ids = folder.path});
-    assert_int_equal(instructions_of(capture), 4);
-    const struct pug_capture_object *object = object_called(capture, "[vdso]");
+        perf_app_open(file, &(struct pug_capture_roots){.build_ids = folder.path});
+    assert_int_equal(perf_app_instructions(capture), 4);
+    const struct pug_capture_object *object = perf_app_object(capture, "[vdso]");
     assert_int_equal(object->kind, PUG_OBJECT_VDSO);
     assert_int_equal(object->state, PUG_OBJECT_FOUND);
     pug_capture_free(capture);
@@ -640,7 +424,7 @@ static void test_servers(void **state)
     if (getenv("PATH"))
         snprintf(before, sizeof(before), "%s", getenv("PATH"));
     made_folder_begin(&folder);
-    const char *app = put_program_file(&folder, "found", &(struct program){.id = an_id});
+    const char *app = perf_app_file(&folder, "found", &(struct perf_app_program){.id = an_id});
     char asked[128];
     snprintf(asked, sizeof(asked), "%s/asked", folder.path);
     const int size =
@@ -649,17 +433,18 @@ static void test_servers(void **state)
     chmod(made_folder_file(&folder, "debuginfod-find", script, (size_t)size), 0700);
     snprintf(search, sizeof(search), "%s:%s", folder.path, before);
     setenv("PATH", search, 1);
-    const char *file = record(
-        &folder, &(struct rec_perf_map){
-                     .path = "/gone", .offset = TEXT, .build_id = an_id, .build_id_size = 20});
+    const char *file = perf_app_record(&folder, &(struct rec_perf_map){.path = "/gone",
+                                                                       .offset = PERF_APP_TEXT,
+                                                                       .build_id = an_id,
+                                                                       .build_id_size = 20});
     struct pug_capture_roots roots = {.symfs = "/none", .build_ids = ""};
-    struct pug_capture *capture = open_capture(file, &roots);
-    assert_int_equal(instructions_of(capture), 0);
+    struct pug_capture *capture = perf_app_open(file, &roots);
+    assert_int_equal(perf_app_instructions(capture), 0);
     assert_int_not_equal(access(asked, F_OK), 0);
     pug_capture_free(capture);
     roots.debuginfod = "http://127.0.0.1:1";
-    capture = open_capture(file, &roots);
-    assert_int_equal(instructions_of(capture), 4);
+    capture = perf_app_open(file, &roots);
+    assert_int_equal(perf_app_instructions(capture), 4);
     pug_capture_free(capture);
     char line[256] = "";
     FILE *said = fopen(asked, "r");
