@@ -106,14 +106,45 @@ size_t pug_root_resolve_packed(const char *root, const char *path, char *buffer,
 #define MOST_FILES 1000000u
 
 struct search {
-    const char *name;
+    const char *folder, *name;
+    enum pug_root_links links;
     pug_root_found_fn *found;
     void *context;
     size_t files;
-    bool done;
+    bool done, outside; /* outside: below a link that leads out of the folder */
 };
 
 static void search_folder(struct search *search, const char *folder, unsigned depth);
+
+static void take_file(struct search *search, const char *path, const char *file)
+{
+    const char *slash = strrchr(path, '/');
+    if (!search->name || strcmp(slash ? slash + 1 : path, search->name) == 0)
+        search->done = search->found(search->context, path, file);
+}
+
+/** What a link leads to within the folder is searched anyway, if it is a folder. */
+static void search_link(struct search *search, const char *path, unsigned depth)
+{
+    char file[PATH_MAX];
+    struct stat status;
+    if (search->links != PUG_ROOT_NO_LINKS &&
+        pug_root_resolve(search->folder, path + strlen(search->folder), file, sizeof(file)) > 0 &&
+        lstat(file, &status) == 0) {
+        if (S_ISREG(status.st_mode))
+            take_file(search, path, file);
+        return;
+    }
+    if (search->links != PUG_ROOT_LINKS || stat(path, &status) != 0)
+        return;
+    if (S_ISREG(status.st_mode))
+        take_file(search, path, path);
+    if (!S_ISDIR(status.st_mode) || search->outside || depth >= MOST_DEPTH)
+        return; /* links to folders behind one may go in a circle */
+    search->outside = true;
+    search_folder(search, path, depth + 1);
+    search->outside = false;
+}
 
 static void search_entry(struct search *search, const char *folder, const char *name,
                          unsigned depth)
@@ -125,25 +156,38 @@ static void search_entry(struct search *search, const char *folder, const char *
         return;
     if (S_ISDIR(status.st_mode) && depth < MOST_DEPTH)
         search_folder(search, path, depth + 1);
-    else if (S_ISREG(status.st_mode) && (!search->name || strcmp(name, search->name) == 0))
-        search->done = search->found(search->context, path);
+    else if (S_ISREG(status.st_mode))
+        take_file(search, path, path);
+    else
+        search_link(search, path, depth); /* or what is never opened */
+}
+
+static void search_stream(struct search *search, DIR *stream, const char *folder, unsigned depth)
+{
+    const struct dirent *entry;
+    while (!search->done && search->files <= MOST_FILES && (entry = readdir(stream)) != NULL) {
+        search->files++;
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            search_entry(search, folder, entry->d_name, depth);
+    }
+    closedir(stream);
 }
 
 static void search_folder(struct search *search, const char *folder, unsigned depth)
 {
     DIR *stream = opendir(folder);
-    const struct dirent *entry;
-    while (stream && !search->done && (entry = readdir(stream)) != NULL) {
-        search->done |= ++search->files > MOST_FILES;
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            search_entry(search, folder, entry->d_name, depth);
-    }
     if (stream)
-        closedir(stream);
+        search_stream(search, stream, folder, depth);
 }
 
-void pug_root_search(const char *folder, const char *name, pug_root_found_fn *found, void *context)
+enum pug_status pug_root_search(const char *folder, const char *name, enum pug_root_links links,
+                                pug_root_found_fn *found, void *context)
 {
-    struct search search = {.name = name, .found = found, .context = context};
-    search_folder(&search, folder, 0);
+    struct search search = {
+        .folder = folder, .name = name, .links = links, .found = found, .context = context};
+    DIR *stream = opendir(folder);
+    if (!stream)
+        return PUG_ERR_FILE;
+    search_stream(&search, stream, folder, 0);
+    return search.files > MOST_FILES ? PUG_ERR_LIMIT : PUG_OK;
 }

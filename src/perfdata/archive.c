@@ -25,26 +25,21 @@ struct question {
     struct pug_packed_member *member;
 };
 
-static bool ask(void *context, const char *path)
+static bool ask(void *context, const char *file)
 {
     struct question *question = context;
-    return pug_packed_member(path, question->offset, question->member);
+    return pug_packed_member(file, question->offset, question->member);
 }
 
 /** Below the folder of recorded paths, or in the folders that are searched. */
-static bool find(const struct pug_perf *perf, const char *path, uint64_t offset,
+static bool find(struct pug_perf *perf, const char *path, uint64_t offset,
                  struct pug_packed_member *member)
 {
-    const struct pug_capture_roots *roots = &perf->capture->options.roots;
     struct question question = {offset, member};
     char file[PATH_MAX];
-    member->size = 0;
-    if (pug_root_resolve(pug_perf_symfs(perf), path, file, sizeof(file)) > 0 &&
-        ask(&question, file))
-        return true;
-    for (size_t i = 0; i < roots->symdir_count && member->size == 0; i++)
-        pug_root_search(roots->symdirs[i], strrchr(path, '/') + 1, ask, &question);
-    return member->size > 0;
+    return (pug_root_resolve(pug_perf_symfs(perf), path, file, sizeof(file)) > 0 &&
+            ask(&question, file)) ||
+           pug_perf_each_called(perf, path, false, ask, &question);
 }
 
 void pug_perf_enter_archive(struct pug_perf *perf, uint32_t *object, uint64_t *offset)

@@ -12,7 +12,6 @@
 
 #define MAGIC "simpleperf:EtmBranchList"
 
-enum { EM_ARM = 40 };
 enum { BINARY_FILE, BINARY_KERNEL, BINARY_MODULE };
 enum { MODE_KERNEL = 1, MODE_USER = 2 };
 
@@ -178,7 +177,7 @@ bool pug_perf_row(struct pug_capture *capture, size_t n, struct pug_capture_row 
                                     .count = row->count};
     if (row->in_memory && program)
         out->vaddr -= program->slide;
-    if (program && program->machine == EM_ARM) {
+    if (program && program->machine == PUG_PERF_EM_ARM) {
         out->isa = row->vaddr & 1 ? PUG_ISA_T32 : PUG_ISA_A32;
         out->vaddr &= ~UINT64_C(1);
     }

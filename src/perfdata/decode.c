@@ -368,6 +368,8 @@ static void free_own(struct pug_capture *capture)
         free_list(&perf->aux_parts[i].list);
     free(perf->kallsyms);
     pug_perf_kallsyms_free(&perf->symbols);
+    pug_perf_folders_free(&perf->given);
+    pug_perf_folders_free(&perf->modules);
     free(perf->folder);
     free(perf);
 }

@@ -25,20 +25,21 @@ static bool open_memory(struct pug_perf *perf, const char *path)
 }
 
 /** A copy of this boot's memory has the kernel's symbols beside it, where they were. */
-static bool try_cached(void *context, const char *path)
+static bool try_cached(void *context, const char *path, const char *file)
 {
     struct pug_perf *perf = context;
     char beside[PATH_MAX];
     uint8_t *text = NULL;
     size_t size;
     uint64_t moved;
-    const int folder = (int)(strrchr(path, '/') - path);
-    if (snprintf(beside, sizeof(beside), "%.*s/kallsyms", folder, path) >= (int)sizeof(beside) ||
+    (void)path;
+    const int folder = (int)(strrchr(file, '/') - file);
+    if (snprintf(beside, sizeof(beside), "%.*s/kallsyms", folder, file) >= (int)sizeof(beside) ||
         pug_infile_load(beside, PUG_PERF_FEATURE, &text, &size) != PUG_OK)
         return false;
     const bool same = pug_perf_kallsyms_moved(perf, (const char *)text, &moved) && moved == 0;
     free(text);
-    if (!same || !open_memory(perf, path))
+    if (!same || !open_memory(perf, file))
         return false;
     perf->memory_kallsyms = pug_capture_keep(perf->capture, beside, SIZE_MAX);
     return true;
@@ -57,7 +58,7 @@ static void seek_cached(struct pug_perf *perf)
     pug_perf_hex(object->build_id, object->build_id_size, hex);
     snprintf(path, sizeof(path), "/[kernel.kcore]/%s", hex);
     if (pug_root_resolve(root, path, folder, sizeof(folder)) > 0)
-        pug_root_search(folder, "kcore", try_cached, perf);
+        (void)pug_root_search(folder, "kcore", PUG_ROOT_NO_LINKS, try_cached, perf);
 }
 
 void pug_perf_seek_memory(struct pug_perf *perf)

@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum { SHT_PROGBITS = 1, SHT_RELA = 4, SHT_REL = 9, SHF_EXECINSTR = 4 };
-enum { EM_ARM = 40, EM_AARCH64 = 183 };
 enum { R_TSTBR14 = 279, R_CONDBR19 = 280, R_JUMP26 = 282, R_CALL26 = 283 };
 enum { R_ARM_PC24 = 1, R_ARM_THM_CALL = 10, R_ARM_CALL = 28, R_ARM_JUMP24, R_ARM_THM_JUMP24 };
 
@@ -77,7 +76,7 @@ static void place_section(struct placing *placing, const struct function *functi
         pug_perf_kernel_symbols(placing->perf, placing->details->guest, placing->module,
                                 functions[0].name, &address) != count)
         return;
-    if (placing->program->machine == EM_ARM) { /* bit 0 marks T32, here or there */
+    if (placing->program->machine == PUG_PERF_EM_ARM) { /* bit 0 marks T32, here or there */
         address &= ~UINT64_C(1);
         value &= ~UINT64_C(1);
     }
@@ -195,7 +194,7 @@ static bool patch_t32(uint8_t *bytes, uint64_t from, uint64_t to)
 static bool patch_branch(uint16_t machine, uint32_t type, uint8_t *bytes, uint64_t from,
                          uint64_t to)
 {
-    if (machine == EM_AARCH64)
+    if (machine == PUG_PERF_EM_AARCH64)
         return patch(bytes, offset_bits(type), from, to);
     return type == R_ARM_THM_CALL || type == R_ARM_THM_JUMP24 ? patch_t32(bytes, from, to)
                                                               : patch_a32(bytes, from, to);
@@ -203,10 +202,10 @@ static bool patch_branch(uint16_t machine, uint32_t type, uint8_t *bytes, uint64
 
 static bool is_branch(uint16_t machine, uint32_t type)
 {
-    if (machine == EM_AARCH64)
+    if (machine == PUG_PERF_EM_AARCH64)
         return offset_bits(type) > 0;
-    return machine == EM_ARM && (type == R_ARM_PC24 || type == R_ARM_THM_CALL ||
-                                 (type >= R_ARM_CALL && type <= R_ARM_THM_JUMP24));
+    return machine == PUG_PERF_EM_ARM && (type == R_ARM_PC24 || type == R_ARM_THM_CALL ||
+                                          (type >= R_ARM_CALL && type <= R_ARM_THM_JUMP24));
 }
 
 /** An instruction of which nobody knows where it goes is not there. */

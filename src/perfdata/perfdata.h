@@ -2,8 +2,8 @@
 /**
  * @file perf.data from inside. One way: containers to records (open.c, walk.c, unzip.c), records to
  * facts (record.c, feature.c, info.c), facts to stretches (cut.c), to tasks and address spaces by
- * time (tasks.c, process.c, space.c), to objects and their text (object.c, seek.c, program.c,
- * kernel.c, module.c); decode.c gives it all to the capture.
+ * time (tasks.c, process.c, space.c), to objects and their text (object.c, seek.c, folders.c,
+ * program.c, kernel.c, module.c); decode.c gives it all to the capture.
  *
  * Numbers of sections are those of the file format as perf's sources describe it.
  */
@@ -122,6 +122,7 @@ struct pug_perf_object {
     int32_t jit_pid;     /**< of memory that a JIT compiler may have filled; 0: of other objects */
     const char *jit_map; /**< of such memory: the map that names it; NULL: not found yet */
     const char *module;  /**< of a module, as kallsyms calls it; NULL: nobody asked yet */
+    bool high;           /**< it was mapped above 4 GiB */
     uint64_t first_address; /**< kernel and modules: where it was mapped first */
     uint64_t first_offset;
     uint64_t first_size;
@@ -164,6 +165,13 @@ struct pug_perf_row {
     const uint8_t *taken;
     uint64_t count;
     bool in_memory;
+};
+
+/** What is in folders that are searched. */
+struct pug_perf_folders {
+    bool walked, has_ids;
+    struct pug_list files; /**< struct kept (folders.c), by name */
+    struct pug_list by_id; /**< the same with build ids: struct kept *, by these */
 };
 
 struct pug_perf_file {
@@ -255,7 +263,8 @@ struct pug_perf {
     const char *memory_path;
     const char *memory_kallsyms; /**< that was kept with it, or NULL */
     bool memory_sought;
-    struct pug_list branches; /**< struct pug_perf_row */
+    struct pug_perf_folders given, modules; /**< the user's, and where the kernel's modules are */
+    struct pug_list branches;               /**< struct pug_perf_row */
 };
 
 /** The sources that may be in a stretch: one tree decodes all stretches of a lineup. */
@@ -463,7 +472,22 @@ const char *pug_perf_symfs(const struct pug_perf *perf);
 /** Take a file below it. */
 bool pug_perf_try_symfs(struct pug_perf *perf, uint32_t object, const char *path);
 bool pug_perf_try_cache(struct pug_perf *perf, uint32_t object);
+
+/* folders.c */
+/** True: that is it, no other is wanted. */
+typedef bool pug_perf_file_fn(void *context, const char *file);
+/**
+ * The files in the user's folders that have a path's name, those first that have more folders of it
+ * around them; `high`: what it names was mapped above 4 GiB. False: none was it.
+ */
+bool pug_perf_each_called(struct pug_perf *perf, const char *path, bool high,
+                          pug_perf_file_fn *take, void *context);
+/** Take one by the object's path, or `name` if that is not NULL, or by build id alone. */
 bool pug_perf_try_folders(struct pug_perf *perf, uint32_t object, const char *name);
+/** "[name]" may be of any file of that module, of the recorded kernel. */
+bool pug_perf_try_release(struct pug_perf *perf, uint32_t object);
+const char *pug_perf_last_component(const char *path);
+void pug_perf_folders_free(struct pug_perf_folders *folders);
 
 /* archive.c */
 /** What a map means whose file is an Android package: the library at that offset in it. */

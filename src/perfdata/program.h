@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { PUG_PERF_EM_ARM = 40, PUG_PERF_EM_AARCH64 = 183 };
+
 struct pug_perf_segment {
     uint64_t vaddr, offset, size; /**< size: in the file */
     bool executable;

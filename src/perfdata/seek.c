@@ -36,9 +36,24 @@ static void refuse(struct pug_perf *perf, struct pug_capture_object *object,
     object->why = pug_capture_keep_format(perf->capture, "%s: %s", path, why);
 }
 
-static bool fits(struct pug_perf *perf, struct pug_capture_object *object, const char *path,
+/** Why a file cannot be what was mapped; NULL: it can. */
+static const char *misfit(const struct pug_perf *perf, uint32_t number,
+                          const struct pug_perf_program *program)
+{
+    if (!program->has_text)
+        return "it holds no code";
+    if (perf->has_info && program->machine != PUG_PERF_EM_ARM &&
+        program->machine != PUG_PERF_EM_AARCH64)
+        return "it is a program of another kind of processor";
+    if (pug_perf_details(perf)[number].high && !program->is64)
+        return "it is of 32 bits, and what is looked for was mapped above 4 GiB";
+    return NULL;
+}
+
+static bool fits(struct pug_perf *perf, uint32_t number, const char *path,
                  const struct pug_perf_program *program)
 {
+    struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     if (object->build_id_size > 0 &&
         !pug_perf_same_build_id(object->build_id, object->build_id_size, program->build_id,
                                 program->build_id_size)) {
@@ -46,11 +61,10 @@ static bool fits(struct pug_perf *perf, struct pug_capture_object *object, const
                program->build_id_size > 0 ? "it has another build id" : "it has no build id");
         return false;
     }
-    if (!program->has_text) {
-        refuse(perf, object, PUG_OBJECT_UNUSABLE, path, "it holds no code");
-        return false;
-    }
-    return true;
+    const char *why = misfit(perf, number, program);
+    if (why)
+        refuse(perf, object, PUG_OBJECT_UNUSABLE, path, why);
+    return !why;
 }
 
 bool pug_perf_try(struct pug_perf *perf, uint32_t number, const char *path, bool whatever)
@@ -65,7 +79,7 @@ bool pug_perf_try(struct pug_perf *perf, uint32_t number, const char *path, bool
         refuse(perf, object, PUG_OBJECT_UNUSABLE, path, "no ELF file, or a damaged one");
         return false;
     }
-    if (!whatever && !fits(perf, object, path, program)) {
+    if (!whatever && !fits(perf, number, path, program)) {
         pug_perf_program_free(program);
         return false;
     }
@@ -88,12 +102,6 @@ static bool try_below(struct pug_perf *perf, uint32_t object, const char *root, 
 
 /* ---- places ---- */
 
-static const char *last_component(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static bool try_replacements(struct pug_perf *perf, uint32_t number)
 {
     const struct pug_capture_roots *roots = &perf->capture->options.roots;
@@ -101,7 +109,7 @@ static bool try_replacements(struct pug_perf *perf, uint32_t number)
     for (size_t i = 0; i < roots->replacement_count; i++) {
         const struct pug_capture_replacement *taken = &roots->replacements[i];
         if (strcmp(taken->path, object->path) != 0 &&
-            strcmp(taken->path, last_component(object->path)) != 0)
+            strcmp(taken->path, pug_perf_last_component(object->path)) != 0)
             continue;
         if (pug_perf_try(perf, number, taken->file, true))
             return true;
@@ -185,93 +193,6 @@ const char *pug_perf_symfs(const struct pug_perf *perf)
 bool pug_perf_try_symfs(struct pug_perf *perf, uint32_t object, const char *path)
 {
     return try_below(perf, object, pug_perf_symfs(perf), path);
-}
-
-struct wanted {
-    struct pug_perf *perf;
-    uint32_t object;
-};
-
-static bool try_found(void *context, const char *path)
-{
-    const struct wanted *wanted = context;
-    return pug_perf_try(wanted->perf, wanted->object, path, false);
-}
-
-static bool try_in_archive(void *context, const char *path)
-{
-    const struct wanted *wanted = context;
-    const char *recorded = pug_capture_objects(wanted->perf->capture)[wanted->object]->path;
-    char file[PATH_MAX];
-    return snprintf(file, sizeof(file), "%s%s", path, strstr(recorded, "!/")) < (int)sizeof(file) &&
-           pug_perf_try(wanted->perf, wanted->object, file, false);
-}
-
-/** "…/base.apk!/lib/x.so" is in an archive of this name. */
-static void search_archive(const char *folder, struct wanted *wanted)
-{
-    const char *path = pug_capture_objects(wanted->perf->capture)[wanted->object]->path;
-    const char *mark = strstr(path, "!/");
-    char *archive = mark ? strndup(path, (size_t)(mark - path)) : NULL;
-    if (archive)
-        pug_root_search(folder, last_component(archive), try_in_archive, wanted);
-    free(archive);
-}
-
-/** "[name]" may be of any file of that module. */
-static bool try_module(void *context, const char *path)
-{
-    const struct wanted *wanted = context;
-    char own[64], name[64];
-    pug_perf_module_name(pug_capture_objects(wanted->perf->capture)[wanted->object]->path, own,
-                         sizeof(own));
-    pug_perf_module_name(path, name, sizeof(name));
-    return strstr(path, ".ko") && strcmp(own, name) == 0 &&
-           pug_perf_try(wanted->perf, wanted->object, path, false);
-}
-
-static bool try_release(struct pug_perf *perf, uint32_t number)
-{
-    struct wanted wanted = {perf, number};
-    char path[PATH_MAX], folder[PATH_MAX];
-    if (!perf->release || strchr(perf->release, '/') || *perf->release == '.')
-        return false;
-    snprintf(path, sizeof(path), "/lib/modules/%s", perf->release);
-    if (pug_root_resolve(pug_perf_symfs(perf), path, folder, sizeof(folder)) > 0)
-        pug_root_search(folder, NULL, try_module, &wanted);
-    return pug_perf_details(perf)[number].program != NULL;
-}
-
-/** A file of any name is taken only for its build id. */
-static bool try_by_id(void *context, const char *path)
-{
-    const struct wanted *wanted = context;
-    const struct pug_capture_object *object =
-        pug_capture_objects(wanted->perf->capture)[wanted->object];
-    struct pug_perf_program *program;
-    if (pug_perf_program_open(path, &wanted->perf->capture->starved, &program) != PUG_OK)
-        return false;
-    const bool same = pug_perf_same_build_id(object->build_id, object->build_id_size,
-                                             program->build_id, program->build_id_size);
-    pug_perf_program_free(program);
-    return same && pug_perf_try(wanted->perf, wanted->object, path, false);
-}
-
-bool pug_perf_try_folders(struct pug_perf *perf, uint32_t number, const char *name)
-{
-    const struct pug_capture_roots *roots = &perf->capture->options.roots;
-    const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
-    const struct pug_perf_object *details = &pug_perf_details(perf)[number];
-    struct wanted wanted = {perf, number};
-    for (size_t i = 0; i < roots->symdir_count && !details->program; i++)
-        pug_root_search(roots->symdirs[i], name ? name : last_component(object->path), try_found,
-                        &wanted);
-    for (size_t i = 0; i < roots->symdir_count && !details->program; i++)
-        search_archive(roots->symdirs[i], &wanted);
-    for (size_t i = 0; i < roots->symdir_count && !details->program && object->build_id_size > 0;
-         i++)
-        pug_root_search(roots->symdirs[i], NULL, try_by_id, &wanted);
-    return details->program != NULL;
 }
 
 /* ---- debuginfod ---- */
@@ -368,7 +289,7 @@ static void seek_module(struct pug_perf *perf, uint32_t number, bool found)
     else if (!found)
         found = pug_perf_try_cache(perf, number) ||
                 (*object->path == '/' && pug_perf_try_symfs(perf, number, object->path)) ||
-                (*object->path == '[' && try_release(perf, number)) ||
+                (*object->path == '[' && pug_perf_try_release(perf, number)) ||
                 pug_perf_try_folders(perf, number, NULL);
     if (found &&
         pug_perf_place_module(perf, number, pug_perf_details(perf)[number].program) == PUG_ERR_MEM)

@@ -210,6 +210,8 @@ static void map(struct settling *settling, const struct pug_perf_event *event)
         process = process_of(settling, event->pid, event->time);
     if (kernel)
         note_kernel(perf, event);
+    if (object != PUG_NO_OBJECT)
+        pug_perf_details(perf)[object].high |= event->address >> 32 != 0;
     change(settling, process,
            &(struct pug_perf_change){.time = event->time,
                                      .order = event->order,
