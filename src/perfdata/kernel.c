@@ -99,6 +99,27 @@ bool pug_perf_take_memory(struct pug_perf *perf, uint32_t number)
 
 /* ---- vmlinux ---- */
 
+/* Kernels are moved by multiples of this, where nothing tells it better. */
+#define MOVES (UINT64_C(1) << 21)
+
+/**
+ * By how much the kernel of a file without symbols was moved. Its first code is at `vaddr`: that is
+ * `_text`, and any other mark is less behind it than kernels are moved by.
+ */
+static uint64_t slide_of(struct pug_perf *perf, uint32_t number, uint64_t vaddr)
+{
+    const struct pug_perf_object *details = &pug_perf_details(perf)[number];
+    const char *mark = pug_perf_kernel_mark(pug_capture_objects(perf->capture)[number]);
+    const uint64_t marked = pug_perf_kernel_marked(details);
+    uint64_t begin;
+    if (strcmp(mark, "_text") == 0)
+        return marked - vaddr;
+    if (pug_perf_kernel_symbols(perf, details->guest, "", "_text", &begin) == 1 &&
+        marked - begin < MOVES)
+        return begin - vaddr;
+    return (marked - vaddr) & ~(MOVES - 1);
+}
+
 /** By how much the kernel was moved, from the symbol that its map is named after. */
 static void find_slide(struct pug_perf *perf, uint32_t number)
 {
@@ -112,8 +133,7 @@ static void find_slide(struct pug_perf *perf, uint32_t number)
     for (size_t i = 0; i < details->program->segment_count; i++) {
         if (!details->program->segments[i].executable)
             continue;
-        details->program->slide = (details->first_address & ~UINT64_C(0xffff)) -
-                                  (details->program->segments[i].vaddr & ~UINT64_C(0xffff));
+        details->program->slide = slide_of(perf, number, details->program->segments[i].vaddr);
         break;
     }
     object->state = PUG_OBJECT_UNVERIFIED;

@@ -65,6 +65,39 @@ static void test_moved(void **state)
     kernel_run_end(&r);
 }
 
+/** A kernel without symbols: what its map is named after is not where its file begins. */
+static void test_stripped(void **state)
+{
+    enum { HEAD = 0x10000 / 4, BEFORE = 0x10000, OFF = 0x20000 };
+    static const uint64_t wanted[] = {AT(0), AT(4), AT(8), AT(0x20), AT(0x24), AT(0x28)};
+    static uint32_t text[HEAD + 12];
+    char line[64], path[128], kallsyms[128];
+    (void)state;
+    memcpy(text + HEAD, kernel_text, sizeof(kernel_text));
+    for (unsigned told = 0; told < 2; told++) {
+        /* only kallsyms can tell that it was moved by no multiple of 2 MiB */
+        const struct kernel_file stripped = {
+            .type = 2, .vaddr = LINKED - BEFORE - told * OFF, .text = text, .words = HEAD + 12};
+        struct kernel_run r;
+        kernel_run_begin(&r);
+        kernel_run_at(&r, 100, KERNEL, 2, KERNEL);
+        kernel_run_finish(&r, "perf.data");
+        kernel_run_file(&r, "vmlinux", &stripped);
+        const int size =
+            snprintf(line, sizeof(line), "%llx T _text\n", (unsigned long long)(KERNEL - BEFORE));
+        kernel_run_bytes(&r, "kallsyms", line, (size_t)size);
+        snprintf(path, sizeof(path), "%s/vmlinux", r.folder);
+        snprintf(kallsyms, sizeof(kallsyms), "%s/kallsyms", r.folder);
+        struct kernel_heard heard = kernel_run_hear(
+            &r, "perf.data",
+            &(struct pug_capture_roots){
+                .kernel = path, .kallsyms = told ? kallsyms : NULL, .build_ids = ""});
+        kernel_heard_check(&heard, wanted, 6);
+        pug_capture_free(heard.capture);
+        kernel_run_end(&r);
+    }
+}
+
 /** A NOP becomes a branch while the kernel runs, and a NOP again. */
 static void test_poked(void **state)
 {
@@ -526,11 +559,17 @@ static void test_packed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moved),          cmocka_unit_test(test_poked),
-        cmocka_unit_test(test_poked_away),     cmocka_unit_test(test_module),
-        cmocka_unit_test(test_module_symbols), cmocka_unit_test(test_kcore),
-        cmocka_unit_test(test_packed),         cmocka_unit_test(test_guest_is_not_the_host),
-        cmocka_unit_test(test_guest_kernel),   cmocka_unit_test(test_guests),
+        cmocka_unit_test(test_moved),
+        cmocka_unit_test(test_stripped),
+        cmocka_unit_test(test_poked),
+        cmocka_unit_test(test_poked_away),
+        cmocka_unit_test(test_module),
+        cmocka_unit_test(test_module_symbols),
+        cmocka_unit_test(test_kcore),
+        cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_guest_is_not_the_host),
+        cmocka_unit_test(test_guest_kernel),
+        cmocka_unit_test(test_guests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
