@@ -102,6 +102,14 @@ size_t pug_root_resolve_packed(const char *root, const char *path, char *buffer,
 
 /* ---- searching folders ---- */
 
+bool pug_root_is_folder(const char *path)
+{
+    DIR *stream = opendir(path);
+    if (stream)
+        closedir(stream);
+    return stream != NULL;
+}
+
 #define MOST_DEPTH 32u
 #define MOST_FILES 1000000u
 

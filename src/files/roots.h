@@ -17,6 +17,9 @@ size_t pug_root_resolve(const char *root, const char *path, char *buffer, size_t
 /** The same of a path that may be one in an archive (packed.h): the archive's path is resolved. */
 size_t pug_root_resolve_packed(const char *root, const char *path, char *buffer, size_t size);
 
+/** Can a folder be searched? False: errno says why not. */
+bool pug_root_is_folder(const char *path);
+
 /** What links mean in a folder that is searched. */
 enum pug_root_links {
     PUG_ROOT_NO_LINKS,     /**< nothing: they are passed over */

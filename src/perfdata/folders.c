@@ -6,7 +6,6 @@
 #include "perfdata/perfdata.h"
 #include "perfdata/program.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,11 +61,7 @@ static void walk_folder(struct pug_perf *perf, struct pug_perf_folders *folders,
                         const char *folder, enum pug_root_links links)
 {
     struct walk walk = {perf, folders, number};
-    const enum pug_status status = pug_root_search(folder, NULL, links, keep, &walk);
-    if (status == PUG_ERR_FILE && links != PUG_ROOT_NO_LINKS)
-        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK, "%s: no program is found there: %s",
-                        folder, strerror(errno));
-    if (status == PUG_ERR_LIMIT)
+    if (pug_root_search(folder, NULL, links, keep, &walk) == PUG_ERR_LIMIT)
         pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
                         "%s: there is more in it than is looked at", folder);
 }

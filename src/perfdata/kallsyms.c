@@ -107,19 +107,28 @@ bool pug_perf_kallsyms_moved(const struct pug_perf *perf, const char *text, uint
 
 /* ---- where they are ---- */
 
-static bool load(struct pug_perf *perf, struct pug_perf_kallsyms *kallsyms, const char *path,
-                 uint8_t **text)
+static enum pug_status load(struct pug_perf *perf, struct pug_perf_kallsyms *kallsyms,
+                            const char *path, uint8_t **text)
 {
     size_t size;
     if (!path)
-        return false;
+        return PUG_ERR_FILE;
     const enum pug_status status = pug_infile_load(path, PUG_PERF_FEATURE, text, &size);
     if (status == PUG_ERR_MEM)
         pug_capture_starve(perf->capture);
-    if (status != PUG_OK)
-        return false;
-    kallsyms->path = pug_capture_keep(perf->capture, path, SIZE_MAX);
-    return true;
+    if (status == PUG_OK)
+        kallsyms->path = pug_capture_keep(perf->capture, path, SIZE_MAX);
+    return status;
+}
+
+/** What the user gave. That it cannot be opened was told before. */
+static void read_asked(struct pug_perf *perf, struct pug_perf_kallsyms *kallsyms, uint8_t **text)
+{
+    const char *asked = perf->capture->options.roots.kallsyms;
+    const enum pug_status status = load(perf, kallsyms, asked, text);
+    if (status != PUG_OK && status != PUG_ERR_FILE)
+        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: cannot be read as kernel symbols: %s", asked, pug_status_text(status));
 }
 
 /** perf's cache: .build-id/XX/YYYY…/kallsyms, or, as it was once, the file itself; of any boot. */
@@ -137,7 +146,7 @@ static bool load_cached(struct pug_perf *perf, struct pug_perf_kallsyms *kallsym
     for (size_t i = 0; i < 2; i++) {
         snprintf(path, sizeof(path), "/.build-id/%.2s/%s%s", hex, hex + 2, ends[i]);
         if (pug_root_resolve(root, path, file, sizeof(file)) == 0 ||
-            !load(perf, kallsyms, file, text))
+            load(perf, kallsyms, file, text) != PUG_OK)
             continue;
         if (pug_perf_kallsyms_moved(perf, (const char *)*text, &kallsyms->moved))
             return true;
@@ -152,12 +161,10 @@ static bool load_cached(struct pug_perf *perf, struct pug_perf_kallsyms *kallsym
 static void read_own(struct pug_perf *perf)
 {
     struct pug_perf_kallsyms *kallsyms = &perf->symbols;
-    const char *asked = perf->capture->options.roots.kallsyms;
     char path[PATH_MAX] = "";
     uint8_t *text = NULL;
-    if (asked && !load(perf, kallsyms, asked, &text))
-        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK, "%s: cannot be read as kernel symbols",
-                        asked);
+    read_asked(perf, kallsyms, &text);
+    const bool asked = text != NULL;
     if (perf->folder)
         snprintf(path, sizeof(path), "%s/kcore_dir/kallsyms", perf->folder);
     if (!text && *path)
@@ -171,12 +178,15 @@ static void read_own(struct pug_perf *perf)
         (void)load_cached(perf, kallsyms, &text);
     if (text)
         take_lines(perf, kallsyms, (char *)text);
+    if (asked && kallsyms->symbols.count == 0)
+        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: it says of no kernel function where it is", kallsyms->path);
 }
 
 static void read_guest(struct pug_perf *perf, struct pug_perf_guest *guest)
 {
     uint8_t *text = NULL;
-    if (load(perf, &guest->symbols, guest->kallsyms_path, &text))
+    if (load(perf, &guest->symbols, guest->kallsyms_path, &text) == PUG_OK)
         take_lines(perf, &guest->symbols, (char *)text);
 }
 

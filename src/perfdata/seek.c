@@ -73,6 +73,8 @@ bool pug_perf_try(struct pug_perf *perf, uint32_t number, const char *path, bool
     struct pug_perf_object *details = &pug_perf_details(perf)[number];
     struct pug_perf_program *program;
     const enum pug_status status = pug_perf_program_open(path, &perf->capture->starved, &program);
+    if (status == PUG_ERR_FILE && whatever) /* one that the user names */
+        refuse(perf, object, PUG_OBJECT_UNUSABLE, path, strerror(errno));
     if (status == PUG_ERR_FILE || status == PUG_ERR_MEM)
         return false;
     if (status != PUG_OK) {

@@ -159,13 +159,12 @@ static void elements(void *part, const struct pug_situation *situation,
     }
 }
 
-struct kernel_heard kernel_run_hear(const struct kernel_run *r, const char *name,
-                                    const struct pug_capture_roots *roots)
+struct kernel_heard kernel_run_hear_with(const struct kernel_run *r, const char *name,
+                                         const struct pug_capture_options *options)
 {
     char path[256];
     struct kernel_heard heard = {.count = 0};
     struct pug_capture_result result;
-    const struct pug_capture_options options = {.roots = *roots};
     const struct pug_capture_decode config = {.context = &heard,
                                               .begin = begin_part,
                                               .elements = elements,
@@ -173,9 +172,15 @@ struct kernel_heard kernel_run_hear(const struct kernel_run *r, const char *name
                                               .drop = free,
                                               .threads = 1};
     snprintf(path, sizeof(path), "%s/%s", r->folder, name);
-    assert_int_equal(pug_capture_open(path, &options, &heard.capture), PUG_OK);
+    assert_int_equal(pug_capture_open(path, options, &heard.capture), PUG_OK);
     assert_int_equal(pug_capture_decode(heard.capture, &config, &result), PUG_OK);
     return heard;
+}
+
+struct kernel_heard kernel_run_hear(const struct kernel_run *r, const char *name,
+                                    const struct pug_capture_roots *roots)
+{
+    return kernel_run_hear_with(r, name, &(struct pug_capture_options){.roots = *roots});
 }
 
 void kernel_heard_check(const struct kernel_heard *heard, const uint64_t *wanted, size_t count)

@@ -56,6 +56,8 @@ struct kernel_heard {
 /** A file of the folder, decoded; the caller frees the capture. */
 struct kernel_heard kernel_run_hear(const struct kernel_run *r, const char *name,
                                     const struct pug_capture_roots *roots);
+struct kernel_heard kernel_run_hear_with(const struct kernel_run *r, const char *name,
+                                         const struct pug_capture_options *options);
 void kernel_heard_check(const struct kernel_heard *heard, const uint64_t *wanted, size_t count);
 /** What a place of an object is called, or NULL. */
 const char *kernel_heard_name(const struct kernel_heard *heard, struct pug_names *names,

@@ -320,11 +320,73 @@ static void test_guests_builds(void **state)
     kernel_run_end(&r);
 }
 
+/** What was said. */
+struct said {
+    char text[1024];
+};
+
+static void on_log(void *context, const struct pug_log_record *record)
+{
+    struct said *said = context;
+    const size_t at = strlen(said->text);
+    snprintf(said->text + at, sizeof(said->text) - at, "%s\n", record->text);
+}
+
+/** What the user names as the kernel, or as its symbols, and is not there, or is none, is told. */
+static void test_wrong_files(void **state)
+{
+    static const char hidden[] = "0000000000000000 T _text\n";
+    static const char *const kernels[] = {"nothing", "hidden"};
+    static const char *const why[] = {"No such file or directory", "no ELF file, or a damaged one"};
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct kernel_run r;
+        char kernel[128], wanted[400];
+        struct said said = {""};
+        struct pug_log *log = pug_log_new(PUG_SEV_WARN);
+        assert_non_null(log);
+        pug_log_set_sink(log, on_log, &said);
+        kernel_run_begin(&r);
+        kernel_run_map(&r, MODULE, 0x3000, 0, "/foo.ko");
+        kernel_run_at(&r, 100, KERNEL, 2, KERNEL);
+        kernel_run_finish(&r, "perf.data");
+        kernel_run_bytes(&r, "hidden", hidden, sizeof(hidden) - 1);
+        snprintf(kernel, sizeof(kernel), "%s/%s", r.folder, kernels[i]);
+        const struct kernel_heard heard = kernel_run_hear_with(
+            &r, "perf.data",
+            &(struct pug_capture_options){
+                .log = log, .roots = {.kernel = kernel, .kallsyms = kernel, .build_ids = ""}});
+        assert_int_equal(heard.count, 0);
+        const struct pug_capture_object *object = pug_capture_object_at(heard.capture, 0);
+        assert_non_null(object);
+        snprintf(wanted, sizeof(wanted), "%s: %s; give --dso %s=FILE", kernel, why[i],
+                 object->path);
+        assert_string_equal(object->why, wanted);
+        struct pug_names *names = pug_names_new(NULL);
+        assert_null(kernel_heard_name(&heard, names, object->path, 0));
+        pug_names_free(names);
+        if (i == 0)
+            snprintf(wanted, sizeof(wanted),
+                     "%s: there is no kernel: %s\n%s: there are no symbols: %s\n", kernel, why[0],
+                     kernel, why[0]);
+        else
+            snprintf(wanted, sizeof(wanted), "%s: it says of no kernel function where it is\n",
+                     kernel);
+        assert_string_equal(said.text, wanted);
+        pug_capture_free(heard.capture);
+        pug_log_free(log);
+        kernel_run_end(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_symbols),       cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_guests_module), cmocka_unit_test(test_guests_same_module),
+        cmocka_unit_test(test_wrong_files),
+        cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_guests_module),
+        cmocka_unit_test(test_guests_same_module),
         cmocka_unit_test(test_guests_builds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
