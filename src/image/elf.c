@@ -101,8 +101,8 @@ static bool symbol_entry(Elf *elf, const GElf_Sym *symbol, const char *name, boo
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);
     bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
-    if (symbol->st_shndx == SHN_UNDEF || (!function && type != STT_NOTYPE) || !*name ||
-        *name == '$' || strncmp(name, ".L", 2) == 0)
+    if (symbol->st_shndx == SHN_UNDEF || !*name ||
+        (!function && (type != STT_NOTYPE || *name == '$')) || strncmp(name, ".L", 2) == 0)
         return false;
     bool label = !function || symbol->st_size == 0;
     uint64_t start = symbol->st_value;

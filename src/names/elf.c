@@ -91,7 +91,7 @@ bool pug_names_elf_symbol(struct pug_names_file *file, Elf *elf, const GElf_Sym 
     const unsigned type = GELF_ST_TYPE(symbol->st_info), bind = GELF_ST_BIND(symbol->st_info);
     const bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
     if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE || !name || !*name ||
-        (!function && type != STT_NOTYPE) || *name == '$' || strncmp(name, ".L", 2) == 0)
+        (!function && (type != STT_NOTYPE || *name == '$')) || strncmp(name, ".L", 2) == 0)
         return true;
     const bool label = !function || symbol->st_size == 0;
     GElf_Shdr section;
@@ -176,8 +176,8 @@ static bool take_mark(void *context, Elf *elf, const GElf_Sym *symbol, const cha
 {
     struct marks *marks = context;
     (void)elf;
-    if (!name || name[0] != '$' || !strchr("axtd", name[1]) || !name[1] ||
-        (name[2] && name[2] != '.' && name[1] != 'x'))
+    if (GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE || !name || name[0] != '$' ||
+        !strchr("axtd", name[1]) || !name[1] || (name[2] && name[2] != '.' && name[1] != 'x'))
         return true;
     if (marks->count == marks->room) {
         const size_t room = marks->room ? marks->room * 2 : 64;

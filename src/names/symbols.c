@@ -123,6 +123,8 @@ static bool parse_kallsyms(char *line, const char *module, struct names_symbol *
     symbol->binding = *at == 't' ? PUG_NAMES_LOCAL : *at == 'T' ? PUG_NAMES_GLOBAL : PUG_NAMES_WEAK;
     symbol->label = true; /* it reaches to the next one */
     symbol->end = UINT64_MAX;
+    if (**name == '$') /* marks of modules that tell code from data */
+        return false;
     return symbol->start != 0; /* addresses are hidden: all are 0 */
 }
 
@@ -155,7 +157,7 @@ bool pug_names_symbols_text(struct names_symbols *symbols, struct names_strings 
                         : parse_jit(line, &symbol, &name);
         symbol.start -= wanted->moved;
         symbol.end -= symbol.label ? 0 : wanted->moved;
-        if (!good || !*name || *name == '$')
+        if (!good || !*name)
             continue;
         symbol.name = pug_names_string(strings, name);
         if (!symbol.name || !pug_names_symbols_add(symbols, &symbol))

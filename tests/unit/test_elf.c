@@ -120,7 +120,7 @@ static void make_sample(struct sample *sample, unsigned machine)
     add_symbol(sample, "$x", ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE), 0x400000, 0, TEXT);
     add_symbol(sample, "_start", ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE), 0x400000, 0, TEXT);
     add_symbol(sample, "outer", ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0x400020, 0x40, TEXT);
-    add_symbol(sample, "inner", ELF64_ST_INFO(STB_LOCAL, STT_FUNC), 0x400030, 0x10, TEXT);
+    add_symbol(sample, "$inner", ELF64_ST_INFO(STB_LOCAL, STT_FUNC), 0x400030, 0x10, TEXT);
     add_symbol(sample, "label", ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE), 0x400050, 0, TEXT);
     add_symbol(sample, "last", ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0x4000f1, 0, TEXT);
     add_symbol(sample, "data", ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0x400080, 0x10, TEXT);
@@ -130,7 +130,7 @@ static void make_sample(struct sample *sample, unsigned machine)
 /* All symbols, and those of ranges. */
 static void check_lists(const struct pug_image *image)
 {
-    static const char *const all[] = {"_start", "outer", "inner", "last"};
+    static const char *const all[] = {"_start", "outer", "$inner", "last"};
     struct pug_symbol symbol = {0};
     size_t count = 0;
     for (; pug_image_symbol_at(image, count, &symbol); count++)
@@ -167,7 +167,7 @@ static void segments_and_symbols(void **state)
         uint64_t address;
         const char *name;
     } names[] = {{0x40ffff, NULL},    {0x410000, "_start"}, {0x41001f, "_start"},
-                 {0x410020, "outer"}, {0x410030, "inner"},  {0x41003f, "inner"},
+                 {0x410020, "outer"}, {0x410030, "$inner"},  {0x41003f, "$inner"},
                  {0x410040, "outer"}, {0x410050, "outer"},  {0x41005f, "outer"},
                  {0x410060, NULL},    {0x410080, NULL},     {0x4100f1, "last"},
                  {0x4100ff, "last"},  {0x410100, NULL},     {0, NULL}};
@@ -186,11 +186,11 @@ static void segments_and_symbols(void **state)
     assert_int_equal(pug_image_add_elf(image, &anywhere, file_path, 0x10000),
                      PUG_ERR_MEM_ACC_OVERLAP);
     assert_int_equal(pug_image_add_elf(image, &anywhere, file_path, 0), PUG_OK);
-    assert_string_equal(name_at(image, 0x400034), "inner");
+    assert_string_equal(name_at(image, 0x400034), "$inner");
     /* removed: not found any more, but the name stays readable */
     assert_int_equal(pug_image_remove(image, 0x410000, PUG_SPACE_ANY), PUG_OK);
     assert_null(name_at(image, 0x410034));
-    assert_string_equal(symbol.name, "inner");
+    assert_string_equal(symbol.name, "$inner");
     pug_image_free(image);
     free(sample);
 }

@@ -320,6 +320,13 @@ static void test_symbols_alone(void **state)
     struct pug_names_line line;
     assert_false(pug_names_line(file, 0x1000, &line));
     assert_false(pug_names_has_lines(file));
+    /* functions of Swift begin like the marks that tell code from data */
+    shell("objcopy --redefine-sym quiet='$s5quiet' plain swift");
+    file = open_file(names, "swift");
+    bool swift = false;
+    for (size_t n = 0; pug_names_function_at(file, n, &function); n++)
+        swift = swift || strcmp(function.name, "$s5quiet") == 0;
+    assert_true(swift);
     pug_names_free(names);
 }
 
@@ -411,11 +418,13 @@ static void test_texts(void **state)
                      PUG_OK);
     assert_ptr_equal(file, again);
     write_text("jit.map", "7f0000001000 20 LazyCompile:*run /app/a b.js:3\n7f0000001020 0 none\n"
-                          "fffffffffffffff0 20 wraps\n");
+                          "fffffffffffffff0 20 wraps\n7f0000001040 8 $lambda\n");
     snprintf(path, sizeof(path), "%s/jit.map", folder);
     assert_int_equal(pug_names_open_text(names, PUG_NAMES_JIT_MAP, "[jit]", path, &file), PUG_OK);
     assert_true(pug_names_function(file, UINT64_C(0x7f000000101f), &function));
     assert_string_equal(function.name, "LazyCompile:*run /app/a b.js:3");
+    assert_true(pug_names_function(file, UINT64_C(0x7f0000001040), &function));
+    assert_string_equal(function.name, "$lambda");
     assert_false(pug_names_function(file, UINT64_C(0x7f0000001020), &function));
     write_text("empty", "");
     snprintf(path, sizeof(path), "%s/empty", folder);
