@@ -14,6 +14,7 @@
 
 /* Bits of an attribute's flags. */
 #define SAMPLE_ID_ALL (UINT64_C(1) << 18)
+#define USE_CLOCKID   (UINT64_C(1) << 25)
 
 /* ---- attributes ---- */
 
@@ -41,6 +42,18 @@ static void lay_out(struct pug_perf_attr *attr)
     attr->id_from_end = (uint8_t)(id_at < 0 ? 0 : size - id_at);
 }
 
+/** What records' times are of, if not perf's own clock. */
+static const char *clock_called(uint32_t id)
+{
+    static const char *const names[] = {[0] = "CLOCK_REALTIME",
+                                        [1] = "CLOCK_MONOTONIC",
+                                        [4] = "CLOCK_MONOTONIC_RAW",
+                                        [7] = "CLOCK_BOOTTIME",
+                                        [11] = "CLOCK_TAI"};
+    const char *name = id < sizeof(names) / sizeof(names[0]) ? names[id] : NULL;
+    return name ? name : "another clock";
+}
+
 enum pug_status pug_perf_take_attr(struct pug_perf *perf, const uint8_t *attr, size_t size,
                                    const uint8_t *ids, size_t id_count)
 {
@@ -56,6 +69,8 @@ enum pug_status pug_perf_take_attr(struct pug_perf *perf, const uint8_t *attr, s
                                     .sample_type = pug_bytes_64(attr + 24),
                                     .flags = pug_bytes_64(attr + 40)};
     lay_out(taken);
+    if ((taken->flags & USE_CLOCKID) && size >= 96)
+        perf->own_clock = clock_called(pug_bytes_32(attr + 92));
     perf->has_times |= (taken->flags & SAMPLE_ID_ALL) && (taken->sample_type & SAMPLE_TIME);
     for (size_t i = 0; i < id_count; i++) {
         struct pug_perf_id *id = pug_capture_add(perf->capture, &perf->ids, sizeof(*id));

@@ -155,7 +155,12 @@ enum pug_status pug_perf_settle_ids(struct pug_perf *perf)
     }
     all_virtual |= perf->cpus.count > 0 &&
                    pug_settings_number(&perf->capture->options.settings, "timestamp_virtual", 0);
-    perf->virtual_time = all_virtual && perf->clock.known && perf->has_times;
+    perf->virtual_time = all_virtual && perf->clock.known && perf->has_times && !perf->own_clock;
+    if (all_virtual && perf->clock.known && perf->own_clock)
+        pug_capture_say(perf->capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: its records have times of %s, and the trace's timestamps can be "
+                        "turned into perf's clock alone: they are counted as ticks",
+                        perf->capture->path, perf->own_clock);
     settle_id_format(perf);
     if (perf->info_version >= 2 && perf->hw_ids.count > 0)
         settle_by_records(perf);

@@ -357,7 +357,7 @@ static struct pug_capture_time record_times(const struct pug_perf *perf)
         return (struct pug_capture_time){.unit = PUG_CAPTURE_NO_TIME, .origin = "order of records"};
     return (struct pug_capture_time){
         .unit = PUG_CAPTURE_NANOSECONDS,
-        .origin = "perf clock",
+        .origin = perf->own_clock ? perf->own_clock : "perf clock",
         .first = perf->first_sample,
         .last = perf->last_sample ? perf->last_sample : perf->last_time,
     };

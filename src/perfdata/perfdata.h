@@ -201,7 +201,8 @@ struct pug_perf {
     uint64_t last_id;
     uint32_t last_attr;
     bool simpleperf;
-    bool has_times; /**< of records */
+    bool has_times;        /**< of records */
+    const char *own_clock; /**< that these are of, where it is not perf's; else NULL */
     uint64_t last_time;
     uint32_t order; /**< of records */
     bool piped;

@@ -387,6 +387,26 @@ static void test_perf(void **state)
     perf_story_free(&story);
 }
 
+/** Records that have times of another clock (perf record -k) are not compared with trace. */
+static void test_other_clock(void **state)
+{
+    enum { ATTRS = 120, ATTR = 144, FLAGS = 40, CLOCK = 92 };
+    struct perf_story story;
+    (void)state;
+    perf_story_make(&story, &(struct perf_story_config){.seed = 5, .slices = 20, .cpus = 2});
+    for (size_t at = ATTRS; at < ATTRS + 2 * ATTR; at += ATTR) {
+        story.file.data[at + FLAGS + 3] |= 1u << 1; /* use_clockid */
+        story.file.data[at + CLOCK] = 1;
+    }
+    struct pug_capture *capture = open_with(perf_story_write(&story), NULL, NULL, 0);
+    assert_int_equal(pug_capture_times(capture).unit, PUG_CAPTURE_TICKS);
+    assert_int_equal(pug_capture_record_times(capture).unit, PUG_CAPTURE_NANOSECONDS);
+    assert_string_equal(pug_capture_record_times(capture).origin, "CLOCK_MONOTONIC");
+    check(capture);
+    pug_capture_free(capture);
+    perf_story_free(&story);
+}
+
 /* ---- both ways ---- */
 
 /** What is said of a time is the first timestamp of it, or later. */
@@ -460,9 +480,10 @@ static void test_ways_of_perf(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_snapshots),        cmocka_unit_test(test_local),
-        cmocka_unit_test(test_stream),           cmocka_unit_test(test_perf),
-        cmocka_unit_test(test_ways_of_settings), cmocka_unit_test(test_ways_of_perf),
+        cmocka_unit_test(test_snapshots),    cmocka_unit_test(test_local),
+        cmocka_unit_test(test_stream),       cmocka_unit_test(test_perf),
+        cmocka_unit_test(test_other_clock),  cmocka_unit_test(test_ways_of_settings),
+        cmocka_unit_test(test_ways_of_perf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
