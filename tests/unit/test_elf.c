@@ -167,7 +167,7 @@ static void segments_and_symbols(void **state)
         uint64_t address;
         const char *name;
     } names[] = {{0x40ffff, NULL},    {0x410000, "_start"}, {0x41001f, "_start"},
-                 {0x410020, "outer"}, {0x410030, "$inner"},  {0x41003f, "$inner"},
+                 {0x410020, "outer"}, {0x410030, "$inner"}, {0x41003f, "$inner"},
                  {0x410040, "outer"}, {0x410050, "outer"},  {0x41005f, "outer"},
                  {0x410060, NULL},    {0x410080, NULL},     {0x4100f1, "last"},
                  {0x4100ff, "last"},  {0x410100, NULL},     {0, NULL}};
