@@ -36,6 +36,7 @@ struct mapping {
     uint32_t object;
     uint64_t first, last, offset;
     uint64_t seen_first, seen_last; /* what of it is known to be no other file's */
+    bool chosen;                    /* its object is one to tell of */
 };
 
 /* Files are mapped by whole pages; llvm-profgen takes them to be of this size. */
@@ -69,6 +70,8 @@ struct brstack {
     struct pug_capture *capture;
     struct pug_sink sink;
     struct profile_table threads, mappings;
+    const char *const *names; /* of the objects to tell of */
+    size_t name_count;        /* 0: of all */
     bool failed;
 };
 
@@ -173,8 +176,26 @@ static bool has_seen(const struct mapping *mapping, int32_t pid, uint64_t addres
            address <= mapping->seen_last;
 }
 
-/* Readers want to know what lies where before it runs there. */
-static void see_memory(struct part *part, const struct pug_situation *situation, uint64_t address)
+/* Is the object one to tell of? */
+static bool is_chosen(const struct brstack *all, uint32_t number)
+{
+    const struct pug_capture_object *object = pug_capture_object_at(all->capture, number);
+    bool chosen = all->name_count == 0;
+    struct pug_profile_object is = {.path = object ? object->path : ""};
+    if (object && object->build_id_size <= sizeof(is.build_id)) {
+        memcpy(is.build_id, object->build_id, object->build_id_size);
+        is.build_id_size = object->build_id_size;
+    }
+    for (size_t i = 0; i < all->name_count && !chosen; i++)
+        chosen = pug_profile_object_is(&is, all->names[i]);
+    return chosen;
+}
+
+/*
+ * Readers want to know what lies where before it runs there. False: it is in none of the objects
+ * that are to be told of.
+ */
+static bool see_memory(struct part *part, const struct pug_situation *situation, uint64_t address)
 {
     const struct pug_capture_task *task = NULL;
     struct pug_location location;
@@ -183,22 +204,25 @@ static void see_memory(struct part *part, const struct pug_situation *situation,
     if (situation->task != PUG_NO_TASK)
         task = pug_capture_task_at(part->all->capture, situation->task);
     const int32_t pid = task ? task->pid : 1;
-    if (has_seen(last, pid, address) ||
-        !pug_capture_locate(part->all->capture, situation, address, &location))
-        return;
-    const struct mapping seen = {pid,
-                                 task ? task->tid : 1,
-                                 location.object,
-                                 location.piece_first,
-                                 location.piece_last,
-                                 location.offset - (address - location.piece_first),
-                                 location.first,
-                                 location.last};
+    if (has_seen(last, pid, address))
+        return last->chosen;
+    if (!pug_capture_locate(part->all->capture, situation, address, &location))
+        return part->all->name_count == 0;
+    const struct mapping seen = {.pid = pid,
+                                 .tid = task ? task->tid : 1,
+                                 .object = location.object,
+                                 .first = location.piece_first,
+                                 .last = location.piece_last,
+                                 .offset = location.offset - (address - location.piece_first),
+                                 .seen_first = location.first,
+                                 .seen_last = location.last,
+                                 .chosen = is_chosen(part->all, location.object)};
     if (!last || !same_mapping(last, &seen))
         last = add(&part->mappings, &part->mapping_count, &part->mapping_room, sizeof(*last));
     part->failed |= !last;
     if (last)
         *last = seen;
+    return seen.chosen;
 }
 
 static void take_range(struct part *part, const struct pug_situation *situation,
@@ -209,8 +233,9 @@ static void take_range(struct part *part, const struct pug_situation *situation,
     const bool taken = branch && (range->flags & PUG_ELEM_EXECUTED);
     const bool returns = taken && (range->last_subtype == PUG_SUB_V8_ERET ||
                                    range->last_subtype == PUG_SUB_EXCEPTION_RETURN);
-    see_memory(part, situation, range->start);
-    if (returns) /* from an exception, to what has nothing to do with it */
+    if (!see_memory(part, situation, range->start))
+        put_step(part, situation, STEP_BROKEN, 0, 0);
+    else if (returns) /* from an exception, to what has nothing to do with it */
         put_step(part, situation, STEP_ARRIVED, 0, range->start);
     else
         put_step(part, situation, taken ? STEP_TAKEN : STEP_RANGE, range->start,
@@ -269,7 +294,7 @@ static void put_mapping(struct brstack *all, const struct mapping *mapping)
     uint32_t number;
     bool is_new = false;
     all->failed |= pug_profile_table_add(&all->mappings, mapping, &number, &is_new) != PUG_OK;
-    if (all->failed || !is_new || !object)
+    if (all->failed || !is_new || !object || !mapping->chosen)
         return;
     pug_sink_format(&all->sink,
                     "PERF_RECORD_MMAP2 %" PRIi32 "/%" PRIi32 ": [0x%" PRIx64 "(0x%" PRIx64 ") @ ",
@@ -376,7 +401,9 @@ enum pug_status pug_profile_brstack(struct pug_capture *capture,
     struct pug_capture_selection selection =
         options->selection ? *options->selection : (struct pug_capture_selection){0};
     struct pug_capture_result result = {0};
-    selection.objects = NULL;
+    all.names = selection.objects;
+    all.name_count = selection.object_count;
+    selection.objects = NULL; /* what lies between is to be seen */
     selection.object_count = 0;
     const struct pug_capture_decode decode = {.context = &all,
                                               .begin = begin,

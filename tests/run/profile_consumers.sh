@@ -121,6 +121,14 @@ if have genhtml; then
   genhtml --branch-coverage -o html here.info >said 2>&1 || fail "genhtml: $(cat said)"
 fi
 
+# branch stacks of one object: neither another one's mapping, nor branches to or from it
+profile --format brstack --dso libpaw.so "$data/thread-v1.data" >stacks || fail "brstack --dso"
+[[ $(grep MMAP2 stacks | sed 's/.* //' | sort -u) == */libpaw.so ]] || fail "brstack --dso: $(grep MMAP2 stacks)"
+read -r first size < <(sed -n 's/.*\[0x\([0-9a-f]*\)(0x\([0-9a-f]*\)).*/\1 \2/p' stacks | head -1)
+for place in $(grep -v MMAP2 stacks | grep -o '0x[0-9a-f]*/0x[0-9a-f]*' | tr / ' '); do
+  ((place >= 0x$first && place < 0x$first + 0x$size)) || fail "brstack --dso: $place is not in libpaw.so"
+done
+
 # pprof
 profile --format pprof "$data/thread-v1.data" -o p.pb.gz || fail "pprof"
 if have perl; then

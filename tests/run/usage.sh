@@ -48,8 +48,6 @@ said 0 "" info --help
 grep -q "^  orbflow " output || { echo "info --help: no transports"; bad=1; }
 [[ $(grep -c "^  plain " output) == 1 ]] || { echo "info --help: not each transport once"; bad=1; }
 
-said 2 "pugmark: --dso: branch stacks lead through all programs*" profile --format brstack --dso one none
-
 # Inputs that are none.
 mkdir folder
 printf 'text' >text

@@ -7,11 +7,13 @@
 #include "support/recording.h"
 #include "text/sink.h"
 
-static char *stacks_of(struct pug_capture *capture)
+/** Of the objects of a name; NULL: of all. */
+static char *stacks_of(struct pug_capture *capture, const char *name)
 {
     struct pug_memory memory = {0};
     struct pug_sink sink = pug_memory_sink(&memory);
-    const struct pug_profiler_options options = {.threads = 1};
+    const struct pug_capture_selection selection = {.objects = &name, .object_count = name != NULL};
+    const struct pug_profiler_options options = {.threads = 1, .selection = &selection};
     assert_int_equal(pug_profile_brstack(capture, &options, sink.put, sink.context, NULL), PUG_OK);
     pug_sink_put(&sink, "", 1);
     assert_false(memory.failed);
@@ -36,7 +38,7 @@ static void expect_one_mapping(const char *name, const char *where)
     struct pug_capture *capture;
     snprintf(path, sizeof(path), "%s/tests/captures/%s", PUG_SOURCE_DIR, name);
     assert_int_equal(pug_capture_open(path, NULL, &capture), PUG_OK);
-    char *text = stacks_of(capture);
+    char *text = stacks_of(capture, NULL);
     assert_int_equal(mappings_in(text), 1);
     text[strlen(where)] = '\0';
     assert_string_equal(text, where);
@@ -123,8 +125,13 @@ static void expect_stacks(const char *protocol, const struct rec_unit_class *uni
     const char *path =
         made_folder_file(&folder, "trace", recording.trace.data, recording.trace.size);
     assert_int_equal(pug_capture_open(path, &options, &capture), PUG_OK);
-    char *text = stacks_of(capture);
+    char *text = stacks_of(capture, NULL), *chosen = stacks_of(capture, "code");
+    char *other = stacks_of(capture, "other");
     assert_int_equal(mappings_in(text), 1);
+    assert_string_equal(chosen, text);
+    assert_string_equal(other, "");
+    free(chosen);
+    free(other);
     assert_string_equal(strchr(text, '\n') + 1,
                         "             1008 0x1000/0x1008/P/-/-/0/  \n"
                         "             1048 0x1040/0x1048/P/-/-/0/  \n"

@@ -242,11 +242,6 @@ int profile_brstack(const struct input_options *input, char **operands, const ch
     struct pug_outfile *file;
     const char *target = path && !pug_peers_helps(input_peers()) ? path : "-";
     int code = EXIT_DONE;
-    if (input->objects.count > 0) {
-        fprintf(stderr, "pugmark: --dso: branch stacks lead through all programs; who reads them "
-                        "takes what is of one\n");
-        return EXIT_USAGE;
-    }
     errno = 0;
     if (pug_outfile_open(target, &file) != PUG_OK) {
         fprintf(stderr, "pugmark: %s: %s\n", target, strerror(errno));
