@@ -402,6 +402,36 @@ static size_t two_sets(uint8_t *trace)
     return size;
 }
 
+/** A source that has a stream of its own, in blocks of a size; counted on the way, or not. Frees
+ * the image. */
+static void decode_alone(const struct pug_source_config *config, struct pug_image *image,
+                         const uint8_t *trace, size_t size, size_t block, struct seen *seen,
+                         struct pug_counts *counts)
+{
+    const struct pug_tree_config plain = {.transport = "plain", .image = image};
+    struct pug_tree *tree;
+    assert_int_equal(pug_tree_new(&plain, &tree), PUG_OK);
+    assert_int_equal(pug_tree_add_source(tree, config, NULL), PUG_OK);
+    pug_tree_on_elements(tree, take, seen);
+    pug_tree_count(tree, counts);
+    for (size_t at = 0, used; at < size; at += used)
+        assert_int_equal(
+            pug_tree_data(tree, at, trace + at, size - at < block ? size - at : block, &used),
+            PUG_RESP_CONT);
+    assert_int_equal(pug_tree_end(tree), PUG_RESP_CONT);
+    pug_tree_count(tree, NULL);
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
+static struct pug_image *image_with(uint64_t address, const uint8_t *bytes, size_t size)
+{
+    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
+    struct pug_image *image = pug_image_new();
+    pug_image_add_buffer(image, &anywhere, address, bytes, size);
+    return image;
+}
+
 static void decode(const uint8_t *trace, size_t size, struct pug_counts *by_elements,
                    struct pug_counts *counts)
 {
@@ -416,21 +446,9 @@ static void decode(const uint8_t *trace, size_t size, struct pug_counts *by_elem
         .decode = true};
     const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
     struct seen seen = {.counts = by_elements};
-    struct pug_image *image = pug_image_new();
-    struct pug_tree *tree;
-    size_t used;
-    pug_image_add_buffer(image, &anywhere, 0x1000, branch, sizeof(branch));
+    struct pug_image *image = image_with(0x1000, branch, sizeof(branch));
     pug_image_add_buffer(image, &anywhere, 0x2010, both, sizeof(both));
-    const struct pug_tree_config plain = {.transport = "plain", .image = image};
-    assert_int_equal(pug_tree_new(&plain, &tree), PUG_OK);
-    assert_int_equal(pug_tree_add_source(tree, &config, NULL), PUG_OK);
-    pug_tree_on_elements(tree, take, &seen);
-    pug_tree_count(tree, counts);
-    assert_int_equal(pug_tree_data(tree, 0, trace, size, &used), PUG_RESP_CONT);
-    assert_int_equal(pug_tree_end(tree), PUG_RESP_CONT);
-    pug_tree_count(tree, NULL);
-    pug_tree_free(tree);
-    pug_image_free(image);
+    decode_alone(&config, image, trace, size, SIZE_MAX, &seen, counts);
 }
 
 /** A branch goes to an address in A32 and in T32: not the same block. */
@@ -531,24 +549,9 @@ static void decode_waiting(struct seen *seen, struct pug_counts *counts, size_t 
         .protocol = "ETMV3", .settings = {.items = settings, .count = 4}, .decode = true};
     const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
     uint8_t trace[HEADERS + 16];
-    const size_t size = waiting(trace);
-    struct pug_image *image = pug_image_new();
-    struct pug_tree *tree;
-    pug_image_add_buffer(image, &anywhere, 0x8000, there, sizeof(there));
+    struct pug_image *image = image_with(0x8000, there, sizeof(there));
     pug_image_add_buffer(image, &anywhere, 0x8010, back, sizeof(back));
-    const struct pug_tree_config plain = {.transport = "plain", .image = image};
-    assert_int_equal(pug_tree_new(&plain, &tree), PUG_OK);
-    assert_int_equal(pug_tree_add_source(tree, &config, NULL), PUG_OK);
-    pug_tree_on_elements(tree, take, seen);
-    pug_tree_count(tree, counts);
-    for (size_t at = 0, used; at < size; at += used)
-        assert_int_equal(
-            pug_tree_data(tree, at, trace + at, size - at < block ? size - at : block, &used),
-            PUG_RESP_CONT);
-    assert_int_equal(pug_tree_end(tree), PUG_RESP_CONT);
-    pug_tree_count(tree, NULL);
-    pug_tree_free(tree);
-    pug_image_free(image);
+    decode_alone(&config, image, trace, waiting(trace), block, seen, counts);
 }
 
 /** What waits is told in the instruction set of its time, and its cycles are of what ran before. */
@@ -572,12 +575,89 @@ static void test_waiting(void **state)
     pug_counts_free(plain.counts);
 }
 
+/* ---- exception returns ---- */
+
+#define RETURNS 40
+
+/** 1000: bl 1010; cbz x0, 100c; cbz x0, 1000; b 1000; 1010: nop; eret */
+static const uint8_t returning[] = {0x04, 0x00, 0x00, 0x94, 0x40, 0x00, 0x00, 0xb4,
+                                    0xc0, 0xff, 0xff, 0xb4, 0xfd, 0xff, 0xff, 0x17,
+                                    0x1f, 0x20, 0x03, 0xd5, 0xe0, 0x03, 0x9f, 0xd6};
+
+/**
+ * The call and the ERET, whose place is on the return stack, or told; then two atoms N, and an
+ * address where execution cannot have gone.
+ */
+static size_t exception_returns(uint8_t *trace, bool stack)
+{
+    static const uint8_t begin[] = {0, 0, 0,    0, 0,    0, 0, 0, 0, 0, 0, 0x80,
+                                    1, 0, 0x85, 0, 0x08, 0, 0, 0, 0, 0, 0, 0x31},
+                         call[] = {0xf7, 0xf7}, told[] = {0x9a, 1, 8, 0, 0},
+                         elsewhere[] = {0xd8, 0x9a, 0, 8, 0, 0};
+    uint8_t *at = trace;
+    memcpy(at, begin, sizeof(begin));
+    at += sizeof(begin);
+    for (unsigned i = 0; i < RETURNS; i++) {
+        memcpy(at, call, sizeof(call));
+        at += sizeof(call);
+        if (!stack) {
+            memcpy(at, told, sizeof(told));
+            at += sizeof(told);
+        }
+        memcpy(at, elsewhere, sizeof(elsewhere));
+        at += sizeof(elsewhere);
+    }
+    *at++ = 0xf7;
+    return (size_t)(at - trace);
+}
+
+static void decode_returns(bool stack, size_t block, struct pug_counts *by_elements,
+                           struct pug_counts *counts)
+{
+    const struct pug_setting settings[] = {{.name = "TRCIDR0", .value = 0x28000EA1},
+                                           {.name = "TRCIDR1", .value = 0x4100FFF3},
+                                           {.name = "TRCIDR2", .value = 0x488},
+                                           {.name = "TRCCONFIGR", .value = stack ? 0x1001 : 1},
+                                           {.name = "TRCDEVARCH", .value = 0x47705A13},
+                                           {.name = "TRCTRACEIDR", .value = 0x10},
+                                           {.name = "arch", .value = PUG_ARCH_V8},
+                                           {.name = "profile", .value = PUG_PROFILE_A}};
+    const struct pug_source_config config = {
+        .protocol = "ETE",
+        .settings = {.items = settings, .count = sizeof(settings) / sizeof(settings[0])},
+        .decode = true};
+    uint8_t trace[32 + RETURNS * 16];
+    struct seen seen = {.counts = by_elements};
+    decode_alone(&config, image_with(0x1000, returning, sizeof(returning)), trace,
+                 exception_returns(trace, stack), block, &seen, counts);
+}
+
+/** An exception return is counted before the ranges behind it: each that cannot be is told. */
+static void test_exception_returns(void **state)
+{
+    static const size_t blocks[] = {SIZE_MAX, 1, 7, 100};
+    (void)state;
+    for (unsigned stack = 0; stack < 2; stack++) {
+        struct pug_counts *expected = pug_counts_new();
+        decode_returns(stack, SIZE_MAX, expected, NULL);
+        assert_int_equal(pug_counts_contradictions(expected), RETURNS);
+        for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+            struct pug_counts *counts = pug_counts_new();
+            decode_returns(stack, blocks[i], NULL, counts);
+            counts_assert_equal(expected, counts, "exception returns", stack ? "stack" : "told");
+            pug_counts_free(counts);
+        }
+        pug_counts_free(expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts),   cmocka_unit_test(test_two_sets),
         cmocka_unit_test(test_waiting), cmocka_unit_test(test_contexts),
-        cmocka_unit_test(test_total),   TEST_CAPTURES(test_captures),
+        cmocka_unit_test(test_total),   cmocka_unit_test(test_exception_returns),
+        TEST_CAPTURES(test_captures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

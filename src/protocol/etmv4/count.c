@@ -79,11 +79,18 @@ static void leave_count(struct count *c, const struct pug_etmv4_aim *aim, uint64
     leave_behind(c, last, taken, index);
 }
 
+/** Elements that came before are counted before. False: the consumer waits, or code is another. */
+static bool count_earlier(const struct count *c)
+{
+    struct pug_batch *batch = c->d->stage->out.batch;
+    return batch->count == 0 || (batch->flush(batch) && !pug_codemap_outdated(c->d->map));
+}
+
 /** Find the block where the decoder stands. False: it does not hop, or has no number. */
 static bool enter_count(struct count *c, struct pug_etmv4_aim *aim, uint64_t index)
 {
     const struct pug_block *block = pug_etmv4_enter(c->d, aim, index);
-    if (!block || !can_number(block, c->d->map->epoch))
+    if (!block || !count_earlier(c) || !can_number(block, c->d->map->epoch))
         return false;
     struct pug_count_seam *seam = seam_of(c);
     if (seam)

@@ -222,6 +222,8 @@ pug_etmv4_ride(struct pug_etmv4_reader *r, struct pug_etmv4_decoder *d, struct p
             element = pug_etmv4_leave(d, chain, element, from, taken,
                                       pug_etmv4_last_index(batch, element, ran, want));
             from = NULL;
+            if (want == PUG_WANT_COUNTS && batch->count > told)
+                break; /* an EXCEPTION_RET is counted before what comes behind it */
         }
         if (want == PUG_WANT_EACH && !pug_etmv4_deliver(d, &element, epoch, &ran, want))
             break;
