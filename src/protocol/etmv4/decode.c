@@ -315,6 +315,9 @@ void pug_etmv4_set_way(decoder *d)
     d->way = PUG_ETMV4_QUEUES;
     if (d->state != PUG_ETMV4_DECODE || d->config->idr8 != 0 || d->checks)
         return;
+    /* After a cancel of what waited for its address that is still counted, or will not be. */
+    if (d->pending_address || d->depth != 0)
+        return;
     while (head != queue->tail && is_mark(&queue->ring[head & queue->mask]))
         head++;
     d->way = (uint8_t)way_behind(queue, head);
