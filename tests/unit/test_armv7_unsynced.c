@@ -38,21 +38,29 @@ struct manner {
     bool by_block, by_sink;
 };
 
+static struct pug_tree *new_tree(const char *protocol, const struct pug_quirks *quirks,
+                                 struct pug_source **source)
+{
+    struct pug_setting registers[] = {
+        {"ETMCR", 0, NULL}, {"ETMIDR", 0, NULL}, {"ETMCCER", 0, NULL}, {"ETMTRACEIDR", 1, NULL}};
+    struct pug_source_config config = {.protocol = protocol,
+                                       .settings = {.items = registers, .count = 4}};
+    struct pug_tree_config tree_config = {.quirks = *quirks};
+    struct pug_tree *tree;
+    assert_int_equal(pug_tree_new(&tree_config, &tree), PUG_OK);
+    assert_int_equal(pug_tree_add_source(tree, &config, source), PUG_OK);
+    return tree;
+}
+
 /** Bytes in blocks of two; what a monitor sees, or a sink. */
 static struct pieces cut(const struct manner *manner, const uint8_t *bytes, size_t size)
 {
     bool by_block = manner->by_block;
-    struct pug_setting registers[] = {
-        {"ETMCR", 0, NULL}, {"ETMIDR", 0, NULL}, {"ETMCCER", 0, NULL}, {"ETMTRACEIDR", 1, NULL}};
-    struct pug_source_config config = {.protocol = manner->protocol,
-                                       .settings = {.items = registers, .count = 4}};
-    struct pug_tree_config tree_config = {
-        .quirks = {.etmv3_unsynced_by_block = by_block, .ptm_unsynced_by_block = by_block}};
+    const struct pug_quirks quirks = {.etmv3_unsynced_by_block = by_block,
+                                      .ptm_unsynced_by_block = by_block};
     struct pieces pieces = {.count = 0};
     struct pug_source *source;
-    struct pug_tree *tree;
-    assert_int_equal(pug_tree_new(&tree_config, &tree), PUG_OK);
-    assert_int_equal(pug_tree_add_source(tree, &config, &source), PUG_OK);
+    struct pug_tree *tree = new_tree(manner->protocol, &quirks, &source);
     if (manner->by_sink)
         assert_int_equal(pug_source_sink(source, piece_sink, &pieces), PUG_OK);
     else
@@ -100,10 +108,67 @@ static void test_unsynced(void **state)
     check_pieces(&pieces, &(struct pieces){{0, 4}, {4, 6}, 2});
 }
 
+/* ---- their bytes ---- */
+
+struct bytes {
+    uint8_t all[64];
+    size_t size;
+    struct pieces pieces;
+};
+
+static void collect(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    struct bytes *bytes = context;
+    monitor(&bytes->pieces, op, packet);
+    if (op != PUG_OP_DATA)
+        return;
+    assert_true(packet->raw_size <= sizeof(bytes->all) - bytes->size);
+    memcpy(bytes->all + bytes->size, packet->raw, packet->raw_size);
+    bytes->size += packet->raw_size;
+}
+
+/** PTM's bytes in one block: what a monitor sees where 16 zeros in a row are forgotten. */
+static struct bytes forget_zeros(const uint8_t *bytes, size_t size, bool by_block)
+{
+    const struct pug_quirks quirks = {.ptm_zero_run_lost = 1, .ptm_unsynced_by_block = by_block};
+    struct bytes seen = {.size = 0};
+    struct pug_source *source;
+    struct pug_tree *tree = new_tree("PTM", &quirks, &source);
+    size_t used;
+    pug_source_monitor(source, collect, &seen);
+    assert_int_equal(pug_tree_data(tree, 0, bytes, size, &used), PUG_RESP_CONT);
+    assert_int_equal(pug_tree_end(tree), PUG_RESP_CONT);
+    pug_tree_free(tree);
+    return seen;
+}
+
+/** By that quirk bytes are counted late, but shown in their order. */
+static void test_forgotten_zeros(void **state)
+{
+    static const uint8_t once[] = {0x65, 0x16, 0,    0,    0,    0,    0,    0, 0,
+                                   0,    0,    0,    0,    0,    0,    0,    0, 0,
+                                   0x80, 0x08, 0x37, 0x11, 0x00, 0x00, 0x09, 1, 0x2b},
+                         twice[] = {0, 0, 0,    0, 0, 0,    0, 0, 0, 0, 0, 0, 0,    0,
+                                    0, 0, 0x80, 0, 0, 0,    0, 0, 0, 0, 0, 0, 0,    0,
+                                    0, 0, 0,    0, 0, 0x80, 1, 2, 3, 4, 5, 6, 0x00, 0x22};
+    (void)state;
+    for (unsigned by_block = 0; by_block < 2; by_block++) {
+        struct bytes seen = forget_zeros(once, sizeof(once), by_block);
+        assert_int_equal(seen.size, sizeof(once));
+        assert_memory_equal(seen.all, once, sizeof(once));
+        assert_int_equal(seen.pieces.sizes[0], 16);
+        assert_int_equal(seen.pieces.sizes[1], sizeof(once) - 16);
+        seen = forget_zeros(twice, sizeof(twice), by_block);
+        assert_int_equal(seen.size, sizeof(twice));
+        assert_memory_equal(seen.all, twice, sizeof(twice));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unsynced),
+        cmocka_unit_test(test_forgotten_zeros),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

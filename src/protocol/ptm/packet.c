@@ -244,8 +244,7 @@ void pug_ptm_reader_reset(void *pointer)
     reader->alt_isa = false;
     reader->raw.size = 0;
     reader->zeros = (struct pug_ptm_zeros){.count = zeros};
-    reader->unsynced.size = 0;
-    reader->unsynced_count = 0;
+    pug_ptm_forget_unsynced(reader);
     reader->in_block = reader->told = reader->given = reader->zeros_reported = false;
 }
 

@@ -44,8 +44,9 @@ struct pug_ptm_reader {
 
     /* synchronising */
     struct pug_ptm_zeros zeros;
-    struct pug_rawbytes unsynced; /**< bytes not yet reported */
-    uint32_t unsynced_count;
+    struct pug_rawbytes unsynced; /**< bytes not yet reported, behind `shown` that were */
+    uint32_t shown, unsynced_count;
+    uint32_t lost;       /**< quirk: behind them, as many bytes as zeros that count later */
     bool in_block;       /**< in the middle of a run */
     bool told;           /**< the decoder has had its NOTSYNC */
     bool given;          /**< `unsynced` was given out */
@@ -61,6 +62,9 @@ bool pug_ptm_give(struct pug_ptm_reader *reader, const uint8_t *bytes, size_t si
 /** Look for the first A-sync. */
 bool pug_ptm_find_sync(struct pug_ptm_reader *reader, struct pug_span *span,
                        struct pug_packet *packet);
+
+/** Bytes of that search are not to be shown any more. */
+void pug_ptm_forget_unsynced(struct pug_ptm_reader *reader);
 
 /** Noise of that search which nobody watches, as far as it cannot be an A-sync. */
 void pug_ptm_pass_over_noise(struct pug_ptm_reader *reader, struct pug_span *span);

@@ -14,6 +14,17 @@ static void put_zeros(const struct pug_ptm_zeros *zeros, struct pug_state *state
     pug_state_number(state, zeros->count > 0 ? zeros->index : 0);
 }
 
+/** Bytes that are still to be shown. */
+static void put_unsynced(const struct pug_ptm_reader *reader, struct pug_state *state)
+{
+    const struct pug_rawbytes *bytes = &reader->unsynced;
+    size_t from = reader->shown + (reader->given ? reader->unsynced_count : 0);
+    if (from > bytes->size)
+        from = bytes->size;
+    pug_state_number(state, bytes->size - from);
+    pug_state_put(state, pug_rawbytes_look(bytes) + from, bytes->size - from);
+}
+
 /** What was given out is forgotten with the next bytes. */
 static void put_search(const struct pug_ptm_reader *reader, struct pug_state *state)
 {
@@ -23,8 +34,10 @@ static void put_search(const struct pug_ptm_reader *reader, struct pug_state *st
     pug_state_number(state, reader->told);
     pug_state_number(state, left);
     pug_state_number(state, left > 0 || by_block ? reader->index : 0);
-    if (left > 0)
-        pug_rawbytes_state(&reader->unsynced, state);
+    if (reader->stage->quirks.ptm_zero_run_lost)
+        pug_state_number(state, reader->lost);
+    if (left + reader->lost > 0)
+        put_unsynced(reader, state);
     if (!by_block)
         return;
     pug_state_number(state, reader->in_block);

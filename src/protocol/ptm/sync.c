@@ -32,6 +32,31 @@ static bool carries_twice(const struct pug_ptm_reader *reader)
            reader->stage->monitored;
 }
 
+/** How many bytes there are of those that count; beyond the limit of bytes some are left out. */
+static size_t counted_bytes(const struct pug_ptm_reader *reader)
+{
+    const size_t bytes = reader->unsynced.size - reader->shown;
+    return bytes < reader->unsynced_count ? bytes : reader->unsynced_count;
+}
+
+/** What was given out is forgotten. The rest, by a quirk a long one, moves where that is less. */
+static void drop_given(struct pug_ptm_reader *reader)
+{
+    reader->shown += (uint32_t)counted_bytes(reader);
+    reader->unsynced_count = 0;
+    reader->given = false;
+    if (reader->unsynced.size - reader->shown > reader->shown)
+        return;
+    pug_rawbytes_drop(&reader->unsynced, reader->shown);
+    reader->shown = 0;
+}
+
+void pug_ptm_forget_unsynced(struct pug_ptm_reader *reader)
+{
+    reader->unsynced.size = 0;
+    reader->unsynced_count = reader->shown = reader->lost = 0;
+}
+
 /** What is unsynchronised so far, as a packet. */
 static bool report(struct pug_ptm_reader *reader, struct pug_packet *packet)
 {
@@ -46,7 +71,8 @@ static bool report(struct pug_ptm_reader *reader, struct pug_packet *packet)
     }
     reader->zeros_reported = false;
     reader->given = true;
-    pug_ptm_give(reader, pug_rawbytes_at(&reader->unsynced), reader->unsynced.size, packet);
+    pug_ptm_give(reader, pug_rawbytes_at(&reader->unsynced) + reader->shown, counted_bytes(reader),
+                 packet);
     if (reader->told)
         packet->flags = PUG_PACKET_MONITOR;
     reader->told = true;
@@ -55,22 +81,39 @@ static bool report(struct pug_ptm_reader *reader, struct pug_packet *packet)
     return true;
 }
 
-static void add_unsynced(struct pug_ptm_reader *reader, uint64_t index, const uint8_t *bytes,
-                         size_t count)
+/** So many bytes more count, from this index on. */
+static void count_unsynced(struct pug_ptm_reader *reader, uint64_t index, uint32_t count)
 {
     if (reader->unsynced_count == 0 && !reader->stage->quirks.ptm_unsynced_by_block)
         reader->index = index;
-    pug_rawbytes_add(&reader->unsynced, bytes, count);
-    reader->unsynced_count += (uint32_t)count;
+    reader->unsynced_count += count;
+}
+
+static void add_zeros(struct pug_ptm_reader *reader, uint32_t count)
+{
+    while (count-- > 0)
+        pug_rawbytes_add_byte(&reader->unsynced, 0);
 }
 
 /** The first `count` zeros are not part of an A-sync. */
 static void drop_zeros(struct pug_ptm_reader *reader, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        add_unsynced(reader, reader->zeros.index, (const uint8_t[]){0}, 1);
+    const uint32_t added = reader->lost < count ? reader->lost : count;
+    if (count == 0)
+        return;
+    count_unsynced(reader, reader->zeros.index, count);
+    add_zeros(reader, count - added);
+    reader->lost -= added;
     reader->zeros.count -= count;
     reader->zeros.index += count;
+}
+
+/** Zeros that are kept are no A-sync either: what comes behind them is shown behind them. */
+static void lose_zeros(struct pug_ptm_reader *reader)
+{
+    add_zeros(reader, reader->zeros.count - reader->lost);
+    reader->lost = reader->zeros.count;
+    reader->zeros.maybe = false;
 }
 
 static void add_zero(struct pug_ptm_reader *reader, uint64_t index)
@@ -86,7 +129,8 @@ static void add_zero(struct pug_ptm_reader *reader, uint64_t index)
         return;
     drop_zeros(reader, ZERO_LIMIT - A_SYNC_ZEROS);
     zeros->run = A_SYNC_ZEROS;
-    zeros->maybe = !reader->stage->quirks.ptm_zero_run_lost;
+    if (reader->stage->quirks.ptm_zero_run_lost)
+        lose_zeros(reader);
 }
 
 /** A byte of an unsynchronised stream; true when it ends an A-sync. */
@@ -102,7 +146,8 @@ static bool look_at(struct pug_ptm_reader *reader, uint64_t index, const uint8_t
     if (zeros->maybe)
         drop_zeros(reader, zeros->count);
     zeros->maybe = false;
-    add_unsynced(reader, index, byte, 1);
+    count_unsynced(reader, index, 1);
+    pug_rawbytes_add_byte(&reader->unsynced, *byte);
     return false;
 }
 
@@ -112,6 +157,7 @@ static bool found(struct pug_ptm_reader *reader, struct pug_packet *packet)
         reader->index = reader->zeros.index;
     pug_ptm_make_zeros(reader, reader->zeros.count, (const uint8_t[]){0x80});
     reader->zeros = (struct pug_ptm_zeros){0};
+    pug_ptm_forget_unsynced(reader);
     reader->in_block = false;
     reader->stage->takes = PUG_TAKES_SPLICED;
     reader->state = PUG_PTM_AT_HEADER;
@@ -123,7 +169,10 @@ static void begin_block(struct pug_ptm_reader *reader, const struct pug_span *sp
 {
     reader->in_block = true;
     reader->carried = reader->zeros.count;
-    if (!reader->zeros.maybe && reader->stage->quirks.ptm_unsynced_by_block)
+    if (!reader->stage->quirks.ptm_unsynced_by_block)
+        return;
+    pug_ptm_forget_unsynced(reader); /* none of the block before are shown any more */
+    if (!reader->zeros.maybe)
         reader->index = pug_span_index(span);
 }
 
@@ -131,11 +180,8 @@ static bool search(struct pug_ptm_reader *reader, struct pug_span *span, struct 
 {
     if (reader->zeros_reported)
         return report(reader, packet);
-    if (reader->given) {
-        reader->unsynced.size = 0;
-        reader->unsynced_count = 0;
-        reader->given = false;
-    }
+    if (reader->given)
+        drop_given(reader);
     if ((!reader->in_block || span->at == span->run->bytes) && span->at < span->end)
         begin_block(reader, span);
     while (span->at < span->end) {
@@ -192,15 +238,15 @@ static size_t pass_others(struct pug_ptm_reader *reader, const struct pug_span *
     if (passed == 0)
         return 0;
     reader->stage->stats.unsynced += held;
-    reader->unsynced.size = 0;
-    reader->unsynced_count = 0;
+    pug_ptm_forget_unsynced(reader);
     return passed;
 }
 
 void pug_ptm_pass_over_noise(struct pug_ptm_reader *reader, struct pug_span *span)
 {
-    if (reader->state != PUG_PTM_UNSYNCED || !reader->told ||
-        reader->stage->quirks.ptm_unsynced_by_block)
+    const struct pug_quirks *quirks = &reader->stage->quirks;
+    if (reader->state != PUG_PTM_UNSYNCED || !reader->told || quirks->ptm_unsynced_by_block ||
+        quirks->ptm_zero_run_lost)
         return;
     const size_t passed = reader->zeros.maybe        ? pass_zeros(reader, span)
                           : reader->zeros.count == 0 ? pass_others(reader, span)
