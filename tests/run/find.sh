@@ -106,6 +106,33 @@ ete() {
 input=(--protocol ete --transport plain --params params ete)
 each_way ete
 
+# ---- PTM and ETMv3: exception bytes with the number 0 are no exception ----
+cat >params_armv7 <<'END'
+ETMCR = 0
+ETMIDR = 0x4100F310
+ETMCCER = 0x14000000
+ETMTRACEIDR = 0x10
+END
+printf '\0\0\0\0\0\x80\x08\0\x80\0\0\x21\x83\x40\0\x83\x40\x1d\x72\x08' >ptm
+ptm() { # 0 A-sync, 6 I-sync, 12 and 15 branches, 18 waypoint update
+    missing "--exception 0"
+    found "--exception 14" "15 10 14"
+    found "--address 0x8000" "6 10 0x8000"
+    found "--address 0x8004" "12 10 0x8004"
+}
+input=(--protocol ptm --transport plain --params params_armv7 ptm)
+each_way ptm
+sed 's/F310/F250/' params_armv7 >params_etmv3
+printf '\0\0\0\0\0\x80\x08\x21\0\x80\0\0\x87\x80\x80\x80\x48\0\x87\x80\x80\x80\x48\x1c' >etmv3
+etmv3() { # 0 A-sync, 6 I-sync, 12 and 18 branches
+    missing "--exception 0"
+    found "--exception 14" "18 10 14"
+    found "--address 0x8000" "6 10 0x8000"
+    found "--address 0xc" "12 10 0xc"
+}
+input=(--protocol etmv3 --transport plain --params params_etmv3 etmv3)
+each_way etmv3
+
 # ---- a trigger in CoreSight frames ----
 {
     printf '\x21\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'           # frame 0: source 0x10

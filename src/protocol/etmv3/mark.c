@@ -26,7 +26,7 @@ size_t pug_etmv3_marks(const void *config, const void *data, struct pug_mark mar
             n = pug_mark_put(marks, n, PUG_MARK_TRACE_ON, pug_armv7_trace_on(packet->isync.reason));
         return pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->address.value);
     case PUG_ETMV3_BRANCH_ADDRESS:
-        if (packet->exception.present)
+        if (packet->exception.present && packet->exception.number != 0)
             n = pug_mark_put(marks, n, PUG_MARK_EXCEPTION, packet->exception.number);
         return pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->address.value);
     default: return 0;

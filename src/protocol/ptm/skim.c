@@ -50,7 +50,7 @@ void pug_ptm_skim(void *pointer, struct pug_span *span)
         packet->exception.present = false;
         pug_ptm_parse(reader, at, size);
         uint64_t index = pug_run_index(span->run, at);
-        if (packet->exception.present)
+        if (packet->exception.present && packet->exception.number != 0)
             pug_mark_list_add(list, PUG_MARK_EXCEPTION, index, packet->exception.number);
         pug_mark_list_add(list, PUG_MARK_ADDRESS, index, packet->address.value);
     }
