@@ -106,6 +106,30 @@ ete() {
 input=(--protocol ete --transport plain --params params ete)
 each_way ete
 
+# ---- whatever tells an address ----
+sed 's/0x28000EA1/0x28018EA1/' params >params_q
+{
+    printf "$synchronisation"              # 0
+    printf '\x9d\0\x08\0\0\0\0\0\0'        # 14 ADDR_L_64IS0: 0x1000
+    printf '\xf7\xb4\x04'                  # 23 atom; 24 SRC_ADDR_S_IS0: 0x1010
+    printf '\xf7\xaa\x08\x08\0\0\x02'      # 26 atom; 27 Q: 0x1020, 2 instructions
+    printf '\xa1\x03'                      # 33 Q: 0x1010 again, the second of the last three; 3
+    printf '\xf7\xb6\0\x48\0\0'            # 35 atom; 36 SRC_ADDR_L_32IS0: 0x9000
+    printf '\xb0\xac\x02'                  # 41 SRC_ADDR_MATCH: 0x9000 again; 42 Q without an address
+} >addresses
+addresses() {
+    found "--address 0x1000" "14 10 0x1000"
+    found "--address 0x1010" "24 10 0x1010"
+    found "--address 0x1020" "27 10 0x1020"
+    found "--address 0x1010 --after 25" "33 10 0x1010"
+    missing "--address 0x1010 --after 34"
+    found "--address 0x9000" "36 10 0x9000"
+    found "--address 0x9000 --after 37" "41 10 0x9000"
+    missing "--address 0x9000 --after 42"
+}
+input=(--protocol ete --transport plain --params params_q addresses)
+each_way addresses
+
 # ---- PTM and ETMv3: exception bytes with the number 0 are no exception ----
 cat >params_armv7 <<'END'
 ETMCR = 0
@@ -119,6 +143,7 @@ ptm() { # 0 A-sync, 6 I-sync, 12 and 15 branches, 18 waypoint update
     found "--exception 14" "15 10 14"
     found "--address 0x8000" "6 10 0x8000"
     found "--address 0x8004" "12 10 0x8004"
+    found "--address 0x8010" "18 10 0x8010"
 }
 input=(--protocol ptm --transport plain --params params_armv7 ptm)
 each_way ptm
@@ -132,6 +157,14 @@ etmv3() { # 0 A-sync, 6 I-sync, 12 and 18 branches
 }
 input=(--protocol etmv3 --transport plain --params params_etmv3 etmv3)
 each_way etmv3
+sed 's/ETMCR = 0/ETMCR = 0x10000C/' params_etmv3 >params_data # data only: the I-sync has no address
+printf '\0\0\0\0\0\x80\x08\x21' >data
+data() {
+    found "--trace-on" "6 10 0"
+    missing "--address 0"
+}
+input=(--protocol etmv3 --transport plain --params params_data data)
+each_way data
 
 # ---- a trigger in CoreSight frames ----
 {

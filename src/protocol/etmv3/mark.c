@@ -24,6 +24,8 @@ size_t pug_etmv3_marks(const void *config, const void *data, struct pug_mark mar
             n = pug_mark_put(marks, n, PUG_MARK_OVERFLOW, 0);
         if (packet->isync.reason != PUG_ISYNC_PERIODIC)
             n = pug_mark_put(marks, n, PUG_MARK_TRACE_ON, pug_armv7_trace_on(packet->isync.reason));
+        if (packet->isync.no_address)
+            return n;
         return pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->address.value);
     case PUG_ETMV3_BRANCH_ADDRESS:
         if (packet->exception.present && packet->exception.number != 0)

@@ -38,6 +38,10 @@ size_t pug_etmv4_marks(const void *config, const void *data, struct pug_mark mar
         if (packet->type == PUG_ETMV4_CTXT)
             return n;
         return pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->address.value);
+    case PUG_ETMV4_Q:
+        if (!packet->q_has_address)
+            return n;
+        return pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->address.value);
     case PUG_ETMV4_ADDR_MATCH:
     case PUG_ETMV4_ADDR_S_IS0:
     case PUG_ETMV4_ADDR_S_IS1:
@@ -45,6 +49,13 @@ size_t pug_etmv4_marks(const void *config, const void *data, struct pug_mark mar
     case PUG_ETMV4_ADDR_L_32IS1:
     case PUG_ETMV4_ADDR_L_64IS0:
     case PUG_ETMV4_ADDR_L_64IS1:
+    case PUG_ETMV4_SRC_ADDR_MATCH:
+    case PUG_ETMV4_SRC_ADDR_S_IS0:
+    case PUG_ETMV4_SRC_ADDR_S_IS1:
+    case PUG_ETMV4_SRC_ADDR_L_32IS0:
+    case PUG_ETMV4_SRC_ADDR_L_32IS1:
+    case PUG_ETMV4_SRC_ADDR_L_64IS0:
+    case PUG_ETMV4_SRC_ADDR_L_64IS1:
         return pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->address.value);
     default: return 0;
     }

@@ -69,8 +69,9 @@ void pug_etmv4_skim(void *reader, struct pug_span *span)
             break;
         if (use == SOURCE_ADDRESS) {
             const uint64_t payload = pug_etmv4_ahead(at + 1, end);
-            (void)pug_etmv4_read_address(r, &forms[pug_etmv4_address_row(header)][payload >> 7 & 1],
-                                         payload);
+            address = pug_etmv4_read_address(
+                r, &forms[pug_etmv4_address_row(header)][payload >> 7 & 1], payload);
+            pug_mark_list_add(list, PUG_MARK_ADDRESS, pug_run_index(span->run, at), address);
         }
         at += size;
     }

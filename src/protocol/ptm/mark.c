@@ -28,6 +28,8 @@ size_t pug_ptm_marks(const void *config, const void *data, struct pug_mark marks
         if (packet->exception.present && packet->exception.number != 0)
             n = pug_mark_put(marks, n, PUG_MARK_EXCEPTION, packet->exception.number);
         return pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->address.value);
+    case PUG_PTM_WPOINT_UPDATE:
+        return pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->address.value);
     default: return 0;
     }
 }
