@@ -339,12 +339,12 @@ bool pug_etmv4_put_marks(decoder *d)
 }
 
 enum pug_response pug_etmv4_decode_rest(decoder *d, const packet_ *p, uint32_t done,
-                                        uint32_t events)
+                                        uint32_t elements)
 {
     d->packet_type = p->type;
     d->waited = false;
     begin_round(d);
-    d->round_mark -= done + events;
+    d->round_mark -= elements;
     enum pug_response response = d->way == PUG_ETMV4_DIRECT && is_atom(p->type)
                                      ? decode_atoms(d, p, done)
                                      : decode_packet(d, p);

@@ -476,10 +476,11 @@ enum pug_status pug_etmv4_options_changed(void *decoder);
 enum pug_status pug_etmv4_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void pug_etmv4_decoder_free(void *decoder);
 enum pug_response pug_etmv4_decode(void *decoder, const struct pug_packet *packet);
-/** A packet; `done` of its atoms are done with, before which so many events were put. */
+/** A packet; `done` of its atoms are done with, and so many elements at the batch's end are theirs
+ * and of marks before them. */
 enum pug_response pug_etmv4_decode_rest(struct pug_etmv4_decoder *decoder,
                                         const struct pug_etmv4_packet *packet, uint32_t done,
-                                        uint32_t events);
+                                        uint32_t elements);
 enum pug_response pug_etmv4_lane(void *reader, void *decoder, struct pug_span *span,
                                  enum pug_want want);
 enum pug_response pug_etmv4_resume(void *decoder);

@@ -109,6 +109,12 @@ ride_any(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim
                                  : ride_want(r, d, span, aim, marks, want);
 }
 
+/** By a quirk an error takes ranges back, as long as they are elements. */
+static bool can_count(const decoder *d)
+{
+    return !d->stage->quirks.etm4_error_drops_run;
+}
+
 static bool can_count_paths(const decoder *d)
 {
     return d->stage->paths && !d->config->return_stack && !pug_codemap_is_volatile(d->map) &&
@@ -152,6 +158,16 @@ static bool is_ready(const reader *r, decoder *d, const uint8_t *at, enum pug_wa
     return batch->response < PUG_RESP_WAIT;
 }
 
+/** How many at the end of the batch are of `done` atoms of a packet, and of marks before them. */
+static uint32_t elements_of(const decoder *d, uint32_t done, uint32_t marks)
+{
+    const struct pug_batch *batch = d->stage->out.batch;
+    uint32_t first = batch->count;
+    for (; first > 0 && done > 0; first--)
+        done -= batch->elements[first - 1].type == PUG_ELEM_INSTR_RANGE;
+    return batch->count - (first > marks ? first - marks : 0);
+}
+
 static inline __attribute__((always_inline)) enum pug_response
 ride_all(reader *r, decoder *d, struct pug_span *span, const enum pug_want want)
 {
@@ -168,8 +184,8 @@ ride_all(reader *r, decoder *d, struct pug_span *span, const enum pug_want want)
     const struct pug_etmv4_header *header = &r->config->headers[span->at[-1]];
     r->packet.type = header->type;
     pug_etmv4_set_atoms(&r->packet, header);
-    const unsigned count = 31u - (unsigned)__builtin_clz(left);
-    return pug_etmv4_decode_rest(d, &r->packet, header->atom_count - count, marks.put);
+    const uint32_t done = header->atom_count - (31u - (uint32_t)__builtin_clz(left));
+    return pug_etmv4_decode_rest(d, &r->packet, done, elements_of(d, done, marks.put));
 }
 
 enum pug_response pug_etmv4_lane(void *reader_state, void *state, struct pug_span *span,
@@ -179,8 +195,11 @@ enum pug_response pug_etmv4_lane(void *reader_state, void *state, struct pug_spa
     if (r->special & PUG_ETMV4_UNSYNCED)
         pug_etmv4_pass_over_noise(r, span);
     switch (want) {
+    case PUG_WANT_COUNTS:
+        if (!can_count(state))
+            return ride_all(reader_state, state, span, PUG_WANT_BATCH);
+        return ride_all(reader_state, state, span, PUG_WANT_COUNTS);
     case PUG_WANT_BATCH: return ride_all(reader_state, state, span, PUG_WANT_BATCH);
-    case PUG_WANT_COUNTS: return ride_all(reader_state, state, span, PUG_WANT_COUNTS);
     case PUG_WANT_EACH: return ride_all(reader_state, state, span, PUG_WANT_EACH);
     case PUG_WANT_MARKS: pug_etmv4_skim(reader_state, span); break;
     }
