@@ -98,7 +98,8 @@ struct pug_quirks {
         document, and this project's additions to it (pugmark/snapshot.h). */
     unsigned reference_snapshots : 1;
     /* ---- isa ---- */
-    /** Classify instructions as the reference does where the architecture says otherwise. */
+    /** Classify instructions as the reference does where the architecture says otherwise; ETMv3
+        and PTM without the conditions that T32 instructions have from IT blocks. */
     unsigned reference_classes : 1;
     /** A T32 instruction needs 4 readable bytes, so that the last 2 bytes of a range cannot be
         executed, and what is of no known instruction set is read as well. Right: a 16-bit

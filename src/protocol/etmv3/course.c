@@ -10,9 +10,9 @@ bool pug_etmv3_find_next(struct pug_etmv3_decoder *decoder)
     else if (decoder->need_address)
         return false;
     else if (pug_etmv3_is_jump(place))
-        place->insn = pug_etmv3_jump(decoder, place->from, decoder->address, decoder->isa);
+        place->insn = pug_etmv3_jump(decoder, place->from);
     else
-        place->insn = pug_etmv3_kept_insn(decoder, decoder->address, decoder->isa);
+        place->insn = pug_etmv3_kept_insn(decoder, decoder->address, decoder->isa, decoder->it);
     return place->insn;
 }
 

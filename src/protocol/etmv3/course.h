@@ -19,6 +19,7 @@ static inline void pug_etmv3_settle(struct pug_etmv3_decoder *decoder)
     if (place->insn) {
         decoder->address = place->insn->start;
         decoder->isa = pug_etmv3_insn_isa(place->insn);
+        decoder->it = place->insn->ways[1].it;
     } else if (place->from && !place->jumped) {
         pug_etmv3_advance(decoder, place->from, place->executed);
         place->jumped = true;
@@ -39,16 +40,15 @@ static inline void pug_etmv3_begin(struct pug_etmv3_decoder *decoder)
     const struct pug_etmv3_insn *insn = place->insn, *from = place->from;
     const bool executed = place->executed, lost = decoder->need_address;
     if (insn) {
-        if (!lost && insn->start == decoder->address && pug_etmv3_insn_isa(insn) == decoder->isa)
+        if (!lost && pug_etmv3_is_here(decoder, insn))
             return;
         place->insn = NULL;
         place->from = NULL;
         place->jumped = true;
         return;
     }
-    place->jumped = !from || pug_etmv3_is_jump(place) || lost ||
-                    pug_etmv3_next_address(from, executed) != decoder->address ||
-                    pug_etmv3_isa_behind(from, executed) != decoder->isa;
+    place->jumped =
+        !from || pug_etmv3_is_jump(place) || lost || !pug_etmv3_leads_here(decoder, from, executed);
 }
 
 /** Find the next instruction, which no link tells. False: what comes is not for this way. */

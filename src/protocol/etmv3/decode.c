@@ -61,14 +61,23 @@ static void isync_context(struct pug_etmv3_decoder *decoder, const struct pug_et
     }
 }
 
+/** What is left of an IT block stays where execution goes on at `address`. */
+static void come_to(struct pug_etmv3_decoder *decoder, uint64_t address, uint8_t isa)
+{
+    if (decoder->need_address || decoder->address != address || decoder->isa != isa)
+        decoder->it = 0;
+}
+
 void pug_etmv3_isync(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
 {
     bool first = decoder->state == PUG_ETMV3_WAIT_ISYNC;
+    come_to(decoder, packet->address.value, packet->isa);
     if (first || packet->isync.reason != PUG_ISYNC_PERIODIC) {
         pug_etmv3_put_out(decoder, PUG_ELEM_TRACE_ON)->reason =
             pug_armv7_trace_on(packet->isync.reason);
         pug_etmv3_data_automatic(decoder, PUG_ACCESS_UNKNOWN);
         pug_codemap_moment(decoder->code, decoder->index);
+        decoder->it = 0;
     }
     decoder->state = PUG_ETMV3_DECODE;
     if (first)
@@ -83,6 +92,7 @@ void pug_etmv3_isync(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_p
     pug_etmv3_need_address(decoder, false);
     if (packet->isync.has_lsip) { /* the load or store executed, and then what is under it */
         pug_etmv3_executed(decoder);
+        come_to(decoder, packet->isync.lsip_address, decoder->isa);
         decoder->address = decoder->told.value = packet->isync.lsip_address;
         pug_etmv3_need_address(decoder, false);
     }
@@ -113,6 +123,7 @@ static uint64_t branch_target(struct pug_etmv3_decoder *decoder,
 void pug_etmv3_branch_to(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
 {
     decoder->address = branch_target(decoder, packet);
+    decoder->it = 0;
     if (packet->has_isa || decoder->stage->quirks.etmv3_blx_forgotten)
         set_isa(decoder, packet);
     pug_etmv3_need_address(decoder, false);
@@ -365,7 +376,7 @@ enum pug_status pug_etmv3_decoder_new(const void *pointer, struct pug_stage *sta
     lose_sync(decoder, PUG_UNSYNC_INIT_DECODER);
     struct pug_isa_config isa = stage->code->config.isa;
     isa.arch = (uint16_t)config->registers.arch;
-    isa.track_it = false;
+    isa.track_it = !isa.reference_classes;
     pug_codemap_set_isa_config(stage->code, &isa);
     *out = decoder;
     return PUG_OK;

@@ -46,8 +46,11 @@ static inline unsigned pug_etmv3_step_of(unsigned step)
 struct pug_etmv3_way {
     uint32_t next; /**< how many bytes into the entries what follows is; 0: that is not linked */
     union {        /**< of the instruction, where there is room */
-        uint32_t goes;    /**< [0]; direct branch: target; indirect: where it went last */
-        uint8_t next_isa; /**< [1]; behind it, if it is executed */
+        uint32_t goes; /**< [0]; direct branch: target; indirect: where it went last */
+        struct {
+            uint8_t next_isa;      /**< [1]; behind it, if it is executed */
+            uint8_t it, it_behind; /**< [1]; what is left of an IT block; and behind it */
+        };
     };
     uint64_t tail; /**< the last 8 bytes of an element */
 };
@@ -153,6 +156,7 @@ struct pug_etmv3_decoder {
     bool need_address;
     bool told_unknown; /**< since the address was lost an element has said so */
     uint8_t isa;
+    uint8_t it;            /**< instructions of an IT block that are still to come */
     uint8_t last_next_isa; /**< quirk: next ISA of the last instruction that was classified */
 
     /* data trace */
@@ -238,13 +242,14 @@ static inline bool pug_etmv3_is_outdated(const struct pug_etmv3_decoder *decoder
            pug_codemap_outdated(decoder->code);
 }
 
-/** The instruction at `address`; valid until the next call. */
-enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t address, uint8_t isa,
-                                  const struct pug_etmv3_insn **insn);
+/** The instruction where the decoder is; valid until the next call. */
+enum pug_status pug_etmv3_insn_here(struct pug_etmv3_decoder *decoder,
+                                    const struct pug_etmv3_insn **insn);
 
-/** The same where it was met and is kept; else NULL. By quirks, also where the ISA changes. */
+/** The one at `address` if it was met and is kept; else NULL. By quirks, also where the ISA
+ * changes. */
 const struct pug_etmv3_insn *pug_etmv3_kept_insn(const struct pug_etmv3_decoder *decoder,
-                                                 uint64_t address, uint8_t isa);
+                                                 uint64_t address, uint8_t isa, uint8_t it);
 
 /** The one behind `from`, which was executed or not; and a link to it. NULL: none is kept. */
 const struct pug_etmv3_insn *pug_etmv3_follow(struct pug_etmv3_decoder *decoder,
@@ -257,10 +262,9 @@ static inline const struct pug_etmv3_insn *pug_etmv3_linked(const struct pug_etm
     return (const struct pug_etmv3_insn *)((const char *)entries + link);
 }
 
-/** The one at `address`, where the indirect branch `from` went this time. */
+/** The one where the decoder is: there the indirect branch `from` went this time. */
 const struct pug_etmv3_insn *pug_etmv3_jump(struct pug_etmv3_decoder *decoder,
-                                            const struct pug_etmv3_insn *from, uint64_t address,
-                                            uint8_t isa);
+                                            const struct pug_etmv3_insn *from);
 
 /** The last 8 bytes of an element. */
 static inline uint64_t pug_etmv3_tail(const struct pug_element *element)
@@ -299,6 +303,31 @@ static inline uint64_t pug_etmv3_next_address(const struct pug_etmv3_insn *insn,
 static inline uint8_t pug_etmv3_isa_behind(const struct pug_etmv3_insn *insn, bool executed)
 {
     return executed ? insn->ways[1].next_isa : pug_etmv3_insn_isa(insn);
+}
+
+/** What is left of an IT block there: a branch ends it. */
+static inline uint8_t pug_etmv3_it_behind(const struct pug_etmv3_insn *insn, bool executed)
+{
+    const uint8_t type = pug_etmv3_insn_byte(insn, offsetof(struct pug_element, last_type));
+    const bool branch = type == PUG_INSTR_BR || type == PUG_INSTR_BR_INDIRECT;
+    return executed && branch ? 0 : insn->ways[1].it_behind;
+}
+
+/** Is an instruction where the decoder is? */
+static inline bool pug_etmv3_is_here(const struct pug_etmv3_decoder *decoder,
+                                     const struct pug_etmv3_insn *insn)
+{
+    return insn->start == decoder->address && pug_etmv3_insn_isa(insn) == decoder->isa &&
+           insn->ways[1].it == decoder->it;
+}
+
+/** Does it lead there? */
+static inline bool pug_etmv3_leads_here(const struct pug_etmv3_decoder *decoder,
+                                        const struct pug_etmv3_insn *from, bool executed)
+{
+    return pug_etmv3_next_address(from, executed) == decoder->address &&
+           pug_etmv3_isa_behind(from, executed) == decoder->isa &&
+           pug_etmv3_it_behind(from, executed) == decoder->it;
 }
 
 /** The decoder is behind an instruction now. */

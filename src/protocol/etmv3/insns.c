@@ -62,12 +62,15 @@ void pug_etmv3_refresh(struct pug_etmv3_decoder *decoder)
 }
 
 /** Its slot, or the free one where it would be. */
-static uint32_t *find_slot(const struct pug_etmv3_insns *insns, uint64_t address, uint8_t isa)
+static uint32_t *find_slot(const struct pug_etmv3_insns *insns, uint64_t address, uint8_t isa,
+                           uint8_t it)
 {
-    for (uint32_t at = (uint32_t)pug_hash_mix(address, (uint64_t)isa << 40);; at++) {
+    const uint64_t state = (uint64_t)isa << 40 | (uint64_t)it << 48;
+    for (uint32_t at = (uint32_t)pug_hash_mix(address, state);; at++) {
         uint32_t *slot = &insns->slots[at & (insns->slot_count - 1)];
         const struct pug_etmv3_insn *entry = &insns->entries[*slot];
-        if (*slot == 0 || (entry->start == address && pug_etmv3_insn_isa(entry) == isa))
+        if (*slot == 0 || (entry->start == address && pug_etmv3_insn_isa(entry) == isa &&
+                           entry->ways[1].it == it))
             return slot;
     }
 }
@@ -79,19 +82,21 @@ static void grow(struct pug_etmv3_decoder *decoder)
         forget(decoder);
         return;
     }
-    for (uint32_t i = 1; i < insns->count; i++)
-        *find_slot(insns, insns->entries[i].start, pug_etmv3_insn_isa(&insns->entries[i])) = i;
+    for (uint32_t i = 1; i < insns->count; i++) {
+        const struct pug_etmv3_insn *entry = &insns->entries[i];
+        *find_slot(insns, entry->start, pug_etmv3_insn_isa(entry), entry->ways[1].it) = i;
+    }
 }
 
-static struct pug_etmv3_insn *new_entry(struct pug_etmv3_decoder *decoder, uint64_t address,
-                                        uint8_t isa)
+/** For the instruction where the decoder is. */
+static struct pug_etmv3_insn *new_entry(struct pug_etmv3_decoder *decoder)
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
     if (insns->count == PUG_ETMV3_INSNS)
         forget(decoder);
     else if (insns->count * 2 >= insns->slot_count)
         grow(decoder);
-    *find_slot(insns, address, isa) = insns->count;
+    *find_slot(insns, decoder->address, decoder->isa, decoder->it) = insns->count;
     return &insns->entries[insns->count++];
 }
 
@@ -110,8 +115,9 @@ static struct pug_etmv3_insn *own(const struct pug_etmv3_insns *insns,
 }
 
 static void fill(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_insn *entry,
-                 uint64_t address, uint8_t isa, const struct pug_insn *insn)
+                 const struct pug_insn *insn, uint8_t it_behind)
 {
+    const uint8_t isa = decoder->isa;
     uint16_t cycles = decoder->config->cycle_accurate ? PUG_ELEM_HAS_CC : 0;
     const struct pug_element waiting = {.type = PUG_ELEM_CYCLE_COUNT, .flags = cycles, .isa = isa};
     struct pug_element range = {
@@ -127,23 +133,28 @@ static void fill(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_insn 
     *entry = (struct pug_etmv3_insn){
         .ways = {{.goes = insn->type == PUG_INSTR_BR ? (uint32_t)insn->target : 0,
                   .tail = not_executed},
-                 {.next_isa = insn->next_isa, .tail = pug_etmv3_tail(&range)},
+                 {.next_isa = insn->next_isa,
+                  .it = decoder->it,
+                  .it_behind = it_behind,
+                  .tail = pug_etmv3_tail(&range)},
                  {.next = link_to(&decoder->insns, entry), .tail = pug_etmv3_tail(&waiting)}},
-        .start = address,
-        .end = address + insn->size,
+        .start = decoder->address,
+        .end = decoder->address + insn->size,
     };
 }
 
-enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t address, uint8_t isa,
-                                  const struct pug_etmv3_insn **out)
+enum pug_status pug_etmv3_insn_here(struct pug_etmv3_decoder *decoder,
+                                    const struct pug_etmv3_insn **out)
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
+    const uint64_t address = decoder->address;
+    const uint8_t isa = decoder->isa;
     struct pug_insn insn;
     uint32_t until;
-    uint8_t it = 0;
+    uint8_t it = decoder->it;
     if (pug_etmv3_is_outdated(decoder))
         pug_etmv3_refresh(decoder);
-    uint32_t number = *find_slot(insns, address, isa);
+    uint32_t number = *find_slot(insns, address, isa, it);
     if (number > 0) {
         *out = &insns->entries[number];
         return PUG_OK;
@@ -154,17 +165,17 @@ enum pug_status pug_etmv3_insn_at(struct pug_etmv3_decoder *decoder, uint64_t ad
     if (status != PUG_OK)
         return status;
     bool keep = until >= decoder->code->epoch && address <= UINT32_MAX;
-    struct pug_etmv3_insn *entry = keep ? new_entry(decoder, address, isa) : &insns->passing;
-    fill(decoder, entry, address, isa, &insn);
+    struct pug_etmv3_insn *entry = keep ? new_entry(decoder) : &insns->passing;
+    fill(decoder, entry, &insn, it);
     *out = entry;
     return PUG_OK;
 }
 
 const struct pug_etmv3_insn *pug_etmv3_kept_insn(const struct pug_etmv3_decoder *decoder,
-                                                 uint64_t address, uint8_t isa)
+                                                 uint64_t address, uint8_t isa, uint8_t it)
 {
     const struct pug_etmv3_insns *insns = &decoder->insns;
-    const uint32_t number = *find_slot(insns, address, isa);
+    const uint32_t number = *find_slot(insns, address, isa, it);
     const struct pug_etmv3_insn *insn = &insns->entries[number];
     if (number == 0 || (decoder->quirky && insn->ways[1].next_isa != isa))
         return NULL;
@@ -180,21 +191,21 @@ const struct pug_etmv3_insn *pug_etmv3_follow(struct pug_etmv3_decoder *decoder,
     if (executed && pug_etmv3_is_indirect(from))
         return NULL;
     const struct pug_etmv3_insn *next = pug_etmv3_kept_insn(
-        decoder, pug_etmv3_next_address(from, executed), pug_etmv3_isa_behind(from, executed));
+        decoder, pug_etmv3_next_address(from, executed), pug_etmv3_isa_behind(from, executed),
+        pug_etmv3_it_behind(from, executed));
     if (next && pug_etmv3_insn_isa(next) == pug_etmv3_insn_isa(from)) /* else rows end here */
         own(insns, from)->ways[executed].next = link_to(insns, next);
     return next;
 }
 
 const struct pug_etmv3_insn *pug_etmv3_jump(struct pug_etmv3_decoder *decoder,
-                                            const struct pug_etmv3_insn *from, uint64_t address,
-                                            uint8_t isa)
+                                            const struct pug_etmv3_insn *from)
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
     const struct pug_etmv3_insn *next = pug_etmv3_linked(insns->entries, from->ways[0].goes);
-    if (from->ways[0].goes != 0 && next->start == address && pug_etmv3_insn_isa(next) == isa)
+    if (from->ways[0].goes != 0 && pug_etmv3_is_here(decoder, next))
         return next;
-    next = pug_etmv3_kept_insn(decoder, address, isa);
+    next = pug_etmv3_kept_insn(decoder, decoder->address, decoder->isa, decoder->it);
     own(insns, from)->ways[0].goes = link_to(insns, next);
     return next;
 }

@@ -159,8 +159,10 @@ void pug_etmv3_decoder_state(const void *pointer, struct pug_state *state)
     pug_state_number(state, decoder->index);
     pug_state_number(state, decoder->need_address);
     pug_state_number(state, decoder->told_unknown);
-    if (!decoder->need_address)
+    if (!decoder->need_address) {
         pug_state_number(state, decoder->address);
+        pug_state_number(state, decoder->it);
+    }
     pug_state_number(state, decoder->told.value);
     pug_state_number(state, decoder->isa);
     if (decoder->stage->quirks.etmv3_stale_elements)

@@ -88,6 +88,7 @@ void pug_etmv3_advance(struct pug_etmv3_decoder *decoder, const struct pug_etmv3
 {
     decoder->address = pug_etmv3_next_address(insn, executed);
     decoder->isa = pug_etmv3_isa_behind(insn, executed);
+    decoder->it = pug_etmv3_it_behind(insn, executed);
     if (executed && pug_etmv3_is_indirect(insn))
         pug_etmv3_need_address(decoder, true);
 }
@@ -96,7 +97,7 @@ void pug_etmv3_advance(struct pug_etmv3_decoder *decoder, const struct pug_etmv3
 static void step(struct pug_etmv3_decoder *decoder, struct pug_element *element, bool executed)
 {
     const struct pug_etmv3_insn *insn;
-    enum pug_status status = pug_etmv3_insn_at(decoder, decoder->address, decoder->isa, &insn);
+    enum pug_status status = pug_etmv3_insn_here(decoder, &insn);
     if (status == PUG_ERR_MEM_NACC) {
         not_accessible(decoder, element);
         return;

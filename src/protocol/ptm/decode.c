@@ -40,6 +40,9 @@ static void isync(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *
     bool starts = decoder->need_isync || packet->isync_reason != PUG_ISYNC_PERIODIC;
     bool changed = packet->isa != decoder->isa || decoder->need_isync;
     bool elsewhere = decoder->need_isync;
+    if (starts || !decoder->has_address || decoder->address != packet->address.value ||
+        decoder->isa != packet->isa)
+        decoder->it = 0;
     decoder->address = packet->address.value;
     decoder->told = packet->address;
     decoder->has_address = true;
@@ -95,6 +98,7 @@ void pug_ptm_branch_to(struct pug_ptm_decoder *decoder, const struct pug_ptm_pac
     tell_address(decoder, packet, decoder->isa);
     decoder->address = decoder->told.value;
     decoder->has_address = true;
+    decoder->it = 0;
 }
 
 /** Security state and Hyp of exception bytes. */
@@ -309,6 +313,7 @@ static void start(struct pug_ptm_decoder *decoder, enum pug_unsync reason)
     decoder->has_address = false;
     decoder->address = 0;
     decoder->isa = PUG_ISA_UNKNOWN;
+    decoder->it = 0;
     decoder->stack.count = 0;
     decoder->from = decoder->unusual = NULL;
     decoder->at_end = false;
@@ -334,7 +339,7 @@ enum pug_status pug_ptm_decoder_new(const void *pointer, struct pug_stage *stage
     stage->out.blank.isa = PUG_ISA_UNKNOWN;
     struct pug_isa_config isa = stage->code->config.isa;
     isa.arch = (uint16_t)config->registers.arch;
-    isa.track_it = false;
+    isa.track_it = !isa.reference_classes;
     isa.dsb_dmb_waypoints = config->dmb_waypoints;
     pug_codemap_set_isa_config(stage->code, &isa);
     *out = decoder;

@@ -38,13 +38,13 @@ struct pug_ptm_decoder {
     struct pug_armv7_address told; /**< what address packets are relative to */
     bool has_address;
     uint8_t isa;
+    uint8_t it; /**< instructions of an IT block that are still to come, where it goes on */
     struct pug_ptm_stack stack;
 
     /* where a run ended: behind a block, of which the next one is known */
     const struct pug_block *from; /**< or NULL */
     uint32_t from_epoch;          /**< of the code map; it holds while that stays the same */
-    bool from_taken;              /**< by its direct branch */
-    bool from_jumps;              /**< by its indirect branch, to `address` */
+    bool from_executed;           /**< if it ends in a branch, by that */
     /** Or at one that is not usual: the next walk begins with it, and asks for no memory again. */
     const struct pug_block *unusual;
     struct pug_chain chain; /**< of the lane that counts */
@@ -80,6 +80,12 @@ void pug_ptm_timestamp(struct pug_ptm_decoder *decoder, const struct pug_ptm_pac
 /** The atoms of a packet but for the first `done`. */
 enum pug_response pug_ptm_atoms(struct pug_ptm_decoder *decoder,
                                 const struct pug_ptm_packet *packet, unsigned done);
+
+/** Is a waypoint a branch that is taken? It ends an IT block. */
+static inline bool pug_ptm_jumps(const struct pug_insn *insn, bool executed)
+{
+    return executed && (insn->type == PUG_INSTR_BR || insn->type == PUG_INSTR_BR_INDIRECT);
+}
 
 /** A block that a run ended at, if it still holds; then it is no more to be had. Or NULL. */
 const struct pug_block *pug_ptm_take_unusual(struct pug_ptm_decoder *decoder);

@@ -59,10 +59,12 @@ static inline const struct pug_block *current_block(struct pug_ptm_decoder *deco
 {
     const struct pug_block *from = decoder->from;
     if (!from || decoder->from_epoch != decoder->code->epoch)
-        return pug_codemap_block(decoder->code, decoder->address, (enum pug_isa)decoder->isa, 0);
-    if (decoder->from_jumps)
+        return pug_codemap_block(decoder->code, decoder->address, (enum pug_isa)decoder->isa,
+                                 decoder->it);
+    if (decoder->from_executed && from->last_type == PUG_INSTR_BR_INDIRECT)
         return pug_codemap_block(decoder->code, decoder->address, from->isa, 0);
-    return pug_block_follow(decoder->code, from, decoder->from_taken);
+    return pug_block_follow(decoder->code, from,
+                            decoder->from_executed && from->last_type == PUG_INSTR_BR);
 }
 
 /** Does an atom on this block end it all? A quirk, where the return stack is empty. */
@@ -105,19 +107,25 @@ static inline void put_range(struct pug_ptm_decoder *decoder, const struct pug_b
     }
 }
 
+/** What is left of an IT block. */
+static inline uint8_t it_behind(const struct pug_block *block, bool taken)
+{
+    return pug_ptm_jumps(&block->insn, taken) ? 0 : block->it_out;
+}
+
 /**
  * Behind a block, where the decoder's address and ISA are already those of the next one. `known`:
  * the block tells them. The quirk of a silent context: what is no range has the ISA of the last.
  */
 static inline void leave(struct pug_ptm_decoder *decoder, const struct pug_block *block, bool taken,
-                         bool known)
+                         bool known, uint8_t it)
 {
     const bool indirect = taken && block->insn.type == PUG_INSTR_BR_INDIRECT;
     const uint8_t isa = taken && !indirect ? block->insn.next_isa : block->isa;
     decoder->from = (known || indirect) && isa == decoder->isa ? block : NULL;
-    decoder->from_taken = taken && block->insn.type == PUG_INSTR_BR;
-    decoder->from_jumps = indirect;
+    decoder->from_executed = taken;
     decoder->from_epoch = decoder->code->epoch;
+    decoder->it = it;
     decoder->stage->out.blank.isa = block->isa;
 }
 
@@ -138,7 +146,7 @@ static inline void go_on(struct pug_ptm_decoder *decoder, const struct pug_block
         decoder->has_address = decoder->config->return_stack && pug_ptm_pop(decoder);
     if (taken && block->insn.link)
         pug_ptm_push(decoder, block->end, block->isa);
-    leave(decoder, block, taken, true);
+    leave(decoder, block, taken, true, it_behind(block, taken));
 }
 
 /* ---- packets ---- */
@@ -181,7 +189,7 @@ static inline __attribute__((always_inline)) void hop(struct pug_ptm_decoder *de
     batch->count = (uint32_t)(element - batch->elements);
     decoder->address = pug_block_next(last, taken && last->last_type == PUG_INSTR_BR);
     decoder->isa = taken ? last->insn.next_isa : last->isa;
-    leave(decoder, last, taken, true);
+    leave(decoder, last, taken, true, it_behind(last, taken));
 }
 
 /** How many atoms of a header are left, from the first one that is not usual. */
@@ -231,7 +239,7 @@ static inline __attribute__((always_inline)) bool take_branch(struct pug_ptm_rea
     if (want == PUG_WANT_COUNTS && decoder->counts && !told &&
         block->last_type != PUG_INSTR_BR_INDIRECT)
         pug_chain_break(&decoder->chain); /* it went elsewhere than its opcode says */
-    leave(decoder, block, true, told);
+    leave(decoder, block, true, told && it_behind(block, true) == 0, 0);
     return true;
 }
 

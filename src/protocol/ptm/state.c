@@ -103,6 +103,7 @@ void pug_ptm_decoder_state(const void *pointer, struct pug_state *state)
     pug_state_number(state, decoder->has_address);
     pug_state_number(state, decoder->has_address ? decoder->address : 0);
     pug_state_number(state, decoder->isa);
+    pug_state_number(state, decoder->has_address ? decoder->it : 0);
     pug_state_number(state, decoder->told.value);
     put_stack(&decoder->stack, state);
 }

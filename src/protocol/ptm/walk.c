@@ -8,6 +8,7 @@
 struct stretch {
     uint64_t end;
     uint32_t count;
+    uint8_t it; /**< behind it */
     struct pug_insn insn;
 };
 
@@ -161,6 +162,7 @@ static void follow(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *w
     decoder->address = stretch->end;
     if (taken || decoder->stage->quirks.ptm_untaken_blx)
         decoder->isa = insn->next_isa;
+    decoder->it = pug_ptm_jumps(insn, taken) ? 0 : stretch->it;
     if (taken && insn->type == PUG_INSTR_BR)
         decoder->address = insn->target;
     if (taken && insn->type == PUG_INSTR_BR_INDIRECT) {
@@ -180,9 +182,10 @@ enum pug_response pug_ptm_walk(struct pug_ptm_decoder *decoder, const struct pug
     struct stretch stretch = {.end = start};
     const struct pug_block *block = pug_ptm_take_unusual(decoder);
     if (!block)
-        block = pug_codemap_block(decoder->code, start, isa, 0);
+        block = pug_codemap_block(decoder->code, start, isa, decoder->it);
     for (;;) {
         stretch.end = block->end;
+        stretch.it = block->it_out;
         stretch.count += block->count;
         if (block->count > 0)
             stretch.insn = block->insn;
@@ -213,10 +216,9 @@ enum pug_response pug_ptm_walk(struct pug_ptm_decoder *decoder, const struct pug
 /** The instruction at `last` is the end of the walk so far; take it, too. */
 static enum pug_status take_last(struct pug_ptm_decoder *decoder, struct stretch *stretch)
 {
-    uint8_t it = 0;
     struct pug_insn insn;
     enum pug_status status =
-        pug_codemap_insn(decoder->code, stretch->end, decoder->isa, &it, &insn);
+        pug_codemap_insn(decoder->code, stretch->end, decoder->isa, &stretch->it, &insn);
     if (status != PUG_OK)
         return status;
     stretch->end += insn.size;
@@ -230,13 +232,15 @@ static bool is_reachable(struct pug_ptm_decoder *decoder, uint64_t last)
 {
     uint64_t at = decoder->address;
     uint32_t count = 0;
+    uint8_t it = decoder->it;
     while (at < last && count < walk_limit(decoder)) {
-        const struct pug_block *block = pug_codemap_block(decoder->code, at, decoder->isa, 0);
+        const struct pug_block *block = pug_codemap_block(decoder->code, at, decoder->isa, it);
         if (block->end > last)
             return true; /* inside the block, or between two instructions */
         if (block->ending != PUG_BLOCK_LONG)
             return block->ending != PUG_BLOCK_FLOW;
         at = block->end;
+        it = block->it_out;
         count += block->count;
     }
     return at == last;
@@ -246,16 +250,16 @@ enum pug_response pug_ptm_walk_to(struct pug_ptm_decoder *decoder, const struct 
                                   uint64_t last)
 {
     uint64_t start = decoder->address;
-    struct stretch stretch = {.end = start};
+    struct stretch stretch = {.end = start, .it = decoder->it};
     enum pug_status status = PUG_OK;
     bool checks = !decoder->stage->quirks.ptm_waypoint_unbounded;
     if (checks && !is_reachable(decoder, last))
         return error(decoder, PUG_ERR_TRACE_MISMATCH, "Address not reached processing", walk);
     if (start != last) {
         struct pug_code_walk straight;
-        pug_codemap_walk_to(decoder->code, start, decoder->isa, 0, last, walk_limit(decoder),
-                            &straight);
-        stretch = (struct stretch){straight.end, straight.count, straight.insn};
+        pug_codemap_walk_to(decoder->code, start, decoder->isa, decoder->it, last,
+                            walk_limit(decoder), &straight);
+        stretch = (struct stretch){straight.end, straight.count, straight.it, straight.insn};
         status = straight.status;
     }
     if (status == PUG_OK)
