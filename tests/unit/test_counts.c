@@ -623,7 +623,7 @@ static size_t exception_returns(uint8_t *trace, bool stack)
     return (size_t)(at - trace);
 }
 
-static void decode_ete(struct alone *alone, bool stack, size_t block,
+static void decode_ete(const struct alone *trace, bool stack, size_t block,
                        struct pug_counts *by_elements, struct pug_counts *counts)
 {
     const struct pug_setting settings[] = {{.name = "TRCIDR0", .value = 0x28000EA1},
@@ -639,13 +639,14 @@ static void decode_ete(struct alone *alone, bool stack, size_t block,
         .settings = {.items = settings, .count = sizeof(settings) / sizeof(settings[0])},
         .decode = true};
     struct seen seen = {.counts = by_elements};
-    alone->config = &config;
-    alone->image = image_with(0x1000, returning, sizeof(returning));
-    decode_alone(alone, block, &seen, counts);
+    struct alone alone = *trace;
+    alone.config = &config;
+    alone.image = image_with(0x1000, returning, sizeof(returning));
+    decode_alone(&alone, block, &seen, counts);
 }
 
 /** Counts, in blocks of any size, are those of the elements. */
-static void check_ete(struct alone *alone, bool stack, struct pug_counts *expected,
+static void check_ete(const struct alone *alone, bool stack, struct pug_counts *expected,
                       const char *name)
 {
     static const size_t blocks[] = {SIZE_MAX, 1, 7, 100};
@@ -664,7 +665,7 @@ static void test_exception_returns(void **state)
     (void)state;
     for (unsigned stack = 0; stack < 2; stack++) {
         uint8_t trace[32 + RETURNS * 16];
-        struct alone alone = {.trace = trace, .size = exception_returns(trace, stack)};
+        const struct alone alone = {.trace = trace, .size = exception_returns(trace, stack)};
         struct pug_counts *expected = pug_counts_new();
         check_ete(&alone, stack, expected, "exception returns");
         assert_int_equal(pug_counts_contradictions(expected), RETURNS);
@@ -677,7 +678,7 @@ static void test_exception_returns(void **state)
 static void test_taken_back(void **state)
 {
     static const uint8_t trace[] = {ETE_BEGIN, 0xf6, 0x9a, 0x04, 0x08, 0, 0, 0xdb};
-    struct alone alone = {
+    const struct alone alone = {
         .trace = trace, .size = sizeof(trace), .quirks = {.etm4_error_drops_run = 1}};
     struct pug_counts *expected = pug_counts_new();
     size_t ranges;
