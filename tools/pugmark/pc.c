@@ -488,6 +488,20 @@ static int run_in_order(struct pc_state *pc, bool samples)
                                                                     : EXIT_INPUT;
 }
 
+/** False, having said so: options are of something else than --verify. */
+static bool verify_fits(const struct pc_options *options)
+{
+    const bool verifies = options->verify.path != NULL;
+    if (!verifies && options->verify.tail)
+        fprintf(stderr, "pugmark: --tail is for --verify\n");
+    else if (verifies && (options->samples || options->by_thread))
+        fprintf(stderr, "pugmark: --verify and --%s exclude each other\n",
+                options->samples ? "samples" : "by-thread");
+    else
+        return true;
+    return false;
+}
+
 static int pc_run(const struct command *self, int argc, char **argv)
 {
     struct pc_options options = {0};
@@ -495,6 +509,8 @@ static int pc_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 2, 1);
     if (end >= 0)
         return end;
+    if (!verify_fits(&options))
+        return EXIT_USAGE;
     if (options.verify.path)
         return verify_run(&options.input, &options.verify, argv[1]);
     struct input input;

@@ -200,7 +200,7 @@ static bool take_compare(void *context, void *data)
         same = compare_piece(verify, &part->pieces[i], part->addresses + at);
         at += part->pieces[i].count;
     }
-    for (size_t i = 0; same && !verify->options->tail && i < part->data_count; i++) {
+    for (size_t i = 0; same && verify->has_data && i < part->data_count; i++) {
         same = part->data[i].where.cpu >= 0 &&
                verify_data_take(verify->data, (unsigned)part->data[i].where.cpu,
                                 &part->data[i].element);
@@ -225,22 +225,19 @@ static bool take_count(void *context, void *data)
     return !verify->failed;
 }
 
-static bool decode(struct verify *verify, unsigned threads, bool (*take)(void *, void *))
+static bool decode(struct verify *verify, bool (*take)(void *, void *))
 {
     struct pug_capture_result result;
-    const struct pug_capture_decode how = {.context = verify,
-                                           .begin = verify_begin,
-                                           .elements = verify_elements,
-                                           .take = take,
-                                           .drop = verify_drop,
-                                           .passage = verify_passage,
-                                           .threads = threads};
-    enum pug_status status = pug_capture_decode(verify->capture, &how, &result);
-    if (status != PUG_OK || verify->failed) {
-        fprintf(stderr, "pugmark: %s\n",
-                status != PUG_OK ? pug_status_text(status) : "what was decoded cannot be walked");
-        verify->failed = true;
-    }
+    struct pug_capture_decode how = {.context = verify,
+                                     .begin = verify_begin,
+                                     .elements = verify_elements,
+                                     .take = take,
+                                     .drop = verify_drop,
+                                     .passage = verify_passage};
+    const bool decoded = input_decode(verify->input, &how, NULL, &result);
+    if (verify->failed)
+        fprintf(stderr, "pugmark: what was decoded cannot be walked\n");
+    verify->failed |= !decoded;
     return !verify->failed;
 }
 
@@ -297,6 +294,19 @@ static void show_packet(struct verify *verify)
 
 /* ---- the whole ---- */
 
+/** Does a chosen source trace this processor? Who is not a snapshot's source traces all. */
+static bool is_traced(const struct verify *verify, unsigned cpu)
+{
+    const struct pug_capture_source *source;
+    if (pug_capture_kind(verify->capture) != PUG_CAPTURE_SNAPSHOT)
+        return true;
+    for (size_t n = 0; (source = pug_capture_source_at(verify->capture, n)) != NULL; n++)
+        if (pug_capture_buffer_at(verify->capture, source->buffer)->chosen &&
+            input_wants(verify->input, source->id) && verify_source_cpu(source) == (int32_t)cpu)
+            return true;
+    return false;
+}
+
 /** What the path has and the trace does not. */
 static bool check_ends(struct verify *verify)
 {
@@ -304,8 +314,8 @@ static bool check_ends(struct verify *verify)
     for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++) {
         const struct verify_cursor *cursor = &verify->cursors[cpu];
         uint64_t left = cursor->total - cursor->compared;
-        if (left == 0 || verify->options->tail) /* of a tail the ends are the same */
-            continue;
+        if (left == 0 || verify->options->tail || !is_traced(verify, cpu))
+            continue; /* of a tail the ends are the same */
         same = false;
         printf("differs: %s: the trace ends after %" PRIu64 " of %" PRIu64 " instructions\n",
                name_of(verify, cpu).text, cursor->compared, cursor->total);
@@ -313,21 +323,23 @@ static bool check_ends(struct verify *verify)
     return same;
 }
 
-static bool compare(struct verify *verify, unsigned threads)
+static bool compare(struct verify *verify)
 {
     uint64_t instructions = 0;
     unsigned processors = 0;
     if (verify->options->tail) {
-        if (!decode(verify, threads, take_count))
+        if (!decode(verify, take_count))
             return false;
+        verify->input->silent = true; /* what comes was told */
         for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++) {
             skip_beginning(verify, cpu, verify->cursors[cpu].compared);
             verify->cursors[cpu].compared = 0;
         }
     }
-    if (!decode(verify, threads, take_compare))
+    if (!decode(verify, take_compare))
         return false;
-    verify->differs = verify->differs || !check_ends(verify) || !verify_data_end(verify->data);
+    verify->differs = verify->differs || !check_ends(verify) ||
+                      (verify->has_data && !verify_data_end(verify->data));
     for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++) {
         instructions += verify->cursors[cpu].compared;
         processors += verify->cursors[cpu].compared > 0;
@@ -346,40 +358,65 @@ static bool compare(struct verify *verify, unsigned threads)
     return true;
 }
 
-int verify_run(const struct input_options *input, const struct verify_options *options,
+/** Options that leave out some of what ran: the path has all of it. False, having said so. */
+static bool is_all(const struct input *input)
+{
+    const bool perf = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
+    const char *misplaced =
+        input_selects(input) ? "--pid, --tid, --comm, --cpu, --dso and --time leave out some of it"
+        : perf && (input->options->buffer || input->options->sources.count > 0)
+            ? "--buffer and --source leave out some of what threads ran"
+            : NULL;
+    if (misplaced)
+        fprintf(stderr, "pugmark: --verify compares all that ran; %s\n", misplaced);
+    return !misplaced;
+}
+
+static int run(struct verify *verify)
+{
+    int code = EXIT_INPUT;
+    if (count_path(verify) && input_has_flow(verify->input) && compare(verify)) {
+        code = input_result(verify->input);
+        code = verify->differs && code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
+    }
+    if (verify->differs && verify->where.count)
+        show_packet(verify);
+    for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++)
+        close_reader(&verify->cursors[cpu]);
+    return code;
+}
+
+int verify_run(const struct input_options *options, const struct verify_options *wanted,
                const char *operand)
 {
-    struct pug_log *log = pug_log_new(PUG_SEV_ERROR);
-    struct verify *verify = calloc(1, sizeof(*verify));
-    struct pug_capture_options how = {
-        .log = log, .decode = {.data_elements = true}, .buffer = input->buffer};
+    struct pug_peers *peers = input_peers();
+    struct input input;
     int code = EXIT_INPUT;
-    if (verify)
-        verify->data = verify_data_new(options->path);
-    if (verify && verify->data && log) {
-        verify->options = options;
-        enum pug_status status = pug_capture_open(operand, &how, &verify->capture);
-        if (status != PUG_OK)
-            fprintf(stderr, "pugmark: %s: %s\n", operand, pug_status_text(status));
-        else
-            verify->by_task = pug_capture_kind(verify->capture) == PUG_CAPTURE_PERF;
-        if (status == PUG_OK && count_path(verify) && compare(verify, (unsigned)input->jobs))
-            code = verify->differs || pug_log_errors(log) ? EXIT_TRACE_ERRORS : EXIT_DONE;
-        const struct pug_log_record *last = pug_log_last(log);
-        if (pug_log_errors(log) && last && !input->quiet)
-            fprintf(stderr,
-                    "pugmark: %" PRIu64 " errors in the trace; the last at %" PRIu64 ": %s\n",
-                    pug_log_errors(log), last->index, last->text);
-        if (verify->differs && verify->where.count)
-            show_packet(verify);
-        for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++)
-            close_reader(&verify->cursors[cpu]);
-        if (status == PUG_OK)
-            pug_capture_free(verify->capture);
+    input_among(NULL); /* a path is followed by one process */
+    if (!input_open(&input, options, operand)) {
+        input_among(peers);
+        return input.failure;
     }
+    input.described = true;
+    pug_log_set_verbosity(input.log, PUG_SEV_ERROR); /* what was lost may be */
+    struct verify *verify = calloc(1, sizeof(*verify));
+    if (verify)
+        *verify = (struct verify){
+            .options = wanted,
+            .input = &input,
+            .capture = input.capture,
+            .by_task = pug_capture_kind(input.capture) == PUG_CAPTURE_PERF,
+            .has_data = !wanted->tail && !options->reference, /* which gives none */
+            .data = verify_data_new(wanted->path),
+        };
+    if (!verify || !verify->data)
+        input_starve(&input);
+    else
+        code = is_all(&input) ? run(verify) : EXIT_USAGE;
     if (verify)
         verify_data_free(verify->data);
     free(verify);
-    pug_log_free(log);
+    input_close(&input);
+    input_among(peers);
     return code;
 }

@@ -55,10 +55,12 @@ struct verify_cursor {
 
 struct verify {
     const struct verify_options *options;
-    struct pug_capture *capture;
+    struct input *input;
+    struct pug_capture *capture; /**< of the input */
     struct verify_cursor cursors[VERIFY_CPUS];
     bool by_task;        /**< cursors are threads, not processors */
     unsigned task_count; /**< of those */
+    bool has_data;       /**< data accesses are compared, too */
     bool differs, failed;
     struct verify_piece where; /**< it differs in this range */
     struct verify_data *data;
@@ -66,6 +68,9 @@ struct verify {
 
 /** The number of a thread's cursor; -1: the path has no such thread. */
 int32_t verify_task(const struct verify *verify, uint64_t task);
+
+/** Of a snapshot: the processor that a source traces, by its core's name, or its own. */
+int32_t verify_source_cpu(const struct pug_capture_source *source);
 
 /* verify_parts.c: functions of struct pug_capture_decode */
 void *verify_begin(void *context, unsigned worker);

@@ -69,7 +69,12 @@ static int32_t number_of(const char *name)
     return *digits ? (int32_t)(strtoul(digits, NULL, 10) % VERIFY_CPUS) : 0;
 }
 
-/** The processor that a source traces: its core's name, or its own, has the number. */
+int32_t verify_source_cpu(const struct pug_capture_source *source)
+{
+    return number_of(source->core ? source->core : source->name);
+}
+
+/** The processor that a source traces. */
 static int32_t cpu_of(const struct verify *verify, const struct pug_situation *situation)
 {
     const struct pug_capture_source *source;
@@ -82,7 +87,7 @@ static int32_t cpu_of(const struct verify *verify, const struct pug_situation *s
     for (size_t n = 0; (source = pug_capture_source_at(verify->capture, n)) != NULL; n++)
         if (source->buffer == situation->buffer && source->id == situation->source &&
             pug_capture_kind(verify->capture) == PUG_CAPTURE_SNAPSHOT)
-            return number_of(source->core ? source->core : source->name);
+            return verify_source_cpu(source);
     return situation->cpu >= 0 ? situation->cpu % (int32_t)VERIFY_CPUS : 0;
 }
 
