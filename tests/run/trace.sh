@@ -18,6 +18,17 @@ if command -v python3 >/dev/null; then
 fi
 grep -q 'exception 2 (call), returns to 0x' "$work/all" || fail "no word of the exception"
 
+# Ranges, in both forms.
+ranges() { # WORD...
+    "$pugmark" trace --ranges "$@" 2>/dev/null | sed -n 's/^ *\([0-9a-f]*\) *to \([0-9a-f]*\), \([0-9]*\) instruction.*/\1 \2 \3/p' >"$work/ranges"
+    "$pugmark" trace --ranges --format jsonl "$@" 2>/dev/null |
+        sed -n 's/.*"address": "0x\([0-9a-f]*\)", "end": "0x\([0-9a-f]*\)", "count": \([0-9]*\),.*/\1 \2 \3/p' >"$work/got"
+    [[ -s $work/ranges ]] && cmp -s "$work/ranges" "$work/got" || fail "--ranges --format jsonl $*: not the ranges"
+}
+ranges "$demo"
+grep -q '"count": [0-9]*, "isa": "A64", "outcome": "taken", "depth": [0-9]' <("$pugmark" trace --ranges --format jsonl "$demo") ||
+    fail "--ranges --format jsonl: no outcome"
+
 # A call goes in, a return comes out.
 if grep -q ' bl 0x' "$work/all"; then
     grep -v '^--' "$work/all" |

@@ -241,13 +241,30 @@ static void put_range_line(struct trace_text *text, const struct trace_item *ite
     put_behind(text, indent + strlen(words), outcome_of(e), e->start);
 }
 
+static void put_json_range(struct trace_text *text, const struct trace_item *item)
+{
+    const struct pug_element *e = &item->element;
+    struct pug_json json = pug_json_begin(text->options.sink);
+    const char *outcome = outcome_of(e);
+    put_json_head(text, &json, item);
+    pug_json_hex(&json, "address", e->start);
+    pug_json_hex(&json, "end", e->end);
+    pug_json_number(&json, "count", e->count);
+    pug_json_string(&json, "isa", pug_isa_name((enum pug_isa)e->isa));
+    if (*outcome)
+        pug_json_string(&json, "outcome", outcome);
+    pug_json_number(&json, "depth", text->depth);
+    put_json_place(text, &json, e->start);
+    pug_json_close(&json);
+    pug_json_line(&json);
+}
+
 static void put_range(struct trace_text *text, const struct trace_item *item)
 {
     struct line line = {
         .item = item, .address = item->element.start, .bytes = item->bytes + item->sizes};
     if (!text->options.instructions || item->sizes == 0) {
-        if (!text->options.json)
-            put_range_line(text, item);
+        (text->options.json ? put_json_range : put_range_line)(text, item);
         return;
     }
     for (uint32_t i = 0; i < item->sizes; i++) {
