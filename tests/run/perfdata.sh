@@ -118,6 +118,15 @@ if "$pugmark" --version | grep -qw elf; then
   "$pugmark" calls --summary --quiet --symfs "$work" --dso "paw-static=$work/other" "$data/paw/thread-v0.data" | grep -q collatz ||
     { echo "--dso PATH=FILE: no names"; bad=1; }
 fi
+# what is not there is told, with what there is
+for option in "source 0x99:0x10 0x12" "pid 99:1 700 710" "tid 99:1 700 710" "comm other:init paw-static paw" "cpu 9:0 1"; do
+  for command in pc "list --packets" profile; do
+    # shellcheck disable=SC2086  # words
+    "$pugmark" $command --${option%:*} "$data/paw/cpu-shared.data" >"$work/out" 2>"$work/said"
+    [[ $? -eq 3 && ! -s $work/out ]] && grep -q "in it; there are ${option#*:}\$" "$work/said" ||
+      { echo "$command --${option%:*}: not refused"; bad=1; }
+  done
+done
 # what is of one buffer's bytes says that it cannot select
 for command in "find --sync" index itm; do
   # shellcheck disable=SC2086

@@ -103,8 +103,24 @@ grep -q "trace id: 0x33" output || { echo "info --set SOURCE:NAME=VALUE: not tak
 
 # Choices that are not there.
 said 3 "*: no trace buffer other; there are: *" pc --buffer other "$demo"
-said 3 "*: no source 0x55 in it; there are 0x*" pc --source 0x55 "$demo"
+for command in calls "calls --by-time" coverage "diff $demo" "find --sync" info list "list --by-time" pc profile stat timeline trace; do
+  said 3 "*: no source 0x55 in it; there are 0x10" $command --source 0x55 "$demo"
+  said 3 "*: no process 5 in it; there are none" $command --pid 5 "$demo"
+done
+said 3 "*: no source 0x55 in it; there are 0x10" report --source 0x55 --output page "$demo"
+said 0 "*: no source 0x55 in it; there are 0x10" pc --source 0x10 --source 0x55 "$demo"
 said 3 "*: no source 3 in it; there are 0x00" itm --source 3 empty
+# Of two buffers one alone has the source: the other one is passed over.
+rm -rf two
+cp -r "$demo" two
+chmod -R u+w two
+sed 's/^name=.*/name=ETM_1/; s/\(TRCTRACEIDR.*=\).*/\10x11/' "$demo/ETM_0.ini" >two/ETM_1.ini
+sed -i 's/^device1=.*/&\ndevice2=ETM_1.ini/' two/snapshot.ini
+sed -i "s/^buffers=.*/buffers=buffer0,buffer1/; s/^\[source_buffers\]/[buffer1]\nname=ETB_1\nfile=$trace\nformat=coresight\n\n&\nETM_1=ETB_1/" two/trace.ini
+said 0 "" pc --source 0x10 two
+cmp -s output "$demo/path.txt" || { echo "--source of one of two buffers: another path"; bad=1; }
+said 3 "*: no source 0x12 in it; there are 0x10 0x11" pc --source 0x12 two
+said 3 "*: no source 0x11 in it; there are 0x10" pc --source 0x11 --buffer ETB_0 two
 said 2 "pugmark: --type other: no element type; there are UNKNOWN *" list --type event,other "$demo"
 said 0 "" list --type event,Instr_Range "$demo"
 said 2 "pugmark: --format xml: no format; there are text, jsonl, csv" list --format xml "$demo"

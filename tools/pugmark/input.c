@@ -216,7 +216,8 @@ void input_settle(struct input *input)
 
 static bool is_chosen(const struct input *input, const struct pug_capture_stretch *stretch)
 {
-    return pug_capture_buffer_at(input->capture, stretch->buffer)->chosen;
+    return pug_capture_buffer_at(input->capture, stretch->buffer)->chosen &&
+           (!input->heard || input->heard[stretch->buffer]);
 }
 
 /** Stand at the first chosen stretch from here on. Where there is none the trace is empty. */
@@ -244,7 +245,7 @@ static size_t count_chosen(const struct input *input)
 
 bool input_open(struct input *input, const struct input_options *options, const char *operand)
 {
-    *input = (struct input){.options = options, .failure = EXIT_USAGE};
+    *input = (struct input){.options = options, .trace_path = operand, .failure = EXIT_USAGE};
     if (!options_fit(options))
         return false;
     input->failure = EXIT_INPUT;
@@ -256,7 +257,8 @@ bool input_open(struct input *input, const struct input_options *options, const 
         return false;
     }
     pug_log_set_sink(input->log, input_take_message, input);
-    bool good = open_capture(input, operand) && check_settings(input);
+    bool good =
+        open_capture(input, operand) && check_settings(input) && input_choices_are_there(input);
     if (good &&
         !input_lists_time(&input->lists, options->time, pug_capture_times(input->capture).unit)) {
         input->failure = EXIT_USAGE;
@@ -272,7 +274,6 @@ bool input_open(struct input *input, const struct input_options *options, const 
     }
     input->opened = true;
     input->errors_before = pug_log_errors(input->log);
-    input->trace_path = pug_capture_path(input->capture);
     input->chosen = count_chosen(input);
     (void)go_to(input, 0);
     return true;
@@ -313,6 +314,7 @@ void input_close(struct input *input)
     pug_capture_free(input->capture);
     pug_log_free(input->log);
     free(input->trace_copy);
+    free(input->heard);
     set_options_free(&input->set);
     known_free(&input->known);
     known_free(&input->told);

@@ -106,7 +106,7 @@ struct input {
     struct messages messages; /**< private: of the run at hand */
     bool described;           /**< what is wrong is part of the output, or told */
     bool refused;             /**< private: options do not fit, and that was told */
-    bool sources_told;        /**< private: those that were asked for and are not there */
+    bool *heard;              /**< private: buffers with a chosen source; NULL: all are */
     uint8_t *trace_copy;      /**< private: the trace where it is not in memory anyhow */
     struct set_options set;   /**< private: --set and --core */
     struct known known;       /**< private: the names that transport and protocols look for */

@@ -14,6 +14,10 @@ bool input_settings_read(const struct input *input);
 /** A name that is none, but nearly: what is decoded without it is not what was described. */
 void input_tell_slip(void *context, const char *file, const char *name, const char *meant);
 
+/** Is there what --source, --pid, --tid, --comm and --cpu choose, or some of it? What is not is
+ *  told. */
+bool input_choices_are_there(struct input *input);
+
 void input_drop_tree(struct input *input);
 
 #endif

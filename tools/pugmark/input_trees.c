@@ -65,15 +65,6 @@ bool input_is_one(const struct input *input, const char *what)
                     "--pid, --tid, --comm, --cpu and --dso", what);
 }
 
-static void say_no_source(const struct input *input, const char *wanted)
-{
-    const struct pug_source *source;
-    fprintf(stderr, "pugmark: %s: no source %s in it; there are", input->trace_path, wanted);
-    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
-        fprintf(stderr, " 0x%02x", pug_source_id(source));
-    fprintf(stderr, "\n");
-}
-
 /** Sources that were not chosen get no data. False: none of those that were is there. */
 static bool choose_sources(struct input *input)
 {
@@ -90,11 +81,8 @@ static bool choose_sources(struct input *input)
             found++;
             if (!single)
                 pug_tree_enable(input->tree, id, true);
-        } else if (!input->sources_told && input->chosen == 1) {
-            say_no_source(input, wanted->items[i]);
         }
     }
-    input->sources_told = true;
     return found > 0;
 }
 
