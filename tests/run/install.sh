@@ -29,4 +29,16 @@ C
 cmake -S "$tmp/project" -B "$tmp/project/build" -DCMAKE_PREFIX_PATH="$tmp/usr" >/dev/null
 cmake --build "$tmp/project/build" >/dev/null
 "$tmp/project/build/user" >/dev/null
-find "$tmp/usr" -name pugmark.1 | grep -q . || { echo "no man page"; exit 1; }
+# The drop-in, too, which is found from where the files that name it lie.
+mv "$tmp/usr" "$tmp/moved"
+dropin=$(find "$tmp/moved" -name libopencsd.pc)
+for word in $(PKG_CONFIG_PATH=$(dirname "$dropin") pkg-config --cflags --libs libopencsd); do
+  case $word in
+    -I* | -L*) [[ ${word#-?} == "$tmp/moved/"* && -d ${word#-?} ]] || { echo "libopencsd.pc: $word"; exit 1; } ;;
+  esac
+done
+ln -s "$tmp/moved/bin/pugmark-perf" "$tmp/perf"
+for perf in "$build/bin/pugmark-perf" "$tmp/moved/bin/pugmark-perf" "$tmp/perf"; do
+  PUGMARK_PERF=true "$perf" script 2>"$tmp/said" && ! grep -q 'is not there' "$tmp/said" || { echo "$perf:"; cat "$tmp/said"; exit 1; }
+done
+find "$tmp/moved" -name pugmark.1 | grep -q . || { echo "no man page"; exit 1; }
