@@ -29,7 +29,11 @@ C
 cmake -S "$tmp/project" -B "$tmp/project/build" -DCMAKE_PREFIX_PATH="$tmp/usr" >/dev/null
 cmake --build "$tmp/project/build" >/dev/null
 "$tmp/project/build/user" >/dev/null
-# The drop-in, too, which is found from where the files that name it lie.
+# The drop-in, too; it needs what the library needs, and is found from where the files that name it lie.
+needed() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort; }
+needed "$build/lib/libpugmark.so" >"$tmp/library"
+needed "$build/lib/libopencsd_c_api.so" >"$tmp/dropin"
+cmp "$tmp/library" "$tmp/dropin"
 mv "$tmp/usr" "$tmp/moved"
 dropin=$(find "$tmp/moved" -name libopencsd.pc)
 for word in $(PKG_CONFIG_PATH=$(dirname "$dropin") pkg-config --cflags --libs libopencsd); do
