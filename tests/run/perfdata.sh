@@ -118,6 +118,9 @@ if "$pugmark" --version | grep -qw elf; then
   "$pugmark" calls --summary --quiet --symfs "$work" --dso "paw-static=$work/other" "$data/paw/thread-v0.data" | grep -q collatz ||
     { echo "--dso PATH=FILE: no names"; bad=1; }
 fi
+"$pugmark" trace --from-time 99999999999 "$data/paw/cpu-shared.data" >"$work/out" 2>"$work/said"
+[[ $? -eq 1 && ! -s $work/out ]] && grep -q 'nothing has a timestamp of 99999999999 or later' "$work/said" ||
+  { echo "trace --from-time behind the end: not told"; bad=1; }
 # what is not there is told, with what there is
 for option in "source 0x99:0x10 0x12" "pid 99:1 700 710" "tid 99:1 700 710" "comm other:init paw-static paw" "cpu 9:0 1"; do
   for command in pc "list --packets" profile; do

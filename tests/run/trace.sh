@@ -68,6 +68,12 @@ sed -n "/^-- at $time ticks/,\$p" "$work/all" | grep -v '^--' | awk '{print $1}'
     fail "--from-time $time: not what ran from then on"
 "$pugmark" trace --from-time 99999999999 "$demo" >/dev/null 2>"$work/said"
 [[ $? -eq 1 ]] && grep -q 'nothing has a timestamp of' "$work/said" || fail "--from-time behind the end"
+# in seconds of a trace that says how long ticks are the same
+seconds="$((time / 1000000)).$(printf %06d $((time % 1000000)))"
+"$pugmark" trace --set timestamp_hz=1000000 --from-time "$seconds" "$demo" | grep -v '^--' | awk '{print $1}' | cmp -s - "$work/got" ||
+    fail "--from-time $seconds: not what ran from then on"
+"$pugmark" trace --set timestamp_hz=1000000 --from-time 99999.5 "$demo" >/dev/null 2>"$work/said"
+[[ $? -eq 1 ]] && grep -q 'nothing has a timestamp of 99999.5' "$work/said" || fail "--from-time behind the end, in seconds"
 "$pugmark" trace --from-time 1.5 "$demo" >/dev/null 2>"$work/said"
 [[ $? -eq 2 ]] && grep -q 'expected ticks' "$work/said" || fail "--from-time in seconds of a trace without"
 "$pugmark" trace --from-time 1 --last 2 "$demo" >/dev/null 2>&1

@@ -148,28 +148,25 @@ static bool has_begun(struct since *since, const struct trace_item *item, bool *
         since->count = count;
     }
     if (e->type == PUG_ELEM_TIMESTAMP && e->timestamp >= since->time)
-        since->begun[task] = since->any = true;
+        since->begun[task] = true;
     return since->begun[task];
 }
 
-/** What --from-time says: of the capture, or of the trace's own timestamps. False: it is no time.
+/**
+ * What --from-time says: of a capture that dates what happens, or of the trace's own timestamps,
+ * from whose lines on all is told. False: it is no time.
  */
 static bool take_from_time(struct input *input, const char *words, struct since *since)
 {
     struct pug_capture_selection *selection = &input->lists.selection;
-    const enum pug_capture_unit unit = pug_capture_times(input->capture).unit;
-    /* Timestamps as they come are found without reading ahead. */
-    const bool times = places_have_times(input->capture) || unit == PUG_CAPTURE_NANOSECONDS;
     if (!words)
         return true;
-    if (!input_lists_one_time("--from-time", words, unit, &since->time))
-        return false;
-    since->waits = !times;
-    if (times) {
-        selection->has_from = true;
-        selection->from = since->time;
-    }
-    return true;
+    since->waits = !places_have_times(input->capture);
+    if (since->waits)
+        return input_lists_timestamp(input->capture, "--from-time", words, false, &since->time);
+    selection->has_from = true;
+    return input_lists_one_time("--from-time", words, pug_capture_times(input->capture).unit,
+                                &selection->from);
 }
 
 static bool print(void *context, const struct trace_item *item)
@@ -177,6 +174,7 @@ static bool print(void *context, const struct trace_item *item)
     struct printing *printing = context;
     if (printing->since.waits && !has_begun(&printing->since, item, &printing->failed))
         return !printing->failed;
+    printing->since.any = true;
     printing->failed |= !trace_text_print(printing->text, item);
     return !printing->failed && pager_wanted(printing->pager);
 }
@@ -264,8 +262,8 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
         say_nothing_found(wanted);
         code = code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
     }
-    if (printing.since.waits && !printing.since.any) {
-        fprintf(stderr, "pugmark: nothing has a timestamp of %" PRIu64 " or later\n", since.time);
+    if (options->from_time && !printing.since.any) {
+        fprintf(stderr, "pugmark: nothing has a timestamp of %s or later\n", options->from_time);
         code = code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
     }
     printing.failed |= pug_names_status(names) == PUG_ERR_MEM;
