@@ -118,7 +118,8 @@ struct pug_capture_options {
  * Open a capture: a folder (a snapshot, a perf directory), a file (a snapshot.ini, perf.data, or
  * trace that the options describe), "-" for standard input, a FIFO or a device. PUG_ERR_FILE: it
  * cannot be opened, errno says why where it is not 0; PUG_ERR_DCDREG_NAME_UNKNOWN: no such
- * protocol, transport or buffer; PUG_ERR_NOT_FOUND: nothing says what it is. The log says more.
+ * protocol, transport or buffer; PUG_ERR_INVALID_PARAM_VAL: settings cannot be; PUG_ERR_NOT_FOUND:
+ * nothing says what it is, or the parameter file lists no source that is wanted. The log says more.
  */
 enum pug_status pug_capture_open(const char *input, const struct pug_capture_options *options,
                                  struct pug_capture **capture);

@@ -100,7 +100,7 @@ static enum pug_status choose_ways(struct pug_capture *capture, struct pug_captu
     if (!wanted && raw->protocol && raw->params && is_of_parameters(raw->protocol))
         wanted = pug_params_transport(raw->params);
     raw->transport = raw->protocol ? find_transport(capture, wanted, raw->protocol) : NULL;
-    return raw->transport ? PUG_OK : PUG_ERR_INVALID_PARAM_VAL;
+    return raw->transport ? PUG_OK : PUG_ERR_DCDREG_NAME_UNKNOWN;
 }
 
 /* ---- settings ---- */
@@ -249,7 +249,7 @@ static enum pug_status describe_listed(struct pug_capture *capture)
     if (status == PUG_OK && capture->sources.count == 0) {
         pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: no such source in it",
                         capture->options.params);
-        return PUG_ERR_INVALID_PARAM_VAL;
+        return PUG_ERR_NOT_FOUND;
     }
     return status;
 }

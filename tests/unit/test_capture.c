@@ -261,7 +261,13 @@ static void test_raw(void **state)
         PUG_ERR_NOT_FOUND);
     assert_int_equal(
         pug_capture_open(path, &(struct pug_capture_options){.protocol = "other"}, &capture),
-        PUG_ERR_INVALID_PARAM_VAL);
+        PUG_ERR_DCDREG_NAME_UNKNOWN);
+    const struct pug_capture_options other = {.protocol = "itm", .transport = "other"};
+    assert_int_equal(pug_capture_open(path, &other, &capture), PUG_ERR_DCDREG_NAME_UNKNOWN);
+    const struct pug_setting setting = {.name = "src_id", .text = "none"};
+    const struct pug_capture_options wrong = {.protocol = "ntrace",
+                                              .settings = {&setting, 1, NULL}};
+    assert_int_equal(pug_capture_open(path, &wrong, &capture), PUG_ERR_INVALID_PARAM_VAL);
     assert_int_equal(
         pug_capture_open(path, &(struct pug_capture_options){.protocol = "itm"}, &capture), PUG_OK);
     assert_int_equal(pug_capture_kind(capture), PUG_CAPTURE_RAW);
