@@ -165,8 +165,9 @@ enum pug_status pug_image_remove(struct pug_image *image, uint64_t address, uint
 
 /**
  * Read; returns how many bytes it got, 0 where there is no memory, or a negative enum pug_status:
- * PUG_ERR_MEM_ACC_BAD_LEN if a callback said it gave more than was wanted. (With the quirk
- * reads_end_with_image: from one accessor only.)
+ * PUG_ERR_MEM_ACC_BAD_LEN if a callback said it gave more than was wanted, and
+ * PUG_ERR_INVALID_PARAM_VAL of no image or buffer. (With the quirk reads_end_with_image: from one
+ * accessor only.)
  */
 int64_t pug_image_read(const struct pug_image *image, const struct pug_reader_space *space,
                        uint64_t address, void *buffer, uint32_t wanted);

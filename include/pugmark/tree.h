@@ -263,7 +263,8 @@ static inline enum pug_response pug_tree_data(struct pug_tree *tree, uint64_t in
 
 /**
  * DATA as often as it takes, of a capture that is in memory, from *at up to `end`; byte n has index
- * n. Ends before that where the answer is not to go on; *at is how far it came.
+ * n. Ends before that where the answer is not to go on; *at is how far it came. Nothing may be
+ * NULL: PUG_RESP_FATAL_INVALID_PARAM.
  */
 enum pug_response pug_tree_feed(struct pug_tree *tree, const uint8_t *bytes, uint64_t *at,
                                 uint64_t end);

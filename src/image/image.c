@@ -487,6 +487,8 @@ int64_t pug_image_read(const struct pug_image *image, const struct pug_reader_sp
 {
     struct pug_window window;
     uint32_t done = 0;
+    if (!image || (!buffer && wanted > 0))
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (image->quirks.reads_end_with_image)
         return read_one(image, space, address, buffer, wanted);
     while (done < wanted && address + done >= address &&

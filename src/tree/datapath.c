@@ -219,6 +219,8 @@ enum pug_response pug_tree_feed(struct pug_tree *tree, const uint8_t *bytes, uin
 {
     enum pug_response response = PUG_RESP_CONT;
     size_t used = 1;
+    if (!tree || !at || (!bytes && *at < end))
+        return PUG_RESP_FATAL_INVALID_PARAM;
     while (*at < end && used > 0 && PUG_RESP_IS_CONT(response)) {
         response = pug_tree_data(tree, *at, bytes + *at, (size_t)(end - *at), &used);
         *at += used;

@@ -65,6 +65,11 @@ static void decoding_and_indexes(void **state)
     REFUSED(pug_index_load(NULL, &byte, 1, 0, &index));
     REFUSED(pug_index_parse(NULL, 1, &byte, 1, 0, &index));
     REFUSED(pug_index_find(NULL, tree, &byte, 1, NULL, &mark));
+    uint64_t at = 0;
+    assert_int_equal(pug_tree_feed(NULL, &byte, &at, 1), PUG_RESP_FATAL_INVALID_PARAM);
+    assert_int_equal(pug_tree_feed(tree, &byte, NULL, 1), PUG_RESP_FATAL_INVALID_PARAM);
+    assert_int_equal(pug_tree_feed(tree, NULL, &at, 1), PUG_RESP_FATAL_INVALID_PARAM);
+    assert_int_equal(at, 0);
     REFUSED(pug_tree_on_frames(NULL, NULL, NULL, 0));
     REFUSED(pug_tree_memory_page(NULL, 64));
     REFUSED(pug_source_sink(NULL, NULL, NULL));
@@ -85,6 +90,10 @@ static void memory(void **state)
     REFUSED(pug_image_add_callback(NULL, NULL, 0, 1, NULL, NULL));
     REFUSED(pug_image_remove(NULL, 0, PUG_SPACE_ANY));
     assert_false(pug_image_has_file(image, NULL));
+    uint8_t bytes[4];
+    REFUSED(pug_image_read(NULL, NULL, 0, bytes, sizeof(bytes)));
+    REFUSED(pug_image_read(image, NULL, 0, NULL, sizeof(bytes)));
+    assert_int_equal(pug_image_read(image, NULL, 0, bytes, sizeof(bytes)), 0);
     pug_image_free(image);
 }
 
