@@ -24,7 +24,7 @@ static unsigned significant_bits(const uint8_t *payload, unsigned size)
     return bits;
 }
 
-static unsigned type_bits(const struct rec_encapsulation *encapsulation, uint16_t source)
+unsigned rec_type_bits(const struct rec_encapsulation *encapsulation, uint16_t source)
 {
     for (size_t i = 0; i < encapsulation->width_count; i++)
         if (encapsulation->widths[i].source == source)
@@ -48,7 +48,7 @@ bool rec_encapsulate(struct rec_encapsulation *encapsulation, uint16_t source, u
     struct rec_fields body = {.count = 0};
     bool cut = encapsulation->padding == REC_PAD_SIGN;
     unsigned bits = size == 0 ? 0 : cut ? significant_bits(payload, size) : 8 * size;
-    unsigned width = type_bits(encapsulation, source);
+    unsigned width = rec_type_bits(encapsulation, source);
     unsigned length = (bits + width + encapsulation->src_bits % 8 + 7) / 8;
     if (length == 0 || length > 31)
         return false;

@@ -32,9 +32,12 @@ struct rec_encapsulation {
     struct rec_bytes *out;
 };
 
+/** How wide the source's type field is. */
+unsigned rec_type_bits(const struct rec_encapsulation *encapsulation, uint16_t source);
+
 /**
- * One payload; `timestamp` NULL: none. False, and nothing is written: its length is 0, or more than
- * the 31 that the header can tell.
+ * One payload; `timestamp` NULL: none. Of numbers the low bits are written that their fields have.
+ * False, and nothing is written: its length is 0, or more than the 31 that the header can tell.
  */
 bool rec_encapsulate(struct rec_encapsulation *encapsulation, uint16_t source, unsigned type,
                      const uint64_t *timestamp, const uint8_t *payload, unsigned size);

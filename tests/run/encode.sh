@@ -67,6 +67,15 @@ for wrong in "--set nonsense=1" "--set src_bits=17" "--set MAX_PKT_LEN=4 --forma
     exit 1
   fi
 done
+# What has no room in its field, too.
+for wrong in "300 2 01" "1 6 01" "2 9 01" "1 2 01 time=256"; do
+  if echo "packet $wrong" | "$bin/pugmark" encode --set src_bits=8 --set type_bits=2 --set type_bits_2=3 --set timestamp_bytes=1 - >/dev/null 2>"$work/said"; then
+    echo "encoded: packet $wrong"
+    exit 1
+  fi
+  grep -q "line 1: .*does not fit" "$work/said"
+done
+echo "packet 255 2 01 time=255" | "$bin/pugmark" encode --set src_bits=8 --set type_bits=2 --set timestamp_bytes=1 - >/dev/null
 echo "packet 1 0" >"$work/lines"
 if "$bin/pugmark" encode -o "$work/none" "$work/lines" 2>"$work/said" || [[ -e $work/none ]]; then
   echo "half a packet was encoded"

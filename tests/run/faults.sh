@@ -24,7 +24,7 @@ cp -r demo gone
 "$bin/pugmark" profile --output one gone
 rm -r gone
 "$bin/pugmark" record --quiet --from crash/path --protocol etmv4 --perf recorded.data
-printf 'packet 1 0 1f\nidle 2\n' >lines
+printf 'packet 0 0 1f\nidle 2\n' >lines
 printf 'at 5\nwrite 1 4 77\ntext 1 "paw"\n' >events
 share=${FAULTS_SHARE:-2}
 [[ ${FAULTS:-} == all ]] && share=1000000

@@ -104,6 +104,11 @@ static bool take_payload(const char *text, uint8_t *bytes, unsigned *size)
     return *text == 0 && *size > 0;
 }
 
+static bool fits(uint64_t number, unsigned bits)
+{
+    return bits >= 64 || number >> bits == 0;
+}
+
 static bool put_packet(struct wrapper *wrapper, const struct rec_words *words)
 {
     uint64_t source, type, time;
@@ -114,6 +119,8 @@ static bool put_packet(struct wrapper *wrapper, const struct rec_words *words)
            rec_words_number(words->at[2], UINT32_MAX, &type) &&
            take_payload(words->at[3], payload, &size) &&
            rec_words_named(words, "time", UINT64_MAX, 0, &time) &&
+           fits(source, wrapper->to.src_bits) && fits(time, 8 * wrapper->to.timestamp_bytes) &&
+           fits(type, rec_type_bits(&wrapper->to, (uint16_t)source)) &&
            rec_encapsulate(&wrapper->to, (uint16_t)source, (unsigned)type, timed ? &time : NULL,
                            payload, size);
 }
@@ -239,7 +246,7 @@ static bool put_lines(FILE *file, struct wrapper *wrapper, struct rec_osd *osd)
         if (good && (words.count == 0 ||
                      (osd ? rec_script_osd_event(osd, &words) : put_wrapped(wrapper, &words))))
             continue;
-        fprintf(stderr, "pugmark: line %u: no such packet, or it is too long\n", n);
+        fprintf(stderr, "pugmark: line %u: no such packet, or what it has does not fit\n", n);
         return false;
     }
     return true;
