@@ -30,6 +30,7 @@ struct record {
     struct rec_session *session;
     struct rec_path_writer *writer; /* where the path alone is wanted */
     int file;                       /* of the writer */
+    bool begun;                     /* there is a path, or was */
     bool stopped;                   /* no more is wanted */
     uint64_t items;
 };
@@ -229,6 +230,7 @@ static bool read_path(struct record *record, int file, unsigned had, const char 
     bool good = reader && rec_path_reader_header(reader, &header, &why);
     if (!good)
         refuse(name, why);
+    record->begun = good;
     good = good && begin(record, &header);
     while (good && rec_path_reader_next(reader, &item) && take(record, &item))
         ;
@@ -379,7 +381,7 @@ static bool record_program(struct record *record, char **argv)
         return refuse("record", why);
     bool good = read_path(record, qemu.path, 0, "the path from QEMU");
     int status = rec_qemu_wait(&qemu);
-    if (!record->session && !record->writer)
+    if (!record->begun)
         refuse("record",
                "QEMU must load plugins (from 5.1 on), which static ones cannot, as Debian's "
                "qemu-user of QEMU 10 is");
