@@ -83,7 +83,7 @@ struct pug_capture_options {
     size_t code_limit; /**< as in struct pug_tree_config; 0: less where there are many sources */
 
     /* A single file of trace: one of the first two makes it that. */
-    const char *protocol;  /**< by name, whatever the case and punctuation */
+    const char *protocol;  /**< by name, or its begin; case and punctuation are no matter */
     const char *params;    /**< a parameter file (params.h) */
     const char *transport; /**< NULL: as the protocol usually travels */
     /** Go before the parameter file's, or the snapshot's (pug_snapshot_tree_config.sources). */

@@ -24,19 +24,26 @@ static const char *transport_of(const struct pug_protocol *protocol)
 
 /* ---- names ---- */
 
-/** Names are compared without case and punctuation: ntrace is N-Trace. */
-static bool same_name(const char *a, const char *b)
+/** Names are compared without case and punctuation: ntrace is N-Trace. *rest: what b has more. */
+static bool begins_with(const char *b, const char *a, const char **rest)
 {
     for (;; a++, b++) {
         while (*a && !isalnum((unsigned char)*a))
             a++;
         while (*b && !isalnum((unsigned char)*b))
             b++;
-        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
-            return false;
+        *rest = b;
         if (*a == 0)
             return true;
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
     }
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    const char *rest;
+    return begins_with(a, b, &rest) && *rest == 0;
 }
 
 static void append(char *names, size_t size, const char *name)
@@ -45,15 +52,24 @@ static void append(char *names, size_t size, const char *name)
     strncat(names, name, size - strlen(names) - 1);
 }
 
+/** By its name, or by the begin of its name where no other one begins so: etmv4 is ETMV4I. */
 static const struct pug_protocol *find_protocol(const struct pug_capture *capture, const char *name)
 {
-    const struct pug_protocol *protocol;
+    const struct pug_protocol *protocol, *meant = NULL;
+    const char *rest;
     char names[512] = "";
+    unsigned count = 0;
     for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++) {
         if (same_name(protocol->name, name))
             return protocol;
+        if (begins_with(protocol->name, name, &rest)) {
+            meant = protocol;
+            count++;
+        }
         append(names, sizeof(names), protocol->name);
     }
+    if (count == 1)
+        return meant;
     pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "no protocol '%s'; there are%s", name, names);
     return NULL;
 }

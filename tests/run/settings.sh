@@ -34,6 +34,8 @@ refused "MAX_PKT_LEN must be 12 to 4096" --protocol osd-ctm --set MAX_PKT_LEN=3
 refused "framing auto, dtd, dtd-le or message" --protocol osd-stm --set framing=other
 refused "expected NAME=VALUE" --protocol ntrace --set implicit_return
 refused "no protocol 'other'; there are ETMV4I ETE" --protocol other
+refused "no protocol 'etm'; there are ETMV4I ETE" --protocol etm
+refused "xlen must be 32 or 64" --protocol n-tr --set xlen=48
 refused "no transport 'other'; there are plain coresight orbflow nexus osd encapsulation" \
   --protocol ntrace --transport other
 refused "trTeFormat is not N-Trace" --quiet --protocol ntrace --set trTeControl=0
@@ -46,6 +48,8 @@ etm="--protocol etmv4i --set TRCCONFIGR=0xc1 --set TRCIDR0=0x28000ea1 --set TRCI
   --set TRCIDR2=0x488 --set TRCIDR8=0"
 # shellcheck disable=SC2086
 refused "--set srcid: no such setting; is src_id meant?" $etm --set srcid=16
+# shellcheck disable=SC2086
+refused "ETMV4I, framed as plain: " ${etm/etmv4i/etmv4} --set srcid=16
 # shellcheck disable=SC2086
 refused " TRCCONFIGR TRCTRACEIDR " $etm --set trctraceidr=16
 refused "ETMV3, framed as coresight: flags fsyncs" --protocol etmv3 --transport coresight \
