@@ -151,7 +151,7 @@ static bool open_capture(struct input *input, const char *operand)
         capture.quirks = pug_quirks_reference();
     const enum pug_status status = pug_capture_open(operand, &capture, &input->capture);
     if (status == PUG_ERR_INVALID_PARAM_VAL ||
-        (status == PUG_ERR_DCDREG_NAME_UNKNOWN && !options->buffer)) {
+        (status == PUG_ERR_DCDREG_NAME_UNKNOWN && (options->protocol || options->params))) {
         input->failure = EXIT_USAGE;
         if (input->known.count > 0) /* a name that is wrong may be why something was missing */
             (void)known_take(&input->known, input->set.items, input->set.count, "this input");
