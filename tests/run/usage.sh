@@ -110,6 +110,15 @@ done
 said 3 "*: no source 0x55 in it; there are 0x10" report --source 0x55 --output page "$demo"
 said 0 "*: no source 0x55 in it; there are 0x10" pc --source 0x10 --source 0x55 "$demo"
 said 3 "*: no source 3 in it; there are 0x00" itm --source 3 empty
+# A profile is of what was counted; weights and clocks may be missing.
+said 0 "" profile -o saved "$demo"
+said 2 "pugmark: saved: of a profile nothing can be chosen by --pid*" profile --pid 1 saved
+said 2 "pugmark: saved: of a profile nothing can be chosen by *" diff --time 1,2 saved "$demo"
+said 0 "" profile --dso program.bin saved
+said 1 "pugmark: --weight cycles: nothing in it counts cycles" profile --format folded --weight cycles "$demo"
+said 0 "" profile --format folded --weight time "$demo"
+said 1 "pugmark: --clock cycles: it has no counts of them, and all times are 0*" timeline --clock cycles "$demo"
+said 0 "pugmark: * calls*" timeline --clock time "$demo"
 # Of two buffers one alone has the source: the other one is passed over.
 rm -rf two
 cp -r "$demo" two

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark profile: how often what ran, for people and in the formats of other tools. */
 #include "command.h"
+#include "jobs/peers.h"
 #include "profile_input.h"
 
 #include <stdio.h>
@@ -80,6 +81,22 @@ static const struct pug_export_format *find_format(const char *name)
     return format;
 }
 
+/** Has it what stacks are to be weighed by? False, having said so: it would be empty. */
+static bool has_weight(const struct pug_profile *profile, const struct profile_options *options,
+                       const struct pug_export_format *format)
+{
+    size_t count;
+    const struct pug_profile_frame *frames = pug_profile_frames(profile, &count);
+    const bool cycles = options->weight && *options->weight == 'c';
+    bool has = !options->weight || *options->weight == 'i' || strcmp(format->name, "folded") != 0;
+    for (size_t i = 0; i < count && !has; i++)
+        has = (cycles ? frames[i].cycles : frames[i].time) > 0;
+    if (!has)
+        fprintf(stderr, "pugmark: --weight %s: %s\n", options->weight,
+                cycles ? "nothing in it counts cycles" : "nothing in it has a time");
+    return has;
+}
+
 static int export(struct pug_profile *profile, const struct profile_options *options,
                   const struct pug_export_format *format, struct pug_names *names)
 {
@@ -113,6 +130,9 @@ static int profile_inputs(char **operands, const struct profile_options *options
         profile_say_notes(profile, options->input.quiet);
         const int written = format ? export(profile, options, format, names)
                                    : profile_save(profile, options->output);
+        if (format && !pug_peers_helps(input_peers()) && !has_weight(profile, options, format) &&
+            code == EXIT_DONE)
+            code = EXIT_TRACE_ERRORS;
         code = written ? written : code;
     }
     pug_profile_free(profile);

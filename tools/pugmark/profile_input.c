@@ -106,10 +106,29 @@ static int add_file(const char *path, struct pug_profile *profile)
     return status == PUG_OK ? EXIT_DONE : EXIT_INPUT;
 }
 
+/** Do options choose what of a trace is counted? What was counted nobody can take apart. */
+static bool chooses(const struct input_options *options)
+{
+    return options->pids.count || options->tids.count || options->comms.count ||
+           options->cpus.count || options->sources.count || options->time || options->buffer;
+}
+
+static int add_saved(const struct profile_input *what, const char *path,
+                     struct pug_profile *profile)
+{
+    if (!chooses(what->input))
+        return add_file(path, profile);
+    fprintf(stderr,
+            "pugmark: %s: of a profile nothing can be chosen by --pid, --tid, --comm, --cpu, "
+            "--source, --buffer or --time\n",
+            path);
+    return EXIT_USAGE;
+}
+
 int profile_add(const struct profile_input *what, const char *operand, struct pug_profile *profile)
 {
     if (profile_is_saved(operand))
-        return add_file(operand, profile);
+        return add_saved(what, operand, profile);
     struct input opened;
     if (!input_open(&opened, what->input, operand))
         return opened.failure;

@@ -5,18 +5,31 @@
 #include "progress.h"
 #include "trace_parts.h"
 
+struct decoding {
+    struct slices *slices;
+    struct slices_heard heard;
+};
+
 static bool take_item(void *context, const struct trace_item *item)
 {
-    return slices_take(context, item);
+    struct decoding *decoding = context;
+    const struct pug_element *e = &item->element;
+    decoding->heard.time |=
+        item->where->time != 0 || (e->type == PUG_ELEM_TIMESTAMP && e->timestamp != 0);
+    decoding->heard.cycles |= (e->flags & PUG_ELEM_HAS_CC) != 0;
+    return slices_take(decoding->slices, item);
 }
 
-enum pug_status slices_decode(struct slices *slices, const struct input *input,
-                              struct pug_capture_result *result)
+enum pug_status slices_decode_heard(struct slices *slices, const struct input *input,
+                                    struct slices_heard *heard, struct pug_capture_result *result)
 {
     const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
     struct progress progress = progress_begin(input_bytes(input), input->options->quiet, NULL);
-    struct trace_parts parts = {
-        .capture = input->capture, .wanted = &wanted, .print = take_item, .print_context = slices};
+    struct decoding decoding = {.slices = slices};
+    struct trace_parts parts = {.capture = input->capture,
+                                .wanted = &wanted,
+                                .print = take_item,
+                                .print_context = &decoding};
     struct pug_capture_decode how = {.threads = input_jobs(input),
                                      .selection = &input->lists.selection,
                                      .times = places_have_times(input->capture),
@@ -25,5 +38,13 @@ enum pug_status slices_decode(struct slices *slices, const struct input *input,
     trace_parts_decode(&parts, &how);
     enum pug_status status = pug_capture_decode(input->capture, &how, result);
     progress_end(&progress);
+    *heard = decoding.heard;
     return status == PUG_OK && parts.failed ? PUG_ERR_MEM : status;
+}
+
+enum pug_status slices_decode(struct slices *slices, const struct input *input,
+                              struct pug_capture_result *result)
+{
+    struct slices_heard heard;
+    return slices_decode_heard(slices, input, &heard, result);
 }

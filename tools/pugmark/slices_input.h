@@ -10,4 +10,13 @@
 enum pug_status slices_decode(struct slices *slices, const struct input *input,
                               struct pug_capture_result *result);
 
+/** Which clocks there were in what was decoded. */
+struct slices_heard {
+    bool time, cycles;
+};
+
+/** The same, which tells that, too. */
+enum pug_status slices_decode_heard(struct slices *slices, const struct input *input,
+                                    struct slices_heard *heard, struct pug_capture_result *result);
+
 #endif

@@ -148,6 +148,18 @@ static void say_numbers(const struct slices *slices, bool quiet)
     fputs("\n", stderr);
 }
 
+/** Is the clock that was asked for there? False, having said so: all its times are 0. */
+static bool has_clock(enum slices_clock clock, const struct slices_heard *heard)
+{
+    const char *missing = clock == SLICES_TIME && !heard->time ? "time: it has no timestamps"
+                          : clock == SLICES_CYCLES && !heard->cycles
+                              ? "cycles: it has no counts of them"
+                              : NULL;
+    if (missing)
+        fprintf(stderr, "pugmark: --clock %s, and all times are 0\n", missing);
+    return !missing;
+}
+
 /** Everything into the sink; an exit code. */
 static int write_slices(struct input *input, const struct timeline_options *options,
                         struct pug_sink *sink, struct folder *folder)
@@ -165,8 +177,12 @@ static int write_slices(struct input *input, const struct timeline_options *opti
                                        .append_context = folder};
     struct slices *slices = names ? slices_new(&how) : NULL;
     struct pug_capture_result result = {0};
-    enum pug_status status = slices ? slices_decode(slices, input, &result) : PUG_ERR_MEM;
+    struct slices_heard heard;
+    enum pug_status status =
+        slices ? slices_decode_heard(slices, input, &heard, &result) : PUG_ERR_MEM;
     int code = input_concluded(input, status, &result);
+    if (status == PUG_OK && !has_clock(options->clock, &heard) && code == EXIT_DONE)
+        code = EXIT_TRACE_ERRORS;
     enum pug_status written = slices ? slices_end(slices) : PUG_OK;
     if (written != PUG_OK) {
         fprintf(stderr, "pugmark: cannot write the timeline: %s\n",
