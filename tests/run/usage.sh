@@ -94,12 +94,16 @@ broken "*no trace buffer in it" "rm trace.ini"
 
 # What the command line says goes before a snapshot.
 said 3 "pugmark: --set foo: no such setting*" pc --set foo=1 "$demo"
-said 3 "pugmark: --set ETM_9:TRCIDR1: no such source*" pc --set ETM_9:TRCIDR1=1 "$demo"
+said 3 "pugmark: --set ETM_9:TRCIDR1: no such source; there are ETM_0 (0x10)" pc --set ETM_9:TRCIDR1=1 "$demo"
+said 3 "pugmark: --set 0x11:TRCIDR1: no such source; there are ETM_0 (0x10)" pc --set 0x11:TRCIDR1=1 "$demo"
+said 2 "pugmark: --set 16:src_bits: sources of snapshots alone have settings of their own" list --protocol ntrace --set 16:src_bits=1 text
 said 2 "pugmark: --core x86: no core of this name is known*" pc --core x86 "$demo"
 said 0 "" info --core cortex-m7 "$demo"
 grep -q "profile M" output || { echo "info --core: not taken"; bad=1; }
 said 0 "" info --set ETM_0:TRCTRACEIDR=0x33 "$demo"
 grep -q "trace id: 0x33" output || { echo "info --set SOURCE:NAME=VALUE: not taken"; bad=1; }
+said 0 "" info --set 16:TRCTRACEIDR=0x33 "$demo"
+grep -q "trace id: 0x33" output || { echo "info --set ID:NAME=VALUE: not taken"; bad=1; }
 
 # Choices that are not there.
 said 3 "*: no trace buffer other; there are: *" pc --buffer other "$demo"

@@ -66,30 +66,43 @@ bool input_is_bare(const struct input_options *options, const char *path)
            !(end && strcmp(end, ".ini") == 0) && begins_plainly(path);
 }
 
+/** "ETM_0 (0x10)", of each source. */
+static void say_sources(const struct pug_capture *capture)
+{
+    const struct pug_capture_source *source;
+    fprintf(stderr, "; there are");
+    for (size_t n = 0; (source = pug_capture_source_at(capture, n)) != NULL; n++)
+        fprintf(stderr, " %s (0x%02x)", source->name, source->id);
+}
+
 /** Cut "SOURCE:" off a setting's name; false, having said so: there is no such source. */
 static bool cut_source(const struct input *input, struct pug_setting *setting)
 {
-    const struct pug_snapshot *snapshot = pug_capture_snapshot(input->capture);
+    const struct pug_snapshot *snapshot =
+        input->capture ? pug_capture_snapshot(input->capture) : NULL;
     const struct pug_snapshot_device *device;
-    const char *colon = snapshot ? strrchr(setting->name, ':') : NULL;
-    size_t length = colon ? (size_t)(colon - setting->name) : 0;
-    for (size_t n = 0; colon && (device = pug_snapshot_device_at(snapshot, n)); n++) {
+    const char *colon = strrchr(setting->name, ':');
+    const size_t length = colon ? (size_t)(colon - setting->name) : 0;
+    if (!colon)
+        return true;
+    for (size_t n = 0; snapshot && (device = pug_snapshot_device_at(snapshot, n)); n++) {
         if (strncmp(device->name, setting->name, length) == 0 && !device->name[length]) {
             setting->name = colon + 1;
             return true;
         }
     }
-    if (colon)
-        fprintf(stderr, "pugmark: --set %s: no such source\n", setting->name);
-    return !colon;
+    fprintf(stderr, "pugmark: --set %s: %s", setting->name,
+            snapshot ? "no such source" : "sources of snapshots alone have settings of their own");
+    if (snapshot)
+        say_sources(input->capture);
+    fprintf(stderr, "\n");
+    return false;
 }
 
-/** Was everything of --set and --core asked for? */
-bool input_settings_read(const struct input *input)
+/** Was everything of --set and --core asked for, of those names that `whose` has? */
+static bool settings_read(const struct input *input, const char *whose)
 {
     struct pug_setting *items = calloc(input->set.count + 1, sizeof(*items));
-    const char *whose =
-        pug_capture_snapshot(input->capture) ? "this snapshot" : pug_capture_title(input->capture);
     bool good = items != NULL;
     if (!good)
         fprintf(stderr, "pugmark: out of memory\n");
@@ -100,6 +113,13 @@ bool input_settings_read(const struct input *input)
     good = good && known_take(&input->known, items, input->set.count, whose);
     free(items);
     return good;
+}
+
+bool input_settings_read(const struct input *input)
+{
+    return settings_read(input, pug_capture_snapshot(input->capture)
+                                    ? "this snapshot"
+                                    : pug_capture_title(input->capture));
 }
 
 /** A name that is none, but nearly: what is decoded without it is not what was described. */
@@ -154,7 +174,7 @@ static bool open_capture(struct input *input, const char *operand)
         (status == PUG_ERR_DCDREG_NAME_UNKNOWN && (options->protocol || options->params))) {
         input->failure = EXIT_USAGE;
         if (input->known.count > 0) /* a name that is wrong may be why something was missing */
-            (void)known_take(&input->known, input->set.items, input->set.count, "this input");
+            (void)settings_read(input, "this input");
     }
     if (status == PUG_ERR_MEM)
         fprintf(stderr, "pugmark: out of memory\n");
@@ -177,6 +197,17 @@ static bool check_settings(struct input *input)
     if (!told)
         input_starve(input);
     return told;
+}
+
+/** Of a snapshot's settings some may name their source by its id. False, having said so: no memory.
+ */
+static bool name_sources(struct input *input)
+{
+    const bool good = pug_capture_kind(input->capture) != PUG_CAPTURE_SNAPSHOT ||
+                      set_options_name_sources(&input->set, input->capture);
+    if (!good)
+        input_starve(input);
+    return good;
 }
 
 /** The trace of the stretch at hand; false, having said why. */
@@ -258,8 +289,8 @@ bool input_open(struct input *input, const struct input_options *options, const 
         return false;
     }
     pug_log_set_sink(input->log, input_take_message, input);
-    bool good =
-        open_capture(input, operand) && check_settings(input) && input_choices_are_there(input);
+    bool good = open_capture(input, operand) && name_sources(input) && check_settings(input) &&
+                input_choices_are_there(input);
     if (good &&
         !input_lists_time(&input->lists, options->time, pug_capture_times(input->capture).unit)) {
         input->failure = EXIT_USAGE;

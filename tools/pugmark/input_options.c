@@ -115,8 +115,8 @@ const struct option input_option_table[] = {
     {"transport", "NAME", "how that file is framed (default: as usual; `pugmark info --help`)",
      option_string, IN(transport)},
     {"set", "NAME=VALUE",
-     "a register or parameter (of one source: SOURCE:NAME=VALUE); may be repeated", add_setting,
-     IN(settings)},
+     "a register or parameter (of a snapshot's source: SOURCE:NAME=VALUE); may be repeated",
+     add_setting, IN(settings)},
     {"core", "NAME",
      "what the traced cores are: ARMv8-A, Cortex-A53 (`pugmark --list-cores`); before what INPUT "
      "says",
