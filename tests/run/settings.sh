@@ -101,6 +101,10 @@ printf 'xlen = 64\niaddress_width_p = 64\nnotes = of a run\n' >"$work/right.para
 command=info lines=0 said 0 "" --protocol etrace --set src_id=0 --params "$work/right.params" "$work/null"
 "$bin/pugmark" info --protocol etrace --set src_id=0 --params "$work/right.params" "$work/null" |
   grep -q "right.params: notes$" || { echo "info does not tell names that nobody reads"; bad=1; }
+# Parameters of another protocol than the one that is meant where nobody names one.
+printf 'TRCCONFIGR = 0xc1\nTRCIDR0 = 0x28000ea1\n' >"$work/other.params"
+refused "other.params: it has no name that E-Trace, framed as encapsulation, knows" --params "$work/other.params"
+command=info lines=0 said 0 "" --params "$work/right.params" --set src_id=0 "$work/null"
 cp -r "$2/examples/demo" "$work/demo"
 sed -i 's/^TRCIDR8/TRCIRD8/' "$work/demo/ETM_0.ini"
 lines=2 said 1 "ETM_0.ini: nobody knows 'TRCIRD8'; is TRCIDR8 meant?" "$work/demo"

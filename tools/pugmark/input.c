@@ -182,6 +182,21 @@ static bool open_capture(struct input *input, const char *operand)
     return status == PUG_OK;
 }
 
+/** Whose parameters they are a file does not say. False, having said so: they are of another
+ * protocol.
+ */
+static bool params_fit(const struct input *input)
+{
+    const struct input_options *options = input->options;
+    if (options->protocol || !unread_wholly(input))
+        return true;
+    fprintf(
+        stderr,
+        "pugmark: %s: it has no name that %s, knows; --protocol says whose parameters they are\n",
+        options->params, pug_capture_title(input->capture));
+    return false;
+}
+
 /** Settings of one file are all read when it is opened, those of others with their first tree. */
 static bool check_settings(struct input *input)
 {
@@ -190,7 +205,7 @@ static bool check_settings(struct input *input)
         return true;
     known_note(&input->known, "alias", false); /* read where programs are added */
     input->failure = EXIT_USAGE;
-    if (!input_settings_read(input))
+    if (!input_settings_read(input) || !params_fit(input))
         return false;
     const bool told = unread_each(input, input_tell_slip, input);
     input->failure = EXIT_INPUT;

@@ -117,6 +117,30 @@ static bool tell_params(const struct input *input, unread_fn *tell, void *contex
     return good;
 }
 
+static size_t count_read(const struct input *input, const struct pug_settings *settings)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < settings->count; i++)
+        count +=
+            known_has(&input->known, settings->items[i].name) || is_key(settings->items[i].name);
+    return count;
+}
+
+bool unread_wholly(const struct input *input)
+{
+    struct pug_params *params;
+    if (!input->options->params || pug_params_load(input->options->params, NULL, &params) != PUG_OK)
+        return false;
+    size_t count = pug_params_settings(params)->count,
+           read = count_read(input, pug_params_settings(params));
+    for (size_t n = 0; n < pug_params_sources(params); n++) {
+        count += pug_params_source(params, n)->count;
+        read += count_read(input, pug_params_source(params, n));
+    }
+    pug_params_free(params);
+    return count > 0 && read == 0;
+}
+
 /* ---- snapshots ---- */
 
 /** Does the device write into the buffer at hand? */

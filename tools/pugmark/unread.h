@@ -15,4 +15,7 @@ typedef void unread_fn(void *context, const char *file, const char *name, const 
  */
 bool unread_each(const struct input *input, unread_fn *tell, void *context);
 
+/** Is there a parameter file with names in it, of which nobody reads one? */
+bool unread_wholly(const struct input *input);
+
 #endif
