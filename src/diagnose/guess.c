@@ -6,6 +6,8 @@
 #include "pugmark/author/description.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/diagnose.h"
+#include "transport/coresight_guess.h"
+#include "transport/osd_modules.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,37 +73,67 @@ static size_t parse_settings(char *buffer, struct pug_setting *items, size_t roo
     return count;
 }
 
+/** Bytes of each source; of Open SoC Debug's, what modules they are, too. */
+struct sources {
+    uint64_t sizes[IDS];
+    struct pug_osd_modules *modules; /* or NULL */
+};
+
 static void count_run(void *context, const struct pug_run *run)
 {
-    uint64_t *sizes = context;
-    sizes[run->source] += run->size;
+    struct sources *sources = context;
+    sources->sizes[run->source] += run->size;
+    if (sources->modules)
+        pug_osd_modules_note(sources->modules, run);
+}
+
+/** The source with the most bytes of those that can be the protocol's. */
+static uint16_t largest(const struct sources *sources, unsigned module)
+{
+    uint32_t most = 0;
+    uint64_t size = 0;
+    for (uint32_t id = 0; id < IDS; id++) {
+        if (sources->sizes[id] <= size ||
+            (sources->modules && pug_osd_module(sources->modules, (uint16_t)id) != module))
+            continue;
+        most = id;
+        size = sources->sizes[id];
+    }
+    return (uint16_t)most;
+}
+
+static bool is_osd(const char *transport)
+{
+    return strcmp(transport, "osd") == 0;
 }
 
 /** The source with the most bytes, where a transport has several. */
-static uint16_t find_source(const struct pug_tree_config *config, const uint8_t *bytes, size_t size)
+static uint16_t find_source(const struct pug_tree_config *config, unsigned module,
+                            const uint8_t *bytes, size_t size)
 {
-    uint64_t *sizes = calloc(IDS, sizeof(*sizes)), at = 0;
+    struct sources *sources = calloc(1, sizeof(*sources));
     struct pug_tree *tree;
-    uint32_t most = 0;
-    if (!sizes || pug_tree_new(config, &tree) != PUG_OK) {
-        free(sizes);
-        return 0;
+    uint64_t at = 0;
+    uint16_t found = 0;
+    if (sources && is_osd(config->transport))
+        sources->modules = pug_osd_modules_new();
+    if (sources && pug_tree_new(config, &tree) == PUG_OK) {
+        pug_tree_on_runs(tree, count_run, sources);
+        (void)pug_tree_feed(tree, bytes, &at, size);
+        found = largest(sources, module);
+        pug_tree_free(tree);
     }
-    pug_tree_on_runs(tree, count_run, sizes);
-    (void)pug_tree_feed(tree, bytes, &at, size);
-    for (uint32_t id = 1; id < IDS; id++)
-        if (sizes[id] > sizes[most])
-            most = id;
-    pug_tree_free(tree);
-    free(sizes);
-    return (uint16_t)most;
+    if (sources)
+        pug_osd_modules_free(sources->modules);
+    free(sources);
+    return found;
 }
 
 /** Are sources of this transport, which is none of frames, told apart by their ids? */
 static bool has_sources(const char *transport)
 {
-    return transport &&
-           (strcmp(transport, "encapsulation") == 0 || strcmp(transport, "nexus") == 0);
+    return transport && (strcmp(transport, "encapsulation") == 0 ||
+                         strcmp(transport, "nexus") == 0 || is_osd(transport));
 }
 
 /** Read bytes as packets of a protocol. False: it cannot be tried. */
@@ -121,8 +153,8 @@ static bool read_as(const struct way *way, const char *transport, const uint8_t 
     uint64_t at = 0;
     *tally = (struct tally){.bytes = size};
     if (has_sources(way->usual->transport)) {
-        items[settings.count++] =
-            (struct pug_setting){"src_id", find_source(&config, bytes, size), NULL};
+        items[settings.count++] = (struct pug_setting){
+            "src_id", find_source(&config, way->protocol->description->module, bytes, size), NULL};
         config.settings = source.settings = settings;
     }
     if (pug_tree_new(&config, &tree) != PUG_OK)
@@ -148,9 +180,11 @@ static unsigned kinds_of(const struct tally *tally)
 /** Bytes that fit, less bad packets, of which each one speaks against ten good ones. */
 static unsigned score_of(const struct way *way, const struct tally *tally)
 {
+    /* A module of Open SoC Debug was known by its events, which may be all that it sent. */
+    const unsigned kinds = way->usual->transport && is_osd(way->usual->transport) ? 1 : 2;
     uint64_t lost = tally->unsynced + tally->skipped;
     if (tally->bytes < BYTES_LEAST || tally->packets == 0 || lost >= tally->bytes ||
-        tally->syncs < way->usual->syncs || kinds_of(tally) < 2)
+        tally->syncs < way->usual->syncs || kinds_of(tally) < kinds)
         return 0;
     if (way->protocol->description->takes_all && (tally->bad > 0 || tally->syncs == 0))
         return 0;
@@ -198,21 +232,28 @@ static void add_guess(struct pug_guess *guesses, size_t *count, const struct pug
     ++*count;
 }
 
-static void try_way(const struct way *way, const char *transport, const char *whose,
-                    const uint8_t *bytes, size_t size, unsigned most, struct pug_guess *guesses,
-                    size_t *count)
+/** Where the bytes are from. */
+struct origin {
+    const char *transport, *told; /* told: what a user would have to say of it, or "" */
+    char whose[32];
+    unsigned most; /* the best score */
+};
+
+static void try_way(const struct way *way, const struct origin *origin, const uint8_t *bytes,
+                    size_t size, struct pug_guess *guesses, size_t *count)
 {
     struct tally tally;
     struct pug_guess guess = {.protocol = way->protocol->name};
     if (!read_as(way, way->usual->transport ? way->usual->transport : "plain", bytes, size, &tally))
         return;
-    guess.transport = transport;
-    guess.score = score_of(way, &tally) * most / 100;
-    snprintf(guess.settings, sizeof(guess.settings), "%s", way->usual->told);
+    guess.transport = origin->transport;
+    guess.score = score_of(way, &tally) * origin->most / 100;
+    snprintf(guess.settings, sizeof(guess.settings), "%s%s%s", origin->told,
+             *origin->told && *way->usual->told ? " --set " : "", way->usual->told);
     snprintf(guess.reason, sizeof(guess.reason),
              "%s%" PRIu64 " packets of %u kinds, %" PRIu64 " synchronisation points, %" PRIu64
              " bad, %" PRIu64 " of %zu bytes unused",
-             whose, tally.packets, kinds_of(&tally), tally.syncs, tally.bad,
+             origin->whose, tally.packets, kinds_of(&tally), tally.syncs, tally.bad,
              tally.unsynced + tally.skipped, size);
     if (guess.score >= SCORE_LEAST &&
         !is_implied(guesses, *count, &guess, way->protocol->description->extends))
@@ -241,12 +282,19 @@ static void on_run(void *context, const struct pug_run *run)
     streams->size += size;
 }
 
+/** How frames lie: a setting of the transport, and whether a DSTREAM's footers are between them. */
+struct layout {
+    const char *flag;
+    bool dstream;
+};
+
 /** Split frames by their ids; how many bytes are of ids that can be. */
-static uint64_t split(const uint8_t *bytes, size_t size, const char *flag, struct streams *streams)
+static uint64_t split(const uint8_t *bytes, size_t size, const struct layout *layout,
+                      struct streams *streams)
 {
-    struct pug_setting items[] = {{flag, 1, NULL}};
+    struct pug_setting items[] = {{layout->flag, 1, NULL}, {"dstream", layout->dstream, NULL}};
     struct pug_tree_config config = {.transport = "coresight",
-                                     .settings = {.items = items, .count = 1}};
+                                     .settings = {.items = items, .count = 2}};
     struct pug_tree *tree;
     uint64_t at = 0;
     if (pug_tree_new(&config, &tree) != PUG_OK)
@@ -279,20 +327,20 @@ static uint64_t find_main(const struct streams *streams, uint16_t *ids, size_t c
 #define MAIN_IDS 8u
 
 /** Where a few ids have nearly all bytes the frames are believed, as far as they do. */
-static void try_frames(const uint8_t *bytes, size_t size, const char *flag,
+static void try_frames(const uint8_t *bytes, size_t size, const struct layout *layout,
                        struct pug_guess *guesses, size_t *count)
 {
     struct streams *streams = calloc(1, sizeof(*streams));
     uint16_t ids[MAIN_IDS];
-    char whose[32];
+    struct origin origin = {.transport = "coresight", .told = layout->dstream ? "dstream=1" : ""};
     struct way way;
-    uint64_t good = streams ? split(bytes, size, flag, streams) : 0;
+    uint64_t good = streams ? split(bytes, size, layout, streams) : 0;
     uint64_t of_main = streams ? find_main(streams, ids, MAIN_IDS) : 0;
     uint64_t all = good;
     for (uint32_t id = 0x70; streams && id < 0x80; id++)
         all += streams->sizes[id];
-    unsigned most = all > 0 ? (unsigned)(100 * of_main / all) : 0;
-    for (size_t i = 0; most >= 90 && i < MAIN_IDS && ids[i]; i++) {
+    origin.most = all > 0 ? (unsigned)(100 * of_main / all) : 0;
+    for (size_t i = 0; origin.most >= 90 && i < MAIN_IDS && ids[i]; i++) {
         memset(streams->sizes, 0, sizeof(streams->sizes));
         streams->wanted = ids[i];
         streams->size = 0;
@@ -300,12 +348,11 @@ static void try_frames(const uint8_t *bytes, size_t size, const char *flag,
         streams->bytes = malloc(size);
         if (!streams->bytes)
             break;
-        split(bytes, size, flag, streams);
-        snprintf(whose, sizeof(whose), "of id 0x%02x: ", ids[i]);
+        split(bytes, size, layout, streams);
+        snprintf(origin.whose, sizeof(origin.whose), "of id 0x%02x: ", ids[i]);
         for (size_t n = 0; streams->size >= 16 && way_at(n, &way); n++)
             if (!way.usual->transport)
-                try_way(&way, "coresight", whose, streams->bytes, streams->size, most, guesses,
-                        count);
+                try_way(&way, &origin, streams->bytes, streams->size, guesses, count);
         free(streams->bytes);
         streams->bytes = NULL;
     }
@@ -318,10 +365,16 @@ size_t pug_guess_format(const uint8_t *bytes, size_t size, struct pug_guess gues
     size_t count = 0;
     if (size > LOOK_AT)
         size = LOOK_AT;
-    for (size_t n = 0; way_at(n, &way); n++)
-        try_way(&way, way.usual->transport ? way.usual->transport : "plain", "", bytes, size, 100,
-                guesses, &count);
-    try_frames(bytes, size, "mem_align", guesses, &count);
-    try_frames(bytes, size, "fsyncs", guesses, &count);
+    for (size_t n = 0; way_at(n, &way); n++) {
+        const struct origin origin = {.transport =
+                                          way.usual->transport ? way.usual->transport : "plain",
+                                      .told = "",
+                                      .most = 100};
+        try_way(&way, &origin, bytes, size, guesses, &count);
+    }
+    try_frames(bytes, size, &(struct layout){"mem_align", false}, guesses, &count);
+    try_frames(bytes, size, &(struct layout){"fsyncs", false}, guesses, &count);
+    if (strcmp(pug_coresight_guess(bytes, size), "fsyncs") == 0)
+        try_frames(bytes, size, &(struct layout){"fsyncs", true}, guesses, &count);
     return count;
 }

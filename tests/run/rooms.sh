@@ -30,7 +30,7 @@ calls image element base
 jobs tree image log files base
 index jobs tree files base
 cursor index jobs tree image base
-diagnose tree image base
+diagnose tree transport image base
 names files text base
 snapshot tree transport files base
 params tree files base

@@ -2,6 +2,7 @@
 /** @file Evidence that a program is not the one that ran, from elements made by hand. */
 #include "pugmark/diagnose.h"
 #include "recorder/ntrace.h"
+#include "recorder/osd.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -461,6 +462,63 @@ static void widths_are_guessed(void **state)
     rec_bytes_free(&trace);
 }
 
+/** Frames of a trace port, each behind a sync, in a DSTREAM's blocks: 504 bytes, then a footer. */
+static size_t put_dstream(uint8_t *bytes, size_t room)
+{
+    static const uint8_t sync[] = {0xff, 0xff, 0xff, 0x7f};
+    uint8_t frames[1 << 10];
+    const size_t size = read_demo(frames, sizeof(frames));
+    size_t count = 0;
+    for (size_t at = 0; count < room; at = (at + 1) % (size / 16 * 20)) {
+        if (count % 512 == 504)
+            for (unsigned i = 0; i < 8; i++)
+                bytes[count++] = (uint8_t)(i * 0x11);
+        bytes[count++] = at % 20 < 4 ? sync[at % 20] : frames[at / 20 * 16 + at % 20 - 4];
+    }
+    return count;
+}
+
+static void footers_are_guessed(void **state)
+{
+    static uint8_t bytes[40 * 512 + 8];
+    struct pug_guess guesses[PUG_GUESSES];
+    (void)state;
+    const size_t size = put_dstream(bytes, 40 * 512 - 8);
+    assert_true(pug_guess_format(bytes, size, guesses) > 0);
+    assert_string_equal(guesses[0].protocol, "ETMV4I");
+    assert_string_equal(guesses[0].transport, "coresight");
+    assert_string_equal(guesses[0].settings, "dstream=1");
+}
+
+/** Two modules that send nothing but events; in either order of bytes. */
+static void modules_are_guessed(void **state)
+{
+    (void)state;
+    for (unsigned dump = 0; dump < 2; dump++) {
+        const struct rec_osd_options options = {
+            .longest = 12, .dest = 0x401, .dump = dump, .seed = 1};
+        struct pug_guess guesses[PUG_GUESSES];
+        struct rec_bytes trace = {0};
+        struct rec_osd *osd = rec_osd_new(&options, &trace);
+        assert_non_null(osd);
+        for (unsigned i = 0; i < 200; i++) {
+            const struct rec_ctm_event event = {
+                .timestamp = i, .npc = 0x1000 + 4 * i, .pc = 0x2000, .call = true};
+            rec_osd_stm(osd, 5, 32, i, (uint16_t)i, i);
+            rec_osd_ctm(osd, 3, 64, &event);
+        }
+        rec_osd_finish(osd);
+        rec_osd_free(osd);
+        assert_int_equal(pug_guess_format(trace.data, trace.size, guesses), 2);
+        for (unsigned i = 0; i < 2; i++) {
+            assert_string_equal(guesses[i].transport, "osd");
+            assert_int_equal(guesses[i].score, 100);
+        }
+        assert_string_not_equal(guesses[0].protocol, guesses[1].protocol);
+        rec_bytes_free(&trace);
+    }
+}
+
 static void noise_is_not(void **state)
 {
     static uint8_t bytes[1 << 15];
@@ -497,6 +555,8 @@ int main(void)
         cmocka_unit_test(long_traces_are_sampled),
         cmocka_unit_test(formats_are_guessed),
         cmocka_unit_test(widths_are_guessed),
+        cmocka_unit_test(footers_are_guessed),
+        cmocka_unit_test(modules_are_guessed),
         cmocka_unit_test(noise_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

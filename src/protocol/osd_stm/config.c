@@ -22,7 +22,11 @@ static size_t config_text(const void *data, char *buffer, size_t size)
     return pug_text_end(&text);
 }
 
-static const struct pug_description description = {.transport = "osd", .module = 4};
+static const struct pug_description description = {
+    .transport = "osd",
+    .module = 4,
+    .usual = (const struct pug_usual[]){{"", "", "osd", 0}, {0}},
+};
 
 const struct pug_protocol pug_protocol_osd_stm = {
     .name = "OSD-STM",
