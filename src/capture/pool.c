@@ -339,6 +339,16 @@ static bool decode_stretch(struct worker *worker, uint32_t number)
     return true;
 }
 
+/** What the stretch counted gets its spaces, which differ from buffer to buffer. */
+static void settle_counts(struct pug_capture_lane *lane)
+{
+    if (!lane->counts || !lane->tree || lane->decoding->capture->way->space)
+        return;
+    pug_pool_stop_counting(lane->tree);
+    pug_capture_lane_counts(lane, lane->counts);
+    pug_tree_count(lane->tree, lane->counts);
+}
+
 /** False: no memory, or stop. */
 static bool decode_run(struct worker *worker, uint32_t n)
 {
@@ -346,8 +356,10 @@ static bool decode_run(struct worker *worker, uint32_t n)
     bool good = true;
     worker->n = n;
     worker->unwanted = false;
-    for (uint32_t number = runs[n]; good && number < runs[n + 1]; number++)
+    for (uint32_t number = runs[n]; good && number < runs[n + 1]; number++) {
         good = decode_stretch(worker, number);
+        settle_counts(worker->lane);
+    }
     return hand_over(worker) && good;
 }
 
