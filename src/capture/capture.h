@@ -255,6 +255,16 @@ bool pug_capture_locate_in_image(struct pug_capture *capture, const struct pug_a
 enum pug_status pug_capture_list_objects(struct pug_capture *capture, struct pug_image *image);
 void pug_capture_images_free(struct pug_capture *capture);
 
+/* ---- live.c: streams ---- */
+
+/** The first `most` bytes of a stream stay, while it is read as it comes. False: no memory. */
+bool pug_capture_keep_begin(struct pug_capture *capture, uint64_t most);
+/**
+ * What stayed of a stream that was read as it came, and how many bytes came; NULL: it was not, or
+ * not yet.
+ */
+const uint8_t *pug_capture_begun(const struct pug_capture *capture, uint64_t *size, uint64_t *came);
+
 /* ---- memory.c: bytes of a file ---- */
 
 /** Map a regular file. The log says why not. */

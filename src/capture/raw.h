@@ -19,8 +19,11 @@ struct pug_capture_raw {
     struct pug_capture_bytes bytes;
     /* Of a stream that is read as it comes: `bytes` are those that nobody has used yet. */
     int stream;
-    uint64_t used;  /* bytes before these */
-    uint64_t asked; /* from where on somebody asked last */
+    uint64_t used;                  /* bytes before these */
+    uint64_t asked;                 /* from where on somebody asked last */
+    bool begun;                     /* somebody did */
+    uint64_t kept;                  /* so many first bytes of it stay … */
+    struct pug_capture_bytes begin; /* … and are these, as far as they came */
 };
 
 extern const struct pug_capture_way pug_capture_raw_way;

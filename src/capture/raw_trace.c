@@ -340,6 +340,7 @@ static void free_own(struct pug_capture *capture)
     if (raw->stream >= 0)
         close(raw->stream);
     pug_capture_release(&raw->bytes);
+    pug_capture_release(&raw->begin);
     free(raw);
 }
 

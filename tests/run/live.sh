@@ -46,7 +46,7 @@ timeout 60 "$pugmark" info "${options[@]}" - <"$capture/trace.bin" | grep -q "tr
 most=$((200 * 1024)) long=1024
 ldd "$1/pugmark" 2>/dev/null | grep -qE 'lib(a|t)san' && most=unlimited # sanitizers take all memory there is
 [[ $(head -c 2 "$1/pugmark") != "#!" ]] || most=unlimited long=16 # and so do emulators, which are slow, too
-{ cat "$work/swo"; dd if=/dev/zero bs=1M count=$long 2>/dev/null; } |
+{ cat "$work/swo"; dd if=/dev/zero bs=1M count=$long 2>/dev/null; printf '\x80'; } |
   (ulimit -v $most; timeout 120 "$pugmark" itm --quiet --protocol itm -) >"$work/text" || { echo "a long stream: failed"; bad=1; }
 [[ $(cat "$work/text") == Hi ]] || { echo "a long stream: another text"; bad=1; }
 exit $bad

@@ -194,6 +194,37 @@ static void say_missing(struct diagnosis *diagnosis, const struct pug_evidence *
 /* So much of a capture is read again to see what is wrong with it. */
 #define SURVEY_MOST (UINT64_C(64) << 20)
 
+/** What the one reader of a stream had of all of it, in place of what its beginning has. */
+static void survey_run(const struct input *input, struct pug_survey *survey)
+{
+    survey->bytes = input->trace_whole;
+    survey->transport = *pug_tree_transport_stats(input->tree);
+    for (size_t i = 0; i < survey->id_count; i++) {
+        struct pug_survey_id *id = &survey->ids[i];
+        const struct pug_source *source;
+        for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
+            const struct pug_reader_stats *stats = pug_source_stats(source);
+            if (!id->described || pug_source_id(source) != id->id)
+                continue;
+            id->bytes = stats->bytes;
+            id->unsynced = stats->unsynced;
+            id->bad = stats->bad_headers + stats->bad_sequences;
+        }
+    }
+}
+
+/** Whose bytes the trace at hand has, up to so many of them. False: no memory. */
+static bool survey_trace(const struct input *input, uint64_t most, struct pug_survey *survey)
+{
+    if (!input->trace ||
+        pug_survey_capture(input->tree, input->trace, input->trace_whole,
+                           most < input->trace_size ? most : input->trace_size, survey) != PUG_OK)
+        return false;
+    if (input->trace_whole > input->trace_size)
+        survey_run(input, survey);
+    return true;
+}
+
 /**
  * Does the trace end where nothing ends? In frames sources may stop inside a packet, not frames
  * inside themselves; what has no frames ends with a packet.
@@ -254,7 +285,7 @@ static bool is_suspicious(const struct diagnosis *diagnosis)
 static void say_others(struct diagnosis *diagnosis, const struct pug_survey *survey)
 {
     char text[512], a[32], b[32];
-    diagnosis_list_ids(survey, text, sizeof(text));
+    diagnosis_list_ids(diagnosis->input, survey, text, sizeof(text));
     diagnosis_say(diagnosis,
                   "%s of %s bytes are of sources that nothing describes; ids in this trace:%s\n",
                   diagnosis_grouped(survey->transport.no_decoder, a),
@@ -275,7 +306,7 @@ static bool is_far_off(const struct diagnosis *diagnosis)
 static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey)
 {
     const struct pug_evidence *evidence;
-    if (diagnosis->input->trace_size == 0) {
+    if (diagnosis->input->trace_whole == 0) {
         if (input_bytes(diagnosis->input) == 0) /* of several buffers one may be */
             diagnosis_say(diagnosis, "the trace is empty\n");
         return;
@@ -295,7 +326,7 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
     if (is_cut(diagnosis))
         diagnosis_say(diagnosis, "the trace ends inside a packet or frame: it was cut off there\n");
     const bool many =
-        diagnosis->input->messages.bad_packets * BAD_MANY > diagnosis->input->trace_size;
+        diagnosis->input->messages.bad_packets * BAD_MANY > diagnosis->input->trace_whole;
     if (diagnosis->said && survey->transport.no_decoder * 2 > survey->bytes && !nothing)
         say_others(diagnosis, survey);
     if (diagnosis->said && (nothing || many || diagnosis->poor || is_far_off(diagnosis)))
@@ -341,7 +372,7 @@ static struct read_sources look_at_read(const struct input *input, const struct 
 static bool survey_reading(const struct input *input, uint64_t most, struct pug_survey *survey,
                            struct read_sources *seen)
 {
-    if (pug_survey_capture(input->tree, input->trace, input->trace_size, most, survey) != PUG_OK)
+    if (!survey_trace(input, most, survey))
         return false;
     *seen = look_at_read(input, survey);
     return (seen->asked > 0 && seen->without == seen->asked) || seen->deaf;
@@ -353,10 +384,8 @@ static bool conclude_reading(struct diagnosis *diagnosis)
     const struct input *input = diagnosis->input;
     struct read_sources seen;
     struct pug_survey survey;
-    const bool empty = input->trace_size == 0;
-    /* A stream's bytes are gone. */
-    if ((empty && input_bytes(input) > 0) || (!empty && !input->trace) ||
-        !survey_reading(input, READING_LOOK, &survey, &seen) ||
+    const bool empty = input->trace_whole == 0;
+    if ((empty && input_bytes(input) > 0) || !survey_reading(input, READING_LOOK, &survey, &seen) ||
         !survey_reading(input, UINT64_MAX, &survey, &seen))
         return false;
     if (empty)
@@ -387,10 +416,7 @@ bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
     for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
         if (input_wants(input, evidence->source))
             note_losses(diagnosis, evidence);
-    /* A stream's bytes are gone. */
-    if (!is_suspicious(diagnosis) || !input->trace ||
-        pug_survey_capture(input->tree, input->trace, input->trace_size, SURVEY_MOST, &survey) !=
-            PUG_OK)
+    if (!is_suspicious(diagnosis) || !survey_trace(input, SURVEY_MOST, &survey))
         return false;
     say_all(diagnosis, &survey);
     return diagnosis->said;

@@ -6,16 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
-void diagnosis_list_ids(const struct pug_survey *survey, char *text, size_t size)
+void diagnosis_list_ids(const struct input *input, const struct pug_survey *survey, char *text,
+                        size_t size)
 {
+    /* What a run read of a stream is known of sources that it has a reader for. */
+    const bool begin = input->trace_size < input->trace_whole;
     size_t at = 0, listed = 0;
     char number[32];
     *text = '\0';
     for (size_t i = 0; i < survey->id_count && listed < 8; i++) {
-        if (survey->ids[i].bytes == 0)
+        const struct pug_survey_id *id = &survey->ids[i];
+        if (id->bytes == 0)
             continue;
-        at += (size_t)snprintf(text + at, size - at, "%s 0x%02x (%s bytes)", listed++ ? "," : "",
-                               survey->ids[i].id, diagnosis_grouped(survey->ids[i].bytes, number));
+        const bool more = survey->bytes < input->trace_whole || (begin && !id->described);
+        at +=
+            (size_t)snprintf(text + at, size - at, "%s 0x%02x (%s%s bytes)", listed++ ? "," : "",
+                             id->id, more ? "at least " : "", diagnosis_grouped(id->bytes, number));
     }
     if (listed == 0)
         snprintf(text, size, " none");
@@ -87,7 +93,7 @@ void diagnosis_say_no_bytes(struct diagnosis *diagnosis, const struct pug_survey
                             uint16_t first, bool more)
 {
     char text[512];
-    diagnosis_list_ids(survey, text, sizeof(text));
+    diagnosis_list_ids(diagnosis->input, survey, text, sizeof(text));
     diagnosis_say(diagnosis, "there are no bytes for source 0x%02x%s; ids in this trace:%s\n",
                   first, more ? " and the others asked for" : "", text);
 }
@@ -152,5 +158,5 @@ void diagnosis_say_bytes(struct diagnosis *diagnosis, const struct pug_survey *s
                       diagnosis_grouped(diagnosis->input->messages.bad_packets, a),
                       diagnosis->input->messages.bad_packets == 1 ? "" : "s",
                       (double)diagnosis->input->messages.bad_packets * 1e6 /
-                          (double)diagnosis->input->trace_size);
+                          (double)diagnosis->input->trace_whole);
 }

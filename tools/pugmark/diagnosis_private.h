@@ -38,7 +38,8 @@ const struct pug_evidence *diagnosis_evidence_of(const struct diagnosis *diagnos
 const struct pug_survey_id *diagnosis_find_id(const struct pug_survey *survey, uint16_t id);
 
 /** Ids that there are, with their bytes. */
-void diagnosis_list_ids(const struct pug_survey *survey, char *text, size_t size);
+void diagnosis_list_ids(const struct input *input, const struct pug_survey *survey, char *text,
+                        size_t size);
 
 /** Of a source that has bytes, but no place where decoding can begin. */
 void diagnosis_say_deaf(struct diagnosis *diagnosis, const struct pug_source *source,

@@ -225,6 +225,18 @@ static bool name_sources(struct input *input)
     return good;
 }
 
+bool input_recall(struct input *input)
+{
+    uint64_t size, whole;
+    const uint8_t *begin = pug_capture_begun(input->capture, &size, &whole);
+    if (!begin)
+        return false;
+    input->trace = begin;
+    input->trace_size = size;
+    input->trace_whole = whole;
+    return true;
+}
+
 /** The trace of the stretch at hand; false, having said why. */
 static bool take_trace(struct input *input)
 {
@@ -235,17 +247,18 @@ static bool take_trace(struct input *input)
     input->trace_copy = NULL;
     input->trace_path = pug_capture_buffer_at(input->capture, stretch->buffer)->file;
     input->trace = NULL;
-    input->trace_size = 0;
-    if (pug_capture_is_live(input->capture))
+    input->trace_size = input->trace_whole = 0;
+    if (input_recall(input) || pug_capture_is_live(input->capture))
         return true; /* it is read as it is decoded */
     input->trace = pug_capture_memory(input->capture, input->stretch);
-    input->trace_size = stretch->size;
+    input->trace_size = input->trace_whole = stretch->size;
     if (input->trace)
         return true;
     input->trace = input->trace_copy = malloc((size_t)stretch->size + 1);
     if (input->trace_copy)
         input->trace_size = pug_capture_bytes(input->capture, input->stretch, 0, input->trace_copy,
                                               (size_t)stretch->size, &status);
+    input->trace_whole = input->trace_size;
     if (!input->trace_copy)
         input_starve(input);
     else if (status != PUG_OK)
@@ -321,6 +334,8 @@ bool input_open(struct input *input, const struct input_options *options, const 
     }
     input->opened = true;
     input->errors_before = pug_log_errors(input->log);
+    if (!pug_capture_keep_begin(input->capture, INPUT_LOOK_MOST))
+        input_starve(input);
     input->chosen = count_chosen(input);
     (void)go_to(input, 0);
     return true;

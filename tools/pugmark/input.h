@@ -87,7 +87,9 @@ struct input {
     size_t chosen;          /**< how many stretches there are to go through */
     const char *trace_path; /**< what it is called in messages */
     const uint8_t *trace;
-    uint64_t trace_size;
+    uint64_t trace_size;  /**< bytes at `trace`; 0 where they come from a stream */
+    uint64_t trace_whole; /**< of a stream that is over, of which the beginning is left, all of it;
+                               else the same */
     struct pug_tree *tree;
     const struct pug_image *image; /**< of the tree */
     struct diagnosis *diagnosis;   /**< private: of this tree; NULL where nothing is diagnosed */

@@ -20,4 +20,11 @@ bool input_choices_are_there(struct input *input);
 
 void input_drop_tree(struct input *input);
 
+/** So much of a trace that was decoded in another way is looked at, and stays of a stream. */
+#define INPUT_LOOK_MOST (UINT64_C(4) << 20)
+
+/** What stayed of a stream that was decoded as it came is the trace at hand; false: there is none.
+ */
+bool input_recall(struct input *input);
+
 #endif

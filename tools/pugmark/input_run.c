@@ -194,8 +194,7 @@ void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)
     else
         status = pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result);
     progress_end(&progress);
-    if (!input->trace)
-        input->trace_size = result.at; /* of a stream that is known now */
+    (void)input_recall(input);
     if (status != PUG_OK)
         fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
     input->fatal |= status != PUG_OK || PUG_RESP_IS_FATAL(result.response);
@@ -257,8 +256,6 @@ static void conclude(struct input *input)
 
 /* ---- looking again ---- */
 
-/* So much of a trace that was decoded in another way is looked at. */
-#define LOOK_MOST (UINT64_C(4) << 20)
 /* Where it was not decoded to elements, that takes many times as long as what was done: a share. */
 #define LOOK_SHARE 16
 #define LOOK_SHORT (UINT64_C(128) << 10)
@@ -266,8 +263,8 @@ static void conclude(struct input *input)
 static uint64_t look_most(const struct input *input)
 {
     const uint64_t share = input_bytes(input) / LOOK_SHARE;
-    if (input->by_elements || share > LOOK_MOST)
-        return LOOK_MOST;
+    if (input->by_elements || share > INPUT_LOOK_MOST)
+        return INPUT_LOOK_MOST;
     return share > LOOK_SHORT ? share : LOOK_SHORT;
 }
 
@@ -304,9 +301,9 @@ static void look_at_stretch(struct input *input)
                                      .take = take_nothing,
                                      .drop = drop_nothing};
     struct pug_jobs_result result = {.response = PUG_RESP_CONT};
-    input->partial = input->trace_size > LOOK_MOST;
+    input->partial = input->trace_whole > INPUT_LOOK_MOST;
     if (input->partial)
-        input->trace_size = LOOK_MOST;
+        input->trace_size = input->trace_whole = INPUT_LOOK_MOST;
     const struct pug_jobs jobs = {.threads = input_jobs(input),
                                   .parts = diagnosis_parts(input->diagnosis, &nobody)};
     if (pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result) == PUG_OK)
