@@ -135,6 +135,8 @@ static int list_run(const struct command *self, int argc, char **argv)
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
+    if (window_wanted(&options.window))
+        input_settle(&input);
     const bool fits = window_fits(&options, &input) && window_take_times(&options.window, &input);
     const int code = fits ? list_input(&options, &input) : EXIT_USAGE;
     input_close(&input);

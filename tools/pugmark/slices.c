@@ -430,6 +430,7 @@ static bool choose_clock(const struct slices_options *options, enum slices_clock
     *clock = SLICES_TIME;
     if (places_have_times(options->capture))
         return true;
+    (void)pug_capture_memory(options->capture, 0); /* a stream is to be decoded twice */
     if (pug_capture_decode(options->capture, &decode, &result) == PUG_ERR_MEM)
         return false;
     *clock = clocks.time ? SLICES_TIME : clocks.cycles ? SLICES_CYCLES : SLICES_INSTRUCTIONS;
