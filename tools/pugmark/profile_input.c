@@ -73,8 +73,8 @@ int profile_save(struct pug_profile *profile, const char *path)
 
 /* ---- captures ---- */
 
-static int count_capture(const struct profile_input *what, struct input *opened,
-                         struct pug_profile *profile)
+int profile_add_opened(const struct profile_input *what, struct input *opened,
+                       struct pug_profile *profile)
 {
     /* Which object is wanted is asked of the profile: branches come from others. */
     struct pug_capture_selection selection = opened->lists.selection;
@@ -132,7 +132,7 @@ int profile_add(const struct profile_input *what, const char *operand, struct pu
     struct input opened;
     if (!input_open(&opened, what->input, operand))
         return opened.failure;
-    const int code = count_capture(what, &opened, profile);
+    const int code = profile_add_opened(what, &opened, profile);
     input_close(&opened);
     return code;
 }

@@ -18,6 +18,10 @@ struct profile_input {
  */
 int profile_add(const struct profile_input *what, const char *operand, struct pug_profile *profile);
 
+/** The same of a capture that is open. */
+int profile_add_opened(const struct profile_input *what, struct input *opened,
+                       struct pug_profile *profile);
+
 /** After such a code: is there something to go on with? */
 bool profile_goes_on(int code);
 

@@ -67,36 +67,48 @@ static void free_extra(struct extra *extra)
     free(extra->timelines.bytes);
 }
 
-/** Facts and timeline of a capture; a saved profile has neither. An exit code. */
-static int look_at(const char *operand, const struct report_options *options,
-                   struct pug_names *names, struct extra *extra)
+/** Facts and timeline of a capture whose profile told what is wrong with it. An exit code. */
+static int look_at(struct input *input, struct pug_names *names, struct extra *extra)
 {
-    struct input input;
     const char *name, *value;
-    add_fact(extra, "Input", operand);
-    if (profile_is_saved(operand))
-        return EXIT_DONE;
-    if (!input_open(&input, &options->input, operand))
-        return input.failure;
-    input.silent = input.described = true; /* the profile told what is wrong */
-    add_fact(extra, "Kind", pug_capture_title(input.capture));
-    for (size_t n = 0; pug_capture_fact(input.capture, n, &name, &value); n++)
+    input->silent = input->described = true;
+    add_fact(extra, "Kind", pug_capture_title(input->capture));
+    for (size_t n = 0; pug_capture_fact(input->capture, n, &name, &value); n++)
         add_fact(extra, name, value);
     /* Each has one of its own: two captures have no common clock. */
     struct pug_sink sink = pug_memory_sink(&extra->timelines);
     pug_sink_text(&sink, extra->timelines.count > 0 ? ", " : "[");
     const struct slices_options how = {
-        .capture = input.capture, .names = names, .form = PUG_TIMELINE_PAGE, .sink = &sink};
+        .capture = input->capture, .names = names, .form = PUG_TIMELINE_PAGE, .sink = &sink};
     struct slices *slices = slices_new(&how);
     struct pug_capture_result result = {0};
-    enum pug_status status = slices ? slices_decode(slices, &input, &result) : PUG_ERR_MEM;
+    enum pug_status status = slices ? slices_decode(slices, input, &result) : PUG_ERR_MEM;
     if (slices && slices_end(slices) != PUG_OK)
         status = PUG_ERR_MEM;
     slices_free(slices);
-    int code = input_concluded(&input, status, &result);
-    if (extra->timelines.failed) {
-        fprintf(stderr, "pugmark: %s: %s\n", operand, pug_status_text(PUG_ERR_MEM));
-        code = EXIT_FATAL;
+    const int code = input_concluded(input, status, &result);
+    if (!extra->timelines.failed)
+        return code;
+    fprintf(stderr, "pugmark: %s: %s\n", pug_capture_path(input->capture),
+            pug_status_text(PUG_ERR_MEM));
+    return EXIT_FATAL;
+}
+
+/** An input to the page; of a saved profile there is nothing but its counts. An exit code. */
+static int add_input(const struct profile_input *what, const char *operand,
+                     struct pug_profile *profile, struct extra *extra)
+{
+    struct input input;
+    add_fact(extra, "Input", operand);
+    if (profile_is_saved(operand))
+        return profile_add(what, operand, profile);
+    if (!input_open(&input, what->input, operand))
+        return input.failure;
+    input_settle(&input); /* it is decoded for the profile, and for the timeline */
+    int code = profile_add_opened(what, &input, profile);
+    if (profile_goes_on(code)) {
+        const int looked = look_at(&input, what->names, extra);
+        code = code == EXIT_DONE ? looked : code;
     }
     input_close(&input);
     return code;
@@ -123,11 +135,7 @@ static int make(char **operands, const struct report_options *options, struct pu
     if (!profile)
         fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
     for (; *operands && profile_goes_on(code); operands++) {
-        int added = profile_add(&what, *operands, profile);
-        if (profile_goes_on(added)) {
-            int looked = look_at(*operands, options, names, &extra);
-            added = added == EXIT_DONE ? looked : added;
-        }
+        const int added = add_input(&what, *operands, profile, &extra);
         code = added == EXIT_DONE ? code : added;
     }
     if (extra.timelines.count > 0) {
