@@ -439,8 +439,11 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
     struct pug_correlate_stream stream;
     struct pug_symbol symbol;
     (void)element;
-    if (!pug_correlate_stream(calls->correlate, task, &stream) || !calls->trees[stream.buffer] ||
-        !pug_image_symbol(pug_tree_image(calls->trees[stream.buffer]), address, &symbol))
+    if (!pug_correlate_stream(calls->correlate, task, &stream) || !calls->trees[stream.buffer])
+        return false;
+    /* Trees of perf.data have none: it depends on the task. */
+    const struct pug_image *image = pug_tree_image(calls->trees[stream.buffer]);
+    if (!image || !pug_image_symbol(image, address, &symbol))
         return false;
     *function = (struct pug_function){
         .name = symbol.name, .start = symbol.start, .size = symbol.size, .id = stream.buffer};
