@@ -430,6 +430,7 @@ static int run_by_thread(struct pc_state *pc)
                                         .travel = &thread_travel,
                                         .times = true};
     int code = EXIT_INPUT;
+    input_settle(pc->input); /* timestamps stand behind what they date */
     if (!state.kept)
         fprintf(stderr, "pugmark: no temporary file: %s\n", strerror(errno));
     else if (input_decode(pc->input, &decode, NULL, &result))
