@@ -1,12 +1,104 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Trace from a stream is decoded as it comes: what was said is there before the stream ends, and in
-# the end it is the same as of a file, however the bytes trickle in.
+# the end it is the same as of a file, however the bytes trickle in, for every command: what is printed,
+# what is said of it, and the exit code.
 #   live.sh BIN SOURCE
 set -u
-pugmark=$1/pugmark capture=$2/tests/captures/ntrace-rv64 bad=0
+pugmark=$(cd "$1" && pwd)/pugmark source=$(cd "$2" && pwd) bad=0
+capture=$source/tests/captures/ntrace-rv64
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+mkdir "$work/file" "$work/stream"
+mkfifo "$work/stream/trace"
+
+# Speed is never the same, and brstack says where a dump lies for each part that it is decoded in.
+settled() { sed -E '/(seconds|megabytes a second|nanoseconds an element)$/d; /PERF_RECORD_MMAP2/d' "$1"; }
+
+# run FOLDER OPTION...: of the trace there; its exit code.
+run() {
+  local folder=$1
+  shift
+  (cd "$work/$folder" && timeout 60 "$pugmark" "$@" trace) >"$work/$folder.out" 2>"$work/$folder.said"
+}
+
+# same OPTION...: a FIFO of this name, and the file of this name.
+same() {
+  local code what
+  run file "$@"
+  code=$?
+  # shellcheck disable=SC2016  # it is sh that opens the FIFO, in its own time
+  timeout 60 sh -c 'cat "$1" >"$2"' - "$work/file/trace" "$work/stream/trace" 2>/dev/null &
+  run stream "$@"
+  [[ $? == "$code" ]] || { echo "${*:1:4}: another exit code than $code"; bad=1; }
+  wait $!
+  for what in out said; do
+    cmp -s "$work/file.$what" "$work/stream.$what" && continue
+    cmp -s <(settled "$work/file.$what") <(settled "$work/stream.$what") && continue
+    echo "${*:1:4}: of a stream $(diff <(settled "$work/file.$what") <(settled "$work/stream.$what") | grep -a '^[<>]' | head -n 2)"
+    bad=1
+  done
+  return $code
+}
+
+# right OPTION...: the same, and something is printed, and nothing wrong.
+right() {
+  same "$@" && [[ -s $work/file.out ]] && return
+  echo "${*:1:4}: no answer"
+  bad=1
+}
+
+profiles=$("$pugmark" profile --format '?' - 2>&1 </dev/null | sed -n 's/.*the formats are //p')
+coverages=$("$pugmark" coverage --format '?' - 2>&1 </dev/null | sed -n 's/.*the formats are //p' | sed 's/,//g; s/ and / /')
+[[ $profiles == *autofdo* && $coverages == *lcov* ]] || { echo "which formats are there?"; bad=1; }
+
+# all FILE OPTION...: all that can be asked of trace with program flow.
+all() {
+  local command
+  cat "$1" >"$work/file/trace"
+  shift
+  for command in pc "pc --by-thread" calls "calls --summary" "calls --by-time" list "list --packets" "list --packets --elements" "list --format jsonl" "list --format csv" \
+    "list --by-time" stat "stat --packets" "stat --jobs 1" info trace "trace --ranges" "trace --last 5" \
+    "trace --around 100" timeline "timeline --format chrome" "timeline --format speedscope" \
+    "timeline --clock instructions" "timeline --exact" report profile "profile --json" "profile --stacks" \
+    "profile --output -"; do
+    # shellcheck disable=SC2086  # words
+    right $command "$@"
+  done
+  for command in pc calls list profile coverage trace; do same $command --time 0,99999999999 "$@"; done
+  for command in $profiles; do same profile --format "$command" "$@"; done
+}
+
+# wrong WORDS OPTION...: what is wrong is said, in some way like this.
+wrong() {
+  local command words=$1
+  shift
+  for command in pc "pc --by-thread" "pc --time 0,99999999999" calls list "list --packets" stat "stat --packets" trace \
+    "trace --last 5" timeline "timeline --clock time" report profile "profile --stacks" "profile --format autofdo" \
+    "coverage --format lcov"; do
+    # shellcheck disable=SC2086  # words
+    same $command "$@"
+    [[ $command == *--packets || $command == "pc --time"* ]] || grep -q "$words" "$work/stream.said" && continue
+    echo "$command: nothing like '$words'"
+    bad=1
+  done
+  same pc --quiet "$@" && echo "wrong with $words, and 0" && bad=1
+}
+
+if [[ ${PUG_PART-} == shared ]]; then
+  data=$source/../shared/perfdata/paw
+  [[ -e $data/pipe.data ]] || { echo "no $data: skipped"; exit 77; }
+  all "$data/pipe.data" --symfs "$data/root"
+  for command in $coverages; do right coverage --format "$command" --symfs "$data/root"; done
+  for command in report profile list; do # these begin on standard input, where more is read ahead
+    "$pugmark" $command --quiet --symfs "$data/root" "$data/pipe.data" | sed 's|[^"<> ]*pipe.data|-|g' >"$work/file.out"
+    timeout 60 "$pugmark" $command --quiet --symfs "$data/root" - <"$data/pipe.data" >"$work/stream.out" || bad=1
+    cmp -s "$work/file.out" "$work/stream.out" && continue
+    echo "$command: not the same from standard input"
+    bad=1
+  done
+  exit $bad
+fi
 
 # Waits for a file to have something in it; false after ten seconds.
 comes() {
@@ -27,13 +119,41 @@ done < <(tr -d '\r' <"$capture/trace_0.ini")
 size=$(stat -c %s "$capture/trace.bin")
 for command in pc "pc --by-thread" list profile "list --packets"; do
   # shellcheck disable=SC2086  # words
-  "$pugmark" $command --quiet "${options[@]}" "$capture/trace.bin" >"$work/file" 2>"$work/said"
-  [[ -s $work/file ]] || { echo "$command: nothing"; bad=1; }
+  "$pugmark" $command --quiet "${options[@]}" "$capture/trace.bin" >"$work/file.out" || { echo "$command: failed"; bad=1; }
+  [[ -s $work/file.out ]] || { echo "$command: nothing"; bad=1; }
   # shellcheck disable=SC2086
   { for ((at = 0; at < size; at += 997)); do tail -c +$((at + 1)) "$capture/trace.bin" | head -c 997; done; } |
-    timeout 60 "$pugmark" $command --quiet "${options[@]}" - >"$work/stream" 2>>"$work/said"
-  cmp -s "$work/file" "$work/stream" || { echo "$command: not the same from a stream"; bad=1; }
+    timeout 60 "$pugmark" $command --quiet "${options[@]}" - >"$work/stream.out" || { echo "$command: failed on a stream"; bad=1; }
+  cmp -s "$work/file.out" "$work/stream.out" || { echo "$command: not the same from a stream"; bad=1; }
 done
+all "$capture/trace.bin" "${options[@]}"
+right list --around 8000 "${options[@]}"
+right list --around 8000 --count 3 "${options[@]}"
+
+# A program with lines, and trace in frames.
+crash=$source/examples/crash
+registers=(--protocol etmv4i --transport coresight)
+while read -r name value; do registers+=(--set "$name=$value"); done \
+  < <(tr -d '\r' <"$crash/trace_0.ini" | sed -nE 's/^(TRCCONFIGR|TRCTRACEIDR|TRCIDR[0128])\(.*\)=(.*)/\1 \2/p')
+all "$crash/trace.bin" "${registers[@]}" --elf "$crash/crash"
+for command in $profiles; do right profile --format "$command" "${registers[@]}" --elf "$crash/crash"; done
+for command in $coverages; do right coverage --format "$command" "${registers[@]}" --elf "$crash/crash"; done
+right list --around 100 "${registers[@]}" --elf "$crash/crash"
+right list --around 100 --radius 20 --packets "${registers[@]}" --elf "$crash/crash"
+wrong "execution came 5 times to addresses that no file or dump has" "${registers[@]}"
+wrong "the program does not match the trace" "${registers[@]}" --elf "$crash/crash.mended"
+wrong "there are no bytes for source 0x22; ids in this trace: 0x10 (210 bytes)" --set TRCTRACEIDR=0x22 "${registers[@]}" --elf "$crash/crash"
+head -c 3000 "$crash/crash" >"$work/file/trace"
+wrong "no place in them where ETMV4I could begin" "${registers[@]}" --elf "$crash/crash"
+: >"$work/file/trace"
+wrong "the trace is empty" "${registers[@]}" --elf "$crash/crash"
+
+# Of more than stays of a stream all that its reader had is known.
+perl -0777 -pe '$_ x= 20000' "$crash/trace.bin" >"$work/file/trace"
+for command in pc calls profile trace; do same $command "${registers[@]}"; done
+grep -q "execution came 87,[0-9]* times" "$work/stream.said" || { echo "trace: nothing is missing in a long stream"; bad=1; }
+timeout 60 "$pugmark" pc --set TRCTRACEIDR=0x22 "${registers[@]}" - <"$work/file/trace" 2>"$work/said" && echo "another id: 0" && bad=1
+grep -q "ids in this trace: 0x10 (at least 3,[0-9,]* bytes)" "$work/said" || { echo "another id: not what the beginning has"; bad=1; }
 { head -c $((size / 2)) "$capture/trace.bin"; comes "$work/pc" || touch "$work/late"; tail -c +$((size / 2 + 1)) "$capture/trace.bin"; } |
   timeout 60 "$pugmark" pc --quiet "${options[@]}" - >"$work/pc"
 [[ ! -e $work/late ]] || { echo "pc: nothing before the stream ended"; bad=1; }
