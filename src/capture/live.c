@@ -149,6 +149,8 @@ void pug_capture_live_settle(struct pug_capture *capture)
 {
     struct pug_capture_raw *raw = capture->own;
     capture->live = false;
+    if (!raw->begun)
+        pug_capture_release(&raw->begin);
     if (raw->stream >= 0) {
         if (pug_capture_slurp(capture, raw->stream, &raw->bytes) == PUG_ERR_MEM)
             pug_capture_starve(capture);
