@@ -462,7 +462,7 @@ static enum pug_status decode_cut(struct pug_capture_decoding *decoding)
 {
     uint32_t first;
     const uint32_t end = cut(decoding, &first);
-    return first >= end || pug_capture_pool(decoding, first, end) ? PUG_OK : PUG_ERR_MEM;
+    return first >= end ? PUG_OK : pug_capture_pool(decoding, first, end);
 }
 
 static enum pug_status decode_all(struct pug_capture_decoding *decoding)
@@ -477,7 +477,7 @@ static enum pug_status decode_all(struct pug_capture_decoding *decoding)
     }
     if (capture->way->memory && !capture->live)
         return decode_each(decoding);
-    return pug_capture_pool(decoding, 0, (uint32_t)capture->stretches.count) ? PUG_OK : PUG_ERR_MEM;
+    return pug_capture_pool(decoding, 0, (uint32_t)capture->stretches.count);
 }
 
 /** All processes know how it went. */

@@ -106,9 +106,11 @@ bool pug_capture_lens_may_choose(const struct pug_capture_lens *lens, size_t str
 
 /**
  * Decode stretches [first, end) of chosen buffers, each from reset, on all threads; where it is
- * cut, the first one from `skipped` on and the last one up to `last`. False: there is no memory.
+ * cut, the first one from `skipped` on and the last one up to `last`. Returns as
+ * pug_capture_decode().
  */
-bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uint32_t end);
+enum pug_status pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first,
+                                 uint32_t end);
 
 /** Empty counts of the kind that the consumer asks for; NULL: no memory. */
 struct pug_counts *pug_capture_new_counts(const struct pug_capture_decoding *decoding);

@@ -38,6 +38,9 @@ struct worker {
     uint64_t read;        /* bytes */
     pthread_t thread;
     bool running;
+    /* Was any tree made, or why not? */
+    bool any;
+    enum pug_status worst;
 };
 
 static struct job *job_of(const struct pool *pool, uint32_t n)
@@ -226,13 +229,14 @@ static enum pug_status find_tree(struct worker *worker, uint32_t stretch, struct
         *slot = (struct pug_capture_lane_tree){.kind = kind};
         status = capture->way->tree(capture, stretch, true, lane->log, &slot->tree);
         if (status != PUG_OK)
-            return status;
+            return worker->worst = status;
         pug_tree_on_elements(slot->tree, on_elements, worker);
         pug_tree_any_order(slot->tree, pug_capture_any_order(worker->pool->decoding));
         if (lane->counts)
             pug_tree_count(slot->tree, lane->counts);
     }
     *tree = slot->tree;
+    worker->any = true;
     return pug_capture_choose_sources(worker->pool->decoding, stretch, *tree) ? PUG_OK
                                                                               : PUG_ERR_NOT_FOUND;
 }
@@ -544,7 +548,20 @@ bool pug_pool_cut_runs(struct pool *pool)
     return pool->runs != NULL;
 }
 
-bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uint32_t end)
+/** As where each is decoded as a whole: what cannot be is left out, unless that is all. */
+static enum pug_status status_of(const struct pool *pool, const struct worker *workers)
+{
+    enum pug_status worst = PUG_OK;
+    for (unsigned i = 0; i < pool->workers; i++) {
+        if (workers[i].any)
+            return PUG_OK;
+        worst = workers[i].worst != PUG_OK ? workers[i].worst : worst;
+    }
+    return pool->decoding->capture->way->memory ? worst : PUG_OK;
+}
+
+enum pug_status pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first,
+                                 uint32_t end)
 {
     struct pug_peers *peers = pug_pool_peers(decoding);
     struct pool pool = {.decoding = decoding,
@@ -582,6 +599,7 @@ bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uin
         for (size_t n = 0; n < PUG_CAPTURE_LANE_TREES; n++)
             pug_pool_stop_counting(decoding->lanes[i].trees[n].tree);
     }
+    const enum pug_status status = good ? status_of(&pool, workers) : PUG_ERR_MEM;
     free(workers);
     free(pool.jobs);
     free(pool.stretches);
@@ -589,5 +607,5 @@ bool pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first, uin
     free(pool.kept_bytes);
     if (peers && !(good && !pool.failed && pug_pool_finish_among(&pool, peers, &client)))
         pug_peers_fail(peers, "out of memory");
-    return good && !pool.failed;
+    return pool.failed ? PUG_ERR_MEM : status;
 }
