@@ -111,6 +111,7 @@ for command in calls "calls --by-time" coverage "diff $demo" "find --sync" info 
   said 3 "*: no source 0x55 in it; there are 0x10" $command --source 0x55 "$demo"
   said 3 "*: no process 5 in it; there are none" $command --pid 5 "$demo"
 done
+said 0 "*: no process 5 in it; there are none*" profile --pid 5 "$demo" "$demo" # others may have it
 said 3 "*: no source 0x55 in it; there are 0x10" report --source 0x55 --output page "$demo"
 said 0 "*: no source 0x55 in it; there are 0x10" pc --source 0x10 --source 0x55 "$demo"
 said 3 "*: no source 3 in it; there are 0x00" itm --source 3 empty

@@ -63,6 +63,7 @@ static int coverage_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, -1);
     if (end >= 0)
         return end;
+    options.input.several = argv[1] && argv[2];
     struct pug_names *names = capture_names(&options.input, &options.capture);
     if (!names)
         return EXIT_INPUT;

@@ -51,6 +51,7 @@ struct input_options {
     bool reference, quiet;
     uint64_t jobs; /**< threads; 0: as many as there are processors */
     bool confine, sandbox;
+    bool several;          /**< inputs: one may have nothing of a process, thread or processor */
     uint64_t source_limit; /**< 0: as usual */
     uint32_t expansion;    /**< ranges of a packet byte; 0: as usual */
 };

@@ -221,8 +221,11 @@ static bool sources_are_there(struct input *input)
 bool input_choices_are_there(struct input *input)
 {
     const struct input_options *options = input->options;
-    return sources_are_there(input) && are_there(input, &options->pids, "process", take_pids) &&
-           are_there(input, &options->tids, "thread", take_tids) &&
-           are_there(input, &options->comms, "thread of the name", take_comms) &&
-           are_there(input, &options->cpus, "processor", take_cpus);
+    if (!sources_are_there(input))
+        return false;
+    const bool ran = are_there(input, &options->pids, "process", take_pids) &&
+                     are_there(input, &options->tids, "thread", take_tids) &&
+                     are_there(input, &options->comms, "thread of the name", take_comms) &&
+                     are_there(input, &options->cpus, "processor", take_cpus);
+    return ran || options->several;
 }

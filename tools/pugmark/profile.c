@@ -148,6 +148,7 @@ static int profile_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, -1);
     if (end >= 0)
         return end;
+    options.input.several = argv[1] && argv[2];
     if (options.format && strcmp(options.format, brstack) == 0)
         return profile_brstack(&options.input, argv + 1, options.output);
     const struct pug_export_format *format = options.format    ? find_format(options.format)

@@ -173,6 +173,7 @@ static int run(const struct command *self, int argc, char **argv)
     int code = command_start(self, argc, argv, sets, 3, -1);
     if (code >= 0)
         return code;
+    options.input.several = argv[1] && argv[2];
     struct pug_names *names = capture_names(&options.input, &options.capture);
     if (!names)
         return EXIT_INPUT;
