@@ -193,3 +193,26 @@ itm() {
 }
 input=(--protocol itm itm)
 each_way itm
+
+# ---- ITM: stimulus ports are of pages, until the next synchronisation ----
+{
+    printf '\0\0\0\0\0\x80\x51a'      # 6: port 10
+    printf '\x28\x51b\x51c'             # 9, 11: port 74, in page 2
+    printf '\x70\x30\x51d'              # 15: the same, behind an overflow and a time
+    printf '\x79\x7a\x51e'              # 17: port 15 of the page; 19: still 74
+    printf '\0\0\0\0\0\x80\x51f'      # 27: port 10
+    head -c 2000 /dev/zero | tr '\0' p # overflows, in other blocks
+    printf '\x38\x51g'                  # 2030: port 106
+} >pages
+pages() {
+    found "--event 10" "6 00 10"
+    found "--event 10 --after 7" "27 00 10"
+    missing "--event 10 --after 28"
+    found "--event 74" "9 00 74"
+    found "--event 74 --before 27" "19 00 74"
+    found "--event 79" "17 00 79"
+    missing "--event 15"
+    found "--event 106" "2030 00 106"
+}
+input=(--protocol itm pages)
+each_way pages

@@ -17,7 +17,7 @@ enum pug_itm_packet_type {
     PUG_ITM_PKT_NO_ERR_TYPE,    /**< `error_type` of a packet that is fine */
     PUG_ITM_PKT_ASYNC,
     PUG_ITM_PKT_OVERFLOW,
-    PUG_ITM_PKT_SWIT,     /**< software source: `source` is the port in its page */
+    PUG_ITM_PKT_SWIT,     /**< software source: `source` is the port in `page` */
     PUG_ITM_PKT_DWT,      /**< hardware source: `source` is the discriminator */
     PUG_ITM_PKT_TS_LOCAL, /**< `source` is TC, the relation to the packets before */
     PUG_ITM_PKT_GTS1,     /**< `source`: bit 0 clock change, bit 1 wrap */
@@ -45,6 +45,7 @@ struct pug_itm_packet {
     uint8_t size;       /**< payload bytes; GTS2: 5 for the long form, EXTENSION: always 4 */
     uint8_t value_top;  /**< GTS2 of size 5: bits 39 to 32 of the value */
     bool has_time;      /**< GTS1, GTS2: `time` is the whole global time */
+    uint8_t page;       /**< SWIT: of stimulus ports, 32 each; as the last EXTENSION selected it */
     uint32_t value;     /**< payload */
     uint64_t time;      /**< GTS2 and local timestamps: the time */
 };

@@ -47,7 +47,7 @@ static inline struct pug_element *pug_itm_push(struct pug_itm_decoder *d, uint64
 static inline void pug_itm_push_write(struct pug_itm_decoder *d, uint64_t index, unsigned source,
                                       uint32_t value, unsigned size)
 {
-    pug_itm_push(d, index, PUG_ITM_SWIT, (uint8_t)((source & 0x1f) | d->page << 5), value, size);
+    pug_itm_push(d, index, PUG_ITM_SWIT, pug_itm_port(source, d->page), value, size);
 }
 
 static inline void pug_itm_push_time(struct pug_itm_decoder *d, uint64_t index,

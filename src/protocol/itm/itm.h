@@ -39,6 +39,12 @@ void pug_itm_decoder_reset(void *decoder);
 enum pug_response pug_itm_lane(void *reader, void *decoder, struct pug_span *span,
                                enum pug_want want);
 
+/** The number of a stimulus port. */
+static inline uint8_t pug_itm_port(unsigned source, unsigned page)
+{
+    return (uint8_t)((source & 0x1f) | page << 5);
+}
+
 size_t pug_itm_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_itm_packet_name(uint32_t type);
 

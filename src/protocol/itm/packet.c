@@ -184,6 +184,14 @@ static void finish_fields(struct pug_itm_reader *r)
     case PUG_ITM_PKT_EXTENSION:
         packet->source |= r->count < EXTENSION_BYTES ? (uint8_t)(2 + 7 * r->count) : 31;
         packet->size = 4;
+        if (packet->source == PUG_ITM_EXTENSION_PAGE)
+            r->page = (uint8_t)packet->value;
+        break;
+    case PUG_ITM_PKT_SWIT: packet->page = r->page; break;
+    case PUG_ITM_PKT_ASYNC:
+        /* The page is sent again with each synchronisation. */
+        if (!r->stage->quirks.itm_page_survives_sync)
+            r->page = 0;
         break;
     default: break;
     }
@@ -219,6 +227,7 @@ static void finish_bad(struct pug_itm_reader *r)
         r->packet.type = PUG_ITM_PKT_BAD_SEQUENCE;
         r->packet.source = 0;
     }
+    r->page = 0;
     if (!stage->quirks.bad_software_packet_fatal)
         r->synced = false;
 }

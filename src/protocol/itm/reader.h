@@ -31,6 +31,7 @@ struct pug_itm_reader {
     uint64_t zeros; /**< bytes of 0x00 just before the next byte */
     uint64_t global_time;
     bool has_upper; /**< its bits above PUG_ITM_GTS1_BITS are known */
+    uint8_t page;   /**< of stimulus ports */
 
     /* searching */
     bool matching; /**< inside what may be an ASYNC; `raw` has nothing else */

@@ -39,11 +39,13 @@ static uint32_t local_time(const uint8_t *at, size_t size)
 }
 
 /** What a usual packet is: written by software or hardware, lost, or a time. */
-static struct pug_mark mark_of(const uint8_t *at, size_t size)
+static struct pug_mark mark_of(const uint8_t *at, size_t size, unsigned page)
 {
     const uint8_t header = *at;
+    if ((header & 3) && (header & 4))
+        return (struct pug_mark){PUG_MARK_HARDWARE, header >> 3};
     if (header & 3)
-        return (struct pug_mark){header & 4 ? PUG_MARK_HARDWARE : PUG_MARK_EVENT, header >> 3};
+        return (struct pug_mark){PUG_MARK_EVENT, pug_itm_port(header >> 3, page)};
     if (header == OVERFLOW_BYTE)
         return (struct pug_mark){PUG_MARK_OVERFLOW, 0};
     return (struct pug_mark){PUG_MARK_TIME_STEP, local_time(at, size)};
@@ -60,7 +62,7 @@ void pug_itm_skim(void *reader, struct pug_span *span)
     for (; at < end && (size = usual_size(at, (size_t)(end - at))) > 0; at += size) {
         if (!pug_mark_list_ready(list))
             break;
-        const struct pug_mark mark = mark_of(at, size);
+        const struct pug_mark mark = mark_of(at, size, r->page);
         pug_mark_list_add(list, mark.kind, pug_run_index(span->run, at), mark.value);
     }
     pug_itm_took(r, span, at);

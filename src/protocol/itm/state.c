@@ -28,6 +28,7 @@ void pug_itm_reader_state(const void *reader, struct pug_state *state)
         return;
     }
     pug_state_number(state, r->zeros);
+    pug_state_number(state, r->page);
     pug_state_number(state, r->has_upper);
     pug_state_number(state, r->has_upper
                                 ? r->global_time
