@@ -107,7 +107,10 @@ static bool open_hand(void *context, struct pug_jobs_hand *hand)
     if (has_parts(decoding, hand))
         pug_tree_on_elements(hand->tree, on_elements, desk);
     const struct pug_parts *parts = decoding->parts;
-    return !parts->watch || parts->watch(parts->context, hand->number, hand->tree);
+    const bool good = !parts->watch || parts->watch(parts->context, hand->number, hand->tree);
+    for (size_t i = 0; i < hand->tree->source_count && !hand->alone; i++)
+        hand->tree->sources[i]->stage.unwatched = !hand->tree->sources[i]->stage.monitored;
+    return good;
 }
 
 static void close_hand(void *context, struct pug_jobs_hand *hand)

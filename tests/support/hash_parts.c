@@ -74,14 +74,18 @@ static void add_elements(void *context, const struct pug_element *elements, size
         hand_on(part);
 }
 
+/** Its context is the protocol: what a packet is in words counts, too. */
 static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
 {
-    (void)context;
+    const struct pug_protocol *protocol = context;
+    char text[512];
     if (op != PUG_OP_DATA)
         return;
     const uint64_t words[] = {packet->index, packet->type, packet->raw_size};
-    const uint64_t hash =
-        outcome_mix(outcome_mix(0, words, sizeof(words)), packet->raw, packet->raw_size);
+    const size_t length = pug_packet_text(protocol, packet, text, sizeof(text));
+    uint64_t hash = outcome_mix(0, words, sizeof(words));
+    hash = outcome_mix(hash, packet->raw, packet->raw_size);
+    hash = outcome_mix(hash, text, length < sizeof(text) ? length : sizeof(text) - 1);
     add_hashes(current, &hash, 1);
 }
 
@@ -91,7 +95,7 @@ static bool watch(void *context, unsigned worker, struct pug_tree *tree)
     (void)context;
     (void)worker;
     for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++)
-        pug_source_monitor(source, on_packet, NULL);
+        pug_source_monitor(source, on_packet, (void *)(uintptr_t)pug_source_protocol(source));
     return true;
 }
 

@@ -377,6 +377,59 @@ static void test_switched_off(void **state)
     free(packets);
 }
 
+/** A threshold of cycle counts, and then, each after an ASYNC, trace infos that have none. */
+static void put_thresholds(struct rec_bytes *bytes)
+{
+    static const uint8_t async[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80};
+    static const uint8_t with[] = {1, 9, 1, 0x16}, without[] = {1, 1, 1};
+    rec_put_n(bytes, async, sizeof(async));
+    rec_put_n(bytes, with, sizeof(with));
+    for (unsigned n = 0; n < 20000; n++) {
+        for (unsigned atom = 0; atom < 20; atom++)
+            rec_put(bytes, 0xf7);
+        rec_put_n(bytes, async, sizeof(async));
+        rec_put_n(bytes, without, sizeof(without));
+    }
+}
+
+/** What is kept and only told in the words of packets keeps threads from meeting only for these. */
+static void test_stale(void **state)
+{
+    (void)state;
+    static const struct pug_setting settings[] = {
+        {.name = "TRCIDR0", .value = 0x28000ea1},
+        {.name = "TRCIDR1", .value = 0x4100f420},
+        {.name = "TRCIDR2", .value = 0x488},
+        {.name = "TRCCONFIGR", .value = 0x10},
+    };
+    const struct pug_source_config source = {
+        .protocol = "ETMV4I", .settings = {.items = settings, .count = 4}, .decode = true};
+    struct rec_bytes bytes = {0};
+    struct outcome outcomes[2][2];
+    put_thresholds(&bytes);
+    for (unsigned i = 0; i < 4; i++) {
+        const unsigned threads = 1 + i % 2;
+        struct outcome *outcome = &outcomes[i / 2][i % 2];
+        struct pug_parts parts = hash_parts(outcome, 0);
+        if (i >= 2)
+            hash_parts_watch(&parts);
+        const struct pug_jobs jobs = {.threads = threads, .piece = 64 << 10, .parts = &parts};
+        struct pug_jobs_result result;
+        struct pug_tree *tree;
+        assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "plain"}, &tree),
+                         PUG_OK);
+        assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
+        *outcome = (struct outcome){0};
+        assert_int_equal(pug_tree_decode(tree, &jobs, bytes.data, bytes.size, &result), PUG_OK);
+        if (i < 2)
+            assert_true(result.repeated < bytes.size / 16);
+        pug_tree_free(tree);
+    }
+    assert_true(outcome_equals(&outcomes[0][0], &outcomes[0][1]));
+    assert_true(outcome_equals(&outcomes[1][0], &outcomes[1][1]));
+    rec_bytes_free(&bytes);
+}
+
 /* ---- what one thread has to do ---- */
 
 static void on_wrapping(void *context, uint16_t id, const struct pug_encapsulation_packet *packet)
@@ -483,7 +536,7 @@ int main(void)
         cmocka_unit_test(test_sleepers),     cmocka_unit_test(test_parts),
         cmocka_unit_test(test_apart),        cmocka_unit_test(test_seldom),
         cmocka_unit_test(test_switched_off), cmocka_unit_test(test_attached),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_stale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,6 +226,7 @@ struct pug_stage {
     bool pending;                      /**< the decoder suspended itself; resume() is due */
     bool mute_reader;                  /**< quirk in force: what the reader logs is dropped */
     bool monitored;                    /**< a packet monitor is attached */
+    bool unwatched; /**< nobody will look at packets: a state needs nothing that only these tell */
     bool refused; /**< the decoder cannot decode what its registers say; it answers nothing else */
     bool from_begin; /**< the trace is read from its begin on, though this source may speak later */
     uint8_t takes;   /**< enum pug_takes, bits; for a reader to set, which may change its mind */

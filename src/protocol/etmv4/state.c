@@ -21,13 +21,15 @@ static void put_registers(struct pug_state *state, const reader *r)
     const uint32_t of_one_packet =
         PUG_ETMV4_HAS_CYCLE_COUNT | PUG_ETMV4_HAS_COMMIT | PUG_ETMV4_HAS_CANCEL;
     const bool timed = !r->info_seen || (packet->valid & PUG_ETMV4_HAS_TIMESTAMP);
+    /* the words of a TRACE_INFO that has none tell the one before, though it counts no more */
+    const bool threshold = (packet->valid & PUG_ETMV4_HAS_CC_THRESHOLD) || !r->stage->unwatched;
     const struct pug_etmv4_context *context = &packet->context;
     pug_state_number(state, packet->valid & ~of_one_packet);
     pug_state_number(state, r->info_seen);
     for (unsigned i = 0; i <= PUG_ETMV4_REGISTER; i++)
         put_address(state, &r->stack[i]);
     pug_state_number(state, timed ? packet->timestamp : 0);
-    pug_state_number(state, packet->valid & PUG_ETMV4_HAS_CC_THRESHOLD ? packet->cc_threshold : 0);
+    pug_state_number(state, threshold ? packet->cc_threshold : 0);
     if (!(packet->valid & PUG_ETMV4_HAS_CONTEXT))
         return;
     pug_state_number(state, (unsigned)context->el | (unsigned)context->sf << 2 |
