@@ -139,8 +139,7 @@ static int answer(struct input *input, const struct find_options *options,
     if (*found != PUG_OK)
         return EXIT_DONE;
     const bool pieces = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
-    if (pieces)
-        input_head(input, input->stretch);
+    input_head(input, input->stretch);
     output_text("%10" PRIu64 "  %02x  ",
                 mark.at +
                     (pieces ? pug_capture_stretch_at(input->capture, input->stretch)->offset : 0),
@@ -153,26 +152,29 @@ static int answer(struct input *input, const struct find_options *options,
     return EXIT_DONE;
 }
 
-/** In each piece of perf.data, in their order; a snapshot's buffer is one. */
+/** In each buffer, or piece of perf.data, in their order. */
 static int find_all(struct input *input, const struct find_options *options,
                     const struct pug_index_query *query)
 {
-    const bool pieces = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
     enum pug_status found = PUG_ERR_NOT_FOUND;
     int code;
     if (input_selects(input))
         return input_is_whole(input, "what find tells") ? EXIT_DONE : EXIT_USAGE;
-    if (pieces && input->chosen > 1 && (options->after.given || options->before.given)) {
+    if (input->chosen > 1 && (options->after.given || options->before.given)) {
         fprintf(stderr, "pugmark: --after and --before are of one piece of trace, and there are "
-                        "several in it\n");
+                        "several in it (--buffer chooses)\n");
         return EXIT_USAGE;
     }
+    if (!index_is_of_one(input, "--index", options->index))
+        return EXIT_USAGE;
     do {
         code = answer(input, options, query, &found);
-    } while (pieces && code == EXIT_DONE && found == PUG_ERR_NOT_FOUND && input_next(input));
+    } while (code == EXIT_DONE && found == PUG_ERR_NOT_FOUND && input_next(input));
     if (code != EXIT_DONE || found == PUG_OK)
         return code;
-    fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(found));
+    fprintf(stderr, "pugmark: %s: %s\n",
+            input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
+            pug_status_text(found));
     return found == PUG_ERR_NOT_FOUND ? EXIT_TRACE_ERRORS : EXIT_INPUT;
 }
 

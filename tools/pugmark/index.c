@@ -194,6 +194,19 @@ static int run(struct input *input, const struct index_options *options)
     return code;
 }
 
+/** Each buffer has an index of its own. */
+static int run_all(struct input *input, const struct index_options *options)
+{
+    int code, worst = EXIT_DONE;
+    if (!index_is_of_one(input, "--output", options->output))
+        return EXIT_USAGE;
+    do {
+        code = run(input, options);
+        worst = code > worst ? code : worst;
+    } while (input_next(input));
+    return worst;
+}
+
 static int index_run(const struct command *self, int argc, char **argv)
 {
     struct index_options options = {0};
@@ -211,7 +224,7 @@ static int index_run(const struct command *self, int argc, char **argv)
     sandbox_allow_input(); /* the index lies beside the trace */
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
-    int code = input_is_whole(&input, "an index file") ? run(&input, &options) : EXIT_USAGE;
+    int code = input_is_whole(&input, "an index file") ? run_all(&input, &options) : EXIT_USAGE;
     if (code == EXIT_DONE && input.wrong)
         code = EXIT_TRACE_ERRORS;
     input_close(&input);

@@ -11,6 +11,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool index_is_of_one(const struct input *input, const char *option, const char *asked)
+{
+    if (!asked || input->chosen < 2)
+        return true;
+    fprintf(stderr,
+            "pugmark: %s %s: an index is of one buffer, and there are %zu; --buffer chooses\n",
+            option, asked, input->chosen);
+    return false;
+}
+
 bool index_path(const struct input *input, const char *asked, char *path, size_t size)
 {
     int length = asked ? snprintf(path, size, "%s", asked)

@@ -5,6 +5,9 @@
 
 #include "input.h"
 
+/** May an option name the index file? False, having said so: each of several buffers has one. */
+bool index_is_of_one(const struct input *input, const char *option, const char *asked);
+
 /** The index file's name: what was asked for, or beside the trace; false, having said why. */
 bool index_path(const struct input *input, const char *asked, char *path, size_t size);
 

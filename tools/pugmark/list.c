@@ -89,14 +89,26 @@ static const char *misfit(const struct list_options *options)
     return NULL;
 }
 
+/** Of the buffers that are chosen, what the longest has. */
+static uint64_t longest(const struct input *input)
+{
+    const struct pug_capture_stretch *stretch;
+    uint64_t most = input->trace_size;
+    for (size_t n = 0; (stretch = pug_capture_stretch_at(input->capture, n)) != NULL; n++)
+        if (pug_capture_buffer_at(input->capture, stretch->buffer)->chosen && stretch->size > most)
+            most = stretch->size;
+    return most;
+}
+
 /** False, having said so: there is no such offset. */
 static bool window_fits(const struct list_options *options, const struct input *input)
 {
     const uint64_t around = options->window.around.value;
-    if (!options->window.around.given || around <= input->trace_size)
+    if (!options->window.around.given || around <= longest(input))
         return true;
     fprintf(stderr, "pugmark: --around %" PRIu64 ": %s has %" PRIu64 " bytes\n", around,
-            input->trace_path, input->trace_size);
+            input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
+            longest(input));
     return false;
 }
 

@@ -61,10 +61,16 @@ struct list_watch {
 void list_attach(struct list_state *state, bool elements);
 void list_detach(struct list_state *state);
 
+/** Of which stretch what follows is, where there are several. */
+void list_head(const struct list_state *state, size_t stretch);
+
+/** A whole stretch through the tree. */
+int list_stretch(struct list_state *state, bool elements);
+
 /** The whole trace. Packets, and events in words, are made of trees, one after the other. */
 int list_all(struct list_state *state, bool elements);
 
-/** What is to be listed of which part of the trace; decodes no more than it must. */
+/** What is to be listed of which part of each buffer; decodes no more than it must. */
 int list_window(struct list_state *state, struct list_options *options, bool elements);
 
 /** Elements of all buffers in the order of time. */

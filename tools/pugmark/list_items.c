@@ -311,8 +311,7 @@ static void print_situated(void *context, unsigned worker, const struct pug_situ
     print_elements(context, worker, elements, count);
 }
 
-/** Of which stretch what follows is, where there are several. */
-static void put_head(const struct list_state *state, size_t stretch)
+void list_head(const struct list_state *state, size_t stretch)
 {
     if (state->options->format == LIST_JSONL)
         json_head_line(state->input, stretch);
@@ -323,7 +322,7 @@ static void put_head(const struct list_state *state, size_t stretch)
 static void print_head(void *context, uint32_t stretch)
 {
     const struct list_state *state = context;
-    put_head(state, stretch);
+    list_head(state, stretch);
 }
 
 /** Everything that is chosen, where elements alone are looked at. */
@@ -372,15 +371,14 @@ static void list_in_order(struct list_state *state)
     input_run(state->input, NULL, output_wanted);
 }
 
-/** A whole stretch through the tree. */
-static int list_stretch(struct list_state *state, bool elements)
+int list_stretch(struct list_state *state, bool elements)
 {
     const bool selects = input_selects(state->input);
     if (!input_tree(state->input, elements || selects))
         return state->input->failure;
     if (selects && !look(state))
         return EXIT_FATAL;
-    put_head(state, state->input->stretch);
+    list_head(state, state->input->stretch);
     attach_elements(state, elements);
     if (selects || state->dwt)
         list_in_order(state);

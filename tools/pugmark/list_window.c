@@ -2,6 +2,7 @@
 /** @file pugmark list: of a part of the trace, found through an index. */
 #include "command.h"
 #include "dwt_sources.h"
+#include "index_input.h"
 #include "list.h"
 #include "output.h"
 #include "pugmark/author/protocol.h"
@@ -120,7 +121,8 @@ static bool find_margin(struct list_state *state, struct window *window, bool el
     return true;
 }
 
-int list_window(struct list_state *state, struct list_options *options, bool elements)
+/** Of the buffer at hand. */
+static int list_near(struct list_state *state, struct list_options *options, bool elements)
 {
     struct window window = {.from = options->from, .to = options->to};
     uint64_t margin = 0, at;
@@ -134,10 +136,29 @@ int list_window(struct list_state *state, struct list_options *options, bool ele
         good = find_margin(state, &window, elements, &margin);
     good = good && enter_window(state, &window, elements, margin, &at);
     bool all = good && at == 0 && state->until == UINT64_MAX && !state->counts;
-    if (good && !all)
+    if (good && !all) {
+        list_head(state, state->input->stretch);
         read_window(state, &window, elements, at);
+    }
     window_close(&window);
     if (all) /* by all threads, and with what there is to say of the trace */
-        return list_all(state, elements);
+        return list_stretch(state, elements);
     return good ? input_result(state->input) : EXIT_INPUT;
+}
+
+int list_window(struct list_state *state, struct list_options *options, bool elements)
+{
+    const struct list_state fresh = *state;
+    const uint64_t from = options->from, to = options->to;
+    int code, worst = EXIT_DONE;
+    if (!index_is_of_one(state->input, "--index", options->window.index))
+        return EXIT_USAGE;
+    do {
+        *state = fresh;
+        options->from = from;
+        options->to = to;
+        code = list_near(state, options, elements);
+        worst = code > worst ? code : worst;
+    } while (output_wanted() && input_next(state->input));
+    return worst;
 }

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Several buffers in a snapshot: windows of a list, with an index and without, are of each of them, as the full list
+# is; each has an index of its own, and find looks into all.
+#   buffers.sh BIN SOURCE
+set -u
+bin=${1:?usage: buffers.sh BIN SOURCE} source=${2:?usage: buffers.sh BIN SOURCE}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+pugmark=$bin/pugmark
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# ---- the bundled capture, and beside it an ITM that writes into a short buffer of its own ----
+two=$work/two
+cp -r "$source/examples/demo" "$two"
+chmod -R u+w "$two"
+rm -f "$two"/*.pugindex
+sed -i 's/^device1=.*/&\ndevice2=ITM_0.ini/' "$two/snapshot.ini"
+cat >"$two/ITM_0.ini" <<'END'
+[device]
+name=ITM_0
+class=trace_source
+type=ITM
+[regs]
+ITMTCR=0x200000
+END
+cat >"$two/trace.ini" <<'END'
+[trace_buffers]
+buffers=buffer0,buffer1
+[buffer0]
+name=ETB_0
+file=trace.bin
+format=coresight
+[buffer1]
+name=ETB_1
+file=itm.bin
+format=coresight
+[source_buffers]
+ETM_0=ETB_0
+ITM_0=ETB_1
+[core_trace_sources]
+cpu_0=ETM_0
+END
+# an ASYNC, port 0, and overflows
+printf '\x41\0\0\0\0\0\x80\x01\x60\x70\x70\x70\x70\x70\x70\x10' >"$two/itm.bin"
+
+# same FROM TO OPTIONS: a window lists what the full list has in it
+same() {
+    local from=$1 to=$2
+    shift 2
+    "$pugmark" list --quiet "${how[@]}" --from "$from" --to "$to" "$capture" >"$work/full" || fail "list ${how[*]} $capture"
+    "$pugmark" list --quiet "${how[@]}" "$@" "$capture" >"$work/part" || fail "list ${how[*]} $* $capture"
+    cmp -s "$work/full" "$work/part" || fail "list ${how[*]} $* $capture is not the full list's part"
+}
+windows() {
+    for words in "" --packets "--packets --elements" "--format jsonl"; do
+        read -ra how <<<"$words"
+        same 0 $((at + 300)) --around $at --radius 300
+        same $((at + 1)) $((at + 41)) --around $((at + 21)) --radius 20
+        # both have all of a list that is as long as that
+        same 0 $((1 << 40)) --around 0 --count 1000000
+    done
+}
+at=100
+for capture in "$two" "$source/tests/captures/ete-a64-versions"; do
+    cp -r "$capture" "$work/copy"
+    chmod -R u+w "$work/copy"
+    capture=$work/copy
+    rm -f "$capture"/*.pugindex
+    windows
+    "$pugmark" index --block 1024 "$capture" >"$work/said" || fail "index"
+    count=$(grep -c '^file=' "$capture/trace.ini")
+    [[ $(grep -c ' bytes of trace ' "$work/said") == "$count" ]] || fail "index tells of $(cat "$work/said")"
+    [[ $(ls "$capture"/*.pugindex | wc -l) == "$count" ]] || fail "there are $(ls "$capture")"
+    windows
+    rm -r "$work/copy"
+done
+
+# ---- a place in any of them ----
+found() {
+    local got
+    # shellcheck disable=SC2086
+    got=$("$pugmark" find $1 --quiet "$two" 2>&1) || fail "find $1: $got"
+    [[ $(tail -n 1 <<<"$got" | xargs) == "$2" ]] || fail "find $1: '$got', not '$2'"
+    [[ $(sed -n 's/^# buffer \([^,]*\),.*/\1/p' <<<"$got") == "$3" ]] || fail "find $1: '$got' is not of '$3'"
+}
+for how in without with; do
+    [[ $how == without ]] || "$pugmark" index --quiet "$two" || fail "index"
+    found "--sync --source 0x20" "0 20 0" ETB_1
+    found "--overflow" "8 20 0" ETB_1
+    found "--sync --source 0x10" "$("$pugmark" find --sync "$source/examples/demo" | xargs)" ETB_0
+    found "--sync --buffer ETB_1" "0 20 0" ""
+    "$pugmark" find --quiet --discard "$two" 2>"$work/said" && fail "found what is in neither"
+    grep -qx "pugmark: $two: there is no such place" "$work/said" || fail "$(cat "$work/said")"
+done
+
+# ---- what is of one buffer ----
+refused() {
+    local code=0
+    "$pugmark" "$@" --quiet "$two" >/dev/null 2>"$work/said" || code=$?
+    [[ $code == 2 ]] && grep -q -e '--buffer' "$work/said" || fail "$*: exit $code, $(cat "$work/said")"
+}
+refused find --sync --after 1
+refused find --sync --index "$work/index"
+refused list --around 0 --index "$work/index"
+refused index --output "$work/index"
+
+# ---- sources: a buffer in which none of them speaks is passed over ----
+"$pugmark" list --quiet --source 0x20 "$two" >"$work/part" || fail "list --source 0x20"
+[[ $(sed -n 's/^# buffer \([^,]*\),.*/\1/p' "$work/part") == ETB_1 ]] || fail "a list of $(head -n 1 "$work/part")"
+"$pugmark" list --quiet --source 0x99 "$two" >/dev/null 2>"$work/said" && fail "a list of no source"
+grep -q 'no source 0x99 in it; there are 0x10' "$work/said" || fail "$(cat "$work/said")"
