@@ -283,23 +283,48 @@ enum pug_status pug_cursor_back(struct pug_cursor *cursor, uint32_t source)
 
 /* ---- times ---- */
 
-/** The last place known to be before `time`: where an index has a mark, else the beginning. */
+/** Does one source have times that are differences? An index does not know their sums. */
+static bool has_steps(const struct pug_index *index, uint32_t wanted)
+{
+    struct pug_index_source source;
+    for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
+        if ((wanted == PUG_INDEX_ANY || wanted == source.id) &&
+            source.counts[PUG_MARK_TIME_STEP] > 0)
+            return true;
+    return false;
+}
+
+/**
+ * A place that is not behind the element that is first to tell `time` or later: no mark before
+ * `mark` tells it. That element may begin before its mark, but behind the source's last one.
+ */
 static uint64_t place_before(struct pug_cursor *cursor, uint32_t source, uint64_t time)
 {
+    const struct pug_index *index = index_of(cursor);
+    struct pug_index_info info;
     struct pug_index_mark mark;
-    const struct pug_index_query query = {.kind = PUG_MARK_TIMESTAMP,
-                                          .source = source,
-                                          .from = cursor->config.size,
-                                          .backwards = true,
-                                          .greatest = time - 1};
-    bool known = time > 0 && index_of(cursor) && find(cursor, &query, &mark) == PUG_OK;
-    return known ? mark.at : 0;
+    if (!index)
+        return 0;
+    pug_index_info(index, &info);
+    if (info.from > 0 || info.indexed < cursor->config.size || has_steps(index, source))
+        return 0;
+    struct pug_index_query query = {
+        .kind = PUG_MARK_TIMESTAMP, .source = source, .least = time, .greatest = UINT64_MAX};
+    const enum pug_status status = find(cursor, &query, &mark);
+    if (status != PUG_OK)
+        return status == PUG_ERR_NOT_FOUND ? info.indexed : 0;
+    query.source = mark.source;
+    query.from = mark.at;
+    query.backwards = true;
+    query.least = 0;
+    return find(cursor, &query, &mark) == PUG_OK ? mark.at : 0;
 }
 
 static bool tells_time(const struct pug_element *element, uint32_t source, uint64_t time)
 {
     bool stamped = element->type == PUG_ELEM_TIMESTAMP ||
-                   (element->type == PUG_ELEM_SWTRACE && (element->flags & PUG_ELEM_HAS_TS)) ||
+                   ((element->type == PUG_ELEM_SWTRACE || element->type == PUG_ELEM_BUS_TRANSFER) &&
+                    (element->flags & PUG_ELEM_HAS_TS)) ||
                    (element->type == PUG_ELEM_ITMTRACE && element->reason >= PUG_ITM_TS_SYNC);
     return stamped && element->timestamp >= time &&
            (source == PUG_INDEX_ANY || source == element->source);

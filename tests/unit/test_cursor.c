@@ -6,6 +6,8 @@
 #include "pugmark/cursor.h"
 #include "pugmark/snapshot.h"
 #include "recorder/bytes.h"
+#include "recorder/frames.h"
+#include "recorder/itm.h"
 #include "support/captures.h"
 
 #include <inttypes.h>
@@ -212,6 +214,81 @@ static void seeks_times(void **state)
     captures_bundled(one_finds_times, NULL);
 }
 
+/** A global time of an ITM: its lower 26 bits. */
+static void put_time(struct rec_bytes *bytes, uint32_t time)
+{
+    rec_itm_put(bytes, &(struct pug_itm_packet){
+                           .type = PUG_ITM_PKT_GTS1, .size = 4, .value = time & 0x3ffffff});
+}
+
+/** Two ITMs of which one is late: `lag` times behind the other. Its times go back once, too. */
+static struct rec_bytes two_clocks(unsigned lag)
+{
+    struct rec_bytes bytes = {0};
+    struct rec_frames frames = {.out = &bytes};
+    for (unsigned n = 0; n < 2000; n++)
+        for (unsigned source = 0; source < 2; source++) {
+            const unsigned late = source ? lag : 0;
+            struct rec_bytes said = {0};
+            if (n == late) {
+                rec_itm_async(&said);
+                rec_itm_put(&said, &(struct pug_itm_packet){.type = PUG_ITM_PKT_GTS2, .size = 1});
+            }
+            if (n >= late)
+                put_time(&said, 1000 + 10 * (n - late) - (source && n > 1500 ? 4000 : 0));
+            rec_itm_put(&said,
+                        &(struct pug_itm_packet){.type = PUG_ITM_PKT_SWIT, .size = 4, .value = n});
+            rec_frames_put(&frames, (uint8_t)(0x10 + source), said.data, said.size);
+            rec_bytes_free(&said);
+        }
+    rec_frames_finish(&frames);
+    return bytes;
+}
+
+static struct pug_tree *itm_pair(void)
+{
+    struct pug_tree *tree;
+    assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "coresight"}, &tree),
+                     PUG_OK);
+    for (unsigned n = 0; n < 2; n++) {
+        const struct pug_setting id = {.name = "ITMTCR", .value = (0x10 + n) << 16};
+        const struct pug_source_config source = {
+            .protocol = "ITM", .settings = {.items = &id, .count = 1}, .decode = true};
+        assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
+    }
+    return tree;
+}
+
+/** The first place is told, whichever source it is of, and however late another one is. */
+static void seeks_the_first_of_several_clocks(void **state)
+{
+    (void)state;
+    struct rec_bytes bytes = two_clocks(140);
+    struct pug_tree *tree = itm_pair();
+    struct pug_index *index;
+    struct pug_cursor *cursor, *plain;
+    assert_int_equal(pug_index_build(tree, bytes.data, bytes.size,
+                                     &(struct pug_index_options){.block = 1024}, &index),
+                     PUG_OK);
+    struct pug_cursor_config config = {.tree = tree, .bytes = bytes.data, .size = bytes.size};
+    assert_int_equal(pug_cursor_new(&config, &plain), PUG_OK);
+    config.index = index;
+    assert_int_equal(pug_cursor_new(&config, &cursor), PUG_OK);
+    for (unsigned time = 0; time < 22000; time += 501)
+        for (unsigned n = 0; n < 3; n++) {
+            const uint32_t source = n < 2 ? 0x10 + n : PUG_INDEX_ANY;
+            const enum pug_status found = pug_cursor_seek_time(plain, source, time);
+            assert_int_equal(pug_cursor_seek_time(cursor, source, time), found);
+            if (found == PUG_OK)
+                assert_int_equal(pug_cursor_at(cursor), pug_cursor_at(plain));
+        }
+    pug_cursor_free(plain);
+    pug_cursor_free(cursor);
+    pug_index_free(index);
+    pug_tree_free(tree);
+    rec_bytes_free(&bytes);
+}
+
 /* Forward from one synchronisation point to the next, and the same ones back. The capture has one
    at its beginning: it is looked at three times over. */
 static void one_goes_forward_and_back(struct capture *capture, void *context)
@@ -378,6 +455,7 @@ int main(void)
         TEST_CAPTURES(pulls_what_is_pushed),
         TEST_CAPTURES(seeks_places),
         cmocka_unit_test(seeks_times),
+        cmocka_unit_test(seeks_the_first_of_several_clocks),
         cmocka_unit_test(goes_from_one_synchronisation_point_to_another),
         cmocka_unit_test(starts_anew),
         cmocka_unit_test(steps_through_instructions),
