@@ -16,32 +16,74 @@
 #define ATTEMPTS 3
 /* Marks of a source that wait to be looked at. */
 #define LIST 256u
+/* Marks of later blocks that are kept; there are no more in what packets end behind a block. */
+#define LATER ((size_t)1 << 16)
+/* So many sources are read on at the same time. */
+#define READINGS 16u
 
-/** The marks of one kind of one source in one block. */
+/**
+ * The marks of one kind of one source in one block. Its tree goes on with a later block, where
+ * synchronisation is so rare that it would have to begin before the one at hand.
+ */
 struct reading {
     enum pug_mark_kind kind;
     uint16_t id;
-    uint64_t start, end; /* of the block */
-    struct pug_index_file_mark *marks;
-    size_t count, room;
+    bool nobody;
+    uint64_t start, end;                       /* of the block */
+    struct pug_index_file_mark *marks, *later; /* in it, and behind it */
+    size_t count, room, later_count, later_room;
     bool out_of_memory;
+    struct pug_tree *tree;
+    uint64_t from, at; /* where the tree began, and how far it has come */
+    bool stopped;      /* it cannot go on */
     struct pug_mark_list list;
     struct pug_placed_mark waiting[LIST];
 };
 
+/** Those that go on. */
+struct readings {
+    struct reading *all[READINGS];
+    unsigned next; /* the one that is given up for another */
+};
+
+static bool add(struct pug_index_file_mark **marks, size_t *count, size_t *room,
+                struct pug_index_file_mark mark)
+{
+    if (*count == *room) {
+        size_t more = *room ? 2 * *room : 64;
+        struct pug_index_file_mark *grown = realloc(*marks, more * sizeof(*grown));
+        if (!grown)
+            return false;
+        *marks = grown;
+        *room = more;
+    }
+    (*marks)[(*count)++] = mark;
+    return true;
+}
+
 static void keep(struct reading *reading, uint64_t at, uint64_t value)
 {
-    if (reading->count == reading->room) {
-        size_t room = reading->room ? 2 * reading->room : 64;
-        struct pug_index_file_mark *grown = realloc(reading->marks, room * sizeof(*grown));
-        if (!grown) {
-            reading->out_of_memory = true;
-            return;
-        }
-        reading->marks = grown;
-        reading->room = room;
-    }
-    reading->marks[reading->count++] = (struct pug_index_file_mark){.at = at, .value = value};
+    const struct pug_index_file_mark mark = {.at = at, .value = value};
+    if (at < reading->start)
+        return;
+    if (at < reading->end)
+        reading->out_of_memory |= !add(&reading->marks, &reading->count, &reading->room, mark);
+    else if (reading->later_count == LATER)
+        reading->stopped = true;
+    else
+        reading->out_of_memory |=
+            !add(&reading->later, &reading->later_count, &reading->later_room, mark);
+}
+
+/** What was kept for later is of this block, or still of later ones. */
+static void begin_block(struct reading *reading, uint64_t start, uint64_t end)
+{
+    const size_t count = reading->later_count;
+    reading->start = start;
+    reading->end = end;
+    reading->count = reading->later_count = 0;
+    for (size_t i = 0; i < count; i++)
+        keep(reading, reading->later[i].at, reading->later[i].value);
 }
 
 static void on_list(struct pug_mark_list *list)
@@ -50,8 +92,7 @@ static void on_list(struct pug_mark_list *list)
         (struct reading *)(void *)((char *)list - offsetof(struct reading, list));
     for (uint32_t i = 0; i < list->count; i++) {
         const struct pug_placed_mark *mark = &list->marks[i];
-        if (mark->kind == (uint32_t)reading->kind && mark->index >= reading->start &&
-            mark->index < reading->end)
+        if (mark->kind == (uint32_t)reading->kind)
             keep(reading, mark->index, mark->value);
     }
     list->count = 0;
@@ -61,8 +102,7 @@ static void on_list(struct pug_mark_list *list)
 static void on_run(void *context, const struct pug_run *run)
 {
     struct reading *reading = context;
-    if (run->source == reading->id && run->index >= reading->start && run->index < reading->end &&
-        run->size > 0)
+    if (run->source == reading->id && run->size > 0)
         keep(reading, run->index, pug_index_payload(run));
 }
 
@@ -74,8 +114,7 @@ static void on_frame(void *context, enum pug_op op, uint64_t index, enum pug_fra
     (void)id;
     (void)bytes;
     (void)size;
-    if (op == PUG_OP_DATA && kind == PUG_FRAME_FSYNC && index >= reading->start &&
-        index < reading->end)
+    if (op == PUG_OP_DATA && kind == PUG_FRAME_FSYNC)
         keep(reading, index, 0);
 }
 
@@ -110,20 +149,18 @@ static bool is_proved(struct reading *reading, const struct pug_index_file_summa
 }
 
 /** Read to the block's end, and on until there are as many marks as there must be. */
-static void read_from(struct reading *reading, struct pug_tree *tree, const uint8_t *bytes,
-                      uint64_t at, uint64_t end, uint64_t wanted)
+static void read_on(struct reading *reading, const uint8_t *bytes, uint64_t end, uint64_t wanted)
 {
     enum pug_response response = PUG_RESP_CONT;
     /* What was not synchronised at the start may never have as many: a block more will do. */
-    uint64_t size = reading->end - reading->start;
-    uint64_t most = at > 0 && end - reading->end > size ? reading->end + size : end;
-    reading->count = 0;
-    (void)pug_tree_reset(tree);
+    uint64_t size = reading->end - reading->start, at = reading->at;
+    uint64_t most = reading->from > 0 && end - reading->end > size ? reading->end + size : end;
+    const bool ended = at == end;
     while ((at < reading->end || (at < most && reading->count < wanted)) &&
            PUG_RESP_IS_CONT(response)) {
         uint64_t piece = at < reading->end ? reading->end - at : PIECE;
         size_t used = 0;
-        response = pug_tree_data(tree, at, bytes + at,
+        response = pug_tree_data(reading->tree, at, bytes + at,
                                  (size_t)(piece < end - at ? piece : end - at), &used);
         at += used;
         if (reading->list.count > 0)
@@ -131,10 +168,22 @@ static void read_from(struct reading *reading, struct pug_tree *tree, const uint
         if (used == 0)
             break;
     }
-    if (at == end && PUG_RESP_IS_CONT(response)) {
-        (void)pug_tree_end(tree);
+    if (at == end && !ended && PUG_RESP_IS_CONT(response)) {
+        (void)pug_tree_end(reading->tree);
         on_list(&reading->list);
     }
+    reading->stopped |= !PUG_RESP_IS_CONT(response);
+    reading->at = at;
+}
+
+static void read_from(struct reading *reading, const uint8_t *bytes, uint64_t from, uint64_t end,
+                      uint64_t wanted)
+{
+    reading->count = reading->later_count = 0;
+    reading->from = reading->at = from;
+    reading->stopped = false;
+    (void)pug_tree_reset(reading->tree);
+    read_on(reading, bytes, end, wanted);
 }
 
 static struct pug_source *find_source(struct pug_tree *tree, uint16_t id)
@@ -146,12 +195,11 @@ static struct pug_source *find_source(struct pug_tree *tree, uint16_t id)
     return NULL;
 }
 
-/** Read a summary's marks with a tree that is nobody's else. */
-static void read_with(const struct pug_index *index, const struct pug_index_file_summary *summary,
-                      struct pug_tree *tree, const uint8_t *bytes, struct reading *reading)
+/** Have the tree's marks come to the reading, which nobody else's do. */
+static void attach(struct reading *reading, const struct pug_index_file_summary *summary)
 {
+    struct pug_tree *tree = reading->tree;
     struct pug_source *source = summary->nobody ? NULL : find_source(tree, summary->source);
-    const uint32_t seat = summary->nobody ? PUG_INDEX_NOBODY : summary->source;
     pug_tree_enable_all(tree, false);
     if (source) {
         pug_tree_enable(tree, pug_source_slot(source), true);
@@ -161,44 +209,118 @@ static void read_with(const struct pug_index *index, const struct pug_index_file
     } else {
         pug_tree_on_runs(tree, on_run, reading);
     }
+}
+
+/** Is it what reading from the start of the capture gives? */
+static bool holds_good(const struct pug_index *index, struct reading *reading,
+                       const struct pug_index_file_summary *summary)
+{
+    return reading->from == index->header->from || is_proved(reading, summary);
+}
+
+/** Read a summary's marks; `goes_on`: the tree has read what is before, and nothing behind. */
+static void read_with(const struct pug_index *index, const struct pug_index_file_summary *summary,
+                      const uint8_t *bytes, struct reading *reading, bool goes_on)
+{
+    const struct pug_index_file_header *h = index->header;
+    const uint32_t seat = summary->nobody ? PUG_INDEX_NOBODY : summary->source;
     uint64_t from = reading->start;
-    for (int attempt = 0; attempt <= ATTEMPTS; attempt++) {
+    bool good = false;
+    for (int attempt = 0; !good && attempt <= ATTEMPTS; attempt++) {
         from = attempt < ATTEMPTS ? pug_index_sync_before(index, seat, from) : 0;
         from -= from % PUG_INDEX_ALIGNMENT;
-        from = from < index->header->from ? index->header->from : from;
-        read_from(reading, tree, bytes, from, index->header->indexed, summary->count);
-        if (from == index->header->from || is_proved(reading, summary))
-            break;
+        from = from < h->from ? h->from : from;
+        if (attempt == 0 && goes_on && reading->at >= from) {
+            read_on(reading, bytes, h->indexed, summary->count);
+            good = holds_good(index, reading, summary);
+        }
+        if (!good)
+            read_from(reading, bytes, from, h->indexed, summary->count);
+        good = good || holds_good(index, reading, summary);
     }
+}
+
+/** Nothing is read any more; marks of the block stay. */
+static void end_reading(struct reading *reading)
+{
+    pug_tree_free(reading->tree);
+    free(reading->later);
+    reading->tree = NULL;
+    reading->later = NULL;
+}
+
+static bool is_readable(const struct pug_index_file_summary *summary, struct pug_tree *tree)
+{
+    if (!tree || summary->nobody)
+        return tree && is_of_frames(summary);
+    return find_source(tree, summary->source) != NULL || summary->kind == PUG_MARK_TRIGGER;
+}
+
+/** Read a summary's marks; false: no memory. */
+static bool read_marks(const struct pug_index *index, const struct pug_index_file_summary *summary,
+                       const struct pug_tree *model, const uint8_t *bytes, struct reading *reading)
+{
+    const uint64_t block = index->header->block, start = summary->block * block;
+    const uint64_t end =
+        index->header->indexed - start > block ? start + block : index->header->indexed;
+    const bool goes_on = reading->tree && !reading->stopped && start >= reading->end;
+    if (!reading->tree) {
+        *reading = (struct reading){
+            .kind = (enum pug_mark_kind)summary->kind,
+            .id = summary->source,
+            .nobody = summary->nobody,
+            .list = {.marks = reading->waiting, .room = LIST, .full = on_list},
+        };
+        if (pug_tree_clone(model, NULL, &reading->tree) != PUG_OK)
+            return false;
+        attach(reading, summary);
+    }
+    begin_block(reading, start, end);
+    read_with(index, summary, bytes, reading, goes_on);
+    return !reading->out_of_memory;
 }
 
 /** Read a summary's marks; false: no memory, or nothing in the tree gives them. */
 static bool read_block(const struct pug_index *index, const struct pug_index_file_summary *summary,
                        struct pug_tree *tree, const uint8_t *bytes, struct reading *reading)
 {
-    uint64_t block = index->header->block;
-    struct pug_tree *own = NULL;
-    const bool readable = summary->nobody ? is_of_frames(summary)
-                                          : tree && (find_source(tree, summary->source) != NULL ||
-                                                     summary->kind == PUG_MARK_TRIGGER);
-    if (!tree || !readable)
+    reading->tree = NULL;
+    if (!is_readable(summary, tree))
         return false;
-    *reading = (struct reading){
-        .kind = (enum pug_mark_kind)summary->kind,
-        .id = summary->source,
-        .start = summary->block * block,
-        .end = (summary->block + UINT64_C(1)) * block,
-        .list = {.marks = reading->waiting, .room = LIST, .full = on_list},
-    };
-    if (reading->end > index->header->indexed)
-        reading->end = index->header->indexed;
-    if (pug_tree_clone(tree, NULL, &own) != PUG_OK)
-        return false;
-    read_with(index, summary, own, bytes, reading);
-    pug_tree_free(own);
-    if (reading->out_of_memory)
+    const bool good = read_marks(index, summary, tree, bytes, reading);
+    end_reading(reading);
+    if (!good)
         free(reading->marks);
-    return !reading->out_of_memory;
+    return good;
+}
+
+/** The reading that a summary's marks come of, or a new one; NULL: no memory. */
+static struct reading *reading_of(struct readings *readings,
+                                  const struct pug_index_file_summary *summary)
+{
+    struct reading **place = readings->all;
+    struct reading **const end = place + READINGS;
+    while (place < end && *place &&
+           ((*place)->id != summary->source || (*place)->nobody != summary->nobody))
+        place++;
+    if (place == end) {
+        place = &readings->all[readings->next++ % READINGS];
+        end_reading(*place);
+        free((*place)->marks);
+        **place = (struct reading){0};
+    }
+    if (!*place)
+        *place = calloc(1, sizeof(**place));
+    return *place;
+}
+
+static void free_readings(struct readings *readings)
+{
+    for (unsigned i = 0; i < READINGS && readings->all[i]; i++) {
+        end_reading(readings->all[i]);
+        free(readings->all[i]->marks);
+        free(readings->all[i]);
+    }
 }
 
 /* ---- queries ---- */
@@ -264,7 +386,7 @@ static void look_at_marks(const struct pug_index *index, const struct pug_index_
 /** The nearest mark of one summary that fits. */
 static void look(const struct pug_index *index, const struct pug_index_file_summary *s,
                  struct pug_tree *tree, const uint8_t *bytes, const struct pug_index_query *query,
-                 struct pug_index_mark *best, bool *found)
+                 struct readings *readings, struct pug_index_mark *best, bool *found)
 {
     uint64_t start = s->block * index->header->block;
     uint64_t first_at = start + s->first_at, last_at = start + s->last_at;
@@ -284,12 +406,13 @@ static void look(const struct pug_index *index, const struct pug_index_file_summ
         look_at_marks(index, s, query, best, found);
         return;
     }
-    struct reading reading;
-    if (!read_block(index, s, tree, bytes, &reading))
+    if (!is_readable(s, tree))
         return; /* an id without packets: its first and last are all there is to offer */
-    for (size_t i = 0; i < reading.count; i++)
-        offer(query, s, reading.marks[i].at, reading.marks[i].value, best, found);
-    free(reading.marks);
+    struct reading *reading = reading_of(readings, s);
+    if (!reading || !read_marks(index, s, tree, bytes, reading))
+        return;
+    for (size_t i = 0; i < reading->count; i++)
+        offer(query, s, reading->marks[i].at, reading->marks[i].value, best, found);
 }
 
 /** Blocks in which a value that is asked for may be. */
@@ -332,36 +455,83 @@ static bool holds(const struct pug_index *index, const uint8_t *bytes, uint64_t 
                            block * index->header->block + 1);
 }
 
+/** A query under way. */
+struct search {
+    const struct pug_index *index;
+    struct pug_tree *tree;
+    const uint8_t *bytes;
+    const struct pug_index_query *query;
+    struct places places;
+    struct readings readings;
+    struct pug_index_mark *mark;
+    bool found;
+};
+
+static enum pug_status search_block(struct search *search, uint64_t block)
+{
+    const struct pug_index *index = search->index;
+    const uint64_t end = pug_index_block_summary(index, block + 1);
+    bool held = false;
+    if (!may_be_in(&search->places, block))
+        return PUG_OK;
+    for (uint64_t n = pug_index_block_summary(index, block); n < end; n++) {
+        if (!may_fit(index, &index->summaries[n], search->query))
+            continue;
+        if (!held && !holds(index, search->bytes, block))
+            return PUG_ERR_INDEX_FOREIGN;
+        held = true;
+        look(index, &index->summaries[n], search->tree, search->bytes, search->query,
+             &search->readings, search->mark, &search->found);
+    }
+    return PUG_OK;
+}
+
+static enum pug_status search_on(struct search *search)
+{
+    const uint64_t blocks = search->index->header->blocks;
+    enum pug_status status = PUG_OK;
+    for (uint64_t block = search->query->from / search->index->header->block;
+         block < blocks && !search->found && status == PUG_OK; block++)
+        status = search_block(search, block);
+    return status;
+}
+
+/**
+ * Each time twice as many blocks, and these in their order: where synchronisation is rare they are
+ * read in one go.
+ */
+static enum pug_status search_back(struct search *search)
+{
+    const uint64_t blocks = search->index->header->blocks;
+    const uint64_t last = search->query->from / search->index->header->block;
+    uint64_t end = last < blocks ? last + 1 : blocks;
+    enum pug_status status = PUG_OK;
+    for (uint64_t count = 1; end > 0 && !search->found && status == PUG_OK; count *= 2) {
+        const uint64_t first = end > count ? end - count : 0;
+        for (uint64_t block = first; block < end && status == PUG_OK; block++)
+            status = search_block(search, block);
+        end = first;
+    }
+    return status;
+}
+
 enum pug_status pug_index_find(const struct pug_index *index, struct pug_tree *tree,
                                const uint8_t *bytes, uint64_t size,
                                const struct pug_index_query *query, struct pug_index_mark *mark)
 {
-    struct places places;
+    struct search search = {
+        .index = index, .tree = tree, .bytes = bytes, .query = query, .mark = mark};
     if (!index || !query || !mark || (!bytes && size > 0))
         return PUG_ERR_INVALID_PARAM_VAL;
     if (size < index->header->indexed)
         return PUG_ERR_INVALID_PARAM_VAL;
-    if (!find_places(index, query, &places))
+    if (!find_places(index, query, &search.places))
         return PUG_ERR_NOT_FOUND;
-    uint64_t blocks = index->header->blocks, block = query->from / index->header->block;
-    if (query->backwards && block >= blocks)
-        block = blocks ? blocks - 1 : 0;
-    uint64_t held = UINT64_MAX; /* the block that was compared */
-    bool found = false;
-    for (; block < blocks && !found; block += query->backwards ? -1ull : 1) {
-        uint64_t end = pug_index_block_summary(index, block + 1);
-        if (!may_be_in(&places, block))
-            continue;
-        for (uint64_t n = pug_index_block_summary(index, block); n < end; n++) {
-            if (!may_fit(index, &index->summaries[n], query))
-                continue;
-            if (held != block && !holds(index, bytes, block))
-                return PUG_ERR_INDEX_FOREIGN;
-            held = block;
-            look(index, &index->summaries[n], tree, bytes, query, mark, &found);
-        }
-    }
-    return found ? PUG_OK : PUG_ERR_NOT_FOUND;
+    const enum pug_status status = query->backwards ? search_back(&search) : search_on(&search);
+    free_readings(&search.readings);
+    if (status != PUG_OK)
+        return status;
+    return search.found ? PUG_OK : PUG_ERR_NOT_FOUND;
 }
 
 /* ---- times that are differences ---- */

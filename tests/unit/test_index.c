@@ -9,6 +9,7 @@
 #include "pugmark/pugmark.h"
 #include "pugmark/snapshot.h"
 #include "recorder/encapsulation.h"
+#include "recorder/itm.h"
 #include "support/indexed.h"
 
 #include <setjmp.h>
@@ -450,6 +451,27 @@ static void indexes_a_part(void **state)
     indexed_close(&capture);
 }
 
+/** Ports of an ITM that is synchronised so many times: a find goes on from block to block. */
+static void finds_where_synchronisation_is_rare(void **state)
+{
+    (void)state;
+    for (unsigned syncs = 1; syncs < 4; syncs++) {
+        struct rec_random random = {.state = syncs};
+        struct rec_bytes bytes = {0};
+        for (unsigned n = 0; n < 60000; n++) {
+            if (n % (60000 / syncs) == 0)
+                rec_itm_async(&bytes);
+            if (n % 5000 == 999) /* a page */
+                rec_put(&bytes, (uint8_t)(0x08 | rec_random_below(&random, 8) << 4));
+            rec_put(&bytes, (uint8_t)(1 | rec_random_below(&random, 32) << 3));
+            rec_put(&bytes, (uint8_t)n);
+        }
+        compare(&(struct indexed){
+            .protocol = "ITM", .transport = "plain", .bytes = bytes.data, .size = bytes.size});
+        rec_bytes_free(&bytes);
+    }
+}
+
 /* ---- kinds ---- */
 
 /** Local times of an ITM add up to what its elements tell. */
@@ -528,6 +550,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sees_what_changed),
         cmocka_unit_test(adds_up_times),
+        cmocka_unit_test(finds_where_synchronisation_is_rare),
         TEST_CAPTURES(finds_the_same),
         cmocka_unit_test(knows_sources),
         cmocka_unit_test(refuses_damage),
