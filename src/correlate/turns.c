@@ -14,7 +14,9 @@ static struct pug_correlated least_of(const struct pug_correlate *correlate, uin
     const struct pug_correlate_buffer *buffer = &correlate->buffers[queue->info.buffer];
     struct pug_correlated least = {.stream = n, .when = PUG_WHEN_AFTER};
     if (queue->count > queue->ready && !queue->has_time) {
-        least.time = queue->entries[queue->head + queue->ready].time;
+        /* their timestamp may be less than what the buffer had come to, if not less than this */
+        const uint64_t reached = queue->entries[queue->head + queue->ready].time;
+        least.time = reached < buffer->settled ? reached : buffer->settled;
         least.when = PUG_WHEN_BEFORE;
     } else if (queue->has_time && (queue->time >= buffer->settled || queue->count > 0)) {
         least.time = queue->time;

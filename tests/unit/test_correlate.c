@@ -97,8 +97,9 @@ static void put_words(struct pug_correlate *correlate, const char *words)
     }
 }
 
-/** Streams of these protocols, each in a buffer of its own, and what comes of these words. */
-static void check(const char *const *protocols, size_t count, const char *words, const char *wanted)
+/** Streams of these protocols, all in so many buffers, and what comes of these words. */
+static void check_in(uint32_t buffers, const char *const *protocols, size_t count,
+                     const char *words, const char *wanted)
 {
     struct heard heard = {.length = 0};
     struct pug_correlate *correlate;
@@ -106,8 +107,9 @@ static void check(const char *const *protocols, size_t count, const char *words,
     assert_int_equal(pug_correlate_new(&config, &correlate), PUG_OK);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(
-            pug_correlate_add(correlate, &(struct pug_correlate_source){.buffer = (uint32_t)i,
-                                                                        .protocol = protocols[i]}),
+            pug_correlate_add(correlate,
+                              &(struct pug_correlate_source){.buffer = (uint32_t)i % buffers,
+                                                             .protocol = protocols[i]}),
             PUG_OK);
     put_words(correlate, words);
     for (uint32_t i = 0; i < count; i++)
@@ -115,6 +117,12 @@ static void check(const char *const *protocols, size_t count, const char *words,
     assert_string_equal(heard.text, wanted);
     assert_int_equal(pug_correlate_wanted(correlate), count); /* none is wanted any more */
     pug_correlate_free(correlate);
+}
+
+/** Each in a buffer of its own. */
+static void check(const char *const *protocols, size_t count, const char *words, const char *wanted)
+{
+    check_in((uint32_t)count, protocols, count, words, wanted);
 }
 
 static const char *const two_ptms[] = {"PTM", "PTM"};
@@ -161,6 +169,9 @@ static void test_before(void **state)
     (void)state;
     check(two_ptms, 2, "0.1R 0.2T100 0.3R 1.1R 1.2R 1.3T50 1.4R 1.5T100",
           "1.1@<50 1.2@<50 1.3@50 1.4@>50 0.1@<100 0.2@100 0.3@>100 1.5@100 ");
+    /* of a stream that lags behind another of its buffer, which has come farther by then */
+    check_in(1, two_ptms, 2, "0.1T100 0.2T200 0.3T300 1.4R 0.5R 1.6T150 1.7R",
+             "0.1@100 1.4@<150 1.6@150 1.7@>150 0.2@200 0.3@300 0.5@>300 ");
 }
 
 static void test_without_timestamps(void **state)
