@@ -57,6 +57,24 @@ printf '\0\0\0\0\0\x80\x01a\x30\x0d\x12\x07\x11\x22\x33\x44\xc0\x85\x01\x01b\x20
 [[ $("$pugmark" find --protocol itm "$work/itm" --dwt 0 --quiet) == *" 11  00  0" ]] || fail "find --dwt"
 "$pugmark" find --protocol itm "$work/itm" --elapsed 139 2>/dev/null && fail "found a time that did not come"
 
+# A stream has no place beside it for an index: neither is one left there, nor looked for.
+mkdir "$work/streams"
+sed 's/a/c/' "$work/itm" >"$work/other"
+(
+    cd "$work/streams" || exit 1
+    "$pugmark" index --quiet --protocol itm - <"$work/itm" 2>/dev/null && fail "the index of a stream"
+    "$pugmark" index --quiet --protocol itm --output named - <"$work/itm" || fail "a stream's index with a name"
+    [[ $(ls) == named ]] || fail "a stream's index is $(ls)"
+    [[ $("$pugmark" find --protocol itm --index named --dwt 0 --quiet - <"$work/itm") == *" 11  00  0" ]] ||
+        fail "find --index in a stream"
+    cp named ./-.pugindex
+    [[ $("$pugmark" find --protocol itm --dwt 0 --quiet - <"$work/other") == *" 11  00  0" ]] ||
+        fail "find in another stream"
+    "$pugmark" find --protocol itm --index named --dwt 0 --quiet - <"$work/other" 2>/dev/null &&
+        fail "the index of another stream"
+    exit 0
+) || exit 1
+
 # A part from the middle, and every mark of one source only.
 size=$(stat -c %s "$demo/trace.bin")
 for i in 1 2 3 4 5 6 7 8; do cat "$demo/trace.bin"; done >"$work/long"

@@ -200,6 +200,11 @@ static int run_all(struct input *input, const struct index_options *options)
     int code, worst = EXIT_DONE;
     if (!index_is_of_one(input, "--output", options->output))
         return EXIT_USAGE;
+    if (!options->output && !index_has_place(input)) {
+        fprintf(stderr, "pugmark: %s: the index of a stream needs an --output\n",
+                input->trace_path);
+        return EXIT_USAGE;
+    }
     do {
         code = run(input, options);
         worst = code > worst ? code : worst;

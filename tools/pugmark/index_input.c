@@ -31,6 +31,13 @@ bool index_path(const struct input *input, const char *asked, char *path, size_t
     return false;
 }
 
+bool index_has_place(const struct input *input)
+{
+    struct stat status;
+    return strcmp(input->trace_path, "-") != 0 && stat(input->trace_path, &status) == 0 &&
+           S_ISREG(status.st_mode);
+}
+
 bool index_tree(struct input *input, bool decode)
 {
     input_settle(input);
@@ -62,7 +69,8 @@ enum pug_status index_load(const struct input *input, const char *path, struct p
 {
     const enum pug_status status = pug_index_load(path, input->trace, input->trace_size,
                                                   pug_index_identity(input->tree), index);
-    if (status != PUG_OK || !is_newer(input->trace_path, path) ||
+    /* of a stream nobody knows how old it is */
+    if (status != PUG_OK || (index_has_place(input) && !is_newer(input->trace_path, path)) ||
         pug_index_holds(*index, input->trace, 0, input->trace_size))
         return status;
     pug_index_free(*index);
@@ -116,7 +124,8 @@ struct pug_index *index_open(struct input *input, const char *asked, bool elemen
     struct pug_index *part = NULL, *index = NULL;
     if (!index_path(input, asked, path, sizeof(path)) || !index_tree(input, false))
         return NULL;
-    enum pug_status status = index_load(input, path, &part);
+    const bool kept = asked || index_has_place(input);
+    enum pug_status status = kept ? index_load(input, path, &part) : PUG_OK;
     if (status != PUG_OK && (asked || status != PUG_ERR_FILE || errno != ENOENT)) {
         index_refused(path, status);
         return NULL;

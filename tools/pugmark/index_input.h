@@ -11,12 +11,15 @@ bool index_is_of_one(const struct input *input, const char *option, const char *
 /** The index file's name: what was asked for, or beside the trace; false, having said why. */
 bool index_path(const struct input *input, const char *asked, char *path, size_t size);
 
+/** Does the trace lie in a file, so that an index has its place beside it? A stream does not. */
+bool index_has_place(const struct input *input);
+
 /** A tree for an index: every source, no messages. */
 bool index_tree(struct input *input, bool decode);
 
 /**
  * The index in a file, or where there is none one made in memory, and a tree to look into the
- * capture with. With `elements` it has the decoders' states: where the file has none, all is
+ * capture with. A stream has no file but one that was asked for. With `elements` it has the decoders' states: where the file has none, all is
  * decoded for them, by all processors, and the file gets them. A file that is damaged or foreign is
  * refused. NULL, having said why.
  */
