@@ -52,6 +52,24 @@ copy other
 sed -i 's/^TRCTRACEIDR.*/TRCTRACEIDR(0x010)=0x21/' "$tmp/other/ETM_0.ini"
 says 1 "*there are no bytes for source 0x21; ids in this trace: 0x10 (* bytes)*" pc "$tmp/other"
 
+# What comes before the first id in CoreSight frames is of none.
+{ head -c 32 /dev/zero; printf '\x21'; head -c 15 /dev/zero; } >"$tmp/late.bin"
+says 1 "*there are no bytes for source 0x22; ids in this trace: 0x10 (14 bytes); 30 bytes are before the first id*" \
+  pc --protocol ete --transport coresight --set fsyncs=0 --set TRCTRACEIDR=0x22 --set TRCIDR1=0x4100f403 \
+  --set TRCIDR0=0x28000ea1 --set TRCIDR2=0x488 --set TRCIDR8=0 --set TRCDEVARCH=0x47735a13 --set TRCCONFIGR=0 "$tmp/late.bin"
+
+# A program that does not fit is no loss of trace, in E-Trace and N-Trace alike.
+for name in etrace-rv64 ntrace-rv64; do
+  rm -rf "$tmp/off" && cp -r "$source/tests/captures/$name" "$tmp/off" && chmod -R u+w "$tmp/off"
+  { head -c 64 /dev/zero; cat "$source/tests/captures/$name/memory_0.bin"; } >"$tmp/off/memory_0.bin"
+  says 1 "*something is wrong:*the program does not match the trace: *" stat "$tmp/off"
+  if "$bin/pugmark" stat "$tmp/off" 2>&1 | grep "trace was lost" ||
+    "$bin/pugmark" list --quiet "$tmp/off" | grep -F "TRACE_ON( [overflow])"; then
+    echo "$name: another program is told as a loss of trace"
+    bad=1
+  fi
+done
+
 # RISC-V, without its program: the same words and code.
 printf '\x24\x0d\x00\x0b\x84\x00\x07' >"$tmp/trace.nex"
 says 1 "*execution came 1 time to addresses that no file or dump has: 0x0 to 0xfff (1)*" \

@@ -11,20 +11,27 @@ void diagnosis_list_ids(const struct input *input, const struct pug_survey *surv
 {
     /* What a run read of a stream is known of sources that it has a reader for. */
     const bool begin = input->trace_size < input->trace_whole;
+    const uint64_t unknown = survey->transport.unknown;
     size_t at = 0, listed = 0;
     char number[32];
     *text = '\0';
     for (size_t i = 0; i < survey->id_count && listed < 8; i++) {
         const struct pug_survey_id *id = &survey->ids[i];
-        if (id->bytes == 0)
+        /* what is before the first id is of none, though there may be a source that has this one */
+        const bool shared = id->id == PUG_SOURCE_UNKNOWN && id->bytes >= unknown;
+        const uint64_t bytes = id->bytes - (shared ? unknown : 0);
+        if (bytes == 0)
             continue;
         const bool more = survey->bytes < input->trace_whole || (begin && !id->described);
         at +=
             (size_t)snprintf(text + at, size - at, "%s 0x%02x (%s%s bytes)", listed++ ? "," : "",
-                             id->id, more ? "at least " : "", diagnosis_grouped(id->bytes, number));
+                             id->id, more ? "at least " : "", diagnosis_grouped(bytes, number));
     }
     if (listed == 0)
-        snprintf(text, size, " none");
+        at += (size_t)snprintf(text + at, size - at, " none");
+    if (unknown > 0)
+        snprintf(text + at, size - at, "; %s bytes are before the first id",
+                 diagnosis_grouped(unknown, number));
 }
 
 const struct pug_survey_id *diagnosis_find_id(const struct pug_survey *survey, uint16_t id)

@@ -98,7 +98,6 @@ void pug_etrace_fail(struct pug_etrace_decoder *d, enum pug_status code, const c
     pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, code, d->index, text);
     doubt_addresses(d);
     pug_etrace_unsync(d);
-    d->lost = true;
     pug_out_push(d->out, PUG_ELEM_UNKNOWN, d->index);
     pug_out_push(d->out, PUG_ELEM_NO_SYNC, d->index)->reason = PUG_UNSYNC_BAD_IMAGE;
 }
