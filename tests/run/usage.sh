@@ -35,6 +35,8 @@ for command in $commands; do
   cp output help
   said 0 "" help "$command"
   cmp -s output help || { echo "help $command: not $command --help"; bad=1; }
+  twice=$(sed -n 's/^  \(--[a-z-]*\) .*/\1/p' help | sort | uniq -d)
+  [[ -z $twice ]] || { echo "help $command: $twice is there twice"; bad=1; }
   for option in $(sed -n 's/^  --\([a-z-]*\) .*/\1/p' help); do
     grep -qF -- "\-\-${option//-/\\-}" "$source/docs/man/pugmark.1" ||
       { echo "$command --$option: not in the manual"; bad=1; }
@@ -135,6 +137,10 @@ said 0 "" pc --source 0x10 two
 cmp -s output "$demo/path.txt" || { echo "--source of one of two buffers: another path"; bad=1; }
 said 3 "*: no source 0x12 in it; there are 0x10 0x11" pc --source 0x12 two
 said 3 "*: no source 0x11 in it; there are 0x10" pc --source 0x11 --buffer ETB_0 two
+for command in pc list "list --by-time" calls "calls --by-time" "find --sync" index; do
+  # shellcheck disable=SC2086
+  said 2 "*bogus*" $command --protocol bogus "$demo/trace.bin"
+done
 said 2 "pugmark: --type other: no element type; there are UNKNOWN *" list --type event,other "$demo"
 said 0 "" list --type event,Instr_Range "$demo"
 said 2 "pugmark: --format xml: no format; there are text, jsonl, csv" list --format xml "$demo"

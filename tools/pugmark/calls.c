@@ -511,7 +511,7 @@ static int calls_by_time(const struct calls_options *options, const char *operan
     struct calls calls = {.capture = &input, .summary = options->summary};
     const struct pug_correlate_config config = {.give = on_correlated, .context = &calls};
     if (!input_open(&input, &options->input, operand))
-        return EXIT_INPUT;
+        return input.failure;
     int code = EXIT_INPUT;
     if (pug_correlate_new(&config, &calls.correlate) == PUG_OK && make_trees(&calls) &&
         make_stacks(&calls)) {

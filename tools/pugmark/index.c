@@ -30,7 +30,7 @@ static bool add_full_source(const struct option *option, void *target, const cha
 static const struct option table[] = {
     {"output", "FILE", "the index file (default: the trace's name and .pugindex)", option_string,
      offsetof(struct index_options, output)},
-    {"block", "BYTES", "bytes of trace that one summary covers (default: 65536 or more)",
+    {"block", "BYTES", "bytes of trace that one summary covers (default: 131072 or more)",
      option_number, offsetof(struct index_options, block)},
     {"from", "OFFSET", "index only from this trace offset on: find then knows nothing before it",
      option_number, offsetof(struct index_options, from)},

@@ -100,7 +100,7 @@ int list_by_time(const struct list_options *options, const char *operand)
     struct by_time_state state = {.options = options, .input = &input};
     const struct pug_correlate_config config = {.give = list_correlated, .context = &state};
     if (!input_open(&input, &options->input, operand))
-        return EXIT_INPUT;
+        return input.failure;
     int code = EXIT_INPUT;
     if (pug_correlate_new(&config, &correlate) == PUG_OK) {
         state.correlate = correlate;

@@ -169,10 +169,13 @@ bool options_parse(int argc, char **argv, const struct option_set *sets, size_t 
 
 void options_help(const struct option_set *sets, size_t set_count)
 {
+    void *target;
     for (size_t s = 0; s < set_count; s++) {
         for (size_t i = 0; i < sets[s].count; i++) {
             const struct option *option = &sets[s].options[i];
             char left[48];
+            if (find(sets, set_count, option->name, strlen(option->name), &target) != option)
+                continue; /* a command's own one goes before a shared one of the name */
             snprintf(left, sizeof(left), "--%s%s%s", option->name, option->argument ? " " : "",
                      option->argument ? option->argument : "");
             printf("  %-26s %s\n", left, option->help);
