@@ -19,9 +19,9 @@ bool index_tree(struct input *input, bool decode);
 
 /**
  * The index in a file, or where there is none one made in memory, and a tree to look into the
- * capture with. A stream has no file but one that was asked for. With `elements` it has the decoders' states: where the file has none, all is
- * decoded for them, by all processors, and the file gets them. A file that is damaged or foreign is
- * refused. NULL, having said why.
+ * capture with. A stream has no file but one that was asked for. With `elements` it has the
+ * decoders' states: where the file has none, all is decoded for them, by all processors, and the
+ * file gets them. A file that is damaged or foreign is refused. NULL, having said why.
  */
 struct pug_index *index_open(struct input *input, const char *asked, bool elements);
 

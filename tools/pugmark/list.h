@@ -36,7 +36,8 @@ struct list_state {
     uint64_t pivot_at;    /* looking: which is the first at this offset or after it … */
     uint64_t pivot;       /* … if it was found */
     bool found;
-    uint64_t unsure; /* of what was seen, so much may be wrong */
+    uint64_t look_to; /* what is before the pivot has come when this was read */
+    uint64_t unsure;  /* of what was seen, so much may be wrong */
 };
 
 /** A packet monitor's context: which source it belongs to. */

@@ -15,8 +15,9 @@ static bool is_wanted(void *context, uint64_t at)
     if (!output_wanted())
         return false;
     if (options->window.count.given)
-        return state->looking ? !state->found || state->seen - state->pivot < state->last
-                              : state->seen < state->last;
+        return state->looking
+                   ? (state->found ? state->seen - state->pivot < state->last : at < state->look_to)
+                   : state->seen < state->last;
     if (state->looking)
         return !state->found && at < options->to;
     if (at < state->until)
@@ -93,6 +94,14 @@ static bool has_events(const struct input *input)
     return false;
 }
 
+/** Where all has come that is listed before the pivot; events in words may come later. */
+static uint64_t before_pivot(const struct list_state *state, const struct window *window)
+{
+    return state->options->packets || has_events(state->input)
+               ? UINT64_MAX
+               : pug_index_settled(window->index, state->input->tree, 0, state->pivot_at);
+}
+
 /** How far before the window to begin so that all is known that it needs. */
 static bool find_margin(struct list_state *state, struct window *window, bool elements,
                         uint64_t *margin)
@@ -102,11 +111,13 @@ static bool find_margin(struct list_state *state, struct window *window, bool el
     uint64_t at, count = options->count.given ? options->count.value : 0;
     pug_index_info(window->index, &info);
     state->counts = state->looking = true;
-    state->last = count;
+    /* only events in words are not known before what is behind the pivot is */
+    state->last = has_events(state->input) ? count : 0;
     for (uint64_t next = info.block;; next *= 4) {
         *margin = next;
         if (!enter_window(state, window, elements, next, &at))
             return false;
+        state->look_to = elements ? before_pivot(state, window) : UINT64_MAX;
         read_window(state, window, elements, at);
         if (at == 0 || (state->pivot >= count && state->pivot - count >= state->unsure))
             break;
