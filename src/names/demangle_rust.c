@@ -131,6 +131,12 @@ static char take(struct rust *rust)
     return *rust->at++;
 }
 
+static uint64_t one_more(struct rust *rust, uint64_t value)
+{
+    rust->failed |= value == UINT64_MAX;
+    return value + 1;
+}
+
 /* "_" is 0, "0_" 1 and so on. */
 static uint64_t base62(struct rust *rust)
 {
@@ -143,18 +149,18 @@ static uint64_t base62(struct rust *rust)
                          : byte >= 'a' && byte <= 'z' ? (uint64_t)(byte - 'a') + 10
                          : byte >= 'A' && byte <= 'Z' ? (uint64_t)(byte - 'A') + 36
                                                       : 62;
-        if (digit == 62 || value > UINT64_MAX / 64) {
+        if (digit == 62 || value > (UINT64_MAX - digit) / 62) {
             rust->failed = true;
             return 0;
         }
         value = value * 62 + digit;
     }
-    return value + 1;
+    return one_more(rust, value);
 }
 
 static uint64_t optional_base62(struct rust *rust, char tag)
 {
-    return eat(rust, tag) ? base62(rust) + 1 : 0;
+    return eat(rust, tag) ? one_more(rust, base62(rust)) : 0;
 }
 
 /* An identifier; what has letters beyond ASCII is left as it is encoded. */
