@@ -29,6 +29,9 @@ static const char *special(struct itanium *in)
     const char *text = pug_itanium_find_word(in, of_types, sizeof(of_types) / sizeof(of_types[0]));
     if (text)
         return pug_itanium_join(in, text, pug_itanium_whole(in, pug_itanium_type(in)), "");
+    if (pug_itanium_eat(in, "TA"))
+        return pug_itanium_join(in, "template parameter object for ",
+                                pug_itanium_whole(in, pug_itanium_template_argument(in)), "");
     text = pug_itanium_find_word(in, of_names, sizeof(of_names) / sizeof(of_names[0]));
     if (text)
         return pug_itanium_join(in, text, pug_itanium_name(in), "");
@@ -62,15 +65,19 @@ static const char *signature(struct itanium *in, const char *text, bool has_retu
 static const char *function_or_data(struct itanium *in)
 {
     const char *qualifiers;
-    const unsigned outer = in->type_depth;
-    in->type_depth = 0;
+    const unsigned outer = in->type_depth, outer_conversion = in->conversion;
+    const bool without_parameters = in->without_parameters;
+    in->without_parameters = false;
+    in->type_depth = in->conversion = 0;
     const char *text = pug_itanium_qualified_name(in, &qualifiers);
-    const bool has_return = in->has_return && strstr(text, "operator ") == NULL;
+    const bool has_return = in->has_return;
     in->type_depth = outer;
+    in->conversion = outer_conversion;
     const char sign = pug_itanium_peek(in);
     if (in->failed || sign == '\0' || sign == 'E' || sign == '.')
         return text;
-    return signature(in, text, has_return, qualifiers);
+    const char *whole = signature(in, text, has_return, qualifiers);
+    return without_parameters && text[strlen(text) - 1] != '>' ? text : whole;
 }
 
 const char *pug_itanium_encoding(struct itanium *in)

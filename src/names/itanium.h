@@ -13,6 +13,7 @@
 
 #define SUBSTITUTIONS 512u
 #define ARGUMENTS     256u
+#define VARIANTS      2048u
 #define NO_PACK       UINT32_MAX
 
 /** A type or name: `right` is what comes behind what is declared. */
@@ -27,17 +28,27 @@ struct argument {
     bool pack;
 };
 
+/** What may be named again; in the pattern of a pack it was something else for each member. */
+struct substitution {
+    struct piece is;
+    uint32_t first, stride, count; /* in `variants`; no stride: there are none */
+};
+
 struct itanium {
     const char *at, *end;
     char *texts; /* where pieces are put together */
     size_t used;
-    struct piece substitutions[SUBSTITUTIONS];
+    struct substitution substitutions[SUBSTITUTIONS];
+    struct piece variants[VARIANTS];
     struct argument arguments[ARGUMENTS]; /* of the function's own template */
     struct piece packed[ARGUMENTS];
-    uint32_t substitution_count, argument_count, packed_count;
+    uint32_t substitution_count, variant_count, argument_count, packed_count;
     uint32_t pack_index, pack_size; /* while a pack is expanded */
     unsigned depth, type_depth, lambda;
-    bool has_return; /* a template's signature begins with its return type */
+    unsigned conversion;     /* the depth of the type that an operator converts to; 0: none */
+    bool has_return;         /* a template's signature begins with its return type */
+    bool resultless;         /* but not that of a constructor and its like */
+    bool without_parameters; /* the next encoding is told so */
     bool failed;
 };
 
@@ -168,7 +179,24 @@ static inline void pug_itanium_substitute(struct itanium *in, struct piece piece
     if (in->substitution_count == SUBSTITUTIONS)
         in->failed = true;
     else if (!in->failed)
-        in->substitutions[in->substitution_count++] = piece;
+        in->substitutions[in->substitution_count++] = (struct substitution){.is = piece};
+}
+
+/** A place in the name that is read again, and what could be named again there. */
+struct itanium_place {
+    const char *at;
+    uint32_t substitution_count;
+};
+
+static inline struct itanium_place pug_itanium_place(const struct itanium *in)
+{
+    return (struct itanium_place){in->at, in->substitution_count};
+}
+
+static inline void pug_itanium_return_to(struct itanium *in, const struct itanium_place *place)
+{
+    in->at = place->at;
+    in->substitution_count = place->substitution_count;
 }
 
 static inline bool pug_itanium_enter(struct itanium *in)
@@ -215,7 +243,16 @@ const char *pug_itanium_member_qualifiers(struct itanium *in);
 /* ---- templates: itanium_template.c ---- */
 
 struct piece pug_itanium_template_parameter(struct itanium *in);
+/** "<int, 3>". */
 const char *pug_itanium_template_arguments(struct itanium *in);
+struct piece pug_itanium_template_argument(struct itanium *in);
+struct piece pug_itanium_literal(struct itanium *in);
+/** The pattern once for each member of the pack in it; false: there is no pack in it. */
+bool pug_itanium_expansion(struct itanium *in, const char *(*pattern)(struct itanium *),
+                           const char **list);
+
+/* ---- expressions: itanium_expression.c ---- */
+
 const char *pug_itanium_expression(struct itanium *in);
 const char *pug_itanium_decltype_of(struct itanium *in);
 

@@ -47,17 +47,33 @@ const char *pug_itanium_operator(struct itanium *in)
     return pug_itanium_find_word(in, operators, sizeof(operators) / sizeof(operators[0]));
 }
 
+/* What an operator converts to may be a parameter of a template whose arguments are behind it. */
+static const char *conversion(struct itanium *in)
+{
+    const unsigned outer = in->conversion;
+    const struct itanium_place place = pug_itanium_place(in);
+    in->conversion = ++in->type_depth;
+    const char *to = pug_itanium_whole(in, pug_itanium_type(in));
+    if (pug_itanium_peek(in) == 'I') {
+        in->type_depth--;
+        pug_itanium_template_arguments(in);
+        in->type_depth++;
+        pug_itanium_return_to(in, &place);
+        to = pug_itanium_whole(in, pug_itanium_type(in));
+    }
+    in->type_depth--;
+    in->conversion = outer;
+    in->resultless = true;
+    return pug_itanium_join(in, "operator ", to, "");
+}
+
 static const char *operator_name(struct itanium *in)
 {
     const char *found = pug_itanium_operator(in);
     if (found)
         return found;
-    if (pug_itanium_eat(in, "cv")) {
-        in->type_depth++;
-        const char *to = pug_itanium_whole(in, pug_itanium_type(in));
-        in->type_depth--;
-        return pug_itanium_join(in, "operator ", to, "");
-    }
+    if (pug_itanium_eat(in, "cv"))
+        return conversion(in);
     if (pug_itanium_eat(in, "li"))
         return pug_itanium_join(in, "operator\"\" ", pug_itanium_source_name(in), "");
     return pug_itanium_fail(in).left;
@@ -155,7 +171,16 @@ struct piece pug_itanium_substitution(struct itanium *in)
     if (!pug_itanium_eat(in, "S"))
         return pug_itanium_fail(in);
     const uint32_t which = pug_itanium_sequence(in, 36);
-    return which < in->substitution_count ? in->substitutions[which] : pug_itanium_fail(in);
+    if (which >= in->substitution_count)
+        return pug_itanium_fail(in);
+    const struct substitution *found = &in->substitutions[which];
+    if (found->stride == 0 || in->pack_index == NO_PACK)
+        return found->is;
+    if (in->pack_size == NO_PACK)
+        in->pack_size = found->count;
+    return in->pack_index < found->count
+               ? in->variants[found->first + in->pack_index * found->stride]
+               : found->is;
 }
 
 /* "C1", "D0", and constructors that are inherited, "CI1" and the class that they are of. */
@@ -203,18 +228,22 @@ static const char *prefix(struct itanium *in, bool *substitutable)
 /* One more part of a nested name; `text` is what is before it, NULL: nothing. */
 static const char *prefix_part(struct itanium *in, const char *text, bool *substitutable)
 {
-    in->has_return = false;
+    const bool resultless = in->resultless;
+    in->has_return = in->resultless = false;
     const char *begun = prefix(in, substitutable);
     if (begun)
         return begun;
     if (pug_itanium_peek(in) == 'I') {
         const char *arguments =
             text ? pug_itanium_template_arguments(in) : pug_itanium_fail(in).left;
-        in->has_return = true;
+        in->has_return = !resultless;
         return pug_itanium_join(in, text ? text : "", arguments, "");
     }
-    if (text && is_structor(in))
-        return structor(in, text);
+    if (text && is_structor(in)) {
+        const char *whole = structor(in, text);
+        in->resultless = true;
+        return whole;
+    }
     const char *part = pug_itanium_unqualified_name(in);
     return text ? pug_itanium_join(in, text, "::", part) : part;
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/**
- * @file C++ templates: their parameters and arguments, and expressions as far as names of functions
- * have them. Of others nothing is said.
- */
+/** @file C++ templates: their parameters and arguments, and packs of these. */
 #include "names/itanium.h"
 
 struct piece pug_itanium_template_parameter(struct itanium *in)
@@ -13,7 +10,8 @@ struct piece pug_itanium_template_parameter(struct itanium *in)
     if (in->failed)
         return nothing;
     if (which >= in->argument_count)
-        return in->lambda > 0 ? pug_itanium_plain("auto") : pug_itanium_fail(in);
+        return in->lambda > 0 || in->conversion > 0 ? pug_itanium_plain("auto")
+                                                    : pug_itanium_fail(in);
     const struct argument *argument = &in->arguments[which];
     if (!argument->pack)
         return argument->is;
@@ -28,18 +26,54 @@ struct piece pug_itanium_template_parameter(struct itanium *in)
     return pug_itanium_plain(list);
 }
 
-const char *pug_itanium_decltype_of(struct itanium *in)
+/* Keep what could be named again of this member's pattern. */
+static void keep_variants(struct itanium *in, const struct itanium_place *place)
 {
-    if (!pug_itanium_eat(in, "Dt") && !pug_itanium_eat(in, "DT"))
-        return pug_itanium_fail(in).left;
-    const char *of = pug_itanium_expression(in);
-    return pug_itanium_eat(in, "E") ? pug_itanium_join(in, "decltype (", of, ")")
-                                    : pug_itanium_fail(in).left;
+    const uint32_t count = in->substitution_count - place->substitution_count;
+    in->failed |= count > VARIANTS - in->variant_count;
+    for (uint32_t i = 0; !in->failed && i < count; i++)
+        in->variants[in->variant_count++] = in->substitutions[place->substitution_count + i].is;
+}
+
+static const char *member(struct itanium *in, const struct itanium_place *place, uint32_t index,
+                          const char *(*pattern)(struct itanium *))
+{
+    pug_itanium_return_to(in, place);
+    in->pack_index = index;
+    const char *text = pattern(in);
+    keep_variants(in, place);
+    return text;
+}
+
+bool pug_itanium_expansion(struct itanium *in, const char *(*pattern)(struct itanium *),
+                           const char **list)
+{
+    const struct itanium_place place = pug_itanium_place(in);
+    const uint32_t outer = in->pack_index, outer_size = in->pack_size, begin = in->variant_count;
+    in->pack_size = NO_PACK;
+    *list = member(in, &place, 0, pattern);
+    const uint32_t size = in->pack_size, stride = in->variant_count - begin;
+    const uint32_t count = in->substitution_count - place.substitution_count;
+    const uint32_t first = in->variant_count - count;
+    if (size == 0)
+        *list = "";
+    for (uint32_t i = 1; size != NO_PACK && i < size && !in->failed; i++) {
+        *list = pug_itanium_join(in, *list, ", ", member(in, &place, i, pattern));
+        in->failed |= in->variant_count != begin + stride * (i + 1);
+    }
+    for (uint32_t i = 0; size != NO_PACK && !in->failed && i < count; i++) {
+        struct substitution *of = &in->substitutions[place.substitution_count + i];
+        if (of->stride == 0) /* it is not of a pack in this one */
+            *of = (struct substitution){of->is, first + i, stride, size};
+    }
+    in->pack_index = outer;
+    in->pack_size = outer_size;
+    return size != NO_PACK;
 }
 
 /* ---- template arguments ---- */
 
-static struct piece literal(struct itanium *in)
+struct piece pug_itanium_literal(struct itanium *in)
 {
     static const struct {
         char kind;
@@ -67,10 +101,10 @@ static struct piece literal(struct itanium *in)
     return pug_itanium_plain(pug_itanium_join(in, pug_itanium_join(in, "(", of, ")"), value, ""));
 }
 
-static struct piece one_argument(struct itanium *in)
+struct piece pug_itanium_template_argument(struct itanium *in)
 {
     if (pug_itanium_eat(in, "L"))
-        return literal(in);
+        return pug_itanium_literal(in);
     if (pug_itanium_eat(in, "X")) {
         const char *text = pug_itanium_expression(in);
         return pug_itanium_eat(in, "E") ? pug_itanium_plain(text) : pug_itanium_fail(in);
@@ -88,7 +122,7 @@ static struct argument pack(struct itanium *in, bool outermost, const char **lis
             in->failed = true;
             break;
         }
-        members[argument.count] = one_argument(in);
+        members[argument.count] = pug_itanium_template_argument(in);
         *list = pug_itanium_listed(in, *list, pug_itanium_whole(in, members[argument.count++]));
     }
     in->failed |= outermost && argument.count > ARGUMENTS - in->packed_count;
@@ -102,7 +136,7 @@ static struct argument argument(struct itanium *in, bool outermost, const char *
 {
     if (pug_itanium_eat(in, "J"))
         return pack(in, outermost, list);
-    const struct argument argument = {.is = one_argument(in)};
+    const struct argument argument = {.is = pug_itanium_template_argument(in)};
     *list = pug_itanium_listed(in, *list, pug_itanium_whole(in, argument.is));
     return argument;
 }
@@ -129,74 +163,4 @@ const char *pug_itanium_template_arguments(struct itanium *in)
     }
     const size_t length = strlen(list);
     return pug_itanium_join(in, list, length > 0 && list[length - 1] == '>' ? " >" : ">", "");
-}
-
-/* ---- expressions ---- */
-
-/* A name that is only looked up when the template is used, with its arguments. */
-static const char *unresolved_level(struct itanium *in)
-{
-    const char *text = pug_itanium_unqualified_name(in);
-    in->type_depth++;
-    if (pug_itanium_peek(in) == 'I')
-        text = pug_itanium_join(in, text, pug_itanium_template_arguments(in), "");
-    in->type_depth--;
-    return text;
-}
-
-static const char *unresolved_levels(struct itanium *in)
-{
-    const char *text = unresolved_level(in);
-    while (!in->failed && !pug_itanium_eat(in, "E"))
-        text = pug_itanium_join(in, text, "::", unresolved_level(in));
-    return text;
-}
-
-static const char *bracketed(struct itanium *in, const char *text)
-{
-    return pug_itanium_join(in, "(", text, ")");
-}
-
-/* An operator and one or two operands. */
-static const char *operation(struct itanium *in)
-{
-    static const char *const unary[] = {"ps", "ng", "ad", "de", "co", "nt"};
-    const char *code = in->at, *word = pug_itanium_operator(in);
-    const size_t before = strlen("operator");
-    if (!word || word[before] == ' ')
-        return pug_itanium_fail(in).left;
-    bool single = false;
-    for (size_t i = 0; i < sizeof(unary) / sizeof(unary[0]); i++)
-        single |= strncmp(code, unary[i], 2) == 0;
-    const char *left = bracketed(in, pug_itanium_expression(in));
-    if (single)
-        return pug_itanium_join(in, word + before, left, "");
-    return pug_itanium_join(in, left, word + before, bracketed(in, pug_itanium_expression(in)));
-}
-
-static const char *expression_of(struct itanium *in)
-{
-    if (pug_itanium_eat(in, "L"))
-        return literal(in).left;
-    if (pug_itanium_peek(in) == 'T')
-        return pug_itanium_whole(in, pug_itanium_template_parameter(in));
-    if (pug_itanium_eat(in, "sZ"))
-        return pug_itanium_join(in, "sizeof...(",
-                                pug_itanium_whole(in, pug_itanium_template_parameter(in)), ")");
-    if (pug_itanium_eat(in, "st"))
-        return pug_itanium_join(in, "sizeof (", pug_itanium_whole(in, pug_itanium_type(in)), ")");
-    if (pug_itanium_eat(in, "sr")) {
-        const char *of = pug_itanium_is_digit(pug_itanium_peek(in))
-                             ? unresolved_levels(in)
-                             : pug_itanium_whole(in, pug_itanium_type(in));
-        return pug_itanium_join(in, of, "::", unresolved_level(in));
-    }
-    return operation(in);
-}
-
-const char *pug_itanium_expression(struct itanium *in)
-{
-    const char *text = pug_itanium_enter(in) ? expression_of(in) : "";
-    in->depth--;
-    return text;
 }

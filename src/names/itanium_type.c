@@ -2,6 +2,18 @@
 /** @file C++ types, and the parameters of functions. */
 #include "names/itanium.h"
 
+/* "DF16_", "DF32x", "DF16b". */
+static const char *float_type(struct itanium *in)
+{
+    const char *from = in->at;
+    pug_itanium_number(in);
+    const char *bits = pug_itanium_keep(in, from, (size_t)(in->at - from));
+    if (pug_itanium_eat(in, "b"))
+        return pug_itanium_join(in, "std::bfloat", bits, "_t");
+    const char *rest = pug_itanium_eat(in, "x") ? "x" : pug_itanium_eat(in, "_") ? "" : NULL;
+    return rest ? pug_itanium_join(in, "_Float", bits, rest) : pug_itanium_fail(in).left;
+}
+
 static const char *builtin(struct itanium *in)
 {
     static const char *const names[26] = {
@@ -33,6 +45,8 @@ static const char *builtin(struct itanium *in)
         in->at++;
         return names[byte - 'a'];
     }
+    if (pug_itanium_eat(in, "DF"))
+        return float_type(in);
     return pug_itanium_find_word(in, longer, sizeof(longer) / sizeof(longer[0]));
 }
 
@@ -126,35 +140,39 @@ static struct piece member_pointer(struct itanium *in)
                      pug_itanium_join(in, *member.right == '(' ? "" : " ", class, "::*"));
 }
 
-/* "Dp": the pattern once for each member of the pack in it. */
+static const char *whole_type(struct itanium *in)
+{
+    return pug_itanium_whole(in, pug_itanium_type(in));
+}
+
 static struct piece expansion(struct itanium *in)
 {
-    const char *from = in->at;
-    const uint32_t outer = in->pack_index;
-    in->pack_index = 0;
-    in->pack_size = NO_PACK;
-    const char *list = pug_itanium_whole(in, pug_itanium_type(in));
-    const uint32_t size = in->pack_size, substitutions = in->substitution_count;
-    const char *after = in->at;
-    if (size == NO_PACK)
-        list = pug_itanium_join(in, list, "...", "");
-    else if (size == 0)
-        list = "";
-    for (uint32_t i = 1; size != NO_PACK && i < size && !in->failed; i++) {
-        in->at = from;
-        in->pack_index = i;
-        list = pug_itanium_join(in, list, ", ", pug_itanium_whole(in, pug_itanium_type(in)));
-        in->substitution_count = substitutions;
+    const char *list;
+    const bool expanded = pug_itanium_expansion(in, whole_type, &list);
+    return pug_itanium_plain(expanded ? list : pug_itanium_join(in, list, "...", ""));
+}
+
+/* "Dv4_f", or with an expression in front of the sign. */
+static struct piece vector_type(struct itanium *in)
+{
+    const char *from = in->at, *size = "";
+    if (pug_itanium_is_digit(pug_itanium_peek(in))) {
+        pug_itanium_number(in);
+        size = pug_itanium_keep(in, from, (size_t)(in->at - from));
+    } else if (pug_itanium_eat(in, "_")) {
+        size = pug_itanium_expression(in);
     }
-    in->at = after;
-    in->pack_index = outer;
-    return pug_itanium_plain(list);
+    if (!pug_itanium_eat(in, "_"))
+        return pug_itanium_fail(in);
+    const char *of = whole_type(in);
+    return pug_itanium_plain(
+        pug_itanium_join(in, of, " __vector", pug_itanium_join(in, "(", size, ")")));
 }
 
 /* A class, an enumeration, or a part of a template: whatever has a name. */
 static struct piece named(struct itanium *in)
 {
-    const bool outer_return = in->has_return;
+    const bool outer_return = in->has_return, outer_resultless = in->resultless;
     const bool numbered = pug_itanium_peek(in) == 'S' && in->at + 1 < in->end && in->at[1] != 't';
     const char *before = in->at;
     struct piece of;
@@ -175,6 +193,7 @@ static struct piece named(struct itanium *in)
     }
     in->type_depth--;
     in->has_return = outer_return;
+    in->resultless = outer_resultless;
     return of;
 }
 
@@ -182,7 +201,7 @@ static struct piece parameter_type(struct itanium *in)
 {
     struct piece of = pug_itanium_template_parameter(in);
     pug_itanium_substitute(in, of);
-    if (pug_itanium_peek(in) == 'I') {
+    if (pug_itanium_peek(in) == 'I' && in->type_depth != in->conversion) {
         of = pug_itanium_plain(pug_itanium_join(in, pug_itanium_whole(in, of),
                                                 pug_itanium_template_arguments(in), ""));
         pug_itanium_substitute(in, of);
@@ -210,6 +229,8 @@ static struct piece compound(struct itanium *in)
         return member_pointer(in);
     if (pug_itanium_eat(in, "Dp"))
         return expansion(in);
+    if (pug_itanium_eat(in, "Dv"))
+        return vector_type(in);
     if (pug_itanium_peek(in) == 'D')
         return pug_itanium_plain(pug_itanium_decltype_of(in));
     if (pug_itanium_eat(in, "U")) {

@@ -30,6 +30,64 @@ static const struct {
     {"_Z7forwardIJiRcEEvDpOT_", "void forward<int, char&>(int&&, char&)"},
     {"_Z3runI1FJEEvR1MIT_JDpT0_EE", "void run<F>(M<F>&)"},
     {"_ZN1A1fILb1ELin3EEEvv", "void A::f<true, -3>()"},
+    {"_ZNSt6thread8_InvokerISt5tupleIJPFiiiEiiEEE9_M_invokeIJLm0ELm1ELm2EEEEiSt12_Index_"
+     "tupleIJXspT_EEE",
+     "int std::thread::_Invoker<std::tuple<int (*)(int, int), int, int> >::_M_invoke<0ul, 1ul, "
+     "2ul>(std::_Index_tuple<0ul, 1ul, 2ul>)"},
+    {"_Z1fIJEE1AIJXspT_EEEv", "A<> f<>()"},
+    {"_Z1fIJLi1ELi2EEE1AIJXspplT_Li1EEEEv", "A<(1)+(1), (2)+(1)> f<1, 2>()"},
+    {"_Z5trailIiEDTplfp_Li1EET_", "decltype ({parm#1}+(1)) trail<int>(int)"},
+    {"_Z1fIiEDTfpTET_", "decltype (this) f<int>(int)"},
+    {"_Z1fIiEDTcmppfp_mm_fp_ET_", "decltype (({parm#1}++),(--{parm#1})) f<int>(int)"},
+    {"_Z6trail2I1SiEDTcldtfp_1ffp0_EET_T0_",
+     "decltype (({parm#1}.f)({parm#2})) trail2<S, int>(S, int)"},
+    {"_Z3memI1SEDTclptadfp_1fLi1EEET_", "decltype (((&{parm#1})->f)(1)) mem<S>(S)"},
+    {"_Z3calI1SEDTclclsr3stdE7declvalIT_EELi1EEES1_",
+     "decltype (((std::declval<S>)())(1)) cal<S>(S)"},
+    {"_Z1fIiEDTcl1gIT_Efp_EES0_", "decltype ((g<int>)({parm#1})) f<int>(int)"},
+    {"_Z1fIiEDTcl1gspfp_EET_", "decltype (g({parm#1}...)) f<int>(int)"},
+    {"_Z1fIJicEEDTcl1gspclsr3stdE7declvalIT_EEEEDpS0_DpRKS0_",
+     "decltype (g((std::declval<int>)(), (std::declval<char>)())) f<int, char>(int, char, int "
+     "const&, char const&)"},
+    {"_Z1fIJicEEvDpSt4pairIT_S1_E",
+     "void f<int, char>(std::pair<int, int>, std::pair<char, char>)"},
+    {"_Z3cstIiEDTscT_fp_ES0_", "decltype (static_cast<int>({parm#1})) cst<int>(int)"},
+    {"_Z1fIiEDTcvT_fp_ES0_", "decltype ((int){parm#1}) f<int>(int)"},
+    {"_Z1fIiEDTcvT__fp_fp_EES0_", "decltype ((int)({parm#1}, {parm#1})) f<int>(int)"},
+    {"_Z4ternIiEDTqufp_fp_Li1EET_", "decltype ({parm#1}?{parm#1} : (1)) tern<int>(int)"},
+    {"_Z6bracesIiEDtdttl1Sfp_E1mET_", "decltype (S{{parm#1}}.m) braces<int>(int)"},
+    {"_Z1fIiEDTilfp_Li1EEET_", "decltype ({{parm#1}, 1}) f<int>(int)"},
+    {"_Z5fold2IJiiEEDTfrplfp_EDpT_", "decltype (({parm#1}+...)) fold2<int, int>(int, int)"},
+    {"_Z1fIJiiEEDTflplfp_EDpT_", "decltype ((...+{parm#1})) f<int, int>(int, int)"},
+    {"_Z1fIJiiEEDTfLplfp_Li0EEDpT_", "decltype (({parm#1}+...+(0))) f<int, int>(int, int)"},
+    {"_Z1fIJLi1ELi2EEE1AIXfraaT_EEv", "A<((1, 2)&&...)> f<1, 2>()"},
+    {"_Z1fIJLi1ELi2EEE1AIXsZT_EEv", "A<2> f<1, 2>()"},
+    {"_Z2nwIiEDTnw_T_pifp_EES0_", "decltype (new int({parm#1})) nw<int>(int)"},
+    {"_Z1fIiEDTnwfp__T_pifp_EES0_", "decltype (new ({parm#1}) int({parm#1})) f<int>(int)"},
+    {"_Z1fIiEDTgsnw_T_EES0_", "decltype (::new int) f<int>(int)"},
+    {"_Z2gsIiEDTclgs2enfp_EET_", "decltype ((::en)({parm#1})) gs<int>(int)"},
+    {"_Z3idxIPiEDTixfp_Li0EET_", "decltype ({parm#1}[0]) idx<int*>(int*)"},
+    {"_Z1fIiE1AIXgtT_Li1EEES0_", "A<((int)>(1))> f<int>(A)"},
+    {"_Z1fIiEDTdtfp_sr1AE1bET_", "decltype ({parm#1}.A::b) f<int>(int)"},
+    {"_Z1fIiEDTdtfp_onplET_", "decltype ({parm#1}.(operator+)) f<int>(int)"},
+    {"_Z1fIiEDTdafp_ET_", "decltype (delete[] {parm#1}) f<int>(int)"},
+    {"_Z1fIiEDTtrET_", "decltype (throw) f<int>(int)"},
+    {"_Z2avIXadL_Z4globEEEiv", "int av<&glob>()"},
+    {"_Z2avIXadL_ZN1S1fEiEEEiv", "int av<&S::f>()"},
+    {"_ZTAXtl1PLi3EEE", "template parameter object for P{3}"},
+    {"_Z3vecDv4_fS_", "vec(float __vector(4), float __vector(4))"},
+    {"_Z1fDv_Li3E_c", "f(char __vector(3))"},
+    {"_Z1fDF16_DF32_DF64x", "f(_Float16, _Float32, _Float64x)"},
+    {"_ZNK1ScvT_IlEEv", "S::operator long<long>() const"},
+    {"_ZNK1AcvT_I1BIlEEEv", "A::operator B<long><B<long> >() const"},
+    {"_ZN1AC2IiEET_", "A::A<int>(int)"},
+    {"_Z2nxIiESt17integral_constantIbXnxplfp_Li1EEET_",
+     "std::integral_constant<bool, noexcept ({parm#1}+(1))> nx<int>(int)"},
+    {"_Z1fIiEDTtiT_ES0_", "decltype (typeid (int)) f<int>(int)"},
+    {"_Z1fIiEDTfL0p_ET_", "decltype ({parm#1}) f<int>(int)"},
+    {"_Z1fIiEDTmifp_ET_", NULL},
+    {"_Z1fIiEDTcl1gfp_T_", NULL},
+    {"_Z1fIiEDTfrET_", NULL},
     {"_ZN12_GLOBAL__N_14workEv.cold", "(anonymous namespace)::work() [clone .cold]"},
     {"_ZN1S3getB5cxx11Ev", "S::get[abi:cxx11]()"},
     {"_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE", "core::fmt::Formatter::write_str"},
@@ -96,7 +154,7 @@ static void test_demangling_damage(void **state)
             memcpy(name, demangled[i].mangled, length + 1);
             name[at] = '\0';
             pug_demangle(name, text, sizeof(text));
-            static const char bytes[] = "_0ENSTIJBDpRFKLX9";
+            static const char bytes[] = "_0ENSTIJBDpRFKLX9sflcv";
             for (size_t b = 0; b < sizeof(bytes) - 1; b++) {
                 memcpy(name, demangled[i].mangled, length + 1);
                 name[at] = bytes[b];
@@ -108,6 +166,24 @@ static void test_demangling_damage(void **state)
     memset(deep + 4, 'P', sizeof(deep) - 5);
     deep[sizeof(deep) - 1] = '\0';
     assert_int_equal(pug_demangle(deep, text, sizeof(text)), 0);
+    /* expressions in each other, packs of packs, and operators that convert to what is behind them
+     */
+    static const struct {
+        const char *begin, *repeated;
+    } nested[] = {{"_Z1fIiEDT", "nt"},
+                  {"_Z1fIiEDT", "plfp_"},
+                  {"_Z1fIJiiiiiiiiEEv", "Dp"},
+                  {"_Z1fIJiiiiiiiiEEv", "Dp1AIT_"},
+                  {"_Z1fIJLi1ELi2EEE1AIJX", "sp"},
+                  {"_ZNK1A", "cvT_INK1A"},
+                  {"_Z1f", "Dv_"}};
+    for (size_t i = 0; i < sizeof(nested) / sizeof(nested[0]); i++) {
+        size_t end = (size_t)snprintf(deep, sizeof(deep), "%s", nested[i].begin);
+        while (end < sizeof(deep) - 16)
+            end += (size_t)snprintf(deep + end, sizeof(deep) - end, "%s", nested[i].repeated);
+        assert_int_equal(pug_demangle(deep, text, sizeof(text)), 0);
+    }
+    deep[0] = '_';
     memset(deep + 2, 'A', sizeof(deep) - 3);
     deep[1] = 'R';
     assert_int_equal(pug_demangle(deep, text, sizeof(text)), 0);
