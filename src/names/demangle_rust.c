@@ -1,100 +1,9 @@
 // SPDX-License-Identifier: MIT
-/** @file Rust's names: v0 (RFC 2603), and those before, which look like C++ with a hash at the end.
- */
+/** @file Rust's names: v0 (RFC 2603). */
 #include "names/demangle.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-/* ---- before v0 ---- */
-
-static bool is_hash(const char *at)
-{
-    for (int i = 0; i < 16; i++)
-        if (!at[i] || !strchr("0123456789abcdef", at[i]))
-            return false;
-    return at[16] == 'E';
-}
-
-/* "$LT$" and its like; bytes used, 0: none. */
-static size_t put_escape(struct pug_text *text, const char *at, size_t left)
-{
-    static const struct {
-        const char *code, *text;
-    } escapes[] = {{"$SP$", "@"}, {"$BP$", "*"}, {"$RF$", "&"}, {"$LT$", "<"},
-                   {"$GT$", ">"}, {"$LP$", "("}, {"$RP$", ")"}, {"$C$", ","}};
-    for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
-        const size_t length = strlen(escapes[i].code);
-        if (length <= left && strncmp(at, escapes[i].code, length) == 0) {
-            pug_text_put(text, escapes[i].text);
-            return length;
-        }
-    }
-    if (left >= 5 && strncmp(at, "$u", 2) == 0) { /* "$u7e$" */
-        unsigned value = 0;
-        size_t used = 2;
-        for (; used < left && at[used] != '$'; used++) {
-            const char *digit = strchr("0123456789abcdef", at[used]);
-            if (!digit || used > 7)
-                return 0;
-            value = value * 16 + (unsigned)(digit - "0123456789abcdef");
-        }
-        if (used == left || value < 0x20 || value > 0x7e)
-            return 0;
-        const char byte = (char)value;
-        pug_text_put_n(text, &byte, 1);
-        return used + 1;
-    }
-    return 0;
-}
-
-static bool put_part(struct pug_text *text, const char *at, size_t size)
-{
-    if (size > 1 && at[0] == '_' && at[1] == '$') /* so that it does not begin with a sign */
-        at++, size--;
-    while (size > 0) {
-        size_t used = 1;
-        if (size >= 2 && at[0] == '.' && at[1] == '.') {
-            pug_text_put(text, "::");
-            used = 2;
-        } else if (at[0] == '$') {
-            used = put_escape(text, at, size);
-            if (used == 0)
-                return false;
-        } else {
-            pug_text_put_n(text, at, 1);
-        }
-        at += used;
-        size -= used;
-    }
-    return true;
-}
-
-size_t pug_names_demangle_rust_legacy(const char *name, char *buffer, size_t size)
-{
-    struct pug_text text = PUG_TEXT(buffer, size);
-    const char *at = name + 3;
-    const size_t all = strlen(name);
-    if (strncmp(name, "_ZN", 3) != 0)
-        return 0;
-    for (bool first = true; *at >= '1' && *at <= '9'; first = false) {
-        size_t length = 0;
-        while (*at >= '0' && *at <= '9' && length < all)
-            length = length * 10 + (size_t)(*at++ - '0');
-        if (length > all - (size_t)(at - name))
-            return 0;
-        if (length == 17 && *at == 'h' && is_hash(at + 1) && !first)
-            return pug_text_end(&text);
-        if (!first)
-            pug_text_put(&text, "::");
-        if (!put_part(&text, at, length))
-            return 0;
-        at += length;
-    }
-    return 0;
-}
-
-/* ---- v0 ---- */
 
 struct rust {
     const char *begin, *at, *end;
@@ -107,11 +16,22 @@ struct rust {
 
 #define STEPS 20000u
 
-static void put(struct rust *rust, const char *text)
+static void put_n(struct rust *rust, const char *text, size_t length)
 {
     if (!rust->quiet)
-        pug_text_put(&rust->text, text);
+        pug_text_put_n(&rust->text, text, length);
     rust->failed |= rust->text.length > DEMANGLE_TEXT;
+}
+
+static void put(struct rust *rust, const char *text)
+{
+    put_n(rust, text, strlen(text));
+}
+
+static bool enter(struct rust *rust)
+{
+    rust->failed |= ++rust->depth > DEMANGLE_DEPTH || ++rust->steps > STEPS;
+    return !rust->failed;
 }
 
 static bool eat(struct rust *rust, char byte)
@@ -163,33 +83,40 @@ static uint64_t optional_base62(struct rust *rust, char tag)
     return eat(rust, tag) ? one_more(rust, base62(rust)) : 0;
 }
 
-/* An identifier; what has letters beyond ASCII is left as it is encoded. */
-static void identifier(struct rust *rust, uint64_t *disambiguator)
+struct span {
+    const char *text;
+    size_t length;
+    bool encoded; /* it has letters beyond ASCII */
+};
+
+static struct span read_identifier(struct rust *rust, uint64_t *disambiguator)
 {
-    char piece[2] = "";
     size_t length = 0;
     *disambiguator = optional_base62(rust, 's');
     const bool encoded = eat(rust, 'u');
-    if (rust->at >= rust->end || *rust->at < '0' || *rust->at > '9') {
-        rust->failed = true;
-        return;
-    }
+    rust->failed |= rust->at >= rust->end || *rust->at < '0' || *rust->at > '9';
     if (!eat(rust, '0'))
         while (rust->at < rust->end && *rust->at >= '0' && *rust->at <= '9' && length < 65536)
             length = length * 10 + (size_t)(*rust->at++ - '0');
     eat(rust, '_');
-    if (length > (size_t)(rust->end - rust->at)) {
-        rust->failed = true;
-        return;
-    }
-    put(rust, encoded ? "punycode{" : "");
-    for (; length > 0; length--) {
-        piece[0] = *rust->at++;
-        put(rust, piece);
-    }
-    put(rust, encoded ? "}" : "");
+    rust->failed |= length > (size_t)(rust->end - rust->at);
+    if (rust->failed)
+        return (struct span){"", 0, false};
+    const struct span span = {rust->at, length, encoded};
+    rust->at += length;
+    return span;
 }
 
+/* What has letters beyond ASCII is left as it is encoded. */
+static void identifier(struct rust *rust, uint64_t *disambiguator)
+{
+    const struct span span = read_identifier(rust, disambiguator);
+    put(rust, span.encoded ? "punycode{" : "");
+    put_n(rust, span.text, span.length);
+    put(rust, span.encoded ? "}" : "");
+}
+
+static void constant(struct rust *rust);
 static void path(struct rust *rust, bool in_value);
 static void type(struct rust *rust);
 
@@ -224,43 +151,237 @@ static void lifetime(struct rust *rust, uint64_t number)
     put(rust, name);
 }
 
-static void constant(struct rust *rust)
+/* ---- constants ---- */
+
+static const char hex[] = "0123456789abcdef";
+
+/* Digits up to "_": how many, without zeros in front where `number`. */
+static size_t hex_digits(struct rust *rust, bool number, const char **digits)
 {
-    if (eat(rust, 'p')) {
-        put(rust, "_");
-        return;
-    }
-    if (eat(rust, 'B')) {
-        back(rust, constant);
-        return;
-    }
-    const char kind = take(rust);
-    const bool negative = eat(rust, 'n');
-    const char *digits = rust->at;
-    uint64_t value = 0;
+    *digits = rust->at;
     while (!rust->failed && !eat(rust, '_')) {
         const char byte = take(rust);
-        const char *digit = byte ? strchr("0123456789abcdef", byte) : NULL;
-        if (!digit) {
-            rust->failed = true;
-            return;
-        }
-        value = value << 4 | (uint64_t)(digit - "0123456789abcdef");
+        rust->failed |= !byte || !strchr(hex, byte);
     }
-    char text[64];
+    if (rust->failed)
+        return 0;
+    const char *end = rust->at - 1;
+    while (number && *digits < end && **digits == '0')
+        (*digits)++;
+    return (size_t)(end - *digits);
+}
+
+static uint64_t hex_value(const char *digits, size_t length)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < length; i++)
+        value = value << 4 | (uint64_t)(strchr(hex, digits[i]) - hex);
+    return value;
+}
+
+/* A number of no more bits than `most` has; others are damage. */
+static uint64_t small_number(struct rust *rust, uint64_t most)
+{
+    const char *digits;
+    const size_t length = hex_digits(rust, true, &digits);
+    const uint64_t value = length <= 16 ? hex_value(digits, length) : UINT64_MAX;
+    rust->failed |= value > most;
+    return value;
+}
+
+/* Beyond 64 bits as it is encoded. */
+static void integer(struct rust *rust)
+{
+    char text[24];
     struct pug_text out = PUG_TEXT(text, sizeof(text));
-    if (kind == 'b')
-        pug_text_put(&out, value ? "true" : "false");
-    else if (kind == 'c')
-        pug_text_format(&out, value >= 0x20 && value < 0x7f ? "'%c'" : "'\\u{%x}'",
-                        (unsigned)value);
-    else if (rust->at - digits > 17)
-        pug_text_put(&out, "0x..."); /* 128 bits */
-    else
-        pug_text_format(&out, "%s%" PRIu64, negative ? "-" : "", value);
+    const char *digits;
+    put(rust, eat(rust, 'n') ? "-" : "");
+    const size_t length = hex_digits(rust, true, &digits);
+    if (length > 16) {
+        put(rust, "0x");
+        put_n(rust, digits, length);
+        return;
+    }
+    pug_text_decimal(&out, hex_value(digits, length));
     pug_text_end(&out);
     put(rust, text);
 }
+
+/* As it is written in quotes of this kind. */
+static void character(struct rust *rust, uint32_t value, char quote)
+{
+    char text[16];
+    struct pug_text out = PUG_TEXT(text, sizeof(text));
+    const char *escape = value == '\t'   ? "t"
+                         : value == '\r' ? "r"
+                         : value == '\n' ? "n"
+                         : value == '\\' ? "\\"
+                                         : NULL;
+    if (escape)
+        pug_text_format(&out, "\\%s", escape);
+    else if (value < 0x20 || value > 0x7e)
+        pug_text_format(&out, "\\u{%x}", (unsigned)value);
+    else
+        pug_text_format(&out, "%s%c", value == (unsigned char)quote ? "\\" : "", (char)value);
+    pug_text_end(&out);
+    put(rust, text);
+}
+
+/* One character of UTF-8 in hexadecimal digits; how many digits, 0: it is none. */
+static size_t decoded(const char *digits, size_t left, uint32_t *value)
+{
+    const uint64_t first = left >= 2 ? hex_value(digits, 2) : 0xff;
+    const unsigned more = first < 0x80             ? 0
+                          : (first & 0xe0) == 0xc0 ? 1
+                          : (first & 0xf0) == 0xe0 ? 2
+                          : (first & 0xf8) == 0xf0 ? 3
+                                                   : 4;
+    if (more > 3 || 2 * ((size_t)more + 1) > left)
+        return 0;
+    *value = (uint32_t)(more == 0 ? first : first & (0x3fu >> more));
+    for (unsigned i = 1; i <= more; i++) {
+        const uint64_t byte = hex_value(digits + (size_t)2 * i, 2);
+        if ((byte & 0xc0) != 0x80)
+            return 0;
+        *value = *value << 6 | (uint32_t)(byte & 0x3f);
+    }
+    return 2 * ((size_t)more + 1);
+}
+
+static void string(struct rust *rust)
+{
+    const char *digits;
+    size_t left = hex_digits(rust, false, &digits);
+    put(rust, "\"");
+    while (!rust->failed && left > 0) {
+        uint32_t value = 0;
+        const size_t used = decoded(digits, left, &value);
+        rust->failed |= used == 0;
+        if (used > 0)
+            character(rust, value, '"');
+        digits += used;
+        left -= used;
+    }
+    put(rust, "\"");
+}
+
+static void constant_in_value(struct rust *rust);
+
+static unsigned constants(struct rust *rust)
+{
+    unsigned count = 0;
+    for (; !rust->failed && !eat(rust, 'E'); count++) {
+        put(rust, count > 0 ? ", " : "");
+        constant_in_value(rust);
+    }
+    return count;
+}
+
+static void fields(struct rust *rust)
+{
+    uint64_t number;
+    for (bool first = true; !rust->failed && !eat(rust, 'E'); first = false) {
+        put(rust, first ? "" : ", ");
+        identifier(rust, &number);
+        put(rust, ": ");
+        constant_in_value(rust);
+    }
+}
+
+/* A structure, or a variant of an enumeration: with nothing, as a tuple, or with names. */
+static void variant(struct rust *rust)
+{
+    path(rust, true);
+    switch (take(rust)) {
+    case 'U': break;
+    case 'T':
+        put(rust, "(");
+        constants(rust);
+        put(rust, ")");
+        break;
+    case 'S':
+        put(rust, " { ");
+        fields(rust);
+        put(rust, " }");
+        break;
+    default: rust->failed = true;
+    }
+}
+
+/* Those that are made of others. */
+static void compound(struct rust *rust, char kind)
+{
+    switch (kind) {
+    case 'e':
+        put(rust, "*");
+        string(rust);
+        break;
+    case 'R':
+    case 'Q':
+        put(rust, kind == 'R' ? "&" : "&mut ");
+        constant_in_value(rust);
+        break;
+    case 'A':
+        put(rust, "[");
+        constants(rust);
+        put(rust, "]");
+        break;
+    case 'T':
+        put(rust, "(");
+        put(rust, constants(rust) == 1 ? ",)" : ")");
+        break;
+    default: variant(rust);
+    }
+}
+
+static void simple(struct rust *rust, char kind)
+{
+    if (kind == 'b') {
+        put(rust, small_number(rust, 1) ? "true" : "false");
+    } else if (kind == 'c') {
+        put(rust, "'");
+        character(rust, (uint32_t)small_number(rust, 0x10ffff), '\'');
+        put(rust, "'");
+    } else if (kind && strchr("ahijlmnostxy", kind)) {
+        integer(rust);
+    } else {
+        rust->failed = true;
+    }
+}
+
+/* As an argument, what is more than a word is in braces. */
+static void constant_within(struct rust *rust, bool in_value)
+{
+    if (!enter(rust))
+        return;
+    const char kind = take(rust);
+    if (kind == 'p') {
+        put(rust, "_");
+    } else if (kind == 'B') {
+        back(rust, in_value ? constant_in_value : constant);
+    } else if (kind == 'R' && eat(rust, 'e')) {
+        string(rust);
+    } else if (kind && strchr("eRQATV", kind)) {
+        put(rust, in_value ? "" : "{");
+        compound(rust, kind);
+        put(rust, in_value ? "" : "}");
+    } else {
+        simple(rust, kind);
+    }
+    rust->depth--;
+}
+
+static void constant_in_value(struct rust *rust)
+{
+    constant_within(rust, true);
+}
+
+static void constant(struct rust *rust)
+{
+    constant_within(rust, false);
+}
+
+/* ---- paths and types ---- */
 
 static void generic(struct rust *rust)
 {
@@ -319,7 +440,11 @@ static void nested(struct rust *rust, bool in_value)
         identifier(rust, &number);
         return;
     }
-    put(rust, space == 'C' ? "::{closure" : space == 'S' ? "::{shim" : "::{");
+    put(rust, "::{");
+    if (space == 'C' || space == 'S')
+        put(rust, space == 'C' ? "closure" : "shim");
+    else
+        put_n(rust, &space, 1);
     const size_t before = rust->text.length;
     put(rust, ":");
     const size_t colon = rust->text.length;
@@ -336,10 +461,8 @@ static void nested(struct rust *rust, bool in_value)
 static void path(struct rust *rust, bool in_value)
 {
     uint64_t number;
-    if (rust->failed || ++rust->depth > DEMANGLE_DEPTH || ++rust->steps > STEPS) {
-        rust->failed = true;
+    if (!enter(rust))
         return;
-    }
     switch (take(rust)) {
     case 'C': identifier(rust, &number); break;
     case 'N': nested(rust, in_value); break;
@@ -395,10 +518,18 @@ static void binder(struct rust *rust)
     put(rust, bound > 0 ? "> " : "");
 }
 
+/* An identifier, with "_" for "-". */
+static void abi(struct rust *rust)
+{
+    uint64_t number;
+    const struct span span = read_identifier(rust, &number);
+    for (size_t i = 0; i < span.length; i++)
+        put_n(rust, span.text[i] == '_' ? "-" : span.text + i, 1);
+}
+
 static void function_type(struct rust *rust)
 {
     const uint64_t outer = rust->lifetimes;
-    uint64_t number;
     binder(rust);
     put(rust, eat(rust, 'U') ? "unsafe " : "");
     if (eat(rust, 'K')) {
@@ -406,7 +537,7 @@ static void function_type(struct rust *rust)
         if (eat(rust, 'C'))
             put(rust, "C");
         else
-            identifier(rust, &number);
+            abi(rust);
         put(rust, "\" ");
     }
     put(rust, "fn(");
@@ -495,10 +626,8 @@ static void reference(struct rust *rust, bool mutable)
 
 static void type(struct rust *rust)
 {
-    if (rust->failed || ++rust->depth > DEMANGLE_DEPTH || ++rust->steps > STEPS) {
-        rust->failed = true;
+    if (!enter(rust))
         return;
-    }
     const char tag = take(rust);
     if (basic_type(tag)) {
         put(rust, basic_type(tag));

@@ -102,6 +102,39 @@ static const struct {
     {"_RNvXC4testNtB2_5PointNtB2_4Show4show", "<test::Point as test::Show>::show"},
     {"_RINvC4test1fRShTjbEFmEuE", "test::f::<&[u8], (usize, bool), fn(u32)>"},
     {"_RINvC4test1fKj20_E", "test::f::<32>"},
+    {"_RNKNvC4test3run0", "test::run::{K#0}"},
+    {"_RNKNvC4test3run1a", "test::run::{K:a#0}"},
+    {"_RNvXsi_CsgrhdD9RSWEv_4featINtB5_1WKn7fffffffffffffffffffffffffffffff_ENtB5_2Tr2go",
+     "<feat::W<0x7fffffffffffffffffffffffffffffff> as feat::Tr>::go"},
+    {"_RINvC4test1fKo10000000000000000_E", "test::f::<0x10000000000000000>"},
+    {"_RINvC4test1fKoffffffffffffffff_E", "test::f::<18446744073709551615>"},
+    {"_RINvC4test1fKan80_E", "test::f::<-128>"},
+    {"_RINvC4test1fKca_E", "test::f::<'\\n'>"},
+    {"_RINvC4test1fKc27_E", "test::f::<'\\''>"},
+    {"_RINvC4test1fKc22_E", "test::f::<'\"'>"},
+    {"_RINvC4test1fKc5c_E", "test::f::<'\\\\'>"},
+    {"_RINvC4test1fKce9_E", "test::f::<'\\u{e9}'>"},
+    {"_RINvC4test1fKRe61626322c3a9_E", "test::f::<\"abc\\\"\\u{e9}\">"},
+    {"_RINvC4test1fKe616263_E", "test::f::<{*\"abc\"}>"},
+    {"_RINvC4test1fKRRe61_E", "test::f::<{&\"a\"}>"},
+    {"_RINvC4test1fKQAb1_b0_EE", "test::f::<{&mut [true, false]}>"},
+    {"_RINvC4test1fKRTj1_EE", "test::f::<{&(1,)}>"},
+    {"_RNvXss_CsgrhdD9RSWEv_4featINtB5_2PPKVNtB5_1PS1aln3_1bb1_EENtB5_2Tr2go",
+     "<feat::PP<{feat::P { a: -3, b: true }}> as feat::Tr>::go"},
+    {"_RNvXst_CsgrhdD9RSWEv_4featINtB5_2EEKVNtNtB5_1E1BTh7_EENtB5_2Tr2go",
+     "<feat::EE<{feat::E::B(7)}> as feat::Tr>::go"},
+    {"_RNvXsu_CsgrhdD9RSWEv_4featINtB5_2EEKVNtNtB5_1E1AUENtB5_2Tr2go",
+     "<feat::EE<{feat::E::A}> as feat::Tr>::go"},
+    {"_RNvXsv_CsgrhdD9RSWEv_4featINtB5_1TKTh3_c78_EENtB5_2Tr2go",
+     "<feat::T<{(3, 'x')}> as feat::Tr>::go"},
+    {"_RNvXsw_CsgrhdD9RSWEv_4featINtB5_2ARKAh1_h2_h3_EENtB5_2Tr2go",
+     "<feat::AR<{[1, 2, 3]}> as feat::Tr>::go"},
+    {"_RNvXs2_CsgrhdD9RSWEv_4featFG_K13system_unwindRL0_hERL0_hNtB5_2Tr2go",
+     "<for<'a> extern \"system-unwind\" fn(&'a u8) -> &'a u8 as feat::Tr>::go"},
+    {"_RINvC4test1fKReff_E", NULL},
+    {"_RINvC4test1fKRe6_E", NULL},
+    {"_RINvC4test1fKc110000_E", NULL},
+    {"_RINvC4test1fKb2_E", NULL},
     /* hashes of crates use all of 64 bits; the largest that has a name is two less than 2^64 */
     {"_RNvNtCslNYArtu3iFV_5alloc7raw_vec12handle_error", "alloc::raw_vec::handle_error"},
     {"_RNvCslYGhA16ahyd_1a1b", "a::b"},
@@ -185,6 +218,8 @@ static void test_demangling_damage(void **state)
     }
     deep[0] = '_';
     memset(deep + 2, 'A', sizeof(deep) - 3);
+    assert_int_equal(pug_demangle(deep, text, sizeof(text)), 0);
+    memcpy(deep, "_RINvC1a1fK", strlen("_RINvC1a1fK"));
     deep[1] = 'R';
     assert_int_equal(pug_demangle(deep, text, sizeof(text)), 0);
 }
