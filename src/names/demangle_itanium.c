@@ -17,6 +17,28 @@ static const char *thunk(struct itanium *in, bool is_virtual)
                             pug_itanium_encoding(in), "");
 }
 
+static const char *transaction_clone(struct itanium *in)
+{
+    static const struct word kinds[] = {{"t", "transaction clone for "},
+                                        {"n", "non-transaction clone for "}};
+    const char *text = pug_itanium_find_word(in, kinds, sizeof(kinds) / sizeof(kinds[0]));
+    if (!text)
+        return pug_itanium_fail(in).left;
+    return pug_itanium_join(in, text, pug_itanium_encoding(in), "");
+}
+
+/* Of a base while the object is made: the object's class, an offset, and the base. */
+static const char *construction_vtable(struct itanium *in)
+{
+    const char *of = pug_itanium_whole(in, pug_itanium_type(in));
+    pug_itanium_number(in);
+    if (!pug_itanium_eat(in, "_"))
+        return pug_itanium_fail(in).left;
+    const char *base = pug_itanium_whole(in, pug_itanium_type(in));
+    return pug_itanium_join(in, "construction vtable for ", base,
+                            pug_itanium_join(in, "-in-", of, ""));
+}
+
 static const char *special(struct itanium *in)
 {
     static const struct word of_types[] = {{"TV", "vtable for "},
@@ -29,6 +51,8 @@ static const char *special(struct itanium *in)
     const char *text = pug_itanium_find_word(in, of_types, sizeof(of_types) / sizeof(of_types[0]));
     if (text)
         return pug_itanium_join(in, text, pug_itanium_whole(in, pug_itanium_type(in)), "");
+    if (pug_itanium_eat(in, "TC"))
+        return construction_vtable(in);
     if (pug_itanium_eat(in, "TA"))
         return pug_itanium_join(in, "template parameter object for ",
                                 pug_itanium_whole(in, pug_itanium_template_argument(in)), "");
@@ -40,6 +64,8 @@ static const char *special(struct itanium *in)
         pug_itanium_sequence(in, 36);
         return pug_itanium_join(in, "reference temporary for ", of, "");
     }
+    if (pug_itanium_eat(in, "GT"))
+        return transaction_clone(in);
     if (pug_itanium_eat(in, "Th"))
         return thunk(in, false);
     if (pug_itanium_eat(in, "Tv"))
@@ -49,14 +75,14 @@ static const char *special(struct itanium *in)
 
 /* A function's result, where the name has one, and its parameters around the name. */
 static const char *signature(struct itanium *in, const char *text, bool has_return,
-                             const char *qualifiers)
+                             bool without_result, const char *qualifiers)
 {
-    in->type_depth++;
+    in->scope.type_depth++;
     const struct piece result = has_return ? pug_itanium_type(in) : nothing;
     const char *list = pug_itanium_parameters(in);
-    in->type_depth--;
+    in->scope.type_depth--;
     text = pug_itanium_join(in, text, list, qualifiers);
-    if (!*result.left)
+    if (!*result.left || without_result)
         return text;
     return pug_itanium_join(in, result.left, *result.right ? "" : " ",
                             pug_itanium_join(in, text, result.right, ""));
@@ -65,19 +91,28 @@ static const char *signature(struct itanium *in, const char *text, bool has_retu
 static const char *function_or_data(struct itanium *in)
 {
     const char *qualifiers;
-    const unsigned outer = in->type_depth, outer_conversion = in->conversion;
-    const bool without_parameters = in->without_parameters;
-    in->without_parameters = false;
-    in->type_depth = in->conversion = 0;
+    const bool without_parameters = in->without_parameters, without_result = in->without_result;
+    in->without_parameters = in->without_result = false;
     const char *text = pug_itanium_qualified_name(in, &qualifiers);
     const bool has_return = in->has_return;
-    in->type_depth = outer;
-    in->conversion = outer_conversion;
     const char sign = pug_itanium_peek(in);
     if (in->failed || sign == '\0' || sign == 'E' || sign == '.')
         return text;
-    const char *whole = signature(in, text, has_return, qualifiers);
+    const char *whole = signature(in, text, has_return, without_result, qualifiers);
     return without_parameters && text[strlen(text) - 1] != '>' ? text : whole;
+}
+
+/* One in another's signature leaves the other's arguments alone. */
+static const char *in_own_scope(struct itanium *in)
+{
+    const struct scope outer = in->scope;
+    if (outer.type_depth > 0)
+        in->scope = (struct scope){
+            outer.first, outer.count, outer.first + outer.count, outer.packed_count, 0, 0, 0};
+    const char *text = function_or_data(in);
+    if (outer.type_depth > 0)
+        in->scope = outer;
+    return text;
 }
 
 const char *pug_itanium_encoding(struct itanium *in)
@@ -86,7 +121,7 @@ const char *pug_itanium_encoding(struct itanium *in)
         return "";
     const char *text = special(in);
     if (!text)
-        text = function_or_data(in);
+        text = in_own_scope(in);
     in->depth--;
     return text;
 }

@@ -32,6 +32,15 @@ struct argument {
 struct substitution {
     struct piece is;
     uint32_t first, stride, count; /* in `variants`; no stride: there are none */
+    const char *parameter; /* it is a template's, read here: another one in another's signature */
+};
+
+/** What a function's name is read with; that of one in another's signature has its own. */
+struct scope {
+    uint32_t first, count, base; /* arguments, and where arguments of its own begin */
+    uint32_t packed_count;
+    unsigned type_depth, lambda;
+    unsigned conversion; /* the depth of the type that an operator converts to; 0: none */
 };
 
 struct itanium {
@@ -40,15 +49,16 @@ struct itanium {
     size_t used;
     struct substitution substitutions[SUBSTITUTIONS];
     struct piece variants[VARIANTS];
-    struct argument arguments[ARGUMENTS]; /* of the function's own template */
+    struct argument
+        arguments[ARGUMENTS]; /* of functions' own templates, each behind its outer one's */
     struct piece packed[ARGUMENTS];
-    uint32_t substitution_count, variant_count, argument_count, packed_count;
+    uint32_t substitution_count, variant_count;
     uint32_t pack_index, pack_size; /* while a pack is expanded */
-    unsigned depth, type_depth, lambda;
-    unsigned conversion;     /* the depth of the type that an operator converts to; 0: none */
-    bool has_return;         /* a template's signature begins with its return type */
-    bool resultless;         /* but not that of a constructor and its like */
-    bool without_parameters; /* the next encoding is told so */
+    unsigned depth;
+    struct scope scope;
+    bool has_return; /* a template's signature begins with its return type */
+    bool resultless; /* but not that of a constructor and its like */
+    bool without_parameters, without_result; /* the next encoding is told so */
     bool failed;
 };
 

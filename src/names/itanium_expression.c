@@ -61,14 +61,14 @@ static const char *unresolved_level(struct itanium *in)
     const bool is_destructor = pug_itanium_eat(in, "dn");
     const char *text;
     pug_itanium_eat(in, "on");
-    in->type_depth++;
+    in->scope.type_depth++;
     if (is_destructor && !pug_itanium_is_digit(pug_itanium_peek(in)))
         text = type_of(in);
     else
         text = pug_itanium_unqualified_name(in);
     if (pug_itanium_peek(in) == 'I')
         text = pug_itanium_join(in, text, pug_itanium_template_arguments(in), "");
-    in->type_depth--;
+    in->scope.type_depth--;
     return is_destructor ? pug_itanium_join(in, "~", text, "") : text;
 }
 

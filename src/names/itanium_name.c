@@ -50,19 +50,19 @@ const char *pug_itanium_operator(struct itanium *in)
 /* What an operator converts to may be a parameter of a template whose arguments are behind it. */
 static const char *conversion(struct itanium *in)
 {
-    const unsigned outer = in->conversion;
+    const unsigned outer = in->scope.conversion;
     const struct itanium_place place = pug_itanium_place(in);
-    in->conversion = ++in->type_depth;
+    in->scope.conversion = ++in->scope.type_depth;
     const char *to = pug_itanium_whole(in, pug_itanium_type(in));
     if (pug_itanium_peek(in) == 'I') {
-        in->type_depth--;
+        in->scope.type_depth--;
         pug_itanium_template_arguments(in);
-        in->type_depth++;
+        in->scope.type_depth++;
         pug_itanium_return_to(in, &place);
         to = pug_itanium_whole(in, pug_itanium_type(in));
     }
-    in->type_depth--;
-    in->conversion = outer;
+    in->scope.type_depth--;
+    in->scope.conversion = outer;
     in->resultless = true;
     return pug_itanium_join(in, "operator ", to, "");
 }
@@ -94,11 +94,11 @@ static const char *lambda(struct itanium *in)
 {
     char text[40];
     struct pug_text out = PUG_TEXT(text, sizeof(text));
-    in->type_depth++;
-    in->lambda++;
+    in->scope.type_depth++;
+    in->scope.lambda++;
     const char *list = pug_itanium_parameters(in);
-    in->lambda--;
-    in->type_depth--;
+    in->scope.lambda--;
+    in->scope.type_depth--;
     if (!pug_itanium_eat(in, "E"))
         return pug_itanium_fail(in).left;
     pug_text_format(&out, "#%u}", (unsigned)pug_itanium_sequence(in, 10) + 1);
@@ -166,6 +166,15 @@ const char *pug_itanium_standard(struct itanium *in, bool *complete)
     return found;
 }
 
+static struct piece parameter_again(struct itanium *in, const char *from)
+{
+    const char *after = in->at;
+    in->at = from;
+    const struct piece is = pug_itanium_template_parameter(in);
+    in->at = after;
+    return is;
+}
+
 struct piece pug_itanium_substitution(struct itanium *in)
 {
     if (!pug_itanium_eat(in, "S"))
@@ -174,6 +183,8 @@ struct piece pug_itanium_substitution(struct itanium *in)
     if (which >= in->substitution_count)
         return pug_itanium_fail(in);
     const struct substitution *found = &in->substitutions[which];
+    if (found->parameter)
+        return parameter_again(in, found->parameter);
     if (found->stride == 0 || in->pack_index == NO_PACK)
         return found->is;
     if (in->pack_size == NO_PACK)
@@ -278,6 +289,7 @@ static const char *nested_name(struct itanium *in, const char **qualifiers)
     while (!in->failed && !pug_itanium_eat(in, "E")) {
         bool substitutable;
         text = prefix_part(in, text, &substitutable);
+        pug_itanium_eat(in, "M"); /* a member, in whose initialiser is what follows */
         if (substitutable && pug_itanium_peek(in) != 'E')
             pug_itanium_substitute(in, pug_itanium_plain(text));
     }
@@ -296,6 +308,7 @@ static void discriminator(struct itanium *in)
 
 static const char *local_name(struct itanium *in, const char **qualifiers)
 {
+    in->without_result = true;
     const char *function = pug_itanium_encoding(in);
     if (!pug_itanium_eat(in, "E"))
         return pug_itanium_fail(in).left;

@@ -2,6 +2,16 @@
 /** @file C++ templates: their parameters and arguments, and packs of these. */
 #include "names/itanium.h"
 
+/* A parameter of a lambda that is a template: "auto:1". */
+static struct piece generic(struct itanium *in, uint32_t which)
+{
+    char text[24];
+    struct pug_text out = PUG_TEXT(text, sizeof(text));
+    pug_text_format(&out, "auto:%u", (unsigned)which + 1);
+    pug_text_end(&out);
+    return pug_itanium_plain(pug_itanium_keep(in, text, out.length));
+}
+
 struct piece pug_itanium_template_parameter(struct itanium *in)
 {
     if (!pug_itanium_eat(in, "T"))
@@ -9,10 +19,11 @@ struct piece pug_itanium_template_parameter(struct itanium *in)
     const uint32_t which = pug_itanium_sequence(in, 10);
     if (in->failed)
         return nothing;
-    if (which >= in->argument_count)
-        return in->lambda > 0 || in->conversion > 0 ? pug_itanium_plain("auto")
-                                                    : pug_itanium_fail(in);
-    const struct argument *argument = &in->arguments[which];
+    if (in->scope.lambda > 0)
+        return generic(in, which);
+    if (which >= in->scope.count)
+        return in->scope.conversion > 0 ? pug_itanium_plain("auto") : pug_itanium_fail(in);
+    const struct argument *argument = &in->arguments[in->scope.first + which];
     if (!argument->pack)
         return argument->is;
     in->pack_size = argument->count;
@@ -64,7 +75,7 @@ bool pug_itanium_expansion(struct itanium *in, const char *(*pattern)(struct ita
     for (uint32_t i = 0; size != NO_PACK && !in->failed && i < count; i++) {
         struct substitution *of = &in->substitutions[place.substitution_count + i];
         if (of->stride == 0) /* it is not of a pack in this one */
-            *of = (struct substitution){of->is, first + i, stride, size};
+            *of = (struct substitution){of->is, first + i, stride, size, of->parameter};
     }
     in->pack_index = outer;
     in->pack_size = outer_size;
@@ -115,7 +126,7 @@ struct piece pug_itanium_template_argument(struct itanium *in)
 /* "J…E": several arguments in the place of one. They are kept where a signature may name them. */
 static struct argument pack(struct itanium *in, bool outermost, const char **list)
 {
-    struct argument argument = {.pack = true, .is = nothing, .first = in->packed_count};
+    struct argument argument = {.pack = true, .is = nothing, .first = in->scope.packed_count};
     struct piece members[ARGUMENTS / 4];
     while (!in->failed && !pug_itanium_eat(in, "E")) {
         if (argument.count == ARGUMENTS / 4) {
@@ -125,10 +136,10 @@ static struct argument pack(struct itanium *in, bool outermost, const char **lis
         members[argument.count] = pug_itanium_template_argument(in);
         *list = pug_itanium_listed(in, *list, pug_itanium_whole(in, members[argument.count++]));
     }
-    in->failed |= outermost && argument.count > ARGUMENTS - in->packed_count;
-    argument.first = in->packed_count;
+    in->failed |= outermost && argument.count > ARGUMENTS - in->scope.packed_count;
+    argument.first = in->scope.packed_count;
     for (uint32_t i = 0; outermost && !in->failed && i < argument.count; i++)
-        in->packed[in->packed_count++] = members[i];
+        in->packed[in->scope.packed_count++] = members[i];
     return argument;
 }
 
@@ -149,17 +160,19 @@ const char *pug_itanium_template_arguments(struct itanium *in)
     const char *list = "<";
     if (!pug_itanium_eat(in, "I") || !pug_itanium_enter(in))
         return pug_itanium_fail(in).left;
-    const bool outermost = in->type_depth++ == 0;
+    const bool outermost = in->scope.type_depth++ == 0;
     while (!in->failed && !pug_itanium_eat(in, "E")) {
         if (count == ARGUMENTS / 4)
             return pug_itanium_fail(in).left;
         own[count++] = argument(in, outermost, &list);
     }
-    in->type_depth--;
+    in->scope.type_depth--;
     in->depth--;
+    in->failed |= outermost && count > ARGUMENTS - in->scope.base;
     if (outermost && !in->failed) {
-        memcpy(in->arguments, own, count * sizeof(*own));
-        in->argument_count = count;
+        memcpy(in->arguments + in->scope.base, own, count * sizeof(*own));
+        in->scope.first = in->scope.base;
+        in->scope.count = count;
     }
     const size_t length = strlen(list);
     return pug_itanium_join(in, list, length > 0 && list[length - 1] == '>' ? " >" : ">", "");

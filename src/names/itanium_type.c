@@ -69,16 +69,45 @@ const char *pug_itanium_parameters(struct itanium *in)
     return pug_itanium_join(in, list, ")", "");
 }
 
-static struct piece function_type(struct itanium *in)
+/* "Do", "DOL…E", "Dw…E": what it throws; "Dx". */
+static const char *exceptions(struct itanium *in)
 {
+    const char *list = "(";
+    if (pug_itanium_eat(in, "Do"))
+        return " noexcept";
+    if (pug_itanium_eat(in, "DO")) {
+        list = pug_itanium_join(in, " noexcept(", pug_itanium_expression(in), ")");
+        return pug_itanium_eat(in, "E") ? list : pug_itanium_fail(in).left;
+    }
+    if (!pug_itanium_eat(in, "Dw"))
+        return "";
+    while (!in->failed && !pug_itanium_eat(in, "E"))
+        list = pug_itanium_listed(in, list, pug_itanium_whole(in, pug_itanium_type(in)));
+    return pug_itanium_join(in, " throw", list, ")");
+}
+
+static bool begins_function(const struct itanium *in)
+{
+    const char sign = pug_itanium_peek(in), second = pug_itanium_peek_second(in);
+    return sign == 'F' || (sign == 'D' && second && strchr("oOwx", second));
+}
+
+/* With what qualifies it, of which it is one part. */
+static struct piece function_type(struct itanium *in, const char *qualifiers)
+{
+    const char *throws = exceptions(in);
+    const char *safe = pug_itanium_eat(in, "Dx") ? " transaction_safe" : "";
+    if (!pug_itanium_eat(in, "F"))
+        return pug_itanium_fail(in);
     pug_itanium_eat(in, "Y");
     const struct piece result = pug_itanium_type(in);
-    const char *list = pug_itanium_parameters(in);
+    const char *list = pug_itanium_join(in, pug_itanium_parameters(in), safe, qualifiers);
     const char *reference = pug_itanium_eat(in, "R") ? " &" : pug_itanium_eat(in, "O") ? " &&" : "";
     if (!pug_itanium_eat(in, "E"))
         return pug_itanium_fail(in);
+    list = pug_itanium_join(in, list, reference, throws);
     return (struct piece){pug_itanium_join(in, result.left, " ", ""),
-                          pug_itanium_join(in, list, reference, result.right)};
+                          pug_itanium_join(in, list, result.right, "")};
 }
 
 static struct piece array_type(struct itanium *in)
@@ -126,6 +155,8 @@ static struct piece reference(struct itanium *in, struct piece of, const char *s
 static struct piece qualified(struct itanium *in)
 {
     const char *words = pug_itanium_member_qualifiers(in);
+    if (begins_function(in))
+        return function_type(in, words);
     struct piece of = pug_itanium_type(in);
     if (*of.right == '(')
         return (struct piece){of.left, pug_itanium_join(in, of.right, words, "")};
@@ -177,7 +208,7 @@ static struct piece named(struct itanium *in)
     const char *before = in->at;
     struct piece of;
     bool complete;
-    in->type_depth++;
+    in->scope.type_depth++;
     if (numbered) {
         const char *whole_name = pug_itanium_standard(in, &complete);
         of = whole_name ? pug_itanium_plain(whole_name) : pug_itanium_substitution(in);
@@ -191,7 +222,7 @@ static struct piece named(struct itanium *in)
         of = pug_itanium_plain(pug_itanium_name(in));
         pug_itanium_substitute(in, of);
     }
-    in->type_depth--;
+    in->scope.type_depth--;
     in->has_return = outer_return;
     in->resultless = outer_resultless;
     return of;
@@ -199,9 +230,12 @@ static struct piece named(struct itanium *in)
 
 static struct piece parameter_type(struct itanium *in)
 {
+    const char *from = in->at;
     struct piece of = pug_itanium_template_parameter(in);
     pug_itanium_substitute(in, of);
-    if (pug_itanium_peek(in) == 'I' && in->type_depth != in->conversion) {
+    if (!in->failed)
+        in->substitutions[in->substitution_count - 1].parameter = from;
+    if (pug_itanium_peek(in) == 'I' && in->scope.type_depth != in->scope.conversion) {
         of = pug_itanium_plain(pug_itanium_join(in, pug_itanium_whole(in, of),
                                                 pug_itanium_template_arguments(in), ""));
         pug_itanium_substitute(in, of);
@@ -221,8 +255,8 @@ static struct piece compound(struct itanium *in)
     if (pug_itanium_eat(in, "C"))
         return pug_itanium_plain(
             pug_itanium_join(in, pug_itanium_whole(in, pug_itanium_type(in)), " _Complex", ""));
-    if (pug_itanium_eat(in, "F") || pug_itanium_eat(in, "DoF"))
-        return function_type(in);
+    if (begins_function(in))
+        return function_type(in, "");
     if (pug_itanium_eat(in, "A"))
         return array_type(in);
     if (pug_itanium_eat(in, "M"))
