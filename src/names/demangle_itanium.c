@@ -140,10 +140,11 @@ size_t pug_names_demangle_itanium(const char *mangled, char *buffer, size_t size
 {
     if (strncmp(mangled, "_Z", 2) != 0)
         return 0;
-    struct itanium *in = calloc(1, sizeof(*in));
+    struct itanium *in = malloc(sizeof(*in));
     struct pug_text out = PUG_TEXT(buffer, size);
     if (!in)
         return 0;
+    memset(in, 0, offsetof(struct itanium, substitutions));
     in->texts = malloc(DEMANGLE_TEXT);
     in->failed = !in->texts;
     in->at = mangled + 2;

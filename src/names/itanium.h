@@ -47,11 +47,6 @@ struct itanium {
     const char *at, *end;
     char *texts; /* where pieces are put together */
     size_t used;
-    struct substitution substitutions[SUBSTITUTIONS];
-    struct piece variants[VARIANTS];
-    struct argument
-        arguments[ARGUMENTS]; /* of functions' own templates, each behind its outer one's */
-    struct piece packed[ARGUMENTS];
     uint32_t substitution_count, variant_count;
     uint32_t pack_index, pack_size; /* while a pack is expanded */
     unsigned depth;
@@ -60,6 +55,11 @@ struct itanium {
     bool resultless; /* but not that of a constructor and its like */
     bool without_parameters, without_result; /* the next encoding is told so */
     bool failed;
+    /* What is counted above; it is not cleared. */
+    struct substitution substitutions[SUBSTITUTIONS];
+    struct piece variants[VARIANTS];
+    struct argument arguments[ARGUMENTS]; /* of functions, behind those of the outer ones */
+    struct piece packed[ARGUMENTS];
 };
 
 static const struct piece nothing = {"", ""};
