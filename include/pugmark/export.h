@@ -47,7 +47,7 @@ struct pug_export_options {
     size_t rows;  /**< of each table for people; 0: 20 */
     bool json;    /**< tables as lines of JSON */
     const struct pug_report *report; /**< report: more of it; or NULL */
-    uint64_t spare[4];               /**< zero */
+    uint64_t spare[3];               /**< zero */
 };
 
 /** Takes bytes of the output, in order. */
