@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # worst.sh PUGMARK: what a byte of trace may cost at most, as far as is known: for each protocol an input whose bytes stand for as
-# much execution as the format and the default bounds let them, decoded on one thread (`stat --jobs 1`).
+# much execution as the format and the default bounds let them, decoded on one thread (`stat --jobs 1`), in the processor's time.
 set -eu
 pugmark=$(readlink -f "${1:?usage: worst.sh PUGMARK}")
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -10,20 +10,25 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 again() { for ((i = 0; i < $2; i++)); do printf "$1"; done; }      # BYTES TIMES
 filled() { head -c "$2" /dev/zero | tr '\0' "$1"; }                 # BYTE TIMES
+TIMEFORMAT=%U
 printf '%-34s %10s %14s %12s\n' "" bytes ranges "us a byte"
 measure() { # WHAT FILE OPTIONS...
     local what=$1 file=$2
     shift 2
-    "$pugmark" stat --quiet --jobs 1 "$@" "$file" >said 2>/dev/null || true # bad packets are what some of these are
-    awk -v what="$what" '$2 == "INSTR_RANGE" { ranges = $1 } $2 == "bytes" { bytes = $1 } $2 == "seconds" { seconds = $1 }
+    # bad packets are what some of these are
+    { time "$pugmark" stat --quiet --jobs 1 "$@" "$file" >said 2>/dev/null || true; } 2>took
+    awk -v what="$what" -v seconds="$(<took)" '$2 == "INSTR_RANGE" { ranges = $1 } $2 == "bytes" { bytes = $1 }
         END { printf "%-34s %10d %14d %12.4g\n", what, bytes, ranges, seconds * 1e6 / bytes }' said
 }
 
-# Programs: a branch to itself (A64, A32), 16 MB of NOPs, a loop of two instructions (RISC-V).
+# Programs: a branch to itself (A64, A32), 16 MB of NOPs; RISC-V: a loop of two instructions, and of so many branches that are not
+# taken, and one, or a jump, to the first of them: of 300, and of more than the code map keeps.
 printf '\x00\x00\x00\x14' >self64
 printf '\xfe\xff\xff\xea' >self32
 filled '\037' 16777216 >nops
 printf '\x01\x00\x7d\xfd' >loop
+{ again '\x11\xc1' 300; printf '\xe3\x14\x05\xda'; } >branches
+{ again '\x11\xc1' 400000; printf '\x6f\xc0\x13\xb0'; } >many
 
 async='\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x01\x00'
 etmv4=(--protocol ETMV4I --transport plain --core ARMv8-A --set TRCIDR0=0x28000ea1 --set TRCIDR1=0x4100f421 --set TRCIDR2=0x488 --set TRCCONFIGR=0xc1)
@@ -43,12 +48,18 @@ measure "PTM: atoms of a loop" atoms --protocol PTM --transport plain --core Cor
 { printf '\x00\x00\x00\x00\x00\x80\x08\x28\x00\x10\x00\x00'; filled '\274' 1000000; } >headers
 measure "ETMv3: P-headers of a loop" headers --protocol ETMV3 --transport plain --core Cortex-A5 --set ETMIDR=0x4110f250 --set ETMCR=0 \
     --set ETMCCER=0x34400000 --image self32@0x1000
-{ printf '\x24\x0d\x00\x83'; again '\x6c\xc8\xfc\xfc\xfc\xfc\xfd\x00\x00\x13' 200; } >messages
+{ printf '\x24\x0d\x00\x83'; again '\x6c\xc8\xfc\xfc\xfc\xfc\xfd\xfc\xfc\xff' 20; } >messages
 measure "N-Trace: repeated histories" messages --protocol N-Trace --image loop@0x1000
+{ printf '\x24\x0d\x00\x83\x0c\xb8\x13'; again '\x78\xa4\x6c\xdb' 10; } >messages
+measure "N-Trace: repeated branches" messages --protocol N-Trace --image branches@0x1000
+{ printf '\x24\x0d\x00\x83\x0c\x08\xa8\x84\x07'; again '\x78\x9c\x0b' 1; } >messages
+measure "N-Trace: … of more than is kept" messages --protocol N-Trace --image many@0x1000
 printf '%s\n' 'xlen = 64' 'iaddress_width_p = 64' 'iaddress_lsb_p = 1' 'bpred_size_p = 10' 'srcid_bits = 0' >params
-again 'packet 1 0 630004\npacket 1 0 0100000000\npacket 1 0 60feff0000\n' 10 >lines
-"$pugmark" encode --output packets lines
-measure "E-Trace: predicted branches" packets --protocol E-Trace --params params --transport encapsulation --image loop@0x1000
+for program in loop many; do
+    again 'packet 1 0 630004\npacket 1 0 0100000000\npacket 1 0 84feff0f00\n' $([[ $program == loop ]] && echo 10 || echo 1) >lines
+    "$pugmark" encode --output packets lines
+    measure "E-Trace: predicted branches ($program)" packets --protocol E-Trace --params params --transport encapsulation --image $program@0x1000
+done
 for capture in osd osd-flow stm itm dwt; do # no byte of these stands for much: their own trace, many times
     cp -r "$source/fuzz/captures/$capture" folder
     while (($(stat -c %s folder/trace.bin) < 1000000)); do cat "$source/fuzz/captures/$capture/trace.bin" >>folder/trace.bin; done

@@ -50,6 +50,17 @@ static inline uint32_t pug_walk_bound(const struct pug_stage *stage)
     return most < PUG_WALK_BOUND ? (uint32_t)most : PUG_WALK_BOUND;
 }
 
+/**
+ * Most blocks for one packet of a protocol whose packets say how often something repeats, which in
+ * the format has no end, or a far one: as many as for so many bytes, though it may have five.
+ */
+#define PUG_REPEATS_BYTES UINT64_C(64)
+
+static inline uint64_t pug_repeats_bound(const struct pug_stage *stage)
+{
+    return pug_stage_expansion(stage, PUG_REPEATS_BYTES);
+}
+
 /** Where PUG_ELEM_EXECUTED is when an element's last eight bytes are taken as one number. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define PUG_TAIL_EXECUTED_BIT 48

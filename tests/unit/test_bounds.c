@@ -49,23 +49,29 @@ static enum pug_response count_elements(void *context, const struct pug_element 
     return PUG_RESP_CONT;
 }
 
+static void open_tree(struct run *run, const char *transport,
+                      const struct pug_source_config *source, const uint8_t *program, size_t size)
+{
+    *run = (struct run){.image = pug_image_new()};
+    pug_image_add_buffer(run->image, NULL, 0x1000, program, size);
+    assert_int_equal(
+        pug_tree_new(&(struct pug_tree_config){.transport = transport, .image = run->image},
+                     &run->tree),
+        PUG_OK);
+    assert_int_equal(pug_tree_add_source(run->tree, source, NULL), PUG_OK);
+    pug_tree_on_elements(run->tree, count_elements, run);
+}
+
 static void open_run(struct run *run, uint32_t expansion)
 {
+    const struct pug_source_config source = {
+        .protocol = "N-Trace", .decode = true, .options = {.expansion = expansion}};
+    open_tree(run, "plain", &source, loop, sizeof(loop));
     uint8_t *at = run->trace;
-    *run = (struct run){.image = pug_image_new()};
     memcpy(at, sync_message, sizeof(sync_message));
     at += sizeof(sync_message);
     for (size_t i = 0; i < MESSAGES; i++, at += sizeof(full_message))
         memcpy(at, full_message, sizeof(full_message));
-    pug_image_add_buffer(run->image, NULL, 0x1000, loop, sizeof(loop));
-    assert_int_equal(
-        pug_tree_new(&(struct pug_tree_config){.transport = "plain", .image = run->image},
-                     &run->tree),
-        PUG_OK);
-    const struct pug_source_config source = {
-        .protocol = "N-Trace", .decode = true, .options = {.expansion = expansion}};
-    assert_int_equal(pug_tree_add_source(run->tree, &source, NULL), PUG_OK);
-    pug_tree_on_elements(run->tree, count_elements, run);
 }
 
 static void close_run(struct run *run)
@@ -156,11 +162,76 @@ static void a_byte_stands_for_so_much(void **state)
         jobs.threads = threads;
         assert_int_equal(pug_tree_decode(run.tree, &jobs, run.trace, sizeof(run.trace), NULL),
                          PUG_OK);
-        /* the first message ends where ten bytes may lead, which is four halfwords a range … */
-        assert_in_range(run.ranges, 10 * 1000, 10 * 1000 * 8);
+        /* the first message ends where 64 bytes may lead … */
+        assert_int_equal(run.ranges, 64 * 1000);
         /* … and is bad: nothing is known behind it */
         assert_in_range(run.others, 4, 8);
         close_run(&run);
+    }
+}
+
+/* ---- repetitions ---- */
+
+/** As many as there can be, of a loop that has a hundred instructions beside its branch. */
+struct repeats {
+    const char *protocol, *transport;
+    const uint8_t *trace;
+    size_t size;
+    uint64_t ranges;
+};
+
+static void decode_repeats(const struct repeats *repeats, bool counts)
+{
+    static const struct pug_setting settings[] = {
+        {"xlen", 64, NULL},         {"iaddress_width_p", 64, NULL}, {"iaddress_lsb_p", 1, NULL},
+        {"bpred_size_p", 10, NULL}, {"srcid_bits", 0, NULL},        {"branch_prediction", 1, NULL}};
+    const struct pug_source_config source = {
+        .protocol = repeats->protocol,
+        .settings = {.items = settings, .count = sizeof(settings) / sizeof(settings[0])},
+        .decode = true};
+    struct pug_counts *counted = counts ? pug_counts_new_bare() : NULL;
+    uint8_t program[202];
+    struct run run;
+    for (size_t i = 0; i < 200; i += 2)
+        memcpy(program + i, (const uint8_t[]){0x01, 0x00}, 2); /* c.nop */
+    memcpy(program + 200, (const uint8_t[]){0x05, 0xfd}, 2);   /* c.bnez a0, to the first */
+    open_tree(&run, repeats->transport, &source, program, sizeof(program));
+    if (counts)
+        pug_tree_count(run.tree, counted);
+    size_t used = 0;
+    (void)pug_tree_data(run.tree, 0, repeats->trace, repeats->size, &used);
+    (void)pug_tree_end(run.tree);
+    if (counts) {
+        uint64_t ranges, instructions;
+        pug_tree_count(run.tree, NULL);
+        pug_counts_total(counted, &ranges, &instructions);
+        run.ranges += ranges;
+    }
+    assert_int_equal(run.ranges, repeats->ranges);
+    assert_in_range(run.others, 3, 5); /* where trace begins, and its end */
+    pug_counts_free(counted);
+    close_run(&run);
+}
+
+static void repetitions_are_decoded(void **state)
+{
+    /* ProgTraceSync; ResourceFull: 31 branches taken, 2^18 - 1 times */
+    static const uint8_t histories[] = {0x24, 0x0d, 0x00, 0x83, 0x6c, 0xc8, 0xfc,
+                                        0xfc, 0xfc, 0xfc, 0xfd, 0xfc, 0xfc, 0xff};
+    /* ProgTraceSync; DirectBranch of a round, RepeatBranch: 2^18 - 1 times */
+    static const uint8_t branches[] = {0x24, 0x0d, 0x00, 0x83, 0x0c, 0x94,
+                                       0x07, 0x78, 0xfc, 0xfc, 0xff};
+    /* synchronisation; 31 branches taken; 9,000,000 that are predicted, and one that is not */
+    static const uint8_t predictions[] = {0x03, 0x63, 0x00, 0x04, 0x05, 0x01, 0x00, 0x00,
+                                          0x00, 0x00, 0x05, 0x84, 0x50, 0x25, 0x02, 0x00};
+    static const struct repeats all[] = {
+        {"N-Trace", "plain", histories, sizeof(histories), 31 * 262143},
+        {"N-Trace", "plain", branches, sizeof(branches), 1 + 262143},
+        {"E-Trace", "encapsulation", predictions, sizeof(predictions), 1 + 31 + 9000000 + 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        decode_repeats(&all[i], false);
+        decode_repeats(&all[i], true);
     }
 }
 
@@ -172,6 +243,7 @@ int main(void)
         cmocka_unit_test(no_memory_is_said),
 #endif
         cmocka_unit_test(a_byte_stands_for_so_much),
+        cmocka_unit_test(repetitions_are_decoded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

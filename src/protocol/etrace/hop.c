@@ -370,7 +370,7 @@ const struct pug_block *pug_etrace_hop(struct pug_etrace_decoder *d, const struc
 {
     const struct pug_etrace_outcomes *outcomes = &d->outcomes;
     const bool stacks = d->options.implicit_return;
-    const uint64_t most = pug_etrace_most(d), limit = d->config->branch_limit;
+    const uint64_t most = pug_repeats_bound(d->stage), limit = d->config->branch_limit;
     if (!pug_block_hops(block, d->code->epoch) ||
         d->walk.outcomes + pug_etrace_outcomes_total(outcomes) > (limit < most ? limit : most))
         return block;

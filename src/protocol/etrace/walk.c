@@ -5,6 +5,8 @@
  */
 #include "protocol/etrace/walk.h"
 
+#include <stdio.h>
+
 /* ---- jumps ---- */
 
 static inline const struct pug_block *current_block(struct pug_etrace_decoder *d)
@@ -166,17 +168,35 @@ static void fail_block(struct pug_etrace_decoder *d, const struct pug_block *blo
     pug_etrace_unreadable(d, &copy);
 }
 
-static bool too_long(struct pug_etrace_decoder *d)
+/** The bound that the walk goes beyond, by its name; NULL: none. */
+static const char *bound_passed(struct pug_etrace_decoder *d)
 {
     struct pug_etrace_walk *w = &d->walk;
     const uint32_t limit = d->stage->options.range_limit;
-    const uint64_t most = pug_etrace_most(d);
-    if (w->steps <= d->config->walk_limit && w->outcomes <= d->config->branch_limit &&
-        w->outcomes <= most && w->hops <= most && w->returns <= PUG_ETRACE_RETURN_LIMIT &&
-        (limit == 0 || w->range_count <= limit) && (w->steps == 0 || !pug_etrace_goes_round(w)))
+    const uint64_t most = pug_repeats_bound(d->stage);
+    if (w->steps > d->config->walk_limit)
+        return " (walk_limit)";
+    if (w->outcomes > d->config->branch_limit)
+        return " (branch_limit)";
+    if (w->outcomes > most || w->hops > most)
+        return " (expansion)";
+    if (limit > 0 && w->range_count > limit)
+        return " (range_limit)";
+    const bool rounds =
+        w->returns > PUG_ETRACE_RETURN_LIMIT || (w->steps > 0 && pug_etrace_goes_round(w));
+    return rounds ? "" : NULL;
+}
+
+static bool too_long(struct pug_etrace_decoder *d)
+{
+    const struct pug_etrace_walk *w = &d->walk;
+    const char *bound = bound_passed(d);
+    char text[64];
+    if (!bound)
         return false;
+    snprintf(text, sizeof(text), "walk without end%s", bound);
     pug_etrace_flush_range(d, &w->before, w->at, true);
-    pug_etrace_fail_at(d, PUG_ERR_LIMIT, "walk without end", w->at);
+    pug_etrace_fail_at(d, PUG_ERR_LIMIT, text, w->at);
     return true;
 }
 

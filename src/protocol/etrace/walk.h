@@ -29,12 +29,6 @@ void pug_etrace_unreadable(struct pug_etrace_decoder *d, const struct pug_block 
 /** Most returns inferred without an outcome: more than any stack counts. */
 #define PUG_ETRACE_RETURN_LIMIT (1u << 18)
 
-/** Most blocks that a packet may stand for (pug_decode_options.expansion). */
-static inline uint64_t pug_etrace_most(const struct pug_etrace_decoder *d)
-{
-    return pug_stage_expansion(d->stage, 4);
-}
-
 /** Jumps between two looks whether they go round. */
 #define PUG_ETRACE_LOOKS 64u
 

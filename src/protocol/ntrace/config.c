@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 #define STACK_DEPTH 1024u
-#define WALK_LIMIT  (1u << 26)
+/* A message repeats at most 2^18 times what covers at most 2^22 halfwords. */
+#define WALK_LIMIT (UINT64_C(1) << 40)
 
 /** The registers' field `bits` wide at bit `low`. */
 static uint64_t bits_of(uint64_t value, unsigned low, unsigned bits)

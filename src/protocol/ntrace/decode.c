@@ -105,7 +105,7 @@ static enum pug_ntrace_walked prepare_walk(struct pug_ntrace_decoder *d)
         return pug_ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, d->pc,
                                "the instruction count is less than what the history covered");
     if (walk->budget > d->walk_limit - walk->passed)
-        return pug_ntrace_fail(d, PUG_ERR_LIMIT, d->pc, "one message covers too much code");
+        return pug_ntrace_too_much(d, d->pc);
     return PUG_NTRACE_WALKED;
 }
 
@@ -188,6 +188,7 @@ static void begin(struct pug_ntrace_decoder *d)
         d->rounds = 1;
         d->phase = PUG_NTRACE_PHASE_PREPARE;
     }
+    pug_ntrace_bound(d);
 }
 
 /* ---- the message underway ---- */
@@ -258,7 +259,6 @@ enum pug_response pug_ntrace_decode(void *data, const struct pug_packet *packet)
     const struct pug_decode_options *options = &d->stage->options;
     d->index = packet->index;
     d->message = packet->data;
-    d->walk_limit = pug_ntrace_walk_limit(d, packet->raw_size);
     if (d->message->gap)
         pug_ntrace_note_gap(d);
     begin(d);

@@ -6,6 +6,7 @@
 #ifndef PUG_PROTOCOL_NTRACE_DECODE_H
 #define PUG_PROTOCOL_NTRACE_DECODE_H
 
+#include "image/codemap.h"
 #include "image/habits.h"
 #include "protocol/ntrace/ntrace.h"
 
@@ -23,6 +24,7 @@ enum pug_ntrace_end {
 struct pug_ntrace_walk {
     int64_t budget; /**< halfwords of instructions left; with history only: until it is too much */
     int64_t passed; /**< halfwords walked for this message */
+    int64_t blocks; /**< blocks that it may still stand for, where they are counted */
     uint64_t hist;
     unsigned bits; /**< of history left */
     bool history_only;
@@ -81,6 +83,7 @@ struct pug_ntrace_decoder {
     uint64_t index;
     uint32_t rounds;    /**< walks left, the one underway included */
     int64_t walk_limit; /**< halfwords that it may cover */
+    bool counts_blocks; /**< … since it has several rounds */
     bool flowing;       /**< the flow was known when it came */
     bool tell_time;     /**< its timestamp is to be pushed */
     struct pug_ntrace_branch
@@ -102,12 +105,26 @@ enum pug_ntrace_walked pug_ntrace_walk(struct pug_ntrace_decoder *d);
 
 /* ---- decode.c ---- */
 
-/** What a message of so many bytes may cover (pug_decode_options.expansion). */
-static inline int64_t pug_ntrace_walk_limit(const struct pug_ntrace_decoder *d, uint32_t bytes)
+/**
+ * What the message underway may cover (pug_decode_options.expansion): more by what ResourceFull
+ * messages before it told of, 2^22 halfwords each, in five bytes. A block has a halfword, or more:
+ * blocks are counted only where halfwords say nothing, of what is repeated.
+ */
+static inline void pug_ntrace_bound(struct pug_ntrace_decoder *d)
 {
-    const uint64_t most = 8 * pug_stage_expansion(d->stage, bytes > 0 ? bytes : 16);
-    return most < (uint64_t)d->config->walk_limit ? (int64_t)most : d->config->walk_limit;
+    int64_t most = (int64_t)pug_repeats_bound(d->stage);
+    if (d->full >> 20 > 0)
+        most += (int64_t)pug_stage_expansion(d->stage, (uint64_t)d->full >> 20);
+    d->counts_blocks = d->rounds > 1;
+    d->walk_limit = d->config->walk_limit;
+    if (d->counts_blocks)
+        d->walk.blocks = most;
+    else if (most < d->walk_limit)
+        d->walk_limit = most;
 }
+
+/** The message goes beyond its bound; returns PUG_NTRACE_FAILED. */
+enum pug_ntrace_walked pug_ntrace_too_much(struct pug_ntrace_decoder *d, uint64_t pc);
 
 /** Go on with the message underway, until it is done or the consumer waits. */
 enum pug_response pug_ntrace_go_on(struct pug_ntrace_decoder *d);

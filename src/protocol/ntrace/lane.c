@@ -124,14 +124,13 @@ static inline const uint8_t *repeat(struct pug_ntrace_decoder *d, const struct p
 
 /* ---- messages that are decoded ---- */
 
-/** What a message of `size` bytes asks for, into d->walk. False: there is something to say of it.
- */
-static inline bool begin(struct pug_ntrace_decoder *d, const struct usual *usual, uint32_t size)
+/** What a message asks for, into d->walk. False: there is something to say of it. */
+static inline bool begin(struct pug_ntrace_decoder *d, const struct usual *usual)
 {
     const bool full = usual->type == PUG_NTRACE_RESOURCE_FULL;
     const int64_t budget = (int64_t)usual->icnt + d->full;
     struct pug_ntrace_walk *walk = &d->walk;
-    d->walk_limit = pug_ntrace_walk_limit(d, size);
+    pug_ntrace_bound(d);
     if (!full && (budget < 0 || budget > d->walk_limit))
         return false;
     walk->budget = full ? pug_ntrace_history_guard(d, 0) : budget;
@@ -203,7 +202,7 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
         if (!behind) {
             pug_ntrace_close(&chain);
             behind = read_usual(reader, span->at, span->end, &usual);
-            if (!behind || !begin(d, &usual, (uint32_t)(behind - span->at)))
+            if (!behind || !begin(d, &usual))
                 break;
             d->index = pug_span_index(span);
             d->shows = meeting.keeps;

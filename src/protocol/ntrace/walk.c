@@ -58,6 +58,15 @@ enum pug_ntrace_walked pug_ntrace_fail(struct pug_ntrace_decoder *d, enum pug_st
     return PUG_NTRACE_FAILED;
 }
 
+enum pug_ntrace_walked pug_ntrace_too_much(struct pug_ntrace_decoder *d, uint64_t pc)
+{
+    const bool by_blocks = d->counts_blocks && d->walk.blocks < 0;
+    const bool by_setting = !by_blocks && d->walk_limit == d->config->walk_limit;
+    return pug_ntrace_fail(d, PUG_ERR_LIMIT, pc,
+                           by_setting ? "one message covers too much code for walk_limit"
+                                      : "one message covers too much code for expansion");
+}
+
 /** Instructions of a block in front of `stop`, as the walk's last range; where they end. */
 static uint64_t push_part(struct pug_ntrace_decoder *d, uint64_t from, uint64_t stop)
 {
@@ -91,7 +100,7 @@ static enum pug_ntrace_walked step_into(struct pug_ntrace_decoder *d, const stru
 {
     struct pug_ntrace_walk *walk = &d->walk;
     if (walk->history_only && pug_ntrace_history_guard(d, walk->passed) < PUG_NTRACE_HISTORY_GUARD)
-        return pug_ntrace_fail(d, PUG_ERR_LIMIT, block->start, "one message covers too much code");
+        return pug_ntrace_too_much(d, block->start);
     if (walk->history_only)
         return pug_ntrace_fail(d, PUG_ERR_TRACE_MISMATCH, block->start,
                                "no conditional branch for the branch history");
@@ -368,7 +377,7 @@ static inline bool jump(struct pug_ntrace_decoder *d, const struct pug_block *bl
  */
 static inline __attribute__((always_inline)) void hop(struct pug_ntrace_decoder *d, struct way *way,
                                                       struct pug_chain *chain, const bool counts,
-                                                      const bool history_only)
+                                                      const bool history_only, const bool bounded)
 {
     const struct pug_ntrace_walk *walk = &d->walk;
     struct pug_batch *batch = d->stage->out.batch;
@@ -379,13 +388,14 @@ static inline __attribute__((always_inline)) void hop(struct pug_ntrace_decoder 
     const uint32_t epoch = d->stage->code->epoch;
     struct pug_element *e = &batch->elements[batch->count];
     struct way w = *way;
+    int64_t blocks = bounded ? walk->blocks : 0;
     do {
         const struct pug_block *const block = w.block;
         const int64_t size = (int64_t)(block->end - block->start);
         int64_t left = w.budget - size;
         bool go = true;
         const struct pug_block *next;
-        if (e >= limit || !pug_block_hops(block, epoch) || left < 0)
+        if (e >= limit || !pug_block_hops(block, epoch) || left < 0 || (bounded && blocks <= 0))
             break;
         if (block->flags & PUG_ELEM_CONDITIONAL) {
             if (w.outcomes != NO_OUTCOMES) {
@@ -413,24 +423,39 @@ static inline __attribute__((always_inline)) void hop(struct pug_ntrace_decoder 
             pug_chain_hop(chain, block, go);
         else
             pug_block_range(e++, block, index, &context, go);
+        if (bounded)
+            blocks--;
         w.budget = left;
         w.passed += size;
         w.before = block;
         w.taken = go;
         w.block = next;
     } while (history_only ? w.outcomes != NO_OUTCOMES : w.budget > 0);
+    if (bounded)
+        d->walk.blocks = blocks;
     batch->count = (uint32_t)(e - batch->elements);
     *way = w;
 }
 
-static void hop_all(struct pug_ntrace_decoder *d, struct way *way, struct pug_chain *chain)
+/** In a message with several rounds. */
+static void hop_round(struct pug_ntrace_decoder *d, struct way *way, struct pug_chain *chain)
 {
     if (chain)
-        hop(d, way, chain, true, d->walk.history_only);
-    else if (d->walk.history_only)
-        hop(d, way, NULL, false, true);
+        hop(d, way, chain, true, d->walk.history_only, true);
     else
-        hop(d, way, NULL, false, false);
+        hop(d, way, NULL, false, d->walk.history_only, true);
+}
+
+static void hop_all(struct pug_ntrace_decoder *d, struct way *way, struct pug_chain *chain)
+{
+    if (d->counts_blocks)
+        hop_round(d, way, chain);
+    else if (chain)
+        hop(d, way, chain, true, d->walk.history_only, false);
+    else if (d->walk.history_only)
+        hop(d, way, NULL, false, true, false);
+    else
+        hop(d, way, NULL, false, false, false);
 }
 
 /** Where execution is behind the way's last block; *known: or the message has to tell. */
@@ -506,6 +531,8 @@ enum pug_ntrace_walked pug_ntrace_walk(struct pug_ntrace_decoder *d)
         }
         if (!pug_out_ready(&d->stage->out))
             return PUG_NTRACE_WAITS;
+        if (d->counts_blocks && walk->blocks-- <= 0)
+            return pug_ntrace_too_much(d, d->pc);
         if (!block)
             block = block_here(d);
         int64_t size = (int64_t)((block->end - block->start) >> 1);
