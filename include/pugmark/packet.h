@@ -95,7 +95,7 @@ struct pug_packet {
 /** What a packet is for who looks for a place in the trace. */
 enum pug_mark_kind {
     PUG_MARK_SYNC,        /**< a synchronisation point: PUG_PACKET_SYNC */
-    PUG_MARK_TIMESTAMP,   /**< value: the time */
+    PUG_MARK_TIMESTAMP,   /**< value: the time, whole, as elements have it */
     PUG_MARK_TRIGGER,     /**< value: what the trigger carries, else 0 */
     PUG_MARK_EVENT,       /**< value: the event's number */
     PUG_MARK_CONTEXT,     /**< value: context id (or process, or master of software trace) */

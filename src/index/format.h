@@ -8,7 +8,7 @@
 #include <assert.h>
 
 #define PUG_INDEX_MAGIC   "PUGINDEX"
-#define PUG_INDEX_VERSION 4u
+#define PUG_INDEX_VERSION 5u
 /* The checksum covers everything behind itself. */
 #define PUG_INDEX_CHECKED offsetof(struct pug_index_file_header, file_size)
 /* Blocks are made of whole frames of every kind, so that reading can start at each. */

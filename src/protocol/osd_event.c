@@ -29,6 +29,7 @@ struct osd_reader {
     unsigned raw_size;
     uint16_t asked[ASKED];
     unsigned asked_count;
+    uint64_t now; /* the last event's time; 0: none came */
     struct pug_osd_packet packet;
 };
 
@@ -123,6 +124,7 @@ void pug_osd_reader_reset(void *data)
     reader->width = reader->config->width;
     reader->piece_count = 0;
     reader->asked_count = 0;
+    reader->now = 0;
 }
 
 /* ---- giving ---- */
@@ -237,6 +239,13 @@ static bool take_piece(struct osd_reader *reader, uint64_t index, const struct p
     return lost;
 }
 
+/** Events of one module come in the order of time: less than before is one wrap. */
+static uint64_t extend(uint64_t before, uint32_t timestamp)
+{
+    const uint64_t time = (before & ~UINT64_C(0xffffffff)) | timestamp;
+    return time < before ? time + (UINT64_C(1) << 32) : time;
+}
+
 static bool take_last(struct osd_reader *reader, struct pug_packet *packet, uint64_t index,
                       const struct pug_span *span)
 {
@@ -266,6 +275,7 @@ static bool take_last(struct osd_reader *reader, struct pug_packet *packet, uint
     if (reader->width == 0)
         reader->width = width_of(module, total);
     event->timestamp = (uint32_t)event->words[1] << 16 | event->words[0];
+    event->now = reader->now = extend(reader->now, event->timestamp);
     event->width = (uint8_t)reader->width;
     module->parse(event, reader->width);
     give(reader, packet, index, PUG_OSD_KIND_EVENT, span);
@@ -391,6 +401,7 @@ void pug_osd_reader_state(const void *data, struct pug_state *state)
     pug_state_number(state, reader->width);
     pug_state_number(state, reader->asked_count);
     put_words(reader->asked, reader->asked_count, state);
+    pug_state_number(state, reader->now);
     pug_state_number(state, reader->piece_count);
     if (reader->piece_count == 0)
         return;
@@ -408,7 +419,7 @@ size_t pug_osd_marks(const void *state, const void *data, struct pug_mark marks[
         return pug_mark_put(marks, 0, PUG_MARK_OVERFLOW, packet->missed);
     if (packet->kind != PUG_OSD_KIND_EVENT)
         return 0;
-    size_t n = pug_mark_put(marks, 0, PUG_MARK_TIMESTAMP, packet->timestamp);
+    size_t n = pug_mark_put(marks, 0, PUG_MARK_TIMESTAMP, packet->now);
     if (config->module->type == PUG_OSD_TYPE_STM)
         return pug_mark_put(marks, n, PUG_MARK_EVENT, packet->id);
     return pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->npc);

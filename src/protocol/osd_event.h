@@ -50,30 +50,7 @@ struct pug_text;
 bool pug_osd_packet_text(const struct pug_osd_packet *packet, struct pug_text *text);
 const char *pug_osd_packet_name(uint32_t kind);
 
-/** Times are as sent: 32 bits, which wrap. An event of an STM is one, with its id. */
+/** An event of an STM is one, with its id. */
 size_t pug_osd_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
-
-/** The 32-bit time of one module, extended over its wraps. */
-struct pug_osd_clock {
-    uint64_t time;
-    bool started;
-};
-
-/** Events of one module come in the order of time: less than before is one wrap. */
-static inline uint64_t pug_osd_clock_extend(struct pug_osd_clock *clock, uint32_t timestamp)
-{
-    uint64_t time = (clock->time & ~UINT64_C(0xffffffff)) | timestamp;
-    if (clock->started && time < clock->time)
-        time += UINT64_C(1) << 32;
-    clock->time = time;
-    clock->started = true;
-    return time;
-}
-
-static inline void pug_osd_clock_state(const struct pug_osd_clock *clock, struct pug_state *state)
-{
-    pug_state_number(state, clock->started);
-    pug_state_number(state, clock->time);
-}
 
 #endif

@@ -117,7 +117,7 @@ static inline size_t pug_run_packet(const struct pug_run *run, const uint8_t *at
 /* ---- what a packet reader gives ---- */
 
 /** A packet is at most so many marks. */
-#define PUG_MARK_LIMIT 4
+#define PUG_MARK_LIMIT 6
 
 /** Append a mark; the new count. */
 static inline size_t pug_mark_put(struct pug_mark *marks, size_t count, enum pug_mark_kind kind,
@@ -342,7 +342,8 @@ struct pug_protocol {
     /**
      * What the packet is for an index, besides PUG_MARK_SYNC, which its flags tell; how many marks
      * were written. Optional. Values that need more than the packet and the configuration to be
-     * whole (differences) are no marks.
+     * whole (differences) are no marks: times that are sent so, or in part, a reader makes whole,
+     * and its state has what it needs for that.
      */
     size_t (*packet_marks)(const void *config, const void *packet,
                            struct pug_mark marks[PUG_MARK_LIMIT]);

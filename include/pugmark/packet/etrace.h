@@ -101,6 +101,7 @@ struct pug_etrace_packet {
     uint8_t timestamp_bits; /**< 0: none */
 
     bool moves_flow; /**< BAD: it told of executed instructions */
+    bool tells_time; /**< by `time`, or by `timestamp`: then it is `now` */
 
     uint16_t cache_index;   /**< JUMP_CACHE: the entry */
     uint16_t ir_value;      /**< what the implicit return field says */
@@ -111,6 +112,7 @@ struct pug_etrace_packet {
     uint64_t ecause, tval;  /**< TRAP */
     uint64_t epc;           /**< TRAP: where the packet itself tells it (ESP32) */
     uint64_t timestamp;     /**< from the wrapping */
+    uint64_t now;           /**< the time that it tells, whole */
     const char *problem;    /**< BAD: what is wrong */
 
     struct pug_etrace_options options; /**< SUPPORT: in force after the packet */

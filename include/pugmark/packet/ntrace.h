@@ -82,9 +82,11 @@ struct pug_ntrace_packet {
     uint8_t problem;   /**< enum pug_ntrace_problem */
     uint8_t data_bits; /**< bits that DATA occupied */
     bool gap;          /**< messages may be missing before this one */
+    bool time_known;   /**< an absolute TSTAMP came, with this message or before */
     uint16_t source;   /**< SRC, 0 where there is no such field */
     uint32_t present;  /**< bit n: the message has field n */
     uint64_t number;   /**< messages before this one, idle bytes counted */
+    uint64_t now; /**< where time_known: the time of the last TSTAMP, this one's if it has one */
     uint64_t field[PUG_NTRACE_FIELDS]; /**< by enum pug_ntrace_field */
 };
 

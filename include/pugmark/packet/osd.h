@@ -66,6 +66,7 @@ struct pug_osd_packet {
 
     uint32_t timestamp; /**< EVENT: of 32 bits, it wraps */
     uint8_t width;      /**< EVENT: bits of addresses, or of the value */
+    uint64_t now;       /**< EVENT: the timestamp, extended over its wraps */
     /* EVENT of a CTM */
     uint64_t npc, pc;           /**< addresses */
     uint8_t mode;               /**< privilege mode */

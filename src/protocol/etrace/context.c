@@ -2,30 +2,10 @@
 /** @file Context and time: what packets of several formats carry. */
 #include "protocol/etrace/decoder.h"
 
-/** The time of a packet: its own field, or what the wrapping carries, whichever tells more. */
-static bool update_time(struct pug_etrace_decoder *d)
-{
-    const struct pug_etrace_packet *p = d->packet;
-    unsigned width = d->options.time_width, bits = p->timestamp_bits;
-    if (p->has_time && width > bits) {
-        d->time = p->time;
-        d->time_known = true;
-        return true;
-    }
-    if (bits == 0)
-        return false;
-    if (!d->time_known || bits >= 64)
-        d->time = p->timestamp;
-    else
-        d->time += (p->timestamp - d->time) & ((UINT64_C(1) << bits) - 1);
-    d->time_known = true;
-    return true;
-}
-
 void pug_etrace_push_time(struct pug_etrace_decoder *d)
 {
-    if (update_time(d))
-        pug_out_push(d->out, PUG_ELEM_TIMESTAMP, d->index)->timestamp = d->time;
+    if (d->packet->tells_time)
+        pug_out_push(d->out, PUG_ELEM_TIMESTAMP, d->index)->timestamp = d->packet->now;
 }
 
 /** What elements say of a privilege: flags, and the level, which is 0 without them. */
@@ -66,12 +46,8 @@ static bool update_context(struct pug_etrace_decoder *d)
     flags |= blank->context_flags & (uint8_t) ~(PUG_CTX_LEVEL | PUG_CTX_VMID);
     if (p->has_context) {
         flags |= PUG_CTX_CONTEXT_ID;
-        context_id = (uint32_t)p->context;
-    }
-    if (p->has_context && d->config->asid_vmid) {
-        context_id = p->context & 0xffff;
-        if (flags & PUG_CTX_VMID)
-            vmid = p->context >> 16 & 0x3fff;
+        context_id = pug_etrace_context_id(d->config, p);
+        (void)pug_etrace_vmid(d->config, p, &vmid);
     }
     if (context_id == blank->context_id && vmid == blank->vmid && level == blank->level &&
         flags == blank->context_flags)

@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define NOTIFY_EVENT 6u /* the number of N-Trace's watchpoint event */
-
 /* ---- flow packets ---- */
 
 static void append_outcomes(struct pug_etrace_decoder *d)
@@ -125,7 +123,7 @@ static enum pug_etrace_phase notify(struct pug_etrace_decoder *d)
     if (d->packet->notify) {
         struct pug_element *e = pug_out_push(d->out, PUG_ELEM_EVENT, d->index);
         e->reason = PUG_EVENT_NUMBERED;
-        e->number = NOTIFY_EVENT;
+        e->number = PUG_ETRACE_NOTIFY_EVENT;
     }
     return PUG_ETRACE_PHASE_TIME;
 }
@@ -432,7 +430,7 @@ static void clear(struct pug_etrace_decoder *d)
     d->addresses =
         d->config->full_address_known ? PUG_ETRACE_ADDRESSES_AS_SAID : PUG_ETRACE_ADDRESSES_UNSAID;
     d->unsaid = 0;
-    d->lost = d->started = d->time_known = d->privilege_known = false;
+    d->lost = d->started = d->privilege_known = false;
     d->phase = PUG_ETRACE_PHASE_IDLE;
     d->index = 0;
     pug_etrace_forget(d);
@@ -463,7 +461,7 @@ enum pug_status pug_etrace_decoder_new(const void *config, struct pug_stage *sta
     d->code = stage->code;
     d->isa = d->config->xlen == 64 ? PUG_ISA_RV64 : PUG_ISA_RV32;
     unsigned width = d->config->iaddress_width;
-    d->address_mask = UINT64_MAX >> (64 - (width < d->config->xlen ? width : d->config->xlen));
+    d->address_mask = pug_etrace_address_mask(d->config);
     d->address_bits = (uint8_t)(width - d->config->iaddress_lsb);
     d->rides = d->config->layout == PUG_ETRACE_LAYOUT_STANDARD && !d->config->only_data &&
                d->address_bits > 0 && d->address_bits < 64;

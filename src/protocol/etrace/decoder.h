@@ -173,8 +173,6 @@ struct pug_etrace_decoder {
     bool lost;    /**< trace was lost since the flow ended */
     bool started; /**< NO_SYNC is out */
     uint8_t start_reason;
-    bool time_known;
-    uint64_t time;
 
     enum pug_etrace_phase phase; /**< of the packet in work */
     uint64_t index;
@@ -220,11 +218,7 @@ static inline uint8_t *pug_etrace_predictor_entry(struct pug_etrace_decoder *d, 
 
 static inline uint64_t pug_etrace_canonical(const struct pug_etrace_decoder *d, uint64_t address)
 {
-    address &= d->address_mask;
-    if (!d->config->sign_extend_address)
-        return address;
-    address = (uint64_t)pug_sign_extend(address, d->config->iaddress_width);
-    return d->config->xlen == 32 ? address & UINT32_MAX : address;
+    return pug_etrace_extend(d->config, address & d->address_mask);
 }
 
 /** True: there is one more entry now. */
@@ -300,13 +294,6 @@ enum pug_etrace_phase pug_etrace_report_directly(struct pug_etrace_decoder *d);
 enum pug_etrace_phase pug_etrace_trap(struct pug_etrace_decoder *d);
 
 /* ---- context.c ---- */
-
-#define PUG_ETRACE_PRIVILEGE_U  0u
-#define PUG_ETRACE_PRIVILEGE_S  1u
-#define PUG_ETRACE_PRIVILEGE_M  3u
-#define PUG_ETRACE_PRIVILEGE_D  4u
-#define PUG_ETRACE_PRIVILEGE_VU 5u
-#define PUG_ETRACE_PRIVILEGE_VS 6u
 
 /** The time of the packet in work, if it has one. */
 void pug_etrace_push_time(struct pug_etrace_decoder *d);

@@ -37,7 +37,15 @@ static inline unsigned pug_etrace_return_width(const struct pug_etrace_options *
 }
 
 #define PUG_ETRACE_PRIVILEGES 8u
-#define PUG_ETRACE_LRIDS      64u
+
+#define PUG_ETRACE_PRIVILEGE_U  0u
+#define PUG_ETRACE_PRIVILEGE_S  1u
+#define PUG_ETRACE_PRIVILEGE_M  3u
+#define PUG_ETRACE_PRIVILEGE_D  4u
+#define PUG_ETRACE_PRIVILEGE_VU 5u
+#define PUG_ETRACE_PRIVILEGE_VS 6u
+
+#define PUG_ETRACE_LRIDS 64u
 
 struct pug_etrace_config {
     uint16_t source;
@@ -75,6 +83,50 @@ struct pug_etrace_config {
     bool daddr_bytes;          /**< address differences are in bytes, also of aligned accesses */
     uint32_t data_queue;       /**< accesses that may wait for their instructions */
 };
+
+/** The number of a packet's `notify` as an event: that of N-Trace's watchpoint. */
+#define PUG_ETRACE_NOTIFY_EVENT 6u
+
+/** Bits of an address that there are. */
+static inline uint64_t pug_etrace_address_mask(const struct pug_etrace_config *config)
+{
+    const unsigned width = config->iaddress_width;
+    return UINT64_MAX >> (64 - (width < config->xlen ? width : config->xlen));
+}
+
+/** An address of such bits as the core has it. */
+static inline uint64_t pug_etrace_extend(const struct pug_etrace_config *config, uint64_t address)
+{
+    if (!config->sign_extend_address)
+        return address;
+    address = (uint64_t)pug_sign_extend(address, config->iaddress_width);
+    return config->xlen == 32 ? address & UINT32_MAX : address;
+}
+
+/* What `number` of an exception, and the field context, say. */
+
+static inline uint32_t pug_etrace_exception(const struct pug_etrace_packet *packet)
+{
+    return (uint32_t)packet->ecause | (packet->interrupt ? UINT32_C(1) << 31 : 0);
+}
+
+static inline uint32_t pug_etrace_context_id(const struct pug_etrace_config *config,
+                                             const struct pug_etrace_packet *packet)
+{
+    return config->asid_vmid ? packet->context & 0xffff : (uint32_t)packet->context;
+}
+
+/** False: it says nothing of a virtual machine. */
+static inline bool pug_etrace_vmid(const struct pug_etrace_config *config,
+                                   const struct pug_etrace_packet *packet, uint32_t *vmid)
+{
+    const unsigned privilege = packet->privilege;
+    if (!config->asid_vmid ||
+        (privilege != PUG_ETRACE_PRIVILEGE_VU && privilege != PUG_ETRACE_PRIVILEGE_VS))
+        return false;
+    *vmid = packet->context >> 16 & 0x3fff;
+    return true;
+}
 
 /* config.c */
 enum pug_status pug_etrace_config_new(const struct pug_settings *settings, struct pug_log *log,

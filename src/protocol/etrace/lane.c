@@ -168,6 +168,7 @@ static void go_on(struct pug_etrace_decoder *d, struct pug_etrace_reader *reader
     packet->has_time = packet->gap = false;
     packet->timestamp_bits = payload->timestamp_bits;
     packet->timestamp = payload->timestamp;
+    pug_etrace_take_time(reader);
     d->packet = packet;
     d->phase = phase;
     pug_etrace_go_on(d);
@@ -229,6 +230,7 @@ static void decode_sync(struct pug_etrace_decoder *d, struct pug_etrace_reader *
     packet->address = take(&words, d->address_bits) << config->iaddress_lsb;
     packet->timestamp_bits = payload->timestamp_bits;
     packet->timestamp = payload->timestamp;
+    pug_etrace_take_time(reader);
     d->packet = packet;
     d->index = payload->index;
     d->phase = d->data_complete ? PUG_ETRACE_PHASE_SYNC : pug_etrace_sync(d);

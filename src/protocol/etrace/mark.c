@@ -7,8 +7,8 @@ size_t pug_etrace_marks(const void *config, const void *data, struct pug_mark ma
     const struct pug_etrace_packet *packet = data;
     size_t n = 0;
     (void)config;
-    if (packet->has_time)
-        n = pug_mark_put(marks, n, PUG_MARK_TIMESTAMP, packet->time);
+    if (packet->tells_time)
+        n = pug_mark_put(marks, n, PUG_MARK_TIMESTAMP, packet->now);
     switch (packet->type) {
     case PUG_ETRACE_TRAP: n = pug_mark_put(marks, n, PUG_MARK_EXCEPTION, packet->ecause); break;
     case PUG_ETRACE_SYNC:
@@ -17,7 +17,7 @@ size_t pug_etrace_marks(const void *config, const void *data, struct pug_mark ma
         if (packet->qual_status == PUG_ETRACE_TRACE_LOST)
             n = pug_mark_put(marks, n, PUG_MARK_OVERFLOW, 0);
         return n;
-    default: return 0;
+    default: return n;
     }
     if (packet->has_context)
         n = pug_mark_put(marks, n, PUG_MARK_CONTEXT, packet->context);

@@ -249,6 +249,8 @@ void pug_etrace_reader_reset(void *data)
     struct pug_etrace_reader *reader = data;
     reader->options = reader->config->options;
     reader->unknown_mode = false;
+    reader->time_known = false;
+    reader->now = 0;
     memset(reader->request_sizes, 0, sizeof(reader->request_sizes));
     if (reader->unwrap)
         pug_unwrap_reset(reader->unwrap);
@@ -349,6 +351,24 @@ static void align(struct pug_etrace_reader *reader, struct pug_etrace_carried *p
     payload->lead = 0;
 }
 
+void pug_etrace_take_time(struct pug_etrace_reader *reader)
+{
+    struct pug_etrace_packet *packet = &reader->packet;
+    const unsigned bits = packet->timestamp_bits;
+    const bool own = packet->has_time && reader->options.time_width > bits;
+    packet->tells_time = own || bits > 0;
+    if (!packet->tells_time)
+        return;
+    if (own)
+        reader->now = packet->time;
+    else if (!reader->time_known || bits >= 64)
+        reader->now = packet->timestamp;
+    else
+        reader->now += (packet->timestamp - reader->now) & ((UINT64_C(1) << bits) - 1);
+    reader->time_known = true;
+    packet->now = reader->now;
+}
+
 void pug_etrace_parse_payload(struct pug_etrace_reader *reader, struct pug_etrace_carried *payload)
 {
     if (payload->lead > 0)
@@ -357,6 +377,7 @@ void pug_etrace_parse_payload(struct pug_etrace_reader *reader, struct pug_etrac
     reader->packet.gap = payload->gap;
     reader->packet.timestamp_bits = payload->timestamp_bits;
     reader->packet.timestamp = payload->timestamp;
+    pug_etrace_take_time(reader);
 }
 
 /** The run is whole packets. */
@@ -470,6 +491,8 @@ void pug_etrace_reader_state(const void *data, struct pug_state *state)
     const struct pug_etrace_reader *reader = data;
     pug_etrace_write_options(&reader->options, state);
     pug_state_number(state, reader->unknown_mode);
+    pug_state_number(state, reader->time_known);
+    pug_state_number(state, reader->now);
     pug_state_put(state, reader->request_sizes, sizeof(reader->request_sizes));
     pug_state_number(state, reader->unwrap != NULL);
     if (!reader->unwrap) {

@@ -11,18 +11,21 @@ static inline void pug_etrace_bad(struct pug_etrace_packet *packet, const char *
     packet->problem = problem;
 }
 
+/** Bits of a branch map for a number of branches; 0 stands for 31. */
+static inline unsigned pug_etrace_map_width(unsigned branches)
+{
+    if (branches == 0 || branches > 15)
+        return 31;
+    return branches > 7 ? 15 : branches > 3 ? 7 : branches > 1 ? 3 : 1;
+}
+
 /** A branch map for a number of branches; 0 stands for 31. */
 static inline void pug_etrace_take_map(struct pug_fields *fields, unsigned branches,
                                        struct pug_etrace_packet *packet)
 {
     if (branches == 0)
         branches = 31;
-    unsigned width = branches > 15  ? 31
-                     : branches > 7 ? 15
-                     : branches > 3 ? 7
-                     : branches > 1 ? 3
-                                    : 1;
-    uint32_t map = (uint32_t)pug_fields_take(fields, width);
+    uint32_t map = (uint32_t)pug_fields_take(fields, pug_etrace_map_width(branches));
     packet->branches = (uint8_t)branches;
     packet->branch_map = map & ((UINT32_C(1) << branches) - 1);
 }

@@ -12,7 +12,9 @@ struct pug_etrace_reader {
     struct pug_stage *stage;
     struct pug_etrace_options options; /**< in force */
     uint8_t request_sizes[PUG_ETRACE_LRIDS];
-    bool unknown_mode;         /**< an encoder mode that is not branch trace */
+    bool unknown_mode; /**< an encoder mode that is not branch trace */
+    bool time_known;
+    uint64_t now;              /**< the last time that a packet told */
     struct pug_unwrap *unwrap; /**< where the transport knows no packets */
     struct pug_etrace_packet packet;
     uint8_t aligned[PUG_ETRACE_ROW_PAYLOAD]; /**< of a row, where it does not begin with a byte */
@@ -81,6 +83,12 @@ static inline void pug_etrace_used_payload(struct pug_etrace_reader *reader, str
         reader->stage->stats.bytes -= (uint64_t)(behind - span->at) - (*span->at & 0x1f);
     span->at = behind;
 }
+
+/**
+ * What time reader->packet tells: by its own field, or by what the wrapping carries, whichever
+ * tells more.
+ */
+void pug_etrace_take_time(struct pug_etrace_reader *reader);
 
 /** The packet that it is into reader->packet. */
 void pug_etrace_parse_payload(struct pug_etrace_reader *reader, struct pug_etrace_carried *payload);

@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define INTERRUPT 0x80000000u
-
 static bool is_indirect(const struct pug_insn *insn)
 {
     return insn->type == PUG_INSTR_BR_INDIRECT; /* xRET too */
@@ -126,7 +124,7 @@ enum pug_etrace_phase pug_etrace_trap(struct pug_etrace_decoder *d)
     if (p->thaddr && (d->fresh || !d->synced))
         pug_etrace_push_trace_on(d);
     struct pug_element *e = pug_out_push(d->out, PUG_ELEM_EXCEPTION, d->index);
-    e->number = (uint32_t)p->ecause | (p->interrupt ? INTERRUPT : 0);
+    e->number = pug_etrace_exception(p);
     e->reason = PUG_EXCEPTIONS_RISCV;
     if (known) {
         e->flags |= PUG_ELEM_RET_ADDR;

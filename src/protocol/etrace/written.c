@@ -98,8 +98,6 @@ void pug_etrace_decoder_state(const void *decoder, struct pug_state *state)
     pug_state_number(state, d->started);
     pug_state_number(state, d->started ? 0 : d->start_reason);
     pug_state_number(state, d->started ? d->index : 0); /* the end of the trace has it, too */
-    pug_state_number(state, d->time_known);
-    pug_state_number(state, d->time_known ? d->time : 0);
     pug_state_number(state, d->privilege_known);
     pug_state_number(state, d->privilege_known ? d->privilege : 0);
     pug_state_number(state, d->lost);

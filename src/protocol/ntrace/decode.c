@@ -49,7 +49,7 @@ void pug_ntrace_decoder_reset(void *data)
     pug_ntrace_set_space(d);
     d->started = d->synced = d->pc_known = d->lost = d->gap = false;
     d->was_reset = true;
-    d->ref_known = d->ts_known = false;
+    d->ref_known = false;
     d->full = 0;
     d->branch.valid = false;
     d->stack_count = 0;
@@ -173,7 +173,7 @@ static void begin(struct pug_ntrace_decoder *d)
                     ? pug_ntrace_field_value(d, PUG_NTRACE_HIST)
                     : 1,
     };
-    pug_ntrace_take_time(d);
+    d->tell_time = pug_ntrace_tells_time(message);
     if (!d->flowing)
         return;
     if (type == PUG_NTRACE_RESOURCE_FULL) {

@@ -66,13 +66,12 @@ struct pug_ntrace_decoder {
     bool by_jump;  /**< control came to `pc` by a jump, and nothing ran since */
     bool lost;     /**< messages were lost: the next sync restarts after an overflow */
     bool gap;      /**< a gap ended the flow, which is to be told */
-    bool ref_known, ts_known;
+    bool ref_known;
     uint8_t trap_size; /**< size of an ECALL or EBREAK that was the last instruction, else 0 */
     uint64_t pc;
     uint64_t last; /**< the last instruction that was walked */
     uint64_t ref;  /**< reference of unique addresses */
-    uint64_t ts;
-    int64_t full; /**< halfwords that ResourceFull messages add to the next ICNT */
+    int64_t full;  /**< halfwords that ResourceFull messages add to the next ICNT */
     struct pug_ntrace_branch branch;
     uint64_t *stack; /**< ring of return addresses, config->stack_depth of them */
     uint32_t stack_top, stack_count;
@@ -137,9 +136,6 @@ static inline uint64_t pug_ntrace_field_value(const struct pug_ntrace_decoder *d
     return d->message->field[name];
 }
 
-/** Is the message a sample of where the hart is, no more? */
-bool pug_ntrace_is_sample(const struct pug_ntrace_decoder *d);
-
 /** The address of a FADDR. */
 uint64_t pug_ntrace_full_address(const struct pug_ntrace_decoder *d, uint64_t value);
 
@@ -151,9 +147,6 @@ void pug_ntrace_land_at(struct pug_ntrace_decoder *d, uint64_t address);
 
 /** The code map is to read in the context in force. */
 void pug_ntrace_set_space(struct pug_ntrace_decoder *d);
-
-/** The message's timestamp, to be told when it lands. */
-void pug_ntrace_take_time(struct pug_ntrace_decoder *d);
 
 /** The message's timestamp, if there is one to tell. */
 void pug_ntrace_push_time(struct pug_ntrace_decoder *d);

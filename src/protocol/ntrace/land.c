@@ -7,8 +7,6 @@
 
 #include <stdio.h>
 
-enum format { FORMAT_PRIVILEGE = 0, FORMAT_SCONTEXT = 2, FORMAT_HCONTEXT = 3 };
-
 /* ---- what the fields mean ---- */
 
 void pug_ntrace_set_space(struct pug_ntrace_decoder *d)
@@ -16,56 +14,20 @@ void pug_ntrace_set_space(struct pug_ntrace_decoder *d)
     pug_codemap_element_space(d->stage->code, &d->stage->out.blank, PUG_SPACE_ANY);
 }
 
-/** An address as it is used: of the hart's width, sign-extended where fewer bits are traced. */
-static uint64_t canonical(const struct pug_ntrace_decoder *d, uint64_t address)
-{
-    unsigned unused = 64u - d->config->addr_bits;
-    if (d->config->addr_bits < d->config->xlen)
-        address = (uint64_t)((int64_t)(address << unused) >> unused);
-    return address & d->mask;
-}
-
 uint64_t pug_ntrace_full_address(const struct pug_ntrace_decoder *d, uint64_t value)
 {
-    return canonical(d, value << 1);
+    return pug_ntrace_canonical(d->config, value << 1);
 }
 
 uint64_t pug_ntrace_unique_address(const struct pug_ntrace_decoder *d, uint64_t value)
 {
-    return canonical(d, d->ref ^ (value << 1));
+    return pug_ntrace_canonical(d->config, d->ref ^ (value << 1));
 }
 
 static void set_reference(struct pug_ntrace_decoder *d, uint64_t address)
 {
     d->ref = address;
     d->ref_known = true;
-}
-
-/** Timestamps of sync messages are absolute, the others differences from the last one. */
-void pug_ntrace_take_time(struct pug_ntrace_decoder *d)
-{
-    d->tell_time = false;
-    if (!pug_ntrace_has(d->message, PUG_NTRACE_TSTAMP))
-        return;
-    bool absolute = pug_ntrace_is_sync(d->message->type) ||
-                    (d->config->sifive && d->message->type == PUG_NTRACE_ICT_SYNC);
-    uint64_t stamp = pug_ntrace_field_value(d, PUG_NTRACE_TSTAMP), before = d->ts;
-    unsigned width = d->config->ts_width;
-    if (!absolute && !d->ts_known)
-        return;
-    if (!absolute && !d->config->sifive) {
-        d->ts += stamp;
-    } else {
-        uint64_t wrap = width ? UINT64_C(1) << width : 0;
-        uint64_t low = absolute ? stamp : stamp ^ before;
-        d->ts = wrap ? (before & ~(wrap - 1)) | (low & (wrap - 1)) : low;
-        if (!d->ts_known)
-            d->ts = stamp;
-        else if (wrap && d->ts < before)
-            d->ts += wrap;
-    }
-    d->ts_known = true;
-    d->tell_time = true;
 }
 
 /* ---- elements ---- */
@@ -83,7 +45,7 @@ static void push_no_sync(struct pug_ntrace_decoder *d, enum pug_unsync reason)
 void pug_ntrace_push_time(struct pug_ntrace_decoder *d)
 {
     if (d->tell_time)
-        push(d, PUG_ELEM_TIMESTAMP)->timestamp = d->ts;
+        push(d, PUG_ELEM_TIMESTAMP)->timestamp = d->message->now;
     d->tell_time = false;
 }
 
@@ -115,11 +77,11 @@ static void push_context(struct pug_ntrace_decoder *d)
     blank->level = (int8_t)(process >> 2 & 3);
     blank->context_flags |= PUG_CTX_LEVEL;
     switch (process & 3) {
-    case FORMAT_SCONTEXT:
+    case PUG_NTRACE_FORMAT_SCONTEXT:
         blank->context_id = context;
         blank->context_flags |= PUG_CTX_CONTEXT_ID;
         break;
-    case FORMAT_HCONTEXT:
+    case PUG_NTRACE_FORMAT_HCONTEXT:
         blank->vmid = context;
         blank->context_flags |= PUG_CTX_VMID;
         break;
@@ -149,8 +111,8 @@ static void push_data_acquisition(struct pug_ntrace_decoder *d)
     data->sw_bits = d->config->sifive ? data_size(8 * (4 - (unsigned)(tag & 3)))
                                       : data_size(d->message->data_bits);
     data->value = pug_ntrace_field_value(d, PUG_NTRACE_DATA);
-    if (d->ts_known) {
-        data->timestamp = d->ts;
+    if (d->message->time_known) {
+        data->timestamp = d->message->now;
         data->flags |= PUG_ELEM_HAS_TS;
     }
 }
@@ -244,26 +206,18 @@ static void restart(struct pug_ntrace_decoder *d, uint64_t address)
     d->lost = false;
 }
 
-/** The pre-1.0 dialect: a sync message that tells where the hart is now and then, no more. */
-bool pug_ntrace_is_sample(const struct pug_ntrace_decoder *d)
-{
-    return d->config->sifive && pug_ntrace_is_sync(d->message->type) &&
-           pug_ntrace_field_value(d, PUG_NTRACE_SYNC) == 15;
-}
-
 /** Elements that a sync message gives by its reason when the flow was known before. */
 static void push_reason(struct pug_ntrace_decoder *d, bool discontinuity)
 {
-    const uint32_t restarts = 1u << 1 | 1u << 3 | 1u << 5 | 1u << 7 | 1u << 9;
     uint64_t reason = pug_ntrace_field_value(d, PUG_NTRACE_SYNC);
-    if (restarts >> reason & 1 || discontinuity) {
+    if (PUG_NTRACE_RESTARTS >> reason & 1 || discontinuity) {
         push_trace_on(d);
-    } else if (reason == 0) {
+    } else if (reason == PUG_NTRACE_SYNC_TRIGGER) {
         push(d, PUG_ELEM_EVENT)->reason = PUG_EVENT_TRIGGER;
-    } else if (reason == 6) {
+    } else if (reason == PUG_NTRACE_SYNC_WATCHPOINT) {
         struct pug_element *event = push(d, PUG_ELEM_EVENT);
         event->reason = PUG_EVENT_NUMBERED;
-        event->number = 6;
+        event->number = PUG_NTRACE_SYNC_WATCHPOINT;
     }
 }
 
@@ -286,7 +240,7 @@ static void land_sample(struct pug_ntrace_decoder *d, uint64_t address)
 static void land_sync(struct pug_ntrace_decoder *d)
 {
     uint64_t address = pug_ntrace_full_address(d, pug_ntrace_field_value(d, PUG_NTRACE_ADDR));
-    if (pug_ntrace_is_sample(d)) {
+    if (pug_ntrace_is_sample(d->config, d->message)) {
         land_sample(d, address);
         return;
     }
@@ -306,27 +260,15 @@ static void land_sync(struct pug_ntrace_decoder *d)
     restart(d, address);
 }
 
-/** What the in-circuit trace of the pre-1.0 dialect tells of, by CKSRC. */
-enum cksrc {
-    CKSRC_CONTROL = 0,
-    CKSRC_TRIGGER = 8,
-    CKSRC_CALL = 9,
-    CKSRC_EXCEPTION = 10,
-    CKSRC_INTERRUPT = 11,
-    CKSRC_CONTEXT = 13,
-    CKSRC_WATCHPOINT = 14,
-    CKSRC_PC_SAMPLE = 15
-};
-
 static const uint8_t ict_kinds[16] = {
-    [CKSRC_CONTROL] = PUG_EVENT_CONTROL,
-    [CKSRC_TRIGGER] = PUG_EVENT_TRIGGER,
-    [CKSRC_CALL] = PUG_EVENT_CALL,
-    [CKSRC_EXCEPTION] = PUG_EVENT_EXCEPTION,
-    [CKSRC_INTERRUPT] = PUG_EVENT_INTERRUPT,
-    [CKSRC_CONTEXT] = PUG_EVENT_CONTEXT,
-    [CKSRC_WATCHPOINT] = PUG_EVENT_WATCHPOINT,
-    [CKSRC_PC_SAMPLE] = PUG_EVENT_PC_SAMPLE,
+    [PUG_NTRACE_CKSRC_CONTROL] = PUG_EVENT_CONTROL,
+    [PUG_NTRACE_CKSRC_TRIGGER] = PUG_EVENT_TRIGGER,
+    [PUG_NTRACE_CKSRC_CALL] = PUG_EVENT_CALL,
+    [PUG_NTRACE_CKSRC_EXCEPTION] = PUG_EVENT_EXCEPTION,
+    [PUG_NTRACE_CKSRC_INTERRUPT] = PUG_EVENT_INTERRUPT,
+    [PUG_NTRACE_CKSRC_CONTEXT] = PUG_EVENT_CONTEXT,
+    [PUG_NTRACE_CKSRC_WATCHPOINT] = PUG_EVENT_WATCHPOINT,
+    [PUG_NTRACE_CKSRC_PC_SAMPLE] = PUG_EVENT_PC_SAMPLE,
 };
 
 /** What CKDATA1 or, of a control message alone, CKDATA0 says. */
@@ -349,7 +291,7 @@ static void land_ict(struct pug_ntrace_decoder *d)
     uint64_t more = pug_ntrace_field_value(d, PUG_NTRACE_CKDATA1);
     bool two = pug_ntrace_has(d->message, PUG_NTRACE_CKDATA1);
     bool full = d->message->type == PUG_NTRACE_ICT_SYNC;
-    bool located = (kind != CKSRC_CONTROL || two) && (full || d->ref_known);
+    bool located = (kind != PUG_NTRACE_CKSRC_CONTROL || two) && (full || d->ref_known);
     if (!d->config->sifive)
         return;
     if (located)
@@ -361,9 +303,9 @@ static void land_ict(struct pug_ntrace_decoder *d)
         event->start = d->ref;
         event->flags |= PUG_ELEM_HAS_ADDRESS;
     }
-    if (kind == CKSRC_CALL && two && located)
+    if (kind == PUG_NTRACE_CKSRC_CALL && two && located)
         set_reference(d, event->end = pug_ntrace_unique_address(d, more));
-    else if (kind != CKSRC_CALL && (two || kind == CKSRC_CONTROL))
+    else if (kind != PUG_NTRACE_CKSRC_CALL && (two || kind == PUG_NTRACE_CKSRC_CONTROL))
         set_ict_data(event, two ? more : data);
 }
 

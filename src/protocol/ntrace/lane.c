@@ -146,16 +146,16 @@ static inline bool begin(struct pug_ntrace_decoder *d, const struct usual *usual
         d->full = 0;
     d->branch = (struct pug_ntrace_branch){
         .valid = !full, .type = usual->type, .icnt = usual->icnt, .hist = usual->hist};
-    d->tell_time = usual->stamped && d->ts_known;
-    d->ts += d->tell_time ? usual->stamp : 0;
     return true;
 }
 
 /** It was walked. */
-static inline void land(struct pug_ntrace_decoder *d, const struct usual *usual)
+static inline void land(struct pug_ntrace_reader *reader, struct pug_ntrace_decoder *d,
+                        const struct usual *usual)
 {
-    if (d->tell_time)
-        pug_ntrace_push_time(d);
+    if (usual->stamped && reader->time_known)
+        pug_out_push(&d->stage->out, PUG_ELEM_TIMESTAMP, d->index)->timestamp = reader->now +=
+            usual->stamp;
     if (usual->type == PUG_NTRACE_RESOURCE_FULL)
         d->full -= d->walk.passed;
     else if (usual->type != PUG_NTRACE_DIRECT_BRANCH && d->ref_known)
@@ -169,6 +169,7 @@ static enum pug_response go_on(struct pug_ntrace_reader *reader, struct pug_ntra
     struct pug_packet packet;
     (void)pug_ntrace_read(reader, span, &packet);
     d->message = packet.data;
+    d->tell_time = pug_ntrace_tells_time(d->message);
     d->now = d->branch;
     d->now.valid = true;
     d->phase = walked == PUG_NTRACE_WAITS ? PUG_NTRACE_PHASE_WALK : PUG_NTRACE_PHASE_FAIL;
@@ -210,7 +211,7 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
             d->shows = false;
             if (walked != PUG_NTRACE_WALKED)
                 return go_on(reader, d, span, walked);
-            land(d, &usual);
+            land(reader, d, &usual);
             if (meeting.keeps && !usual.stamped)
                 pug_ntrace_keep(d, &meeting);
             may_repeat = pug_ntrace_may_repeat(d);

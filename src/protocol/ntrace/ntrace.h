@@ -41,6 +41,51 @@ struct pug_ntrace_config {
     int64_t walk_limit;   /**< most halfwords of code that one message may cover */
 };
 
+/** An address as it is used: of the hart's width, sign-extended where fewer bits are traced. */
+static inline uint64_t pug_ntrace_canonical(const struct pug_ntrace_config *config,
+                                            uint64_t address)
+{
+    const unsigned unused = 64u - config->addr_bits;
+    if (config->addr_bits < config->xlen)
+        address = (uint64_t)((int64_t)(address << unused) >> unused);
+    return config->xlen == 32 ? address & UINT32_MAX : address;
+}
+
+/** Does the message tell a time, with its TSTAMP? Then it is `now`. */
+static inline bool pug_ntrace_tells_time(const struct pug_ntrace_packet *packet)
+{
+    return packet->time_known && packet->type != PUG_NTRACE_BAD &&
+           pug_ntrace_has(packet, PUG_NTRACE_TSTAMP);
+}
+
+/** The pre-1.0 dialect: a sync message that tells where the hart is now and then, no more. */
+static inline bool pug_ntrace_is_sample(const struct pug_ntrace_config *config,
+                                        const struct pug_ntrace_packet *packet)
+{
+    return config->sifive && pug_ntrace_is_sync(packet->type) &&
+           packet->field[PUG_NTRACE_SYNC] == 15;
+}
+
+/** Reasons of sync messages (SYNC) that are events … */
+enum { PUG_NTRACE_SYNC_TRIGGER = 0, PUG_NTRACE_SYNC_WATCHPOINT = 6 };
+/** … and, a bit each, that begin the trace anew. */
+#define PUG_NTRACE_RESTARTS (1u << 1 | 1u << 3 | 1u << 5 | 1u << 7 | 1u << 9)
+
+/** What CONTEXT of Ownership is, by FORMAT. */
+enum { PUG_NTRACE_FORMAT_SCONTEXT = 2, PUG_NTRACE_FORMAT_HCONTEXT = 3 };
+
+/** What the in-circuit trace of the pre-1.0 dialect tells of, by CKSRC. */
+enum pug_ntrace_cksrc {
+    PUG_NTRACE_CKSRC_CONTROL = 0,
+    PUG_NTRACE_CKSRC_TRIGGER = 8,
+    PUG_NTRACE_CKSRC_CALL = 9,
+    PUG_NTRACE_CKSRC_EXCEPTION = 10,
+    PUG_NTRACE_CKSRC_INTERRUPT = 11,
+    PUG_NTRACE_CKSRC_CONTEXT = 13,
+    PUG_NTRACE_CKSRC_WATCHPOINT = 14,
+    PUG_NTRACE_CKSRC_PC_SAMPLE = 15
+};
+
 enum pug_status pug_ntrace_config_new(const struct pug_settings *settings, struct pug_log *log,
                                       void **config);
 void pug_ntrace_config_free(void *config);

@@ -47,6 +47,8 @@ void pug_ntrace_reader_reset(void *data)
     reader->src = config->src_id;
     reader->count = 0;
     reader->kept = 0;
+    reader->time_known = false;
+    reader->now = 0;
 }
 
 /* ---- fields ---- */
@@ -191,6 +193,38 @@ static enum pug_ntrace_problem parse(struct pug_ntrace_reader *reader, const uin
     return PUG_NTRACE_GOOD;
 }
 
+/* ---- times ---- */
+
+/** An absolute time, of `width` bits where it wraps: less than before is one wrap. */
+static uint64_t extend(uint64_t before, uint64_t stamp, unsigned width)
+{
+    const uint64_t wrap = width ? UINT64_C(1) << width : 0;
+    if (!wrap)
+        return stamp;
+    const uint64_t time = (before & ~(wrap - 1)) | (stamp & (wrap - 1));
+    return time < before ? time + wrap : time;
+}
+
+/** Timestamps of sync messages are absolute, the others differences from the last one. */
+static void take_time(struct pug_ntrace_reader *reader)
+{
+    const struct pug_ntrace_packet *packet = &reader->packet;
+    const struct pug_ntrace_config *config = reader->config;
+    const bool absolute =
+        pug_ntrace_is_sync(packet->type) || (config->sifive && packet->type == PUG_NTRACE_ICT_SYNC);
+    const uint64_t stamp = packet->field[PUG_NTRACE_TSTAMP], before = reader->now;
+    if (!pug_ntrace_has(packet, PUG_NTRACE_TSTAMP) || (!absolute && !reader->time_known))
+        return;
+    if (!reader->time_known)
+        reader->now = stamp;
+    else if (absolute)
+        reader->now = extend(before, stamp, config->ts_width);
+    else
+        reader->now =
+            config->sifive ? extend(before, stamp ^ before, config->ts_width) : before + stamp;
+    reader->time_known = true;
+}
+
 /* ---- what is given out ---- */
 
 static bool give(struct pug_ntrace_reader *reader, struct pug_packet *packet, uint32_t flags,
@@ -202,6 +236,8 @@ static bool give(struct pug_ntrace_reader *reader, struct pug_packet *packet, ui
                                   .raw_size = (uint32_t)raw_size,
                                   .type = reader->packet.type,
                                   .flags = flags};
+    reader->packet.time_known = reader->time_known;
+    reader->packet.now = reader->now;
     reader->packet.gap = reader->gap && flags & PUG_PACKET_DECODE;
     reader->gap &= !reader->packet.gap;
     reader->count++;
@@ -251,7 +287,7 @@ static bool is_point(const struct pug_ntrace_config *config, const struct pug_nt
         return false;
     if (packet->type == PUG_NTRACE_ICT || packet->type == PUG_NTRACE_ICT_SYNC)
         return packet->field[PUG_NTRACE_CKDF] <= 1 && kinds >> packet->field[PUG_NTRACE_CKSRC] & 1;
-    return pug_ntrace_is_sync(packet->type) && packet->field[PUG_NTRACE_SYNC] == 15;
+    return pug_ntrace_is_sample(config, packet);
 }
 
 /**
@@ -262,12 +298,11 @@ static bool starts_trace(const struct pug_ntrace_config *config,
                          const struct pug_ntrace_packet *packet, enum pug_ntrace_problem problem,
                          unsigned extra)
 {
-    const uint32_t reasons = 1u << 1 | 1u << 3 | 1u << 5 | 1u << 7 | 1u << 9;
     if (problem != PUG_NTRACE_GOOD || extra > 1)
         return false;
-    return is_point(config, packet) ||
-           (pug_ntrace_is_sync(packet->type) && reasons >> packet->field[PUG_NTRACE_SYNC] & 1 &&
-            packet->field[PUG_NTRACE_ICNT] == 0);
+    return is_point(config, packet) || (pug_ntrace_is_sync(packet->type) &&
+                                        PUG_NTRACE_RESTARTS >> packet->field[PUG_NTRACE_SYNC] & 1 &&
+                                        packet->field[PUG_NTRACE_ICNT] == 0);
 }
 
 /** Is the message this source's? Where nobody said which SRC is, the first one is. */
@@ -300,6 +335,7 @@ static bool finish(struct pug_ntrace_reader *reader, struct pug_packet *packet, 
     }
     if (problem != PUG_NTRACE_GOOD)
         return give_bad(reader, packet, problem, raw, raw_size);
+    take_time(reader);
     uint32_t sync = pug_ntrace_is_sync(reader->packet.type) ? PUG_PACKET_SYNC : 0;
     return give(reader, packet, PUG_PACKET_MONITOR | PUG_PACKET_DECODE | sync, raw, raw_size);
 }

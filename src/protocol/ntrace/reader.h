@@ -29,6 +29,8 @@ struct pug_ntrace_reader {
     bool gap; /* messages may be missing before the next one that is given */
     uint16_t src;
     uint64_t count; /* messages */
+    bool time_known;
+    uint64_t now; /* the time of the last TSTAMP */
 
     uint64_t index; /* of the message underway */
     uint32_t kept;  /* bytes of it from earlier runs, in `raw` */

@@ -13,6 +13,8 @@ void pug_ntrace_reader_state(const void *data, struct pug_state *state)
     pug_state_number(state, reader->gap);
     pug_state_number(state, reader->src_locked);
     pug_state_number(state, reader->src_locked ? reader->src : 0u);
+    pug_state_number(state, reader->time_known);
+    pug_state_number(state, reader->now);
     if (!inside)
         return;
     pug_state_number(state, reader->first);
@@ -65,8 +67,6 @@ void pug_ntrace_decoder_state(const void *data, struct pug_state *state)
     pug_state_number(state, !d->started && d->was_reset);
     pug_state_number(state, d->index);
     pug_state_number(state, d->lost);
-    pug_state_number(state, d->ts_known);
-    pug_state_number(state, d->ts_known ? d->ts : 0);
     pug_state_number(state, d->synced);
     if (d->synced)
         put_flow(d, state);

@@ -62,7 +62,7 @@ struct pug_ctm_decoder {
     const struct pug_osd_config *config;
     struct pug_stage *stage;
     struct ctm_search *search;
-    struct pug_osd_clock clock;
+    uint64_t now; /* the last event's time; UINT64_MAX: none came */
     bool started;
     bool flowing; /* control is known to have been at `npc` */
     bool told_program;

@@ -35,7 +35,7 @@ void pug_osd_ctm_decoder_reset(void *data)
 {
     struct pug_ctm_decoder *d = data;
     d->stage->out.blank = (struct pug_element){.source = d->stage->source, .isa = PUG_ISA_UNKNOWN};
-    d->clock = (struct pug_osd_clock){0};
+    d->now = UINT64_MAX;
     d->started = d->flowing = d->told_program = false;
     d->index = 0;
     d->phase = PUG_CTM_IDLE;
@@ -159,7 +159,7 @@ static enum pug_ctm_phase push_begin(struct pug_ctm_decoder *d)
         push(d, PUG_ELEM_UNKNOWN);
     d->started = true;
     if (d->new_time)
-        push(d, PUG_ELEM_TIMESTAMP)->timestamp = d->clock.time;
+        push(d, PUG_ELEM_TIMESTAMP)->timestamp = d->now;
     return find_way(d);
 }
 
@@ -215,11 +215,10 @@ enum pug_response pug_osd_ctm_resume(void *data)
 
 static void begin_event(struct pug_ctm_decoder *d, const struct pug_osd_packet *event)
 {
-    uint64_t before = d->clock.time;
-    bool first = !d->clock.started;
     d->event = *event;
     d->flowing &= !event->gap;
-    d->new_time = pug_osd_clock_extend(&d->clock, event->timestamp) != before || first;
+    d->new_time = event->now != d->now;
+    d->now = event->now;
     d->phase = PUG_CTM_BEGIN;
 }
 

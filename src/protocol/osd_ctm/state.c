@@ -6,7 +6,7 @@
 void pug_osd_ctm_decoder_state(const void *data, struct pug_state *state)
 {
     const struct pug_ctm_decoder *d = data;
-    pug_osd_clock_state(&d->clock, state);
+    pug_state_number(state, d->now);
     pug_state_number(state, d->started);
     pug_state_number(state, d->told_program);
     pug_state_number(state, d->index);

@@ -27,7 +27,6 @@ void pug_osd_stm_decoder_free(void *decoder)
 void pug_osd_stm_decoder_reset(void *data)
 {
     struct pug_osd_stm_decoder *d = data;
-    d->clock = (struct pug_osd_clock){0};
     d->stage->out.blank = (struct pug_element){.source = d->stage->source};
 }
 
@@ -60,7 +59,7 @@ static void fill_event(struct pug_osd_stm_decoder *d, const struct pug_osd_packe
     PUG_SW_MASTER(element) = event->source & LOCAL_ADDRESS;
     PUG_SW_CHANNEL(element) = event->id;
     element->flags = PUG_ELEM_HAS_TS;
-    element->timestamp = pug_osd_clock_extend(&d->clock, event->timestamp);
+    element->timestamp = event->now;
 }
 
 static void fill_overflow(struct pug_osd_stm_decoder *d, const struct pug_osd_packet *overflow)

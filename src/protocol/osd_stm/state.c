@@ -6,6 +6,5 @@
 void pug_osd_stm_decoder_state(const void *data, struct pug_state *state)
 {
     const struct pug_osd_stm_decoder *d = data;
-    pug_osd_clock_state(&d->clock, state);
     pug_state_number(state, d->waiting.index);
 }

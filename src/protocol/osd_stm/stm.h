@@ -10,7 +10,6 @@ extern const struct pug_osd_module pug_osd_stm_module;
 struct pug_osd_stm_decoder {
     const struct pug_osd_config *config;
     struct pug_stage *stage;
-    struct pug_osd_clock clock;
     struct pug_element waiting; /* made, but not pushed */
 };
 
