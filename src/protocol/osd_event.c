@@ -228,6 +228,15 @@ static void append(struct osd_reader *reader, uint64_t index, const struct pug_o
     reader->piece_count += words;
 }
 
+/** Packets may be missing: the event's last piece may be one of them, and what follows another's.
+ */
+static void lose_pieces(struct osd_reader *reader)
+{
+    reader->packet.count = (uint16_t)reader->piece_count;
+    complain(reader, PUG_OSD_LOST_LAST, reader->piece_index);
+    reader->piece_count = 0;
+}
+
 /** A piece that others follow. True: something is wrong, and it is to be told. */
 static bool take_piece(struct osd_reader *reader, uint64_t index, const struct pug_run *run)
 {
@@ -355,6 +364,8 @@ bool pug_osd_read(void *data, struct pug_span *span, struct pug_packet *packet)
     size_t words = (size_t)(span->end - at) / 2;
     uint64_t index = pug_span_index(span);
     span->at = span->end;
+    if (span->run->gap && reader->piece_count > 0)
+        lose_pieces(reader);
     if (words < PUG_OSD_HEADER)
         return false;
     struct pug_osd_packet *event = &reader->packet;
