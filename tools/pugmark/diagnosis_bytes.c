@@ -23,9 +23,8 @@ void diagnosis_list_ids(const struct input *input, const struct pug_survey *surv
         if (bytes == 0)
             continue;
         const bool more = survey->bytes < input->trace_whole || (begin && !id->described);
-        at +=
-            (size_t)snprintf(text + at, size - at, "%s 0x%02x (%s%s bytes)", listed++ ? "," : "",
-                             id->id, more ? "at least " : "", diagnosis_grouped(bytes, number));
+        at += (size_t)snprintf(text + at, size - at, "%s 0x%02x (%s%s bytes)", listed++ ? "," : "",
+                               id->id, more ? "at least " : "", diagnosis_grouped(bytes, number));
     }
     if (listed == 0)
         at += (size_t)snprintf(text + at, size - at, " none");
