@@ -216,3 +216,91 @@ pages() {
 }
 input=(--protocol itm pages)
 each_way pages
+# ---- N-Trace: times are differences from the last one; addresses have fewer bits than the hart ----
+{
+    printf '\x24\x0d\x00\x00\x00\x00\x80\x05\xa0\x3f' # 0 ProgTraceSync: FADDR 0xc0000000; TSTAMP 1000
+    printf '\x08\xb8\x54\xec\x09\x17'                 # 10 Ownership: scontext 0x5dab; TSTAMP 5
+    printf '\x08\x9c\x0f'                             # 16 Ownership: hcontext 7
+    printf '\x08\x90\x13'                             # 19 Ownership: no context, privilege only
+    printf '\x10\x09\x00\x09\x3f'                     # 22 IndirectBranch: BTYPE 2, an exception; TSTAMP 15
+    printf '\x24\x19\x00\x08\x00\x00\x80\x05\x40\x7f' # 27 ProgTraceSync: a watchpoint; TSTAMP 2000
+    printf '\x24\x01\x00\x08\x00\x00\x80\x05\x68\x7f' # 37 ProgTraceSync: an external trigger; TSTAMP 2010
+    head -c 3000 /dev/zero | tr '\0' '\377'
+    printf '\x10\x01\x00\x09\x53' # 3047 IndirectBranch: TSTAMP 20
+} >ntrace
+ntrace() {
+    found "--time 1" "0 00 1000"
+    found "--time 1001" "10 00 1005"
+    found "--time 1006" "22 00 1020"
+    found "--time 2001" "37 00 2010"
+    found "--time 2011" "3047 00 2030"
+    missing "--time 2031"
+    missing "--elapsed 5" # they are no local times
+    found "--context 0x5dab" "10 00 0x5dab"
+    missing "--context 9"
+    missing "--context 7"
+    found "--vmid 7" "16 00 0x7"
+    found "--exception 2" "22 00 2"
+    found "--event 6" "27 00 6"
+    found "--trigger" "37 00 0"
+    found "--address 0xffffffffc0000000" "0 00 0xffffffffc0000000"
+    missing "--address 0xc0000000"
+}
+input=(--protocol ntrace --transport plain --set xlen=64 --set addr_bits=32 ntrace)
+each_way ntrace
+
+# The pre-1.0 dialect: the bits that changed, of clocks that wrap, here after 12.
+{
+    printf '\x24\x0d\x00\x81\xc0\xff' # 0 ProgTraceSync: TSTAMP 0xff0
+    printf '\x08\x89\x3f'             # 6 Ownership: TSTAMP 0xf
+    printf '\x08\x89\xfc\xff'         # 9 Ownership: TSTAMP 0xfff
+    head -c 3000 /dev/zero | tr '\0' '\377'
+    printf '\x08\x89\x0f'         # 3013 Ownership: TSTAMP 3
+    printf '\x24\x09\x00\x81\x0b' # 3016 ProgTraceSync: TSTAMP 2
+} >pre
+pre() {
+    found "--time 0xff1" "6 00 4095"
+    found "--time 4096" "9 00 4096"
+    found "--time 4097" "3013 00 4099"
+    found "--time 4100" "3016 00 8194"
+}
+input=(--protocol ntrace --transport plain --set dialect=sifive-pre1 --set ts_width=12 pre)
+each_way pre
+
+# ---- E-Trace: times in the encapsulation, of 16 bits; a packet that notifies ----
+printf '%s\n' 'xlen = 64' 'iaddress_width_p = 64' 'iaddress_lsb_p = 1' 'srcid_bits = 0' 'timestamp_bytes = 2' >etrace.params
+{
+    echo 'packet 1 0 630004 time=0xfff0'   # 0
+    echo 'packet 1 0 01 time=0xffff'       # 6
+    echo 'packet 1 0 0220000000000000fe'   # 10 format 2, notify
+    for ((i = 0; i < 1500; i++)); do echo 'packet 1 0 01'; done
+    echo 'packet 1 0 01 time=3'            # 3020
+} >lines
+"$pugmark" encode --set timestamp_bytes=2 --output etrace lines || fail "encode"
+etrace() {
+    found "--time 1" "0 00 65520"
+    found "--time 65521" "6 00 65535"
+    found "--time 65536" "3020 00 65539"
+    missing "--time 65540"
+    found "--event 6" "10 00 6"
+    found "--address 0x1000" "0 00 0x1000"
+}
+input=(--protocol etrace --params etrace.params --transport encapsulation etrace)
+each_way etrace
+
+# ---- Open SoC Debug: clocks of 32 bits wrap ----
+{
+    echo 'ctm 1 64 0xfffffff0 0x1000 0x2000 0'
+    for ((i = 0; i < 100; i++)); do echo 'ctm 1 64 0xfffffff1 0x1000 0x2000 0'; done
+    echo 'ctm 1 64 5 0x1000 0x2000 0'
+    echo 'ctm 1 64 4 0x1000 0x2000 0'
+} >lines
+"$pugmark" encode --format osd --output osd lines || fail "encode"
+size=$(($(stat -c %s osd) / 103))
+osd() {
+    found "--time 1" "0 01 4294967280"
+    found "--time 4294967282" "$((101 * size)) 01 4294967301"
+    found "--time 4294967302" "$((102 * size)) 01 8589934596"
+}
+input=(--protocol osd-ctm --set src_id=1 osd)
+each_way osd

@@ -5,6 +5,7 @@
  */
 #include "support/again.h"
 #include "support/etrace_round.h"
+#include "support/marks_check.h"
 #include "support/state_check.h"
 
 #include <inttypes.h>
@@ -274,12 +275,28 @@ static void test_states(void **state)
     assert_true(begun > 60 && met > begun * 9 / 10 && slowest < 4096);
 }
 
+static void test_marks(void **state)
+{
+    struct marks_found found = {0};
+    (void)state;
+    for (uint64_t seed = 9001; seed <= 9060; seed++) {
+        struct etrace_round round;
+        etrace_round_record(&round, seed);
+        struct stream_run run = run_of(&round, seed);
+        marks_check(&run, &found);
+        pug_image_free(run.image);
+        etrace_round_free(&round);
+    }
+    assert_true(found.counts[PUG_MARK_TIMESTAMP] > 0 && found.counts[PUG_MARK_EXCEPTION] > 0 &&
+                found.counts[PUG_MARK_EVENT] > 0 && found.counts[PUG_MARK_CONTEXT] > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_splits_waits_damage),
         cmocka_unit_test(test_fast),       cmocka_unit_test(test_again),
-        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_states),     cmocka_unit_test(test_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "recorder/ntrace.h"
 #include "recorder/riscv_program.h"
 #include "support/again.h"
+#include "support/marks_check.h"
 #include "support/ntrace_stream.h"
 #include "support/state_check.h"
 
@@ -106,14 +107,16 @@ static void interfere(struct round *round)
     uint64_t pc = round->run.pc;
     bool pair = round->run.previous.kind == PUG_RV_CONSTANT;
     uint32_t context = rec_random_below(&round->random, 1000);
+    const bool odd = context % 2;
+    const unsigned format = round->options.sifive ? 3 : 2; /* what `context` is */
     uint64_t data = rec_random(&round->random) >> rec_random_below(&round->random, 64);
     switch (rec_random_below(&round->random, 8)) {
     case 0:
     case 1:
         if (pair) /* an encoder may tell it or not */
             return;
-        rec_ntrace_sync(encoder, 2, pc, false);
-        expect(&round->flow, "@sync 2 %" PRIx64 " 0", pc);
+        rec_ntrace_sync(encoder, odd ? 2 : 0, pc, false);
+        expect(&round->flow, "@sync %u %" PRIx64 " 0", odd ? 2 : 0, pc);
         break;
     case 2:
         rec_ntrace_stop(encoder, 4);
@@ -130,8 +133,8 @@ static void interfere(struct round *round)
         start(round, 7);
         break;
     case 4:
-        rec_ntrace_ownership(encoder, 2, 1, false, context);
-        expect(&round->beside, "@own 2 1 0 %x", context);
+        rec_ntrace_ownership(encoder, format, 1, false, context);
+        expect(&round->beside, "@own %u 1 0 %x", format, context);
         break;
     case 5:
         rec_ntrace_data(encoder, context, data);
@@ -379,6 +382,24 @@ static void test_states(void **state)
     assert_true(met_damaged > begun * 3 / 4);
 }
 
+static void test_marks(void **state)
+{
+    struct marks_found found = {0};
+    (void)state;
+    for (uint64_t seed = 5001; seed <= 5060; seed++) {
+        struct round round;
+        struct settings list;
+        record(&round, seed);
+        struct stream_run run = run_of(&round, &list, seed);
+        marks_check(&run, &found);
+        pug_image_free(run.image);
+        round_free(&round);
+    }
+    assert_true(found.counts[PUG_MARK_TIMESTAMP] > 0 && found.counts[PUG_MARK_EXCEPTION] > 0 &&
+                found.counts[PUG_MARK_EVENT] > 0 && found.counts[PUG_MARK_CONTEXT] > 0 &&
+                found.counts[PUG_MARK_TRIGGER] > 0 && found.counts[PUG_MARK_VMID] > 0);
+}
+
 /** A tree that counts has the counts of its elements, also where the stream is damaged. */
 static void test_counts(void **state)
 {
@@ -403,7 +424,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),           cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_blocks_and_waits), cmocka_unit_test(test_fast),
-        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_states),           cmocka_unit_test(test_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "recorder/osd.h"
 #include "recorder/riscv_program.h"
 #include "support/flow_lines.h"
+#include "support/marks_check.h"
 #include "support/state_check.h"
 
 #include <inttypes.h>
@@ -330,12 +331,39 @@ static void test_states(void **state)
     assert_true(slowest < 10000); /* register packets, of which the width comes, are rare */
 }
 
+static void test_marks(void **state)
+{
+    struct marks_found found = {0};
+    uint64_t wraps = 0;
+    (void)state;
+    for (uint64_t seed = 3001; seed <= 3008; seed++) {
+        struct round round;
+        record(&round, seed, true);
+        const struct pug_setting settings[] = {
+            {.name = "src_id", .value = seed % 4 ? 1 : STM},
+            {.name = "MAX_PKT_LEN", .value = round.options.longest},
+            {.name = "framing", .text = round.options.dump ? "dtd-le" : "dtd"}};
+        struct stream_run run = {.protocol = seed % 4 ? "OSD-CTM" : "OSD-STM",
+                                 .transport = "osd",
+                                 .settings = {.items = settings, .count = 3},
+                                 .image = image_of(&round),
+                                 .bytes = round.trace.data,
+                                 .size = round.trace.size};
+        marks_check(&run, &found);
+        wraps += found.last_time >> 32;
+        pug_image_free(run.image);
+        round_free(&round);
+    }
+    assert_true(found.counts[PUG_MARK_TIMESTAMP] > 0 && wraps > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_splits_waits_and_damage),
         cmocka_unit_test(test_states),
+        cmocka_unit_test(test_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

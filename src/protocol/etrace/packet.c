@@ -357,16 +357,10 @@ void pug_etrace_take_time(struct pug_etrace_reader *reader)
     const unsigned bits = packet->timestamp_bits;
     const bool own = packet->has_time && reader->options.time_width > bits;
     packet->tells_time = own || bits > 0;
-    if (!packet->tells_time)
-        return;
     if (own)
-        reader->now = packet->time;
-    else if (!reader->time_known || bits >= 64)
-        reader->now = packet->timestamp;
-    else
-        reader->now += (packet->timestamp - reader->now) & ((UINT64_C(1) << bits) - 1);
-    reader->time_known = true;
-    packet->now = reader->now;
+        packet->now = pug_etrace_take_stamp(reader, 64, packet->time);
+    else if (bits > 0)
+        packet->now = pug_etrace_take_stamp(reader, bits, packet->timestamp);
 }
 
 void pug_etrace_parse_payload(struct pug_etrace_reader *reader, struct pug_etrace_carried *payload)

@@ -84,6 +84,18 @@ static inline void pug_etrace_used_payload(struct pug_etrace_reader *reader, str
     span->at = behind;
 }
 
+/** A timestamp of so many bits from the wrapping: the time that it tells, whole. */
+static inline uint64_t pug_etrace_take_stamp(struct pug_etrace_reader *reader, unsigned bits,
+                                             uint64_t stamp)
+{
+    if (!reader->time_known || bits >= 64)
+        reader->now = stamp;
+    else
+        reader->now += (stamp - reader->now) & ((UINT64_C(1) << bits) - 1);
+    reader->time_known = true;
+    return reader->now;
+}
+
 /**
  * What time reader->packet tells: by its own field, or by what the wrapping carries, whichever
  * tells more.

@@ -25,8 +25,20 @@ static bool may_be_stamped(const uint8_t *at, size_t size)
     return ends > fields[*at >> 2];
 }
 
+/** Does a message tell of a trap: is BTYPE, where it has one, not 0? `from`: its first bit. */
+static bool may_trap(const uint8_t *at, size_t size, unsigned from)
+{
+    const unsigned tcode = *at >> 2;
+    if (tcode != PUG_NTRACE_INDIRECT_BRANCH && tcode != PUG_NTRACE_INDIRECT_BRANCH_HIST)
+        return false;
+    for (unsigned bit = from; bit < from + 2; bit++)
+        if (bit / 6 >= size || at[bit / 6] >> (2 + bit % 6) & 1)
+            return true;
+    return false;
+}
+
 /** Bytes of a whole message that begins here and has no mark; else 0. */
-static size_t message_size(const uint8_t *at, const uint8_t *end, bool stamps)
+static size_t message_size(const uint8_t *at, const uint8_t *end, bool stamps, unsigned src_bits)
 {
     const unsigned tcode = *at >> 2;
     const size_t limit = pug_nexus_limit(tcode), left = (size_t)(end - at);
@@ -36,7 +48,9 @@ static size_t message_size(const uint8_t *at, const uint8_t *end, bool stamps)
     while (size < left && size < limit && (at[size] & 3) < 2)
         size++;
     bool whole = size < left && size < limit && (at[size] & 3) == 3;
-    return whole && !(stamps && may_be_stamped(at, size + 1)) ? size + 1 : 0;
+    if (!whole || (stamps && may_be_stamped(at, size + 1)) || may_trap(at, size + 1, 6 + src_bits))
+        return 0;
+    return size + 1;
 }
 
 void pug_ntrace_skim(void *pointer, struct pug_span *span)
@@ -47,7 +61,8 @@ void pug_ntrace_skim(void *pointer, struct pug_span *span)
         (reader->config->src_bits > 0 && !reader->src_locked))
         return;
     const bool stamps = reader->config->timestamps != PUG_NTRACE_TS_OFF;
-    for (; span->at < span->end && (size = message_size(span->at, span->end, stamps)) > 0;
+    const unsigned src_bits = reader->config->src_bits;
+    for (; span->at < span->end && (size = message_size(span->at, span->end, stamps, src_bits)) > 0;
          span->at += size)
         reader->count++;
 }
