@@ -270,11 +270,11 @@ each_way pre
 # ---- E-Trace: times in the encapsulation, of 16 bits; a packet that notifies ----
 printf '%s\n' 'xlen = 64' 'iaddress_width_p = 64' 'iaddress_lsb_p = 1' 'srcid_bits = 0' 'timestamp_bytes = 2' >etrace.params
 {
-    echo 'packet 1 0 630004 time=0xfff0'   # 0
-    echo 'packet 1 0 01 time=0xffff'       # 6
-    echo 'packet 1 0 0220000000000000fe'   # 10 format 2, notify
-    for ((i = 0; i < 1500; i++)); do echo 'packet 1 0 01'; done
-    echo 'packet 1 0 01 time=3'            # 3020
+    echo 'packet 0 0 630004 time=0xfff0'   # 0
+    echo 'packet 0 0 01 time=0xffff'       # 6
+    echo 'packet 0 0 0220000000000000fe'   # 10 format 2, notify
+    for ((i = 0; i < 1500; i++)); do echo 'packet 0 0 01'; done
+    echo 'packet 0 0 01 time=3'            # 3020
 } >lines
 "$pugmark" encode --set timestamp_bytes=2 --output etrace lines || fail "encode"
 etrace() {
