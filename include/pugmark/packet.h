@@ -138,7 +138,7 @@ struct pug_mark_list {
  * more than ever ran. So many ranges (of up to 1024 instructions: what has more counts as several)
  * a byte of a packet may give at most; beyond that the packet is bad, with a message, and decoding
  * goes on at the next synchronisation. Protocols have it each in its own measure: an atom may be a
- * 32nd of a byte; a packet of E-Trace and a message of N-Trace count as 64 bytes, whatever they
+ * 32nd of a byte; a packet of E-Trace and a message of N-Trace count as 8 bytes, whatever they
  * have, since a few of them repeat a loop that ran for long. Bounds that a protocol's settings have
  * (walk_limit, branch_limit) hold besides.
  */

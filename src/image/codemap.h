@@ -52,9 +52,10 @@ static inline uint32_t pug_walk_bound(const struct pug_stage *stage)
 
 /**
  * Most blocks for one packet of a protocol whose packets say how often something repeats, which in
- * the format has no end, or a far one: as many as for so many bytes, though it may have five.
+ * the format has no end, or a far one: as many as for so many bytes, though it may have five. 31
+ * branches 2^18 - 1 times, which is the most that a message of N-Trace says, are not more.
  */
-#define PUG_REPEATS_BYTES UINT64_C(64)
+#define PUG_REPEATS_BYTES UINT64_C(8)
 
 static inline uint64_t pug_repeats_bound(const struct pug_stage *stage)
 {

@@ -162,8 +162,8 @@ static void a_byte_stands_for_so_much(void **state)
         jobs.threads = threads;
         assert_int_equal(pug_tree_decode(run.tree, &jobs, run.trace, sizeof(run.trace), NULL),
                          PUG_OK);
-        /* the first message ends where 64 bytes may lead … */
-        assert_int_equal(run.ranges, 64 * 1000);
+        /* the first message ends where 8 bytes may lead … */
+        assert_int_equal(run.ranges, 8 * 1000);
         /* … and is bad: nothing is known behind it */
         assert_in_range(run.others, 4, 8);
         close_run(&run);
@@ -221,13 +221,13 @@ static void repetitions_are_decoded(void **state)
     /* ProgTraceSync; DirectBranch of a round, RepeatBranch: 2^18 - 1 times */
     static const uint8_t branches[] = {0x24, 0x0d, 0x00, 0x83, 0x0c, 0x94,
                                        0x07, 0x78, 0xfc, 0xfc, 0xff};
-    /* synchronisation; 31 branches taken; 9,000,000 that are predicted, and one that is not */
+    /* synchronisation; 31 branches taken; 8,000,000 that are predicted, and one that is not */
     static const uint8_t predictions[] = {0x03, 0x63, 0x00, 0x04, 0x05, 0x01, 0x00, 0x00,
-                                          0x00, 0x00, 0x05, 0x84, 0x50, 0x25, 0x02, 0x00};
+                                          0x00, 0x00, 0x05, 0x84, 0x47, 0xe8, 0x01, 0x00};
     static const struct repeats all[] = {
         {"N-Trace", "plain", histories, sizeof(histories), 31 * 262143},
         {"N-Trace", "plain", branches, sizeof(branches), 1 + 262143},
-        {"E-Trace", "encapsulation", predictions, sizeof(predictions), 1 + 31 + 9000000 + 1}};
+        {"E-Trace", "encapsulation", predictions, sizeof(predictions), 1 + 31 + 8000000 + 1}};
     (void)state;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         decode_repeats(&all[i], false);

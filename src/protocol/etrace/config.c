@@ -374,7 +374,7 @@ static enum pug_status take_numbers(struct pug_etrace_config *config,
     config->diff1_is_subtraction = pug_settings_number(settings, "diff_code_1_is_subtraction", 0);
     config->ref_atomic_codes = pug_settings_number(settings, "ref_atomic_codes", 0);
     config->walk_limit = pug_settings_number(settings, "walk_limit", UINT64_C(1) << 24);
-    config->branch_limit = pug_settings_number(settings, "branch_limit", UINT64_C(1) << 26);
+    config->branch_limit = pug_settings_number(settings, "branch_limit", UINT64_C(1) << 23);
     return PUG_OK;
 }
 
