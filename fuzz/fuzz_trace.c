@@ -23,10 +23,10 @@
 
 #define FOLDER PUG_SOURCE_DIR "/" FUZZ_CAPTURE
 
-/* As commands have them. */
+/* As commands have them; but a byte may stand for less, so that a run is bounded. */
 #define ALL_ELEMENTS                                                                               \
     {                                                                                              \
-        .data_elements = true, .join_payloads = true                                               \
+        .data_elements = true, .join_payloads = true, .expansion = 1 << 16                         \
     }
 
 static struct pug_capture *opened(void)
