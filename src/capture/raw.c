@@ -24,18 +24,18 @@ static const char *transport_of(const struct pug_protocol *protocol)
 
 /* ---- names ---- */
 
-/** Names are compared without case and punctuation: ntrace is N-Trace. *rest: what b has more. */
-static bool begins_with(const char *b, const char *a, const char **rest)
+/** Names are compared without case and punctuation: ntrace is N-Trace. *rest: what is behind. */
+static bool begins_with(const char *name, const char *begin, const char **rest)
 {
-    for (;; a++, b++) {
-        while (*a && !isalnum((unsigned char)*a))
-            a++;
-        while (*b && !isalnum((unsigned char)*b))
-            b++;
-        *rest = b;
-        if (*a == 0)
+    for (;; begin++, name++) {
+        while (*begin && !isalnum((unsigned char)*begin))
+            begin++;
+        while (*name && !isalnum((unsigned char)*name))
+            name++;
+        *rest = name;
+        if (*begin == 0)
             return true;
-        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+        if (tolower((unsigned char)*begin) != tolower((unsigned char)*name))
             return false;
     }
 }

@@ -6,6 +6,8 @@
  */
 #include "export/export.h"
 
+#include "base/bisect.h"
+
 #include <stdlib.h>
 
 #define NONE   PUG_PROFILE_NONE
@@ -45,9 +47,16 @@ static bool same_function(const struct export *export, uint32_t object, uint64_t
     return left.known == right.known && (!left.known || left.start == right.start);
 }
 
-/* Is a frame's function, in the order of those of one parent, behind the site of another one? */
-static bool is_behind(const struct pug_profile_frame *frame, const struct pug_profile_frame *tail)
+/* Frames, and one that others of the same parent may have jumped to. */
+struct tail {
+    const struct pug_profile_frame *frames, *frame;
+};
+
+/* Is a frame's function, in the order of those of one parent, behind the site of the tail call? */
+static uint64_t is_behind(const void *context, uint64_t at)
 {
+    const struct pug_profile_frame *tail = ((const struct tail *)context)->frame;
+    const struct pug_profile_frame *frame = &((const struct tail *)context)->frames[at];
     if (frame->task != tail->task)
         return frame->task > tail->task;
     if (frame->object != tail->site_object)
@@ -59,18 +68,12 @@ static bool is_behind(const struct pug_profile_frame *frame, const struct pug_pr
 static uint32_t find_source(const struct callers *all, uint32_t low, uint32_t high, uint32_t at)
 {
     const struct pug_profile_frame *tail = &all->frames[at];
-    const uint32_t first = low;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (is_behind(&all->frames[middle], tail))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    const struct pug_profile_frame *frame = low > first ? &all->frames[low - 1] : NULL;
+    const struct tail context = {all->frames, tail};
+    const uint64_t behind = pug_bisect_value(low, high, 1, is_behind, &context);
+    const struct pug_profile_frame *frame = behind > low ? &all->frames[behind - 1] : NULL;
     return frame && frame->task == tail->task && frame->object == tail->site_object &&
                    same_function(all->export, frame->object, frame->function, tail->site)
-               ? all->group[low - 1]
+               ? all->group[behind - 1]
                : NONE;
 }
 

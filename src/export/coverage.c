@@ -10,7 +10,7 @@
 /* How often the branch at an address went which way. */
 struct outcome {
     uint64_t at, taken, not_taken;
-    bool conditional; /* its trace says so; ETMv3's and PTM's say nothing of IT blocks */
+    bool conditional; /* what ran says so; simpleperf's branch lists say nothing of IT blocks */
 };
 
 /* An object, while its code is gone through. */

@@ -2,6 +2,7 @@
 /** @file The formats, and what of a profile goes into one. */
 #include "export/coverage.h"
 #include "export/page.h"
+#include "profile/profile.h"
 #include "pugmark/names.h"
 
 #include <stdlib.h>
@@ -100,16 +101,6 @@ static const struct format *find_format(const struct format *list, size_t count,
 
 enum { CHOSEN = 1, RAN = 2 };
 
-static bool has_object(const struct pug_profile *profile, const char *name)
-{
-    size_t count;
-    const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
-    for (size_t i = 0; i < count; i++)
-        if (pug_profile_object_is(&objects[i], name))
-            return true;
-    return false;
-}
-
 /* Mark the objects of a name: those that ran, unless none of them did. */
 static void mark_name(const struct pug_profile *profile, const char *name, uint32_t *marks)
 {
@@ -171,7 +162,7 @@ static enum pug_status check(const struct format *format, const struct export *e
         (format->is.needs_stacks && lacks_stacks))
         return PUG_ERR_NOT_INIT;
     for (size_t i = 0; i < export->options->object_count; i++)
-        if (!has_object(export->profile, export->options->objects[i]))
+        if (!pug_profile_has_object(export->profile, export->options->objects[i]))
             return PUG_ERR_NOT_FOUND;
     return format->is.one_object && export->object_count != 1 ? PUG_ERR_NOT_FOUND : PUG_OK;
 }
@@ -263,8 +254,8 @@ enum pug_status pug_export_diff(struct pug_profile *before, struct pug_profile *
     if (status == PUG_OK)
         status = prepare(after, options, &sink, &right, &right_chosen);
     for (size_t i = 0; status == PUG_OK && i < left.options->object_count; i++)
-        if (!has_object(before, left.options->objects[i]) &&
-            !has_object(after, left.options->objects[i]))
+        if (!pug_profile_has_object(before, left.options->objects[i]) &&
+            !pug_profile_has_object(after, left.options->objects[i]))
             status = PUG_ERR_NOT_FOUND;
     if (status == PUG_OK)
         status = pug_export_changes(&left, &right);

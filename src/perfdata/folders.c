@@ -3,6 +3,7 @@
  * @file Folders in which programs are looked for by name and build id (section 13). Each is walked
  * once, when something is looked for in it first, and what is there is kept.
  */
+#include "base/bisect.h"
 #include "perfdata/perfdata.h"
 #include "perfdata/program.h"
 
@@ -147,19 +148,32 @@ static int by_likelihood(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
+/** Files that are in order, and the one that is looked for among them. */
+struct lookup {
+    const struct pug_perf_folders *folders;
+    struct kept wanted;
+};
+
+static uint64_t is_from_name_on(const void *context, uint64_t at)
+{
+    const struct lookup *lookup = context;
+    const struct kept *files = lookup->folders->files.items;
+    return strcmp(files[at].name, lookup->wanted.name) >= 0;
+}
+
+static uint64_t is_from_id_on(const void *context, uint64_t at)
+{
+    const struct lookup *lookup = context;
+    const struct kept *const *files = lookup->folders->by_id.items;
+    return memcmp(files[at]->build_id, lookup->wanted.build_id, sizeof(lookup->wanted.build_id)) >=
+           0;
+}
+
 /** The first file that is called so, or whose name comes behind. */
 static size_t first_called(const struct pug_perf_folders *folders, const char *name)
 {
-    const struct kept *files = folders->files.items;
-    size_t low = 0, high = folders->files.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (strcmp(files[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct lookup lookup = {folders, {.name = name}};
+    return (size_t)pug_bisect_value(0, folders->files.count, 1, is_from_name_on, &lookup);
 }
 
 bool pug_perf_each_called(struct pug_perf *perf, const char *path, bool high,
@@ -269,25 +283,18 @@ static bool try_ids(struct pug_perf *perf, uint32_t number)
 {
     const struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     struct pug_perf_folders *folders = &perf->given;
-    struct kept key = {.path = NULL};
+    struct lookup lookup = {folders, {.path = NULL}};
     if (object->build_id_size == 0)
         return false;
     if (!folders->has_ids)
         read_build_ids(perf, folders);
     struct kept *const *files = folders->by_id.items;
-    size_t low = 0, high = folders->by_id.count;
-    memcpy(key.build_id, object->build_id, object->build_id_size);
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (memcmp(files[middle]->build_id, key.build_id, sizeof(key.build_id)) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < folders->by_id.count &&
-           memcmp(files[low]->build_id, key.build_id, sizeof(key.build_id)) == 0;
-         low++)
-        if (pug_perf_try(perf, number, files[low]->file, false))
+    memcpy(lookup.wanted.build_id, object->build_id, object->build_id_size);
+    size_t at = (size_t)pug_bisect_value(0, folders->by_id.count, 1, is_from_id_on, &lookup);
+    for (; at < folders->by_id.count &&
+           memcmp(files[at]->build_id, lookup.wanted.build_id, sizeof(files[at]->build_id)) == 0;
+         at++)
+        if (pug_perf_try(perf, number, files[at]->file, false))
             return true;
     return false;
 }

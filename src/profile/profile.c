@@ -477,6 +477,16 @@ static bool is_build_id(const struct pug_profile_object *object, const char *nam
     return object->build_id_size > 0 && strcmp(digits, name) == 0;
 }
 
+bool pug_profile_has_object(const struct pug_profile *profile, const char *name)
+{
+    size_t count;
+    const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
+    for (size_t i = 0; i < count; i++)
+        if (pug_profile_object_is(&objects[i], name))
+            return true;
+    return false;
+}
+
 bool pug_profile_object_is(const struct pug_profile_object *object, const char *name)
 {
     const size_t length = strlen(object->path), wanted = strlen(name);

@@ -54,6 +54,8 @@ int pug_profile_compare_loops(const void *left, const void *right);
 /** As pug_profile_use(); its number. */
 enum pug_status pug_profile_use_number(struct pug_profile *profile,
                                        const struct pug_profile_use *use, uint32_t *number);
+/** Has it an object of that name, see pug_profile_object_is()? */
+bool pug_profile_has_object(const struct pug_profile *profile, const char *name);
 
 /* rounds.c */
 /** One visit of so many rounds; the loop has no place yet. */

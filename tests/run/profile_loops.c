@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Loops whose rounds are known, for tests/run/profile_loops.sh.
 
+#include "leave.h"
+
 #define APART __attribute__((noinline))
 
 static volatile int sum;
@@ -46,18 +48,6 @@ static void entered_in_the_middle(int n)
     (void)n;
 }
 #endif
-
-__attribute__((noreturn)) static void leave(void)
-{
-#ifdef __aarch64__
-    register long number __asm__("x8") = 93, code __asm__("x0") = 0;
-    __asm__ volatile("svc 0" ::"r"(number), "r"(code));
-#else
-    register long number __asm__("a7") = 93, code __asm__("a0") = 0;
-    __asm__ volatile("ecall" ::"r"(number), "r"(code));
-#endif
-    __builtin_unreachable();
-}
 
 void _start(void)
 {

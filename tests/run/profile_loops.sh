@@ -10,7 +10,7 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-cp "$source/tests/run/profile_loops.c" .
+cp "$source/tests/run/profile_loops.c" "$source/tests/run/leave.h" .
 fail() { echo "profile_loops: $*"; exit 1; }
 
 # Of a function's loops, in the order of their rounds: entered, rounds, deviation (two digits), least, most.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Ways from function to function and from file to file, for tests/run/profile_stacks.sh.
 
+#include "leave.h"
+
 #define APART  __attribute__((noinline))
 #define INLINE __attribute__((always_inline)) static inline
 
@@ -82,21 +84,6 @@ APART static unsigned around_jumps(unsigned n)
 }
 
 #line 300
-__attribute__((noreturn)) static void leave(void)
-{
-#ifdef __aarch64__
-    register long number __asm__("x8") = 93, code __asm__("x0") = 0;
-    __asm__ volatile("svc 0" ::"r"(number), "r"(code));
-#elif defined(__arm__)
-    register long number __asm__("r7") = 1, code __asm__("r0") = 0;
-    __asm__ volatile("svc 0" ::"r"(number), "r"(code));
-#else
-    register long number __asm__("a7") = 93, code __asm__("a0") = 0;
-    __asm__ volatile("ecall" ::"r"(number), "r"(code));
-#endif
-    __builtin_unreachable();
-}
-
 void _start(void)
 {
     sum = outer(10) + recursion(6);

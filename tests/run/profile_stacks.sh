@@ -47,7 +47,7 @@ for tool in clang ld.lld qemu-aarch64 qemu-arm qemu-riscv64; do
   command -v "$tool" >/dev/null || { echo "passed over, programs: no $tool"; exit 0; }
 done
 [[ $built == *dwarf* ]] || { echo "passed over, programs: built without libdw"; exit 0; }
-cp "$source/tests/run/profile_stacks.c" .
+cp "$source/tests/run/profile_stacks.c" "$source/tests/run/leave.h" .
 for target in aarch64-linux-gnu:etmv4 armv7a-linux-gnueabihf:ptm riscv64-linux-gnu:etrace riscv64-linux-gnu:ntrace; do
   clang --target="${target%:*}" $([[ $target != arm* ]] || echo -mthumb) -O2 -g -fno-vectorize -fno-unroll-loops \
     -fdebug-prefix-map="$work"=/made -ffreestanding -nostdlib -static -fuse-ld=lld profile_stacks.c -o program

@@ -298,6 +298,27 @@ static void test_splits_waits_and_damage(void **state)
     }
 }
 
+/** A run of one module, and the settings that it borrows; its image is to be freed. */
+struct module_run {
+    struct pug_setting settings[3];
+    struct stream_run is;
+};
+
+static struct stream_run *run_of(struct module_run *run, struct round *round, uint64_t seed)
+{
+    *run = (struct module_run){
+        .settings = {{.name = "src_id", .value = seed % 4 ? 1 : STM},
+                     {.name = "MAX_PKT_LEN", .value = round->options.longest},
+                     {.name = "framing", .text = round->options.dump ? "dtd-le" : "dtd"}},
+        .is = {.protocol = seed % 4 ? "OSD-CTM" : "OSD-STM",
+               .transport = "osd",
+               .settings = {.items = run->settings, .count = 3},
+               .image = image_of(round),
+               .bytes = round->trace.data,
+               .size = round->trace.size}};
+    return &run->is;
+}
+
 /** Events say nearly everything, so decoders that begin in mid-stream soon know as much. */
 static void test_states(void **state)
 {
@@ -307,24 +328,17 @@ static void test_states(void **state)
     for (uint64_t seed = 2001; seed <= 2008; seed++) {
         struct round round;
         record(&round, seed, false);
-        const struct pug_setting settings[] = {
-            {.name = "src_id", .value = seed % 4 ? 1 : STM},
-            {.name = "MAX_PKT_LEN", .value = round.options.longest},
-            {.name = "framing", .text = round.options.dump ? "dtd-le" : "dtd"}};
-        struct stream_run run = {.protocol = seed % 4 ? "OSD-CTM" : "OSD-STM",
-                                 .transport = "osd",
-                                 .settings = {.items = settings, .count = 3},
-                                 .image = image_of(&round),
-                                 .bytes = round.trace.data,
-                                 .size = round.trace.size < 30000 ? round.trace.size : 30000};
+        struct module_run module;
+        struct stream_run *run = run_of(&module, &round, seed);
+        run->size = run->size < 30000 ? run->size : 30000;
         struct state_check check = {.unit = 2, .starts = 8, .seed = seed};
-        state_check(&run, &check);
+        state_check(run, &check);
         begun += check.starts;
         met += check.met;
         slowest = check.slowest > slowest ? check.slowest : slowest;
-        state_check_damaged(&run, &check);
+        state_check_damaged(run, &check);
         met_damaged += check.met;
-        pug_image_free(run.image);
+        pug_image_free(run->image);
         round_free(&round);
     }
     assert_true(met > begun * 9 / 10 && met_damaged > begun * 3 / 4);
@@ -339,19 +353,11 @@ static void test_marks(void **state)
     for (uint64_t seed = 3001; seed <= 3008; seed++) {
         struct round round;
         record(&round, seed, true);
-        const struct pug_setting settings[] = {
-            {.name = "src_id", .value = seed % 4 ? 1 : STM},
-            {.name = "MAX_PKT_LEN", .value = round.options.longest},
-            {.name = "framing", .text = round.options.dump ? "dtd-le" : "dtd"}};
-        struct stream_run run = {.protocol = seed % 4 ? "OSD-CTM" : "OSD-STM",
-                                 .transport = "osd",
-                                 .settings = {.items = settings, .count = 3},
-                                 .image = image_of(&round),
-                                 .bytes = round.trace.data,
-                                 .size = round.trace.size};
-        marks_check(&run, &found);
+        struct module_run module;
+        struct stream_run *run = run_of(&module, &round, seed);
+        marks_check(run, &found);
         wraps += found.last_time >> 32;
-        pug_image_free(run.image);
+        pug_image_free(run->image);
         round_free(&round);
     }
     assert_true(found.counts[PUG_MARK_TIMESTAMP] > 0 && wraps > 0);

@@ -2,6 +2,7 @@
 /** @file What is said of damaged perf.data: which file, where in it, which record or feature. */
 #include "pugmark/pugmark.h"
 #include "recorder/perfdata.h"
+#include "support/said.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,18 +34,6 @@ static int remove_file(void **state)
     return unlink(path);
 }
 
-/** Everything that was said of it. */
-struct said {
-    char text[4096];
-};
-
-static void on_log(void *context, const struct pug_log_record *record)
-{
-    struct said *said = context;
-    const size_t at = strlen(said->text);
-    snprintf(said->text + at, sizeof(said->text) - at, "%s\n", record->text);
-}
-
 /** Write the file and open it. */
 static struct said open_file(const struct rec_bytes *bytes, enum pug_status *status)
 {
@@ -56,7 +45,7 @@ static struct said open_file(const struct rec_bytes *bytes, enum pug_status *sta
     assert_non_null(file);
     assert_int_equal(fwrite(bytes->data, 1, bytes->size, file), bytes->size);
     fclose(file);
-    pug_log_set_sink(log, on_log, &said);
+    pug_log_set_sink(log, said_record, &said);
     *status = pug_capture_open(path, &(struct pug_capture_options){.log = log}, &capture);
     pug_capture_free(capture);
     pug_log_free(log);

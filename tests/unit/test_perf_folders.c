@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Folders that are searched for the programs of perf.data (--symdir). */
 #include "support/perf_app.h"
+#include "support/said.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,18 +40,6 @@ static const char *put(struct made_folder *folder, const char *name,
     return perf_app_file(folder, name, program);
 }
 
-/** What was said. */
-struct said {
-    char text[1024];
-};
-
-static void on_log(void *context, const struct pug_log_record *record)
-{
-    struct said *said = context;
-    const size_t at = strlen(said->text);
-    snprintf(said->text + at, sizeof(said->text) - at, "%s\n", record->text);
-}
-
 /**
  * Which file below "sym" of the folder is taken for the one that was mapped from a path; `wanted`:
  * its path there, or NULL where none is to be. What was said.
@@ -65,7 +54,7 @@ static struct said check(struct made_folder *folder, const struct rec_perf_map *
     struct pug_log *log = pug_log_new(PUG_SEV_WARN);
     const char *recorded = perf_app_record(folder, map);
     assert_non_null(log);
-    pug_log_set_sink(log, on_log, &said);
+    pug_log_set_sink(log, said_record, &said);
     snprintf(symdir, sizeof(symdir), "%s/sym", folder->path);
     const struct pug_capture_options options = {
         .log = log,

@@ -166,6 +166,17 @@ static void check_names(const struct kernel_heard *heard, uint64_t in_module, ui
     pug_names_free(names);
 }
 
+/** A module whose code runs, and calls the kernel. */
+static void begin_module(struct kernel_run *r, const struct kernel_file *module)
+{
+    kernel_run_begin(r);
+    kernel_run_map(r, MODULE, 0x3000, 0, "/foo.ko");
+    kernel_run_at(r, 100, MODULE + 0x1000, 2, KERNEL);
+    kernel_run_finish(r, "perf.data");
+    kernel_run_file(r, "vmlinux", &vmlinux);
+    kernel_run_file(r, "foo.ko", module);
+}
+
 /** A module's call leads to the kernel where the loader made it lead. */
 static void test_module(void **state)
 {
@@ -178,12 +189,7 @@ static void test_module(void **state)
     struct kernel_run r;
     char vmlinux_path[128], kallsyms[128], lines[256];
     (void)state;
-    kernel_run_begin(&r);
-    kernel_run_map(&r, MODULE, 0x3000, 0, "/foo.ko");
-    kernel_run_at(&r, 100, MODULE + 0x1000, 2, KERNEL);
-    kernel_run_finish(&r, "perf.data");
-    kernel_run_file(&r, "vmlinux", &vmlinux);
-    kernel_run_file(&r, "foo.ko", &module);
+    begin_module(&r, &module);
     const int size =
         snprintf(lines, sizeof(lines), "%llx T _stext\n%llx T helper\n%llx t foo_work\t[foo]\n",
                  (unsigned long long)KERNEL, (unsigned long long)AT(0x20),
@@ -242,12 +248,7 @@ static void test_module_symbols(void **state)
         struct kernel_run r;
         char vmlinux_path[128], kallsyms[128], file[256] = "";
         struct pug_text all = PUG_TEXT(file, sizeof(file));
-        kernel_run_begin(&r);
-        kernel_run_map(&r, MODULE, 0x3000, 0, "/foo.ko");
-        kernel_run_at(&r, 100, MODULE + 0x1000, 2, KERNEL);
-        kernel_run_finish(&r, "perf.data");
-        kernel_run_file(&r, "vmlinux", &vmlinux);
-        kernel_run_file(&r, "foo.ko", &module);
+        begin_module(&r, &module);
         for (size_t n = 0; n < 4 && lines[i][n].symbol; n++) {
             char line[64];
             snprintf(line, sizeof(line), "%llx %s\n", (unsigned long long)lines[i][n].address,

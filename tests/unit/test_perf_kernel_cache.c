@@ -2,6 +2,7 @@
 /** @file Kernels of perf.data whose symbols and memory perf keeps in its build id cache, of this or
  * another boot; guests' modules. */
 #include "support/kernel_run.h"
+#include "support/said.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -320,18 +321,6 @@ static void test_guests_builds(void **state)
     kernel_run_end(&r);
 }
 
-/** What was said. */
-struct said {
-    char text[1024];
-};
-
-static void on_log(void *context, const struct pug_log_record *record)
-{
-    struct said *said = context;
-    const size_t at = strlen(said->text);
-    snprintf(said->text + at, sizeof(said->text) - at, "%s\n", record->text);
-}
-
 /** What the user names as the kernel, or as its symbols, and is not there, or is none, is told. */
 static void test_wrong_files(void **state)
 {
@@ -345,7 +334,7 @@ static void test_wrong_files(void **state)
         struct said said = {""};
         struct pug_log *log = pug_log_new(PUG_SEV_WARN);
         assert_non_null(log);
-        pug_log_set_sink(log, on_log, &said);
+        pug_log_set_sink(log, said_record, &said);
         kernel_run_begin(&r);
         kernel_run_map(&r, MODULE, 0x3000, 0, "/foo.ko");
         kernel_run_at(&r, 100, KERNEL, 2, KERNEL);

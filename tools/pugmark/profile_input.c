@@ -6,6 +6,7 @@
 #include "files/outfile.h"
 #include "jobs/peers.h"
 #include "profile/peers.h"
+#include "profile/profile.h"
 #include "progress.h"
 
 #include <errno.h>
@@ -16,8 +17,8 @@
 #include <unistd.h>
 
 /* 64 GiB, where so much can be in memory. */
-#define SIZE_LIMIT    (UINT64_C(64) << 30)
-#define PROFILE_LIMIT (SIZE_MAX / 2 < SIZE_LIMIT ? SIZE_MAX / 2 : (size_t)SIZE_LIMIT)
+#define SIZE_LIMIT (UINT64_C(64) << 30)
+#define FILE_LIMIT (SIZE_MAX / 2 < SIZE_LIMIT ? SIZE_MAX / 2 : (size_t)SIZE_LIMIT)
 
 /* ---- files ---- */
 
@@ -38,7 +39,7 @@ struct pug_profile *profile_load(const char *path)
     size_t size;
     struct pug_profile *profile = NULL;
     errno = 0;
-    enum pug_status status = pug_infile_load(path, PROFILE_LIMIT, &bytes, &size);
+    enum pug_status status = pug_infile_load(path, FILE_LIMIT, &bytes, &size);
     if (status == PUG_OK) {
         status = pug_profile_read(bytes, size, &profile);
         free(bytes);
@@ -283,22 +284,12 @@ int profile_brstack(const struct input_options *input, char **operands, const ch
 
 /* ---- formats ---- */
 
-static bool has_object(const struct pug_profile *profile, const char *name)
-{
-    size_t count;
-    const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
-    for (size_t i = 0; i < count; i++)
-        if (pug_profile_object_is(&objects[i], name))
-            return true;
-    return false;
-}
-
 const char *profile_unknown_object(struct pug_profile *const *profiles, size_t count,
                                    const struct pug_export_options *options)
 {
     for (size_t i = 0; i < options->object_count; i++) {
         size_t at = 0;
-        while (at < count && !has_object(profiles[at], options->objects[i]))
+        while (at < count && !pug_profile_has_object(profiles[at], options->objects[i]))
             at++;
         if (at == count)
             return options->objects[i];
