@@ -55,7 +55,8 @@ struct pug_index_options {
     size_t full_count;        /**< how many there are */
     uint64_t from;            /**< index from this position on only, made a multiple of the block */
     struct pug_peers *peers;  /**< processes that make it together (peers.h), or NULL */
-    uint64_t spare[2];        /**< zero */
+    uint64_t states;   /**< with `elements`: states of the first so many bytes only; 0: all */
+    uint64_t spare[1]; /**< zero */
 };
 
 /**
@@ -70,7 +71,9 @@ enum pug_status pug_index_build(struct pug_tree *tree, const uint8_t *bytes, uin
 /**
  * The index of a capture of which `old` has a part: what was indexed is not read again, but for
  * some blocks at its end. The capture may have grown. Blocks, and whether every mark is kept, are
- * those of the old index. PUG_ERR_INVALID_PARAM_VAL: the capture is shorter than it was.
+ * those of the old index; what it has of states it keeps, and more are made as `elements` and
+ * `states` say, or where it had all of them. PUG_ERR_INVALID_PARAM_VAL: the capture is shorter than
+ * it was.
  */
 enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *tree,
                                  const uint8_t *bytes, uint64_t size,
@@ -154,7 +157,8 @@ struct pug_index_info {
     bool elements;                     /**< blocks have the decoders' states */
     uint64_t from;        /**< … and from where on: 0 but for a part from the middle */
     uint64_t frame_syncs; /**< full syncs of a trace port in what is indexed; aligned frames: 0 */
-    uint64_t spare[2];    /**< zero */
+    uint64_t states;      /**< up to where blocks have the decoders' states; 0: none has */
+    uint64_t spare[1];    /**< zero */
 };
 
 /** A source, and how much there is of it. */
@@ -236,10 +240,19 @@ bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
 
 /**
  * How far one has to read so that all elements with an index in [from, to) have come: a decoder may
- * hold them back. The tree is what decodes. UINT64_MAX: to the end of the trace.
+ * hold them back. The tree is what decodes. UINT64_MAX: to the end of the trace, or the index has
+ * not the states of all of it.
  */
 uint64_t pug_index_settled(const struct pug_index *index, const struct pug_tree *tree,
                            uint64_t from, uint64_t to);
+
+/**
+ * The same where the index has states of a part alone, up to near `to`, and does not know: found by
+ * reading on until a tree that began there is in the state of one that has read all before.
+ * UINT64_MAX also where that does not come soon.
+ */
+uint64_t pug_index_settle(const struct pug_index *index, const struct pug_tree *tree,
+                          const uint8_t *bytes, uint64_t size, uint64_t from, uint64_t to);
 
 /* ---- looking for marks ---- */
 

@@ -117,16 +117,23 @@ static bool take_yield(void *context, const struct yield *yield)
            (!tell || options->progress(options->progress_context, yield->at));
 }
 
-/** Where decoding goes on: the old index's last block, if the tree can be brought there; else 0. */
-static uint64_t resume_decoding(const struct making *making, const struct pug_tree *tree,
-                                const uint8_t *bytes, struct pug_tree **decoder)
+/** The last block of the old index that has a state of these decoders; 0: none has. */
+static uint64_t last_decoded(const struct making *making)
 {
     const struct pug_index *old = making->old;
-    uint64_t last = old && old->header->blocks > 0 ? old->header->blocks - 1 : 0;
-    while (last > 0 && old->blocks[last].elements == 0)
-        last--;
-    const bool known = last > 0 && old->header->decode_identity == making->header.decode_identity;
-    return known && pug_index_reach_block(old, tree, bytes, true, last, decoder) ? last : 0;
+    const bool has = old && (old->header->flags & PUG_INDEX_ELEMENTS) &&
+                     old->header->decode_identity == making->header.decode_identity;
+    return has ? pug_index_known_state(old, true, UINT64_MAX) : 0;
+}
+
+/** Where decoding goes on: there, if the tree can be brought there; else 0. */
+static uint64_t resume_decoding(const struct making *making, const struct pug_tree *tree,
+                                uint64_t last, struct pug_tree **decoder)
+{
+    const uint8_t *bytes = making->job.bytes;
+    const bool can =
+        last > 0 && pug_index_reach_block(making->old, tree, bytes, true, last, decoder);
+    return can ? last : 0;
 }
 
 /** What the old index knows of blocks before `first`, and nothing of the others. */
@@ -149,14 +156,18 @@ static bool can_be_cloned(const struct pug_tree *tree)
     return status != PUG_ERR_INVALID_PARAM_TYPE;
 }
 
-/** Decode from `first` on, for the states and for when the elements of each block come. */
-static void decode(struct making *making, struct pug_tree *decoder, uint64_t first)
+/**
+ * Decode from `first` on to `end`, for the states and for when the elements of each block come,
+ * which holds as soon as the trace has ended.
+ */
+static void decode(struct making *making, struct pug_tree *decoder, uint64_t first, uint64_t end)
 {
     struct job *job = &making->job;
     job->elements = true;
     job->standing = decoder;
     job->first = first;
-    job->end = making->header.indexed;
+    job->ends &= end == job->end;
+    job->end = end;
     if (first > 0 || decoder)
         job->peers = NULL;
     job->blocks = making->header.blocks;
@@ -171,25 +182,41 @@ static void decode(struct making *making, struct pug_tree *decoder, uint64_t fir
         keep_elements(making, 0);
 }
 
+/** Up to where states are wanted: the end of a block, or of what is indexed. */
+static uint64_t states_end(const struct making *making)
+{
+    const uint64_t states = making->options->states, block = making->header.block,
+                   end = making->header.indexed;
+    return states == 0 || states >= end || end - states < block
+               ? end
+               : (states + block - 1) / block * block;
+}
+
 /** The states of the decoders: of old blocks they are known. */
 static void prove_elements(struct making *making, const struct pug_tree *tree)
 {
     const struct pug_index *old = making->old;
-    bool had = old && (old->header->flags & PUG_INDEX_ELEMENTS);
+    const uint64_t end = states_end(making);
+    bool partly = end < making->header.indexed;
     struct pug_tree *decoder = NULL;
     making->header.decode_identity = pug_index_decode_identity(tree);
-    if (making->header.decode_identity != 0) {
-        uint64_t first = resume_decoding(making, tree, making->job.bytes, &decoder);
-        keep_elements(making, first);
-        decode(making, decoder, first);
-        pug_tree_free(decoder);
-    } else if (had) { /* by who has no program */
+    const uint64_t last = last_decoded(making);
+    if (making->header.decode_identity == 0) { /* by who has no program */
+        if (!old || !(old->header->flags & PUG_INDEX_ELEMENTS))
+            return;
         making->header.decode_identity = old->header->decode_identity;
+        partly = old->header->flags & PUG_INDEX_PARTLY;
         keep_elements(making, making->kept);
+    } else if (partly && last * making->header.block >= end) {
+        keep_elements(making, last + 1);
     } else {
-        return;
+        const uint64_t first = resume_decoding(making, tree, last, &decoder);
+        keep_elements(making, first);
+        decode(making, decoder, first, end);
+        pug_tree_free(decoder);
     }
-    making->header.flags |= PUG_INDEX_ELEMENTS;
+    making->header.flags |=
+        (unsigned)PUG_INDEX_ELEMENTS | (partly ? (unsigned)PUG_INDEX_PARTLY : 0u);
 }
 
 /** Read the capture, or the rest of it, for its marks. */
@@ -356,6 +383,14 @@ static size_t full_sources(const struct pug_index *old, uint16_t ids[PUG_INDEX_S
     return count;
 }
 
+/** As the option of that name: as much as it has, and all where it has them of all. */
+static uint64_t states_of(const struct pug_index *old)
+{
+    struct pug_index_info info;
+    pug_index_info(old, &info);
+    return !(old->header->flags & PUG_INDEX_PARTLY) ? 0 : info.states > 0 ? info.states : 1;
+}
+
 enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *tree,
                                  const uint8_t *bytes, uint64_t size,
                                  const struct pug_index_options *options, struct pug_index **index)
@@ -372,7 +407,10 @@ enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *t
     if (size < old->header->trace_size || !pug_peers_are_whole(more.peers))
         return PUG_ERR_INVALID_PARAM_VAL;
     more.full = old->header->flags & PUG_INDEX_FULL;
-    more.elements = more.elements || (old->header->flags & PUG_INDEX_ELEMENTS);
+    if (!more.elements && (old->header->flags & PUG_INDEX_ELEMENTS)) {
+        more.elements = true;
+        more.states = states_of(old);
+    }
     more.full_count = full_sources(old, full_ids);
     more.full_ids = full_ids;
     if (more.limit && more.limit < old->header->indexed)

@@ -204,6 +204,7 @@ bool pug_index_collect(struct job *job, unsigned threads)
                                            .take = take_block,
                                            .drop = drop_yield,
                                            .travel = &pug_index_yield_travel};
+    const uint64_t blocks = job->end / job->block + (job->end % job->block != 0);
     const struct pug_jobs_plan plan = {
         .tree = job->tree,
         .threads = threads,
@@ -212,7 +213,7 @@ bool pug_index_collect(struct job *job, unsigned threads)
         .alone = job->block,
         .block = job->block / part_count(job->block),
         .growth = part_count(job->block),
-        .piece = piece_blocks(job->blocks - job->first, workers) * job->block,
+        .piece = piece_blocks(blocks - job->first, workers) * job->block,
         .peers = job->peers,
     };
     struct pug_jobs_outcome outcome;

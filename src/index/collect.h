@@ -51,7 +51,7 @@ struct job {
     uint64_t end;    /* of what is to be indexed */
     bool ends;       /* … and that of the trace */
     uint64_t block;  /* bytes */
-    uint64_t blocks; /* up to `end` */
+    uint64_t blocks; /* of what is indexed */
     bool elements;   /* decode; else the marks */
     bool full;
     const uint16_t *full_ids; /* where not all are */

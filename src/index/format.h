@@ -20,6 +20,7 @@ enum pug_index_file_flag {
     PUG_INDEX_FULL = 1 << 0,     /* every mark is kept */
     PUG_INDEX_ELEMENTS = 1 << 2, /* blocks have the state of the decoders */
     PUG_INDEX_ENDED = 1 << 3,    /* the readers were told that the trace ends */
+    PUG_INDEX_PARTLY = 1 << 4,   /* … but only blocks of a part, the first ones */
 };
 
 struct pug_index_file_header {
@@ -131,6 +132,9 @@ uint64_t pug_index_checksum(const struct pug_index *index);
 uint64_t pug_index_trace_hash(const uint8_t *bytes, uint64_t size);
 /** What decoding depends on beside the capture; 0: that cannot be told. */
 uint64_t pug_index_decode_identity(const struct pug_tree *tree);
+
+/** The last block up to this one whose state is known, of packets or of `elements`; 0: none is. */
+uint64_t pug_index_known_state(const struct pug_index *index, bool elements, uint64_t block);
 
 /** The listed values of a kind: the first one that is not below `value`, up to before `*end`. */
 const struct pug_index_file_value *pug_index_values_from(const struct pug_index *index,

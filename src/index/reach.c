@@ -217,16 +217,13 @@ bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
                      struct pug_tree **reached, uint64_t *at)
 {
     const struct pug_index_file_header *h = index->header;
-    uint64_t block = before > 0 ? (before - 1) / h->block : 0;
     *reached = NULL;
     if (size < h->indexed)
         return false;
     if (elements && !pug_index_has_states(index, tree))
         return false;
-    block = block < h->blocks ? block : h->blocks ? h->blocks - 1 : 0;
-    while (block > 0 &&
-           (elements ? index->blocks[block].elements : index->blocks[block].packets) == 0)
-        block--;
+    const uint64_t block =
+        pug_index_known_state(index, elements, before > 0 ? (before - 1) / h->block : 0);
     *at = block * h->block;
     return block > 0 && pug_index_reach_block(index, tree, bytes, elements, block, reached);
 }
@@ -235,7 +232,8 @@ uint64_t pug_index_settled(const struct pug_index *index, const struct pug_tree 
                            uint64_t from, uint64_t to)
 {
     const struct pug_index_file_header *h = index->header;
-    if (!pug_index_has_states(index, tree) || to > h->indexed)
+    const bool ends = (h->flags & PUG_INDEX_ENDED) && !(h->flags & PUG_INDEX_PARTLY);
+    if (!ends || !pug_index_has_states(index, tree) || to > h->indexed)
         return UINT64_MAX;
     uint64_t last = 0;
     for (uint64_t block = from / h->block; block < h->blocks && block * h->block < to; block++)

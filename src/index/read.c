@@ -31,6 +31,26 @@ bool pug_index_means(const struct pug_index *index, uint32_t source, uint16_t id
     return source == id;
 }
 
+uint64_t pug_index_known_state(const struct pug_index *index, bool elements, uint64_t block)
+{
+    const uint64_t blocks = index->header->blocks;
+    block = block < blocks ? block : blocks > 0 ? blocks - 1 : 0;
+    while (block > 0 &&
+           (elements ? index->blocks[block].elements : index->blocks[block].packets) == 0)
+        block--;
+    return block;
+}
+
+/** Of all blocks, though the last ones may have none that is known. */
+static uint64_t states_end(const struct pug_index *index)
+{
+    const struct pug_index_file_header *h = index->header;
+    if (!(h->flags & PUG_INDEX_ELEMENTS))
+        return 0;
+    return h->flags & PUG_INDEX_PARTLY ? pug_index_known_state(index, true, h->blocks) * h->block
+                                       : h->indexed;
+}
+
 void pug_index_info(const struct pug_index *index, struct pug_index_info *info)
 {
     const struct pug_index_file_header *h = index->header;
@@ -48,6 +68,7 @@ void pug_index_info(const struct pug_index *index, struct pug_index_info *info)
         .full = h->flags & PUG_INDEX_FULL,
         .elements = h->flags & PUG_INDEX_ELEMENTS,
         .frame_syncs = frame_syncs(index),
+        .states = states_end(index),
     };
 }
 

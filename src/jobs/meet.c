@@ -10,8 +10,6 @@
 #include "jobs/jobs.h"
 #include "tree/tree_internal.h"
 
-#include <string.h>
-
 void pug_jobs_touch(void *context, size_t source)
 {
     struct pug_jobs_worker *worker = context;
@@ -28,12 +26,6 @@ void pug_jobs_touch(void *context, size_t source)
 }
 
 /* ---- what is the same ---- */
-
-static bool same_section(const struct pug_state_section *mine, const struct pug_state_section *its)
-{
-    return mine->size == its->size &&
-           (mine->size == 0 || memcmp(mine->bytes, its->bytes, mine->size) == 0);
-}
 
 /** What is known of the losses of a source that may be given. */
 static enum pug_tree_loss loss_of(const struct pug_jobs_worker *worker, size_t source)
@@ -111,13 +103,13 @@ static bool settle(struct pug_jobs_worker *worker, struct pug_jobs_strand *other
 {
     const uint8_t *at = mine->bytes, *its_at = its->bytes;
     struct pug_state_section a = pug_state_section(&at), b = pug_state_section(&its_at);
-    if (!same_section(&a, &b))
+    if (!pug_state_same_section(&a, &b))
         return false;
     for (size_t i = 0; i < worker->jobs->sources; i++) {
         struct pug_jobs_strand *to;
         a = pug_state_section(&at);
         b = pug_state_section(&its_at);
-        const bool same = same_section(&a, &b) && !worker->strand->seats[i].given;
+        const bool same = pug_state_same_section(&a, &b) && !worker->strand->seats[i].given;
         const enum verdict verdict =
             is_heard(worker, i) ? judge(other, i, worker->number, same, &to) : SAME;
         if (verdict == NO ||

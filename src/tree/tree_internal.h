@@ -152,6 +152,12 @@ static inline struct pug_state_section pug_state_section(const uint8_t **at)
     return section;
 }
 
+static inline bool pug_state_same_section(const struct pug_state_section *a,
+                                          const struct pug_state_section *b)
+{
+    return a->size == b->size && (a->size == 0 || memcmp(a->bytes, b->bytes, a->size) == 0);
+}
+
 /** Take off a source's section what it says of losses: its last number, if the transport tells. */
 static inline enum pug_tree_loss pug_state_section_loss(const struct pug_tree *tree,
                                                         struct pug_state_section *section)

@@ -45,6 +45,35 @@ cmp -s "$file" "$work/states" || fail "states of another program were not made a
 cp "$work/program.bin" "$demo/program.bin"
 cp "$work/marks" "$file"
 
+# Of a trace that is long, a window makes only the states before it. Others go on with them, and so does the index.
+long=$work/sixty
+cp -r "$demo" "$long"
+for ((n = 0; n < 60; n++)); do cat "$demo/trace.bin"; done >"$long/trace.bin"
+size=$(stat -c %s "$long/trace.bin")
+elements_of() {
+    sed -n 's/.*, blocks of 4096\(.*\)$/\1/p' <<<"$1"
+}
+"$pugmark" index "$long" --quiet --block 4096 || fail "index of a long trace"
+"$pugmark" index "$long" --quiet --block 4096 --elements --output "$work/states" || fail "its states"
+[[ $(elements_of "$("$pugmark" index "$long")") == "" ]] || fail "marks with elements"
+for part in 2 1 3; do
+    "$pugmark" list "$long" --quiet --around $((size * part / 4)) >"$work/window$part"
+    up_to[part]=$(elements_of "$("$pugmark" index "$long")")
+done
+[[ ${up_to[2]} == ", elements up to "* ]] || fail "a window in the middle has '${up_to[2]}'"
+[[ ${up_to[1]} == "${up_to[2]}" ]] || fail "a window before another made '${up_to[1]}' of '${up_to[2]}'"
+((${up_to[2]##* } >= size / 2 - 9216 && ${up_to[2]##* } <= size / 2)) || fail "a window has ${up_to[2]} of $size"
+((${up_to[3]##* } > ${up_to[2]##* })) || fail "a later window has '${up_to[3]}'"
+"$pugmark" index "$long" --quiet --elements || fail "all states of it"
+[[ $(elements_of "$("$pugmark" index "$long")") == ", elements" ]] || fail "not all states of it"
+cmp -s "$long/trace.bin.pugindex" "$work/states" || fail "states that were made bit by bit are others"
+for part in 1 2 3; do
+    "$pugmark" list "$long" --quiet --around $((size * part / 4)) | cmp -s - "$work/window$part" ||
+        fail "window $part with all states"
+    "$pugmark" list "$long" --quiet | awk -v at=$((size * part / 4)) '$1 >= at - 1024 && $1 < at + 1024' |
+        cmp -s - "$work/window$part" || fail "window $part"
+done
+
 # Kinds of place, beside each other.
 on=$("$pugmark" find "$demo" --trace-on) || fail "find --trace-on"
 [[ $on == $("$pugmark" list "$demo" --type TRACE_ON | sed -n '1s/^\( *[0-9]*  [0-9a-f]*  \).*/\10/p') ]] ||

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # pugmark list of a part of the trace gives exactly the lines that the full list has there: random
 # windows over every capture, of elements, of packets and in words, by place and by number, with an
-# index of marks alone and with one that has the decoders' states.
+# index of marks alone, with one that has the decoders' states, with one that gets more of them from
+# window to window, and without a file.
 #   window.sh BIN SOURCE
 set -u
 bin=${1:?usage: window.sh BIN SOURCE} source=${2:?usage: window.sh BIN SOURCE}
@@ -48,8 +49,10 @@ differs() {
 }
 
 part() {
-    cp "$work/$index" "$work/index" # a window adds states to it
-    "$pugmark" list --quiet "${how[@]}" --index "$work/index" "$@" "${capture[@]}" | unwrapped >"$work/part"
+    local file=(--index "$work/index")
+    [[ $index == grown || $index == none ]] || cp "$work/$index" "$work/index" # a window adds states to it
+    [[ $index != none ]] || file=()
+    "$pugmark" list --quiet "${how[@]}" "${file[@]}" "$@" "${capture[@]}" | unwrapped >"$work/part"
 }
 
 compare() {
@@ -60,9 +63,9 @@ compare() {
     differs "$@"
 }
 
-# Windows of the list that "${how[@]}" makes, by the two indexes.
+# Windows of the list that "${how[@]}" makes, by each of the indexes.
 windows() {
-    for index in marks states; do
+    for index in none marks grown states; do
         for ((n = 0; n < count; n++)); do
             at=$(((RANDOM * 32768 + RANDOM) % (size + 1))) radius=$((1 + RANDOM % 3000))
             compare $((at > radius ? at - radius : 0)) $((at + radius)) --around $at --radius $radius

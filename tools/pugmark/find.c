@@ -127,7 +127,7 @@ static enum pug_status find_elapsed(const struct pug_index *index, const struct 
 static int answer(struct input *input, const struct find_options *options,
                   const struct pug_index_query *query, enum pug_status *found)
 {
-    struct pug_index *index = index_open(input, options->index, false);
+    struct pug_index *index = index_open(input, options->index, 0);
     if (!index)
         return EXIT_INPUT;
     struct pug_index_mark mark;

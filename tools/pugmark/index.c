@@ -42,7 +42,7 @@ static const struct option table[] = {
     {"full", NULL, "keep every mark, not only summaries", option_flag,
      offsetof(struct index_options, full)},
     {"elements", NULL,
-     "decode as well, so that `list` can start in the middle; else its first window does",
+     "decode as well, so that `list` can start anywhere; else a window does, up to its begin",
      option_flag, offsetof(struct index_options, elements)},
     {"rebuild", NULL, "make the index anew, whatever is there", option_flag,
      offsetof(struct index_options, rebuild)},
@@ -74,6 +74,8 @@ static void describe(const struct pug_index *index, const char *path)
                 "of %" PRIu64 "%s%s",
                 path, info.size, info.indexed, info.trace_size, info.transport, info.block,
                 info.full ? ", every mark" : "", info.elements ? ", elements" : "");
+    if (info.elements && info.states < info.indexed)
+        output_text(" up to %" PRIu64, info.states);
     if (info.frame_syncs > 0)
         output_text(", %" PRIu64 " frame syncs", info.frame_syncs);
     output_text("\n");
@@ -100,7 +102,8 @@ static bool suffices(const struct pug_index *index, const struct input *input,
     struct pug_index_info info;
     pug_index_info(index, &info);
     return info.indexed >= wanted_bytes(input, options) &&
-           (!options->elements || pug_index_has_states(index, input->tree));
+           (!options->elements ||
+            (info.states == info.indexed && pug_index_has_states(index, input->tree)));
 }
 
 /** Can what the file has be gone on with, or has it to be something else? */

@@ -78,47 +78,24 @@ enum pug_status index_load(const struct input *input, const char *path, struct p
     return PUG_ERR_INDEX_FOREIGN;
 }
 
-/** What a file does not have: the rest of the capture, or all of it, or the decoders' states. */
-static enum pug_status complete(struct input *input, const struct pug_index *part, bool elements,
-                                struct pug_index **index)
+/** Make an index, or of `part` what it does not have: the rest of the capture, or states. */
+static bool complete(struct input *input, const struct pug_index *part,
+                     struct pug_index_options options, struct pug_index **index)
 {
     struct progress progress = progress_begin(input->trace_size, input->options->quiet, NULL);
-    const struct pug_index_options options = {.elements = elements,
-                                              .jobs = input_jobs(input),
-                                              .progress = progress_show,
-                                              .progress_context = &progress};
+    options.jobs = input_jobs(input);
+    options.progress = progress_show;
+    options.progress_context = &progress;
     const enum pug_status status =
         part ? pug_index_extend(part, input->tree, input->trace, input->trace_size, &options, index)
              : pug_index_build(input->tree, input->trace, input->trace_size, &options, index);
     progress_end(&progress);
-    return status;
+    if (status != PUG_OK)
+        fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
+    return status == PUG_OK;
 }
 
-/** Is there nothing to be added? Where elements are wanted, the input's tree decodes. */
-static bool is_complete(const struct pug_index *index, const struct input *input, bool elements)
-{
-    struct pug_index_info info;
-    pug_index_info(index, &info);
-    return info.indexed == input->trace_size &&
-           (!elements || pug_index_has_states(index, input->tree));
-}
-
-/**
- * A file that has all but the decoders' states gets those, too, so that they are made once. Where
- * it cannot be written they are for this time.
- */
-static void keep_states(const struct input *input, const char *path, const struct pug_index *part,
-                        const struct pug_index *index)
-{
-    struct pug_index_info before, after;
-    pug_index_info(part, &before);
-    pug_index_info(index, &after);
-    if (before.indexed == after.indexed && !before.elements && after.elements &&
-        !input->options->sandbox && !pug_peers_helps(input_peers()) && access(path, W_OK) == 0)
-        (void)pug_index_save(index, path);
-}
-
-struct pug_index *index_open(struct input *input, const char *asked, bool elements)
+struct pug_index *index_open(struct input *input, const char *asked, uint64_t limit)
 {
     char path[4096];
     struct pug_index *part = NULL, *index = NULL;
@@ -130,25 +107,59 @@ struct pug_index *index_open(struct input *input, const char *asked, bool elemen
         index_refused(path, status);
         return NULL;
     }
-    if (elements && !index_tree(input, true)) {
-        pug_index_free(part);
-        return NULL;
-    }
-    if (part && is_complete(part, input, elements)) {
-        index = part;
-    } else {
-        status = complete(input, part, elements, &index);
-        if (status == PUG_OK && part)
-            keep_states(input, path, part, index);
-        pug_index_free(part);
-        if (status != PUG_OK) {
-            fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path,
-                    pug_status_text(status));
-            return NULL;
-        }
-    }
-    if (index_tree(input, false)) /* the one before is used up, or decodes */
+    struct pug_index_info info = {0};
+    if (part)
+        pug_index_info(part, &info);
+    if (part && info.indexed >= (limit && limit < input->trace_size ? limit : input->trace_size))
+        return part;
+    const bool good = complete(input, part, (struct pug_index_options){.limit = limit}, &index);
+    pug_index_free(part);
+    if (good && index_tree(input, false)) /* the one before is used up */
         return index;
     pug_index_free(index);
     return NULL;
+}
+
+/**
+ * A file that has all of this but the states gets those, too, so that they are made once. It keeps
+ * those of another program.
+ */
+static void keep_states(const struct input *input, const char *asked, const struct pug_index *index)
+{
+    char path[4096];
+    struct pug_index *filed = NULL;
+    struct pug_index_info before, after;
+    if (input->options->sandbox || pug_peers_helps(input_peers()) ||
+        !index_path(input, asked, path, sizeof(path)) || access(path, W_OK) != 0 ||
+        index_load(input, path, &filed) != PUG_OK)
+        return;
+    pug_index_info(filed, &before);
+    pug_index_info(index, &after);
+    const bool fits = before.states == 0 || pug_index_has_states(filed, input->tree);
+    pug_index_free(filed);
+    if (fits && before.indexed == after.indexed && before.block == after.block &&
+        before.states < after.states)
+        (void)pug_index_save(index, path);
+}
+
+bool index_add_states(struct input *input, const char *asked, uint64_t until,
+                      struct pug_index **index)
+{
+    struct pug_index *more = NULL;
+    struct pug_index_info info;
+    pug_index_info(*index, &info);
+    if (!index_tree(input, true))
+        return false;
+    const bool has = pug_index_has_states(*index, input->tree) &&
+                     info.states >= (until < info.indexed ? until : info.indexed);
+    const struct pug_index_options options = {
+        .elements = true, .states = until < info.indexed ? until : 0, .limit = info.indexed};
+    if (!has && !complete(input, *index, options, &more))
+        return false;
+    if (more) {
+        keep_states(input, asked, more);
+        pug_index_free(*index);
+        *index = more;
+    }
+    return index_tree(input, false); /* the one before is used up, or decodes */
 }

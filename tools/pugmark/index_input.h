@@ -19,11 +19,18 @@ bool index_tree(struct input *input, bool decode);
 
 /**
  * The index in a file, or where there is none one made in memory, and a tree to look into the
- * capture with. A stream has no file but one that was asked for. With `elements` it has the
- * decoders' states: where the file has none, all is decoded for them, by all processors, and the
- * file gets them. A file that is damaged or foreign is refused. NULL, having said why.
+ * capture with. A stream has no file but one that was asked for. Of the first `limit` bytes at
+ * least, or with 0 of all. A file that is damaged or foreign is refused. NULL, having said why.
  */
-struct pug_index *index_open(struct input *input, const char *asked, bool elements);
+struct pug_index *index_open(struct input *input, const char *asked, uint64_t limit);
+
+/**
+ * An index that index_open() gave has the decoders' states up to `until` from now on: where it does
+ * not, all before that is decoded for them, by all processors, and the file gets them, too. False,
+ * having said why.
+ */
+bool index_add_states(struct input *input, const char *asked, uint64_t until,
+                      struct pug_index **index);
 
 /**
  * pug_index_load() for the input's tree. All that the capture holds is compared where it was

@@ -60,12 +60,9 @@ static bool enter_window(struct list_state *state, struct window *window, bool e
 {
     const struct list_options *options = state->options;
     struct input *input = state->input;
-    if (!window_enter(window, input, elements, state->pivot_at, margin, at))
-        return false;
-    state->until = options->to;
-    if (elements)
-        state->until = pug_index_settled(window->index, input->tree, options->from, options->to);
-    return true;
+    state->until =
+        elements ? window_settled(window, input, options->from, options->to) : options->to;
+    return window_enter(window, input, elements, state->pivot_at, margin, at);
 }
 
 /** Read what the window needs, from `at` on. */
@@ -97,9 +94,11 @@ static bool has_events(const struct input *input)
 /** Where all has come that is listed before the pivot; events in words may come later. */
 static uint64_t before_pivot(const struct list_state *state, const struct window *window)
 {
-    return state->options->packets || has_events(state->input)
+    struct input *input = state->input;
+    return state->options->packets || has_events(input) || !index_tree(input, true)
                ? UINT64_MAX
-               : pug_index_settled(window->index, state->input->tree, 0, state->pivot_at);
+               : pug_index_settle(window->index, input->tree, input->trace, input->trace_size, 0,
+                                  state->pivot_at);
 }
 
 /** How far before the window to begin so that all is known that it needs. */
@@ -113,11 +112,11 @@ static bool find_margin(struct list_state *state, struct window *window, bool el
     state->counts = state->looking = true;
     /* only events in words are not known before what is behind the pivot is */
     state->last = has_events(state->input) ? count : 0;
+    state->look_to = elements ? before_pivot(state, window) : UINT64_MAX;
     for (uint64_t next = info.block;; next *= 4) {
         *margin = next;
         if (!enter_window(state, window, elements, next, &at))
             return false;
-        state->look_to = elements ? before_pivot(state, window) : UINT64_MAX;
         read_window(state, window, elements, at);
         if (at == 0 || (state->pivot >= count && state->pivot - count >= state->unsure))
             break;

@@ -6,6 +6,8 @@
 
 /* Bytes handed to the tree at once. */
 #define PIECE (UINT64_C(1) << 16)
+/* An index of a part has so much behind the window. */
+#define MARGIN (UINT64_C(1) << 20)
 
 const struct option window_option_table[] = {
     {"from-time", "T",
@@ -69,18 +71,28 @@ void window_close(struct window *window)
     window->index = NULL;
 }
 
+/** How much of the capture the index must have, if it lies in no file; 0: all. */
+static uint64_t enough(const struct window *window, const struct window_options *options,
+                       bool elements)
+{
+    const uint64_t end = options->count.given ? options->around.value : window->to;
+    const bool all = !elements || options->from_time || options->to_time;
+    return all || end > UINT64_MAX - MARGIN ? 0 : end + MARGIN;
+}
+
 bool window_open(struct window *window, struct input *input, const struct window_options *options,
                  bool elements)
 {
-    struct pug_index *index = index_open(input, options->index, elements);
-    if (!index)
-        return false;
-    window->index = index;
     if (options->around.given && !options->count.given) {
         uint64_t at = options->around.value, radius = options->radius.value;
         narrow(window, at > radius ? at - radius : 0,
                at < UINT64_MAX - radius ? at + radius : UINT64_MAX);
     }
+    struct pug_index *index = index_open(input, options->index, enough(window, options, elements));
+    if (!index)
+        return false;
+    window->index = index;
+    window->asked = options->index;
     uint64_t first = 0, behind = UINT64_MAX;
     if ((options->from_time && !find_time(input, index, options->first, &first)) ||
         (options->to_time && options->behind < UINT64_MAX &&
@@ -89,7 +101,33 @@ bool window_open(struct window *window, struct input *input, const struct window
         return false;
     }
     narrow(window, first, behind);
-    return true;
+    const uint64_t begin = options->count.given ? options->around.value : window->from;
+    if (!elements || index_add_states(input, window->asked, begin, &window->index))
+        return true;
+    window_close(window);
+    return false;
+}
+
+/** The index has states of all, or has them already. */
+static bool knows_all(const struct window *window)
+{
+    struct pug_index_info info;
+    pug_index_info(window->index, &info);
+    return info.indexed == info.trace_size && info.states == info.indexed;
+}
+
+uint64_t window_settled(struct window *window, struct input *input, uint64_t from, uint64_t to)
+{
+    uint64_t settled = UINT64_MAX;
+    if (to >= input->trace_size || !index_tree(input, true))
+        return settled;
+    settled =
+        pug_index_settle(window->index, input->tree, input->trace, input->trace_size, from, to);
+    if (settled == UINT64_MAX && !knows_all(window) &&
+        index_add_states(input, window->asked, UINT64_MAX, &window->index) &&
+        index_tree(input, true))
+        settled = pug_index_settled(window->index, input->tree, from, to);
+    return settled;
 }
 
 bool window_enter(struct window *window, struct input *input, bool elements, uint64_t before,

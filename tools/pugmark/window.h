@@ -27,6 +27,7 @@ bool window_take_times(struct window_options *options, const struct input *input
 struct window {
     uint64_t from, to; /**< [from, to) */
     struct pug_index *index;
+    const char *asked;      /**< private: the file that it lies in, or NULL */
     struct pug_tree *model; /**< private: the tree that the input's was copied from */
 };
 
@@ -37,6 +38,12 @@ struct window {
 bool window_open(struct window *window, struct input *input, const struct window_options *options,
                  bool elements);
 void window_close(struct window *window);
+
+/**
+ * How far to read so that all elements of [from, to) have come; UINT64_MAX: to the end. The input's
+ * tree is another one afterwards.
+ */
+uint64_t window_settled(struct window *window, struct input *input, uint64_t from, uint64_t to);
 
 /**
  * Give the input a tree that has read the trace up to *at, which is before `before` by at least
