@@ -304,3 +304,17 @@ osd() {
 }
 input=(--protocol osd-ctm --set src_id=1 osd)
 each_way osd
+
+# Each source has a clock of its own: a window of one goes by that.
+cp -r "$source/tests/captures/etmv4-a64" two
+for id in 0x10 0x11; do
+    "$pugmark" list --quiet --source $id --format csv two |
+        awk -F, '$3 == "TIMESTAMP" { time[++n] = $6; at[n] = $1 }
+                 END { print at[int(n / 3)], time[int(n / 3)], at[int(n / 2)], time[int(n / 2)] }' >times
+    read -r from first to last <times
+    window=(--source $id --from-time $((first)) --to-time $((last - 1)))
+    "$pugmark" list --quiet "${window[@]}" --format csv two | awk -F, 'NR > 1 { print $1 }' >got
+    "$pugmark" list --quiet --source $id --format csv two |
+        awk -F, -v from="$from" -v to="$to" 'NR > 1 && $1 >= from && $1 < to { print $1 }' >wanted
+    [[ -s wanted ]] && cmp -s got wanted || fail "list ${window[*]}: not what is in [$from, $to)"
+done

@@ -113,7 +113,10 @@ for command in calls "calls --by-time" coverage "diff $demo" "find --sync" info 
   said 3 "*: no source 0x55 in it; there are 0x10" $command --source 0x55 "$demo"
   said 3 "*: no process 5 in it; there are none" $command --pid 5 "$demo"
 done
-said 0 "*: no process 5 in it; there are none*" profile --pid 5 "$demo" "$demo" # others may have it
+said 3 "*: no process 5 in it; there are none*" profile --pid 5 "$demo" "$demo" # others may have it, but not none
+said 3 "*: no process 5 in it; there are none*" coverage --pid 5 "$demo" "$demo"
+said 3 "*: no process 5 in it; there are none*" report --pid 5 --output page "$demo" "$demo"
+[[ ! -e page ]] || { echo "a report of nothing"; bad=1; }
 said 3 "*: no source 0x55 in it; there are 0x10" report --source 0x55 --output page "$demo"
 said 0 "*: no source 0x55 in it; there are 0x10" pc --source 0x10 --source 0x55 "$demo"
 said 3 "*: no source 3 in it; there are 0x00" itm --source 3 empty
@@ -150,6 +153,7 @@ said 2 "pugmark: --count needs --around" list --count 3 "$demo"
 size=$(stat -c %s "$demo/$trace")
 said 2 "pugmark: --around $((size + 1)): * has $size bytes" list --around $((size + 1)) "$demo"
 said 0 "" list --around "$size" "$demo"
+said 1 "pugmark: nothing has a timestamp of 999999999999 or later" list --from-time 999999999999 "$demo"
 said 2 "pugmark: find needs one of *" find --sync --trigger "$demo"
 said 2 "pugmark: find takes one --source" find --sync --source 1 --source 2 "$demo"
 said 2 "pugmark: --block 100: must be 1024 to *" index --block 100 --output index "$demo"

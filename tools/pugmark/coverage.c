@@ -57,13 +57,14 @@ static int cover(char **operands, const struct coverage_options *options, struct
 static int coverage_run(const struct command *self, int argc, char **argv)
 {
     struct coverage_options options = {0};
+    struct input_several several;
     const struct option_set sets[] = {OPTION_SET(table, &options),
                                       CAPTURE_OPTIONS(&options.capture),
                                       INPUT_OPTIONS(&options.input)};
     int end = command_start(self, argc, argv, sets, 3, -1);
     if (end >= 0)
         return end;
-    options.input.several = argv[1] && argv[2];
+    input_of_several(&options.input, argv + 1, &several);
     struct pug_names *names = capture_names(&options.input, &options.capture);
     if (!names)
         return EXIT_INPUT;

@@ -161,8 +161,11 @@ static int find_all(struct input *input, const struct find_options *options,
     if (input_selects(input))
         return input_is_whole(input, "what find tells") ? EXIT_DONE : EXIT_USAGE;
     if (input->chosen > 1 && (options->after.given || options->before.given)) {
-        fprintf(stderr, "pugmark: --after and --before are of one piece of trace, and there are "
-                        "several in it (--buffer chooses)\n");
+        if (input_is_whole(input, "--after or --before"))
+            fprintf(stderr,
+                    "pugmark: --after and --before are of one buffer, and there are %zu; "
+                    "--buffer chooses\n",
+                    input->chosen);
         return EXIT_USAGE;
     }
     if (!index_is_of_one(input, "--index", options->index))

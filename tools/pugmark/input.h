@@ -40,6 +40,12 @@ const struct input_spread *input_spread(void);
 bool input_forgive(void);
 
 /** What the shared options say. */
+/** Of several inputs one may have nothing of a process, thread or processor, but not all. */
+struct input_several {
+    const char *last; /**< operand */
+    bool any;         /**< one of them had it */
+};
+
 struct input_options {
     const char *buffer;
     struct option_list sources;
@@ -51,9 +57,9 @@ struct input_options {
     bool reference, quiet;
     uint64_t jobs; /**< threads; 0: as many as there are processors */
     bool confine, sandbox;
-    bool several;          /**< inputs: one may have nothing of a process, thread or processor */
-    uint64_t source_limit; /**< 0: as usual */
-    uint32_t expansion;    /**< ranges of a packet byte; 0: as usual */
+    struct input_several *several; /**< where this is one of several inputs; or NULL */
+    uint64_t source_limit;         /**< 0: as usual */
+    uint32_t expansion;            /**< ranges of a packet byte; 0: as usual */
 };
 
 /** A regular file that does not say what is in it (no snapshot's, no perf.data); no --protocol
@@ -145,6 +151,11 @@ bool input_flow_tree(struct input *input);
 
 /** Was this source chosen with --source? All are where none was named. */
 bool input_wants(const struct input *input, uint16_t id);
+
+/** Options of a command whose operands are inputs: of these none alone has to have what is chosen.
+ */
+void input_of_several(struct input_options *options, char *const *operands,
+                      struct input_several *several);
 
 /**
  * Run the stretch's whole trace through the tree and end it, on as many threads as wanted; `go_on`

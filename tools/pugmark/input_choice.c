@@ -227,5 +227,22 @@ bool input_choices_are_there(struct input *input)
                      are_there(input, &options->tids, "thread", take_tids) &&
                      are_there(input, &options->comms, "thread of the name", take_comms) &&
                      are_there(input, &options->cpus, "processor", take_cpus);
-    return ran || options->several;
+    if (!options->several)
+        return ran;
+    options->several->any |= ran;
+    return options->several->any || input->trace_path != options->several->last;
+}
+
+void input_of_several(struct input_options *options, char *const *operands,
+                      struct input_several *several)
+{
+    size_t count = 0;
+    while (operands[count])
+        count++;
+    *several =
+        (struct input_several){.any = input_spread() != NULL}; /* another process's may have it */
+    if (count > 1) {
+        several->last = operands[count - 1];
+        options->several = several;
+    }
 }

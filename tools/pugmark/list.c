@@ -122,7 +122,7 @@ static int list_input(struct list_options *options, struct input *input)
         output_text("%s", elements ? ELEMENT_CSV_HEADER : LIST_PACKET_CSV_HEADER);
     if (!window_wanted(&options->window))
         code = list_all(&state, elements);
-    else if (input_is_whole(input, "a window"))
+    else
         code = list_window(&state, options, elements);
     pug_capture_lens_free(state.lens);
     return code;
@@ -147,9 +147,11 @@ static int list_run(const struct command *self, int argc, char **argv)
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
-    if (window_wanted(&options.window))
+    const bool windowed = window_wanted(&options.window);
+    if (windowed)
         input_settle(&input);
-    const bool fits = window_fits(&options, &input) && window_take_times(&options.window, &input);
+    const bool fits = (!windowed || input_is_whole(&input, "a window")) &&
+                      window_fits(&options, &input) && window_take_times(&options.window, &input);
     const int code = fits ? list_input(&options, &input) : EXIT_USAGE;
     input_close(&input);
     const int written = output_end();

@@ -29,6 +29,7 @@ struct list_state {
     struct list_watch *watches; /* of packets, by worker; NULL: none are listed */
     unsigned watch_count;
     uint64_t until;       /* a window's elements have come when this was read */
+    bool dated;           /* a buffer has the time from which on a window is wanted */
     bool counts;          /* what is listed is counted; then by one thread */
     bool looking;         /* count only */
     uint64_t seen;        /* what was listed, or would have been */

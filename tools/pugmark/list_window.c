@@ -138,6 +138,11 @@ static int list_near(struct list_state *state, struct list_options *options, boo
     uint64_t margin = 0, at;
     if (!window_open(&window, state->input, &options->window, elements))
         return EXIT_INPUT;
+    state->dated = window.dated;
+    if (!window.dated) {
+        window_close(&window);
+        return EXIT_DONE;
+    }
     options->from = window.from;
     options->to = window.to;
     state->pivot_at = options->window.count.given ? options->window.around.value : window.from;
@@ -161,6 +166,7 @@ int list_window(struct list_state *state, struct list_options *options, bool ele
     const struct list_state fresh = *state;
     const uint64_t from = options->from, to = options->to;
     int code, worst = EXIT_DONE;
+    bool dated = false;
     if (!index_is_of_one(state->input, "--index", options->window.index))
         return EXIT_USAGE;
     do {
@@ -169,6 +175,10 @@ int list_window(struct list_state *state, struct list_options *options, bool ele
         options->to = to;
         code = list_near(state, options, elements);
         worst = code > worst ? code : worst;
+        dated |= state->dated || code > EXIT_TRACE_ERRORS;
     } while (output_wanted() && input_next(state->input));
-    return worst;
+    if (dated)
+        return worst;
+    fprintf(stderr, "pugmark: nothing has a timestamp of %s or later\n", options->window.from_time);
+    return worst > EXIT_TRACE_ERRORS ? worst : EXIT_TRACE_ERRORS;
 }

@@ -142,13 +142,14 @@ static int profile_inputs(char **operands, const struct profile_options *options
 static int profile_run(const struct command *self, int argc, char **argv)
 {
     struct profile_options options = {0};
+    struct input_several several;
     const struct option_set sets[] = {OPTION_SET(table, &options),
                                       CAPTURE_OPTIONS(&options.capture),
                                       INPUT_OPTIONS(&options.input)};
     int end = command_start(self, argc, argv, sets, 3, -1);
     if (end >= 0)
         return end;
-    options.input.several = argv[1] && argv[2];
+    input_of_several(&options.input, argv + 1, &several);
     if (options.format && strcmp(options.format, brstack) == 0)
         return profile_brstack(&options.input, argv + 1, options.output);
     const struct pug_export_format *format = options.format    ? find_format(options.format)

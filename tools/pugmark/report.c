@@ -167,13 +167,14 @@ static int make(char **operands, const struct report_options *options, struct pu
 static int run(const struct command *self, int argc, char **argv)
 {
     struct report_options options = {0};
+    struct input_several several;
     const struct option_set sets[] = {OPTION_SET(table, &options),
                                       CAPTURE_OPTIONS(&options.capture),
                                       INPUT_OPTIONS(&options.input)};
     int code = command_start(self, argc, argv, sets, 3, -1);
     if (code >= 0)
         return code;
-    options.input.several = argv[1] && argv[2];
+    input_of_several(&options.input, argv + 1, &several);
     struct pug_names *names = capture_names(&options.input, &options.capture);
     if (!names)
         return EXIT_INPUT;

@@ -41,19 +41,40 @@ bool window_take_times(struct window_options *options, const struct input *input
                                                        options->to_time, true, &options->behind));
 }
 
-/**
- * Where the first timestamp of at least `time` is; behind everything if there is none. False,
- * having said it: the index is of a capture that has changed.
- */
-static bool find_time(struct input *input, const struct pug_index *index, uint64_t time,
-                      uint64_t *at)
+/** Where the first timestamp of at least `time` is that a source, or any, has. */
+static enum pug_status find_time_of(const struct input *input, const struct pug_index *index,
+                                    uint32_t source, uint64_t time, uint64_t *at)
 {
     struct pug_index_mark mark;
     const struct pug_index_query query = {
-        .kind = PUG_MARK_TIMESTAMP, .source = PUG_INDEX_ANY, .least = time, .greatest = UINT64_MAX};
+        .kind = PUG_MARK_TIMESTAMP, .source = source, .least = time, .greatest = UINT64_MAX};
     const enum pug_status status =
         pug_index_find(index, input->tree, input->trace, input->trace_size, &query, &mark);
-    *at = status == PUG_OK ? mark.at : UINT64_MAX;
+    if (status == PUG_OK)
+        *at = mark.at;
+    return status;
+}
+
+/**
+ * Of sources that were chosen, whose clocks need not be the same, the first place or the `last`
+ * one; behind everything if none has such a time. False, having said it: the index is of a capture
+ * that has changed.
+ */
+static bool find_time(const struct input *input, const struct pug_index *index, uint64_t time,
+                      bool last, uint64_t *at)
+{
+    const struct option_list *wanted = &input->options->sources;
+    enum pug_status status = PUG_OK;
+    *at = UINT64_MAX;
+    if (wanted->count == 0)
+        status = find_time_of(input, index, PUG_INDEX_ANY, time, at);
+    for (size_t i = 0; i < wanted->count && status != PUG_ERR_INDEX_FOREIGN; i++) {
+        uint64_t id = 0, place = 0;
+        (void)parse_number(wanted->items[i], &id);
+        status = find_time_of(input, index, (uint32_t)id, time, &place);
+        if (status == PUG_OK && (*at == UINT64_MAX || (place > *at) == last))
+            *at = place;
+    }
     if (status == PUG_ERR_INDEX_FOREIGN)
         fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
     return status != PUG_ERR_INDEX_FOREIGN;
@@ -94,15 +115,17 @@ bool window_open(struct window *window, struct input *input, const struct window
     window->index = index;
     window->asked = options->index;
     uint64_t first = 0, behind = UINT64_MAX;
-    if ((options->from_time && !find_time(input, index, options->first, &first)) ||
+    if ((options->from_time && !find_time(input, index, options->first, false, &first)) ||
         (options->to_time && options->behind < UINT64_MAX &&
-         !find_time(input, index, options->behind, &behind))) {
+         !find_time(input, index, options->behind, true, &behind))) {
         window_close(window);
         return false;
     }
+    window->dated = first < UINT64_MAX;
     narrow(window, first, behind);
     const uint64_t begin = options->count.given ? options->around.value : window->from;
-    if (!elements || index_add_states(input, window->asked, begin, &window->index))
+    if (!elements || !window->dated ||
+        index_add_states(input, window->asked, begin, &window->index))
         return true;
     window_close(window);
     return false;

@@ -26,6 +26,7 @@ bool window_take_times(struct window_options *options, const struct input *input
 /** Two trace offsets, from what the options say, and the index that they were found with. */
 struct window {
     uint64_t from, to; /**< [from, to) */
+    bool dated;        /**< there is a time from which on it is wanted, or none was given */
     struct pug_index *index;
     const char *asked;      /**< private: the file that it lies in, or NULL */
     struct pug_tree *model; /**< private: the tree that the input's was copied from */
