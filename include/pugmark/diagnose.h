@@ -60,10 +60,11 @@ struct pug_evidence {
     uint64_t missing;            /**< times that memory was not there, all of them */
     /** Where; of more places some, the same for any number of threads. */
     struct pug_missing pages[PUG_MISSING_PAGES];
-    uint32_t page_count; /**< how many of them are listed */
-    uint64_t no_syncs;   /**< synchronisation was lost, and decoding went on behind it */
-    uint64_t overflows;  /**< trace was lost on its way, and decoding went on behind it */
-    uint64_t told;       /**< 0: nothing was decoded of it but losses and the end; else not 0 */
+    uint32_t page_count;   /**< how many of them are listed */
+    uint32_t told_returns; /**< of returns, those to the last call: a return stack had known them */
+    uint64_t no_syncs;     /**< synchronisation was lost, and decoding went on behind it */
+    uint64_t overflows;    /**< trace was lost on its way, and decoding went on behind it */
+    uint64_t told;         /**< 0: nothing was decoded of it but losses and the end; else not 0 */
 };
 
 /**

@@ -249,6 +249,10 @@ struct pug_quirks {
     /** A short address is of the ISA that packets told last, also behind a BLX immediate or a
         return by the stack that changed it. Right: of the ISA in force. */
     unsigned ptm_told_isa : 1;
+    /* ---- ETMv4, ETE and PTM ---- */
+    /** A taken indirect branch without its address goes unmentioned where there is no return stack.
+        Right: the log has it, as the unit had one. */
+    unsigned silent_stack : 1;
     /** Room for more, so that what holds quirks stays as large as it is; their value is nothing. */
     unsigned : 0;
     unsigned spare[5]; /**< zero */

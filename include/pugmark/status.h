@@ -82,6 +82,7 @@ enum pug_status {
     PUG_ERR_NOT_FOUND = -70,      /**< there is no such place in the trace */
     PUG_ERR_FORMAT = -71,         /**< a file is not of the format that it should be, or damaged */
     PUG_ERR_NOT_BUILT = -72,      /**< the library was built without what this needs */
+    PUG_ERR_TRACE_SETTINGS = -73, /**< trace and settings do not fit together */
 };
 
 /** What an operation on the data path does. */

@@ -82,6 +82,29 @@ static bool is_return(const struct pug_element *range)
             range->last_subtype == PUG_SUB_V7_IMPLIED_RET || range->last_subtype == PUG_SUB_RETURN);
 }
 
+static bool is_call_range(const struct pug_element *range)
+{
+    return range->last_subtype == PUG_SUB_BR_LINK;
+}
+
+/** Calls, and returns to them, of which the trace tells where they went. */
+static void look_at_calls(struct pug_source_evidence *source, const struct pug_element *range)
+{
+    const struct pug_element *before = &source->last;
+    unsigned *const top = &source->call_top;
+    if (!(before->flags & PUG_ELEM_EXECUTED))
+        return;
+    if (is_call_range(before)) {
+        *top = (*top + 1) % PUG_CALLS_KEPT;
+        source->calls[*top] = before->end;
+        source->call_count += source->call_count < PUG_CALLS_KEPT;
+    } else if (source->call_count > 0 && is_return(before) && source->calls[*top] == range->start) {
+        *top = (*top + PUG_CALLS_KEPT - 1) % PUG_CALLS_KEPT;
+        source->call_count--;
+        source->evidence.told_returns++;
+    }
+}
+
 /** One of 64. */
 static unsigned place_hash(uint64_t address)
 {
@@ -180,6 +203,7 @@ static bool in_sample(struct pug_source_evidence *source, uint64_t index)
         source->window = window;
         source->reads = 0;
         source->follows = false;
+        source->call_count = 0;
     }
     return is_looked_at(index);
 }
@@ -296,6 +320,8 @@ static void look_at_range(struct pug_diagnosis_part *part, struct pug_source_evi
     if (must_be_executed(range))
         contradict(evidence, PUG_CONTRA_NOT_EXECUTED, range->index, range->end - range->last_size);
     look_at_boundary(source, range);
+    if (source->follows)
+        look_at_calls(source, range);
     if (source->follows && falls_through(before)) {
         if (range->start != before->end)
             contradict(evidence, PUG_CONTRA_GAP, range->index, range->start);
@@ -431,6 +457,7 @@ void pug_evidence_add(struct pug_evidence *sum, const struct pug_evidence *more)
     sum->looked += more->looked;
     sum->branches += more->branches;
     sum->returns += more->returns;
+    sum->told_returns += more->told_returns;
     sum->return_places |= more->return_places;
     for (unsigned kind = 0; kind < PUG_CONTRADICTIONS; kind++) {
         if (sum->counts[kind] == 0)

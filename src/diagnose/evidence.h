@@ -10,13 +10,17 @@
 
 #define PUG_LONG_BITS 8u
 
+#define PUG_CALLS_KEPT 16u
+
 /** A source: its evidence, and what it did last. */
 struct pug_source_evidence {
     struct pug_evidence evidence;
     struct pug_element last; /**< range */
     bool follows;            /**< nothing came since that leads elsewhere */
     uint64_t window;
-    unsigned reads;                      /**< of code, in this window */
+    unsigned reads;                 /**< of code, in this window */
+    uint64_t calls[PUG_CALLS_KEPT]; /**< where the last calls return to; the newest is on top */
+    unsigned call_top, call_count;
     uint64_t longs[1u << PUG_LONG_BITS]; /**< addresses of instructions of 4 bytes, by their hash */
 };
 

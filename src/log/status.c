@@ -169,6 +169,8 @@ static const struct status_words words[] = {
      "The file can be read, but what is in it is not what it should be.", NULL, NULL},
     {PUG_ERR_NOT_BUILT, "this library was built without that",
      "It needs a package that was not there when the library was built.", NULL, NULL},
+    {PUG_ERR_TRACE_SETTINGS, "trace does not fit the settings",
+     "The trace unit was set up in another way than the decoder was told.", NULL, NULL},
 };
 
 static const struct status_words *find(enum pug_status status)

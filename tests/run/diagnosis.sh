@@ -70,6 +70,39 @@ for name in etrace-rv64 ntrace-rv64; do
   fi
 done
 
+# A return stack that the unit had and the settings have not; the other way round nothing is missing.
+turned() { # NAME: the capture, with the return stack told the other way
+  rm -rf "$tmp/turned" && cp -r "$source/tests/captures/$1" "$tmp/turned" && chmod -R u+w "$tmp/turned"
+  perl -i -pe 's/^((TRCCONFIGR|ETMCR)\S*=)(\S+)/sprintf "%s0x%x", $1, hex($3) ^ ($2 eq "ETMCR" ? 1 << 29 : 1 << 12)/e;
+               s/^(ETMCCER\S*=)(\S+)/sprintf "%s0x%x", $1, hex($2) | 1 << 23/e' "$tmp/turned"/*.ini
+}
+for name in etmv4-a64 etmv4-arm ete-a64 ete-a64-loss ptm-arm; do
+  turned "$name"
+  case $name in ptm*) bit="bit 29 of ETMCR, or bit 23 of ETMCCER" ;; *) bit="bit 12 of TRCCONFIGR" ;; esac
+  for command in stat pc list "stat --jobs 1"; do
+    # shellcheck disable=SC2086
+    says 1 "*something is wrong:*source 0x10: the settings do not match the trace: * times, *return stack, which is off: $bit. *" $command "$tmp/turned"
+  done
+  if "$bin/pugmark" stat "$tmp/turned" 2>&1 | grep -e "the program does not match" -e "no file or dump has"; then
+    echo "$name: a wrong setting is told as a wrong program"
+    bad=1
+  fi
+done
+for name in etmv4-arm-times ptm-arm-cycles; do
+  turned "$name"
+  says 0 "" stat "$tmp/turned"
+  cmp -s <("$bin/pugmark" list "$tmp/turned") <("$bin/pugmark" list "$source/tests/captures/$name") && continue
+  echo "$name: a return stack that is not used changes something"
+  bad=1
+done
+# Other contradictions are no setting's.
+rm -rf "$tmp/off" && cp -r "$source/tests/captures/etmv4-arm-times" "$tmp/off" && chmod -R u+w "$tmp/off"
+{ head -c 8 /dev/zero; cat "$source/tests/captures/etmv4-arm-times/memory_0.bin"; } >"$tmp/off/memory_0.bin"
+if "$bin/pugmark" stat "$tmp/off" 2>&1 | grep "settings do not match"; then
+  echo "another program is told as another setting"
+  bad=1
+fi
+
 # RISC-V, without its program: the same words and code.
 printf '\x24\x0d\x00\x0b\x84\x00\x07' >"$tmp/trace.nex"
 says 1 "*execution came 1 time to addresses that no file or dump has: 0x0 to 0xfff (1)*" \

@@ -130,6 +130,7 @@ static bool set_quirk(struct pug_quirks *quirks, const char *name)
         QUIRK(reads_end_with_image),
         QUIRK(silent_end),
         QUIRK(ptm_told_isa),
+        QUIRK(silent_stack),
         QUIRK(etm4_context_extra_byte),
         QUIRK(etm4_hunt_labels),
         QUIRK(etm4_info_marks),

@@ -197,6 +197,19 @@ static void instructions_are_executed_whole(void **state)
     assert_int_equal(pug_evidence_contradictions(&seen), 0);
 }
 
+/** Where there is a return stack these have no address. */
+static void returns_that_a_stack_would_know_are_counted(void **state)
+{
+    (void)state;
+    const struct pug_element told[] = {CALL(1), RETURN(2), BACK(3), CALL(4), RETURN(5), BACK(6)};
+    assert_int_equal(examine(told, COUNT(told), false).told_returns, 2);
+    assert_int_equal(examine(told, COUNT(told), true).told_returns, 0);
+    const struct pug_element lost[] = {CALL(1), other(2, PUG_ELEM_TRACE_ON, 0), RETURN(3), BACK(4)};
+    assert_int_equal(examine(lost, COUNT(lost), false).told_returns, 0);
+    const struct pug_element elsewhere[] = {RETURN(2), BACK(3), CALL(4), RETURN(5), CALL(6)};
+    assert_int_equal(examine(elsewhere, COUNT(elsewhere), false).told_returns, 0);
+}
+
 static void losses_are_counted(void **state)
 {
     (void)state;
@@ -544,6 +557,7 @@ int main(void)
         cmocka_unit_test(what_ran_long_before_says_nothing),
         cmocka_unit_test(it_is_said_where_ranges_are_looked_at),
         cmocka_unit_test(instructions_are_executed_whole),
+        cmocka_unit_test(returns_that_a_stack_would_know_are_counted),
         cmocka_unit_test(losses_are_counted),
         cmocka_unit_test(what_explains_a_gap),
         cmocka_unit_test(exceptions_in_place),

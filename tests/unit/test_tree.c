@@ -122,7 +122,7 @@ static void a_tree_without_sources_is_small(void **state)
 static void each_status_has_words(void **state)
 {
     (void)state;
-    for (int code = 0; code >= PUG_ERR_NOT_BUILT; code--) {
+    for (int code = 0; code >= PUG_ERR_TRACE_SETTINGS; code--) {
         if (code < PUG_ERR_BAD_DECODE_IMAGE && code > PUG_ERR_TRUNCATED)
             continue;
         assert_string_not_equal(pug_status_text((enum pug_status)code), "unknown status");

@@ -186,6 +186,45 @@ static void say_missing(struct diagnosis *diagnosis, const struct pug_evidence *
         evidence->missing == 1 ? "" : "s", text, count > 5 ? ", …" : "");
 }
 
+/* ---- settings ---- */
+
+/* So often trace and settings have to contradict each other, and so often in a hundred branches. */
+#define MISSET_LEAST   8u
+#define MISSET_PERCENT 1u
+
+/**
+ * What shows that a source is set up in another way. Of damaged trace, and of another program, some
+ * would, too: there trace and program contradict each other, memory is missing more often, or
+ * returns are told that would be left out.
+ */
+static const struct misset *misset_of(const struct diagnosis *diagnosis,
+                                      const struct pug_evidence *evidence)
+{
+    const struct messages *messages = &diagnosis->input->messages;
+    for (unsigned kind = 0; kind < PUG_CONTRA_RETURN; kind++) /* returns come of it */
+        if (evidence->counts[kind] > 0)
+            return NULL;
+    for (size_t i = 0; i < messages->misset_count; i++) {
+        const struct misset *misset = &messages->missets[i];
+        if (misset->source == evidence->source && misset->looked >= MISSET_LEAST &&
+            misset->looked * 100 >= evidence->branches * MISSET_PERCENT &&
+            misset->looked >= 2 * (uint64_t)evidence->told_returns &&
+            misset->count * 8 >= evidence->missing)
+            return misset;
+    }
+    return NULL;
+}
+
+static void say_misset(struct diagnosis *diagnosis, const struct misset *misset)
+{
+    char number[32];
+    diagnosis_say(
+        diagnosis,
+        "source 0x%02x: the settings do not match the trace: %s times, the first at offset "
+        "%" PRIu64 ", %s. What ran behind is missing. Set it as it was in the unit.\n",
+        misset->source, diagnosis_grouped(misset->count, number), misset->index, misset->text);
+}
+
 /* ---- the whole ---- */
 
 /* A bad packet in so many bytes is many. */
@@ -266,7 +305,8 @@ static bool is_suspicious(const struct diagnosis *diagnosis)
     if (diagnosis->input->messages.bad_packets > 0 || is_misfit(diagnosis) || is_cut(diagnosis))
         return true;
     for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
-        if (evidence->missing > 0 || pug_evidence_contradictions(evidence) > 0)
+        if (evidence->missing > 0 || pug_evidence_contradictions(evidence) > 0 ||
+            misset_of(diagnosis, evidence))
             return true;
     size_t asked = 0, silent = 0;
     if (diagnosis->input->partial)
@@ -315,6 +355,11 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
     for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++) {
         if (!input_wants(diagnosis->input, evidence->source))
             continue;
+        const struct misset *misset = misset_of(diagnosis, evidence);
+        if (misset) { /* the others may come of it */
+            say_misset(diagnosis, misset);
+            continue;
+        }
         say_mismatch(diagnosis, evidence);
         say_missing(diagnosis, evidence);
     }

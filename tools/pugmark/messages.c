@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "messages.h"
 
+#include "pugmark/diagnose.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -77,12 +79,38 @@ static bool is_bad_packet(enum pug_status code)
            code == PUG_ERR_BAD_DECODE_PKT;
 }
 
+/** Of more sources than there is room for nothing is kept. */
+static struct misset *misset_of(struct messages *messages, const struct pug_log_record *record)
+{
+    for (size_t i = 0; i < messages->misset_count; i++)
+        if (messages->missets[i].source == record->source)
+            return &messages->missets[i];
+    if (messages->misset_count == MESSAGE_MISSETS)
+        return NULL;
+    struct misset *misset = &messages->missets[messages->misset_count++];
+    *misset = (struct misset){.source = record->source, .index = record->index};
+    snprintf(misset->text, sizeof(misset->text), "%s", record->text);
+    return misset;
+}
+
+static void take_misset(struct messages *messages, const struct pug_log_record *record)
+{
+    struct misset *misset = misset_of(messages, record);
+    uint64_t end;
+    if (!misset)
+        return;
+    misset->count++;
+    misset->looked += pug_diagnosis_looks(record->index, &end);
+}
+
 void messages_take(struct messages *messages, const struct pug_log_record *record, bool quiet)
 {
     messages->bad_packets += is_bad_packet(record->code);
     messages->misfits += record->code == PUG_ERR_TRACE_MISMATCH;
     messages->cut += record->code == PUG_ERR_TRUNCATED;
     messages->frames_cut += record->code == PUG_ERR_TRUNCATED && record->source == PUG_NO_SOURCE;
+    if (record->code == PUG_ERR_TRACE_SETTINGS)
+        take_misset(messages, record);
     if (quiet || messages_said(messages, record))
         return;
     if (count_like(messages, record) >= LIKE_MOST)
@@ -103,4 +131,5 @@ void messages_forget(struct messages *messages)
 {
     messages->bad_packets = messages->misfits = 0;
     messages->cut = messages->frames_cut = 0;
+    messages->misset_count = 0;
 }

@@ -7,7 +7,16 @@
 
 #include <stdbool.h>
 
-#define MESSAGE_KINDS 64u
+#define MESSAGE_KINDS   64u
+#define MESSAGE_MISSETS 16u
+
+/** Of one source: that trace and settings do not fit. */
+struct misset {
+    uint32_t source;
+    uint64_t count, looked; /**< of these, where a diagnosis looks at ranges */
+    uint64_t index;         /**< of the first one */
+    char text[160];         /**< the same: what it is, and which setting */
+};
 
 struct messages {
     struct {
@@ -21,6 +30,8 @@ struct messages {
     uint64_t misfits;     /**< of trace and program, the same */
     uint64_t cut;         /**< packets and frames that the data end in, the same */
     uint64_t frames_cut;  /**< of these, frames */
+    struct misset missets[MESSAGE_MISSETS]; /**< of trace and settings, by source, the same */
+    size_t misset_count;
 };
 
 /**

@@ -142,11 +142,28 @@ static enum pug_etmv4_outcome commit_range(decoder *d, uint64_t index, bool take
 
 /* ---- any atoms ---- */
 
-/** Let the return stack help an atom. ROUND_ENDS: where execution is is not known all the same. */
-static inline enum pug_etmv4_outcome clear_way(decoder *d)
+/** The unit left out where an indirect branch went: it had a return stack. */
+static void log_stackless(decoder *d, uint64_t index)
 {
-    enum pug_etmv4_outcome outcome = d->blocked ? pug_etmv4_pop_return(d) : PUG_ETMV4_DONE;
-    return outcome == PUG_ETMV4_DONE && d->blocked ? PUG_ETMV4_ROUND_ENDS : outcome;
+    if (!d->stage->quirks.silent_stack)
+        pug_stage_log(
+            d->stage, d->stage->decoder_name, PUG_SEV_WARN, PUG_ERR_TRACE_SETTINGS, index,
+            "where an indirect branch went is not told, as by a unit with a return stack, "
+            "which is off: bit 12 of TRCCONFIGR");
+}
+
+/** Let the return stack help an atom. ROUND_ENDS: where execution is is not known all the same. */
+static inline enum pug_etmv4_outcome clear_way(decoder *d, uint64_t index)
+{
+    if (!d->blocked)
+        return PUG_ETMV4_DONE;
+    const bool asks = d->blocked & PUG_ETMV4_POP_PENDING;
+    enum pug_etmv4_outcome outcome = pug_etmv4_pop_return(d);
+    if (outcome != PUG_ETMV4_DONE || !d->blocked)
+        return outcome;
+    if (asks)
+        log_stackless(d, index);
+    return PUG_ETMV4_ROUND_ENDS;
 }
 
 enum pug_etmv4_outcome pug_etmv4_take_atoms(decoder *d, uint64_t index, uint32_t bits,
@@ -155,7 +172,7 @@ enum pug_etmv4_outcome pug_etmv4_take_atoms(decoder *d, uint64_t index, uint32_t
     for (; *done < most; ++*done) {
         if (!pug_out_ready(&d->stage->out))
             return PUG_ETMV4_SUSPENDED;
-        enum pug_etmv4_outcome outcome = clear_way(d);
+        enum pug_etmv4_outcome outcome = clear_way(d, index);
         if (outcome == PUG_ETMV4_DONE)
             outcome = commit_range(d, index, bits >> *done & 1);
         if (outcome != PUG_ETMV4_DONE && outcome != PUG_ETMV4_ROUND_ENDS)

@@ -120,6 +120,8 @@ enum pug_etmv4_outcome pug_etmv4_pop_return(decoder *d)
     if (!(d->blocked & PUG_ETMV4_POP_PENDING))
         return PUG_ETMV4_DONE;
     d->blocked &= (uint8_t)~PUG_ETMV4_POP_PENDING;
+    if (!d->config->return_stack)
+        return PUG_ETMV4_DONE;
     if (returns->count == 0)
         return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_RET_STACK_OVERFLOW, PUG_NO_INDEX,
                               PUG_UNSYNC_BAD_PACKET, "Trace Return Stack Overflow.");
@@ -152,9 +154,7 @@ void pug_etmv4_take_branch(decoder *d, const struct pug_insn *insn, uint64_t end
     if (insn->type == PUG_INSTR_BR) {
         d->address = insn->target;
     } else if (insn->type == PUG_INSTR_BR_INDIRECT) {
-        d->blocked |= PUG_ETMV4_NEED_ADDRESS;
-        if (d->config->return_stack)
-            d->blocked |= PUG_ETMV4_POP_PENDING;
+        d->blocked |= PUG_ETMV4_NEED_ADDRESS | PUG_ETMV4_POP_PENDING;
     }
     d->isa = insn->next_isa;
 }

@@ -281,7 +281,8 @@ enum pug_etmv4_way {
 enum {
     PUG_ETMV4_NEED_CONTEXT = 1 << 0,
     PUG_ETMV4_NEED_ADDRESS = 1 << 1,
-    PUG_ETMV4_POP_PENDING = 1 << 2, /**< an indirect branch was taken: the return stack knows */
+    /** An indirect branch was taken: the return stack knows, if there is one. */
+    PUG_ETMV4_POP_PENDING = 1 << 2,
 };
 
 #define PUG_ETMV4_RETURNS 16u

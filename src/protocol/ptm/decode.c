@@ -160,8 +160,7 @@ static void suspend(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet
 enum pug_response pug_ptm_atoms(struct pug_ptm_decoder *decoder,
                                 const struct pug_ptm_packet *packet, unsigned done)
 {
-    struct pug_ptm_walk walk = {
-        .packet = packet, .what = "atom", .pops = decoder->config->return_stack};
+    struct pug_ptm_walk walk = {.packet = packet, .what = "atom", .atom = true};
     enum pug_response worst = PUG_RESP_CONT;
     if (!decoder->has_address && done == 0)
         put_cycle_count(decoder, packet);

@@ -61,7 +61,7 @@ struct pug_ptm_walk {
     const struct pug_ptm_packet *packet;
     const char *what; /**< "atom", "BranchAddr", "WP update" */
     bool executed;    /**< E */
-    bool pops;        /**< an indirect branch may return by the stack */
+    bool atom;        /**< no address: an indirect branch returns by the stack */
     bool behind;      /**< other walks of the packet were before this one */
 };
 
@@ -85,6 +85,13 @@ enum pug_response pug_ptm_atoms(struct pug_ptm_decoder *decoder,
 static inline bool pug_ptm_jumps(const struct pug_insn *insn, bool executed)
 {
     return executed && (insn->type == PUG_INSTR_BR || insn->type == PUG_INSTR_BR_INDIRECT);
+}
+
+/** An indirect branch, and nothing in the return stack, or none. */
+static inline bool pug_ptm_needs_stack(const struct pug_ptm_decoder *decoder,
+                                       const struct pug_insn *insn)
+{
+    return insn->type == PUG_INSTR_BR_INDIRECT && decoder->stack.count == 0;
 }
 
 /** A block that a run ended at, if it still holds; then it is no more to be had. Or NULL. */

@@ -67,22 +67,24 @@ static inline const struct pug_block *current_block(struct pug_ptm_decoder *deco
                             decoder->from_executed && from->last_type == PUG_INSTR_BR);
 }
 
-/** Does an atom on this block end it all? A quirk, where the return stack is empty. */
-static bool is_fatal(const struct pug_ptm_decoder *decoder, const struct pug_block *block)
+/** Is something to be said of an E atom on this block? The return stack is empty, or there is none.
+ */
+static bool is_notable(const struct pug_ptm_decoder *decoder, const struct pug_block *block)
 {
-    return block->insn.type == PUG_INSTR_BR_INDIRECT && decoder->config->return_stack &&
-           decoder->stack.count == 0 && decoder->stage->quirks.ptm_errors_fatal;
+    const struct pug_quirks *quirks = &decoder->stage->quirks;
+    return pug_ptm_needs_stack(decoder, &block->insn) &&
+           (decoder->config->return_stack ? quirks->ptm_errors_fatal : !quirks->silent_stack);
 }
 
 /** The same, if it ends in a waypoint and there is nothing else to be said of it; else NULL. */
-static const struct pug_block *usual_block(struct pug_ptm_decoder *decoder, bool atom)
+static const struct pug_block *usual_block(struct pug_ptm_decoder *decoder, bool e_atom)
 {
     const uint32_t limit = decoder->stage->options.range_limit;
     const struct pug_block *block = decoder->unusual ? pug_ptm_take_unusual(decoder) : NULL;
     if (!block)
         block = current_block(decoder);
     bool usual = block->ending == PUG_BLOCK_FLOW && (limit == 0 || block->count <= limit) &&
-                 !(atom && is_fatal(decoder, block));
+                 !(e_atom && is_notable(decoder, block));
     decoder->unusual = usual ? NULL : block;
     return usual ? block : NULL;
 }
@@ -143,7 +145,7 @@ static inline void go_on(struct pug_ptm_decoder *decoder, const struct pug_block
     if (taken || decoder->stage->quirks.ptm_untaken_blx)
         decoder->isa = block->insn.next_isa;
     if (taken && block->insn.type == PUG_INSTR_BR_INDIRECT)
-        decoder->has_address = decoder->config->return_stack && pug_ptm_pop(decoder);
+        decoder->has_address = pug_ptm_pop(decoder);
     if (taken && block->insn.link)
         pug_ptm_push(decoder, block->end, block->isa);
     leave(decoder, block, taken, true, it_behind(block, taken));
@@ -201,7 +203,7 @@ static inline __attribute__((always_inline)) unsigned take_atoms(struct pug_ptm_
     const bool hops = !cycles && decoder->stage->options.range_limit == 0 &&
                       !decoder->stage->quirks.ptm_untaken_blx;
     while (atoms.count > 0 && decoder->has_address) {
-        const struct pug_block *block = usual_block(decoder, true);
+        const struct pug_block *block = usual_block(decoder, atoms.bits & 1);
         if (!block)
             return atoms.count;
         if (hops && block->last_type != PUG_INSTR_BR_INDIRECT) {

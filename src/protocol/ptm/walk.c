@@ -148,8 +148,25 @@ const struct pug_block *pug_ptm_take_unusual(struct pug_ptm_decoder *decoder)
 static bool stack_fails(const struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *walk,
                         const struct pug_insn *insn)
 {
-    return walk->executed && walk->pops && insn->type == PUG_INSTR_BR_INDIRECT &&
-           decoder->stack.count == 0 && decoder->stage->quirks.ptm_errors_fatal;
+    return walk->executed && walk->atom && pug_ptm_needs_stack(decoder, insn) &&
+           decoder->config->return_stack && decoder->stage->quirks.ptm_errors_fatal;
+}
+
+/** Did the unit leave out where an indirect branch went, as with a return stack, which is off? */
+static bool is_stackless(const struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *walk,
+                         const struct pug_insn *insn)
+{
+    return walk->executed && walk->atom && pug_ptm_needs_stack(decoder, insn) &&
+           !decoder->config->return_stack && !decoder->stage->quirks.silent_stack;
+}
+
+static void log_stackless(const struct pug_ptm_decoder *decoder)
+{
+    pug_armv7_deliver(decoder->stage);
+    pug_stage_log(decoder->stage, decoder->stage->decoder_name, PUG_SEV_WARN,
+                  PUG_ERR_TRACE_SETTINGS, decoder->index,
+                  "where an indirect branch went is not told, as by a unit with a return stack, "
+                  "which is off: bit 29 of ETMCR, or bit 23 of ETMCCER");
 }
 
 /** Where the waypoint leads. */
@@ -167,7 +184,7 @@ static void follow(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *w
         decoder->address = insn->target;
     if (taken && insn->type == PUG_INSTR_BR_INDIRECT) {
         decoder->has_address = false;
-        if (walk->pops)
+        if (walk->atom)
             pug_ptm_pop(decoder);
     }
     if (taken && insn->link)
@@ -205,6 +222,11 @@ enum pug_response pug_ptm_walk(struct pug_ptm_decoder *decoder, const struct pug
         return must_wait(decoder, walk) ? PUG_RESP_WAIT
                                         : error(decoder, PUG_ERR_RET_STACK_OVERFLOW,
                                                 "Return stack error processing", walk);
+    if (is_stackless(decoder, walk, &stretch.insn)) {
+        if (must_wait(decoder, walk))
+            return PUG_RESP_WAIT;
+        log_stackless(decoder);
+    }
     follow(decoder, walk, &stretch);
     pug_ptm_put_cycles(put_range(decoder, start, isa, &stretch, walk->executed), walk->packet);
     tell_isa(decoder, isa);
