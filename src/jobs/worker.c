@@ -172,6 +172,17 @@ static void read_strand(struct pug_jobs_worker *worker, struct pug_jobs_strand *
     wake(jobs, strand);
 }
 
+/**
+ * The first strand of a process that begins in the middle: who comes from the left meets it where
+ * nothing was lost of a source that neither heard, so it must not tell a loss when it does.
+ */
+static void begin_span(const struct pug_jobs_worker *worker, const struct pug_jobs_strand *strand)
+{
+    const struct pug_jobs_state *jobs = worker->jobs;
+    if (strand->first > 0 && strand->first == jobs->begun * jobs->piece)
+        pug_tree_assume_heard(worker->hand.tree);
+}
+
 void *pug_jobs_work(void *context)
 {
     struct pug_jobs_worker *worker = context;
@@ -181,6 +192,8 @@ void *pug_jobs_work(void *context)
     for (; strand; strand = pug_jobs_new_strand(jobs)) {
         pthread_mutex_unlock(&jobs->lock);
         bool good = !worker->used || pug_tree_renew(worker->hand.tree) == PUG_OK;
+        if (good)
+            begin_span(worker, strand);
         pthread_mutex_lock(&jobs->lock);
         if (!good)
             pug_jobs_fail(jobs);

@@ -59,6 +59,12 @@ enum pug_tree_loss pug_tree_loss_of(const struct pug_tree *tree, size_t n)
     return source->heard ? PUG_TREE_NO_LOSS : PUG_TREE_LOSS_UNKNOWN;
 }
 
+void pug_tree_assume_heard(struct pug_tree *tree)
+{
+    for (size_t i = 0; i < tree->source_count; i++)
+        tree->sources[i]->heard = true;
+}
+
 bool pug_tree_state(const struct pug_tree *tree, struct pug_state *state)
 {
     if (!tree->transport->state || tree->batch.count > 0 || tree->end_asked || tree->ending ||

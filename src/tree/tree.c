@@ -70,7 +70,8 @@ struct pug_source *pug_tree_take(struct pug_tree *tree, const struct pug_tree *m
 
 /**
  * Where a source from another tree takes the place of one that was not heard yet, it is the other
- * tree's transport that knows whether packets of it were lost before this one began to read.
+ * tree's transport that knows whether packets of it were lost before this one began to read. So it
+ * is with what is assumed of all sources.
  */
 static bool knows_better(const struct pug_tree *tree, const struct pug_source *source)
 {

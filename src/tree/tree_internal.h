@@ -22,7 +22,8 @@ struct pug_source {
     bool numbered;  /* the id is in the component names */
     bool borrows;   /* the configuration is another source's */
     bool touched;   /* it got something since it was made or renewed */
-    bool heard;     /* it is from another tree, and nothing of it was lost there */
+    bool heard;     /* nothing of it was lost before this tree began to read: another tree, from
+                       which it is, knows that, or it is what is assumed */
     uint64_t shown; /* up to here its runs were shown, though it has not taken all yet; or 0 */
     bool hide_bad_from_sink, hide_bad_from_monitor;
     enum pug_end_phase end_phase;
@@ -129,6 +130,12 @@ enum pug_tree_loss {
     PUG_TREE_LOSS_UNKNOWN, /* reading began in the middle; since then nothing came and nothing was
                               lost */
 };
+
+/**
+ * Reading will begin in the middle, and nothing of any source was lost before. Who compares states
+ * sees whether that is so.
+ */
+void pug_tree_assume_heard(struct pug_tree *tree);
 
 /** … of the n-th; of a transport that does not tell sources there is none. */
 enum pug_tree_loss pug_tree_loss_of(const struct pug_tree *tree, size_t n);

@@ -74,17 +74,6 @@ static void add_elements(void *context, const struct pug_element *elements, size
         hand_on(part);
 }
 
-/**
- * The length of a packet's text but for E-Trace's last word, that packets before it were lost: of
- * several processes one that begins there does not always know it.
- */
-static size_t without_gap(const char *text)
-{
-    static const char gap[] = " gap";
-    const size_t length = strlen(text), end = sizeof(gap) - 1;
-    return length >= end && strcmp(text + length - end, gap) == 0 ? length - end : length;
-}
-
 /** Its context is the protocol: what a packet is in words counts, too. */
 static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
 {
@@ -96,7 +85,7 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
     pug_packet_text(protocol, packet, text, sizeof(text));
     uint64_t hash = outcome_mix(0, words, sizeof(words));
     hash = outcome_mix(hash, packet->raw, packet->raw_size);
-    hash = outcome_mix(hash, text, without_gap(text));
+    hash = outcome_mix(hash, text, strlen(text));
     add_hashes(current, &hash, 1);
 }
 

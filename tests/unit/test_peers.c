@@ -35,6 +35,7 @@ static const struct manner manners[] = {
     {2, 1, 64, 512, false, false, false},  {3, 2, 16, 128, true, false, false},
     {5, 1, 64, 1024, true, false, false},  {8, 2, 128, 1024, false, true, false},
     {2, 3, 512, 8192, true, false, false}, {3, 2, 64, 512, false, true, true},
+    {5, 1, 64, 1024, true, false, true},
 };
 
 /* ---- decoding ---- */
