@@ -57,12 +57,13 @@ static struct pug_jobs_plan plan_of(const struct pug_tree *tree, const struct pu
     const struct pug_peers *peers = config->peers;
     const size_t block = peers && peers->block ? peers->block : config->block;
     const size_t piece = peers && peers->piece ? peers->piece : config->piece;
+    const size_t most = size > 0 ? size : 1; /* more would not fit where it is multiplied */
     if (block)
-        plan.block = block;
+        plan.block = block < most ? block : most;
     if (counts)
         plan.piece = counted_piece(&plan);
     if (piece)
-        plan.piece = piece < size ? piece : size;
+        plan.piece = piece < most ? piece : most;
     return plan;
 }
 

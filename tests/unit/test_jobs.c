@@ -136,6 +136,27 @@ static void compare(const struct capture *capture, const char *what)
     }
 }
 
+/** Blocks and pieces are as large as the capture where more is asked for. */
+static void decode_largely(struct capture *capture, void *context)
+{
+    static const size_t sizes[] = {SIZE_MAX / 16 + 1, SIZE_MAX / 8 + 1, SIZE_MAX / 2 + 1, SIZE_MAX};
+    const struct outcome serial = decode(capture, &(struct manner){.threads = 1});
+    (void)context;
+    for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+        const size_t size = sizes[i / 2];
+        const struct manner manner = {
+            .threads = 2, .block = size, .piece = i % 2 ? size : 0, .parts = true};
+        const struct outcome outcome = decode(capture, &manner);
+        assert_true(outcome_equals(&outcome, &serial));
+    }
+}
+
+static void test_large_blocks(void **state)
+{
+    (void)state;
+    captures_bundled(decode_largely, NULL);
+}
+
 static void test_captures(void **state)
 {
     captures_damaged(*(const enum captures *)*state, ENOUGH, DAMAGES, compare);
@@ -533,10 +554,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_CAPTURES(test_captures),        cmocka_unit_test(test_joins),
-        cmocka_unit_test(test_sleepers),     cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_apart),        cmocka_unit_test(test_seldom),
-        cmocka_unit_test(test_switched_off), cmocka_unit_test(test_attached),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_stale),
+        cmocka_unit_test(test_large_blocks), cmocka_unit_test(test_sleepers),
+        cmocka_unit_test(test_parts),        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_seldom),       cmocka_unit_test(test_switched_off),
+        cmocka_unit_test(test_attached),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_stale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
