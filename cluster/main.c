@@ -40,10 +40,10 @@ static const struct option table[] = {
      offsetof(struct cluster_options, every)},
     {"traffic", NULL, "say in the end how much was sent among processes", option_flag,
      offsetof(struct cluster_options, traffic)},
-    {"piece", "BYTES", "that a thread takes at once", option_number,
+    {"piece", "BYTES", "that a thread takes at once", option_size,
      offsetof(struct cluster_options, piece)},
     {"block", "BYTES", "between the first places where processes take over from each other",
-     option_number, offsetof(struct cluster_options, block)},
+     option_size, offsetof(struct cluster_options, block)},
 };
 
 static void usage(FILE *file, const struct option_set *sets)

@@ -44,8 +44,21 @@ for command in $commands; do
   said 2 "pugmark: no input*usage: pugmark $command *" "$command"
   grep -qE '(\.\.\.| [A-Z]+ [A-Z]+)$' <<<"$(head -1 help)" || said 2 "pugmark: too many words: 'two'*" "$command" one two
   said 2 "pugmark: unknown option '--other' *" "$command" --other one
-  grep -q '^  --jobs ' help && said 2 "pugmark: --jobs many: not a number" "$command" --jobs many one
+  grep -q '^  --jobs ' help || continue
+  said 2 "pugmark: --jobs many: not a number" "$command" --jobs many one
+  for number in 1025 4294967297 18446744073709551615; do
+    said 2 "pugmark: --jobs $number: more than 1024" "$command" --jobs "$number" one
+  done
 done
+# Numbers that would be others where they are kept.
+said 2 "pugmark: --jobs 18446744073709551616: not a number" stat --jobs 18446744073709551616 "$demo"
+for number in " -1" "-1" "+1" " 1" ""; do said 2 "pugmark: --jobs $number: not a number" stat --jobs "$number" "$demo"; done
+said 2 "pugmark: --expansion 4294967296: more than 4294967295" list --expansion 4294967296 "$demo"
+said 2 "pugmark: --expansion 0: at least 1" list --expansion 0 "$demo"
+said 2 "pugmark: --full-source 65552: more than 65535" index --full-source 65552 "$demo"
+said 2 "pugmark: --id 65552: more than 65535" record --protocol etrace --id 65552 --out new --from "$source/examples/crash/path"
+said 2 "pugmark: --id 18446744073709551615: more than 65535" record --protocol etrace --id 18446744073709551615 --out new --from path
+said 3 "pugmark: $demo: no source 65552 in it; there are 0x10" list --source 65552 "$demo"
 said 0 "" info --help
 grep -q "^  orbflow " output || { echo "info --help: no transports"; bad=1; }
 [[ $(grep -c "^  plain " output) == 1 ]] || { echo "info --help: not each transport once"; bad=1; }

@@ -19,7 +19,7 @@ struct diff_options {
 static const struct option table[] = {
     {"output", "FILE", "write to FILE (-o)", option_string, offsetof(struct diff_options, output)},
     {"json", NULL, "tables as lines of JSON", option_flag, offsetof(struct diff_options, json)},
-    {"rows", "N", "rows of each table (default 20)", option_number,
+    {"rows", "N", "rows of each table (default 20)", option_size,
      offsetof(struct diff_options, rows)},
 };
 

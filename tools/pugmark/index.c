@@ -24,7 +24,7 @@ struct index_options {
 static bool add_full_source(const struct option *option, void *target, const char *argument)
 {
     uint64_t id;
-    return option_number(option, &id, argument) && option_list_add(target, argument);
+    return option_up_to(option, argument, UINT16_MAX, &id) && option_list_add(target, argument);
 }
 
 static const struct option table[] = {

@@ -88,10 +88,10 @@ static bool add_object(const struct option *option, void *target, const char *ar
 static bool take_expansion(const struct option *option, void *target, const char *argument)
 {
     uint64_t number;
-    if (!option_number(option, &number, argument))
+    if (!option_up_to(option, argument, UINT32_MAX, &number))
         return false;
-    if (number == 0 || number > UINT32_MAX)
-        return option_refuse(option, argument, "not between 1 and 4294967295");
+    if (number == 0)
+        return option_refuse(option, argument, "at least 1");
     *(uint32_t *)target = (uint32_t)number;
     return true;
 }
@@ -138,7 +138,7 @@ const struct option input_option_table[] = {
      IN(debuginfod)},
     {"expansion", "N", "most ranges that a byte of a packet may give (default: 1048576)",
      take_expansion, IN(expansion)},
-    {"source-limit", "N", "most sources that ids in one file make (default: 256)", option_number,
+    {"source-limit", "N", "most sources that ids in one file make (default: 256)", option_size,
      IN(source_limit)},
     {"sandbox", NULL,
      "once INPUT is open: start no program, connect nowhere, write nothing but output", option_flag,
@@ -148,7 +148,7 @@ const struct option input_option_table[] = {
      "given folders",
      option_flag, IN(confine)},
     {"reference", NULL, "imitate the reference decoder's quirks", option_flag, IN(reference)},
-    {"jobs", "N", "decode on N threads (default, and 0: one for each processor)", option_number,
+    {"jobs", "N", "decode on N threads (default, and 0: one for each processor)", option_jobs,
      IN(jobs)},
     {"quiet", NULL, "no messages about the trace, no progress", option_flag, IN(quiet)},
 };

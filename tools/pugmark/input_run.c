@@ -64,15 +64,10 @@ void input_starve(struct input *input)
 
 /* ---- running ---- */
 
-/* More threads than this are a mistake. */
-#define MOST_JOBS 1024
-
 unsigned input_jobs(const struct input *input)
 {
-    uint64_t wanted = input->options->jobs;
-    if (wanted == 0)
-        return pug_jobs_processors();
-    return wanted < MOST_JOBS ? (unsigned)wanted : MOST_JOBS;
+    const unsigned wanted = (unsigned)input->options->jobs; /* MOST_JOBS at most */
+    return wanted > 0 ? wanted : pug_jobs_processors();
 }
 
 static void say_stopped(const struct input *input, uint64_t at)

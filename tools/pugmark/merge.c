@@ -20,7 +20,7 @@ struct merge_options {
 static const struct option table[] = {
     {"output", "FILE", "the sum goes there (-o)", option_string,
      offsetof(struct merge_options, output)},
-    {"jobs", "N", "read on N threads (default, and 0: one for each processor)", option_number,
+    {"jobs", "N", "read on N threads (default, and 0: one for each processor)", option_jobs,
      offsetof(struct merge_options, jobs)},
     {"quiet", NULL, "say nothing of what is not in the counts, no progress", option_flag,
      offsetof(struct merge_options, quiet)},

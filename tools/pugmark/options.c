@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@ bool parse_number(const char *text, uint64_t *value)
 {
     char *end;
     errno = 0;
-    if (!text || *text == 0 || *text == '-')
+    if (!text || *text < '0' || *text > '9')
         return false;
     *value = strtoull(text, &end, 0);
     return errno == 0 && *end == 0;
@@ -33,6 +34,25 @@ bool option_flag(const struct option *option, void *target, const char *argument
 bool option_number(const struct option *option, void *target, const char *argument)
 {
     return parse_number(argument, target) || option_refuse(option, argument, "not a number");
+}
+
+bool option_up_to(const struct option *option, const char *argument, uint64_t most, uint64_t *value)
+{
+    char why[48];
+    if (!option_number(option, value, argument))
+        return false;
+    snprintf(why, sizeof(why), "more than %" PRIu64, most);
+    return *value <= most || option_refuse(option, argument, why);
+}
+
+bool option_size(const struct option *option, void *target, const char *argument)
+{
+    return option_up_to(option, argument, SIZE_MAX, target);
+}
+
+bool option_jobs(const struct option *option, void *target, const char *argument)
+{
+    return option_up_to(option, argument, MOST_JOBS, target);
 }
 
 bool option_given(const struct option *option, void *target, const char *argument)

@@ -56,6 +56,16 @@ void option_lists_free(void);
  */
 option_fn option_flag, option_number, option_given, option_string, option_to_list;
 
+/** More threads than this are a mistake. */
+#define MOST_JOBS 1024u
+
+/** Numbers that a size_t holds; of threads. Target: uint64_t. */
+option_fn option_size, option_jobs;
+
+/** A number up to `most`; false, having said why, if it is none. */
+bool option_up_to(const struct option *option, const char *argument, uint64_t most,
+                  uint64_t *value);
+
 /** Say what is wrong with an option's argument; false. */
 bool option_refuse(const struct option *option, const char *argument, const char *why);
 

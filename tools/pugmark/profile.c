@@ -68,7 +68,7 @@ static const struct option table[] = {
     {"mangled", NULL, "names as the linker has them", option_flag,
      offsetof(struct profile_options, mangled)},
     {"json", NULL, "tables as lines of JSON", option_flag, offsetof(struct profile_options, json)},
-    {"rows", "N", "rows of each table (default 20)", option_number,
+    {"rows", "N", "rows of each table (default 20)", option_size,
      offsetof(struct profile_options, rows)},
 };
 

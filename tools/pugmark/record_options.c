@@ -15,6 +15,11 @@ static bool add(const struct option *option, void *target, const char *argument)
     return true;
 }
 
+static bool take_id(const struct option *option, void *target, const char *argument)
+{
+    return option_up_to(option, argument, UINT16_MAX, target);
+}
+
 #define AT(member) offsetof(struct record_options, member)
 
 const struct option record_option_table[] = {
@@ -56,8 +61,8 @@ const struct option record_option_table[] = {
      AT(cycles)},
     {"others", "N", "other packets every N instructions or so (default 5000)", option_given,
      AT(others)},
-    {"id", "N", "trace id, or source id, of the first processor (default 16; RISC-V 0)",
-     option_number, AT(id)},
+    {"id", "N", "trace id, or source id, of the first processor (default 16; RISC-V 0)", take_id,
+     AT(id)},
     {"no-context", NULL, "threads keep one context id", option_flag, AT(no_context)},
     {"qemu", "FILE", "the emulator (default: qemu-MACHINE)", option_string, AT(qemu)},
     {"plugin", "FILE", "libpugmark_record.so", option_string, AT(plugin)},
