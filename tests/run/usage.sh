@@ -133,6 +133,28 @@ said 3 "*: no process 5 in it; there are none*" report --pid 5 --output page "$d
 said 3 "*: no source 0x55 in it; there are 0x10" report --source 0x55 --output page "$demo"
 said 0 "*: no source 0x55 in it; there are 0x10" pc --source 0x10 --source 0x55 "$demo"
 said 3 "*: no source 3 in it; there are 0x00" itm --source 3 empty
+# Options that say nothing of what is asked for.
+for option in "weight cycles|--format folded" "like simpleperf|--format autofdo" "without-plt|--format bolt"; do
+  # shellcheck disable=SC2086
+  said 2 "pugmark: --${option%%[ |]*} is of ${option#*|}, not of table" profile --${option%|*} "$demo"
+done
+for option in "rows 3" json; do
+  # shellcheck disable=SC2086
+  said 2 "pugmark: --${option% *} is of --format table, not of folded" profile --$option --format folded "$demo"
+  # shellcheck disable=SC2086
+  said 2 "pugmark: --${option% *} is of --format table, not of a profile that is saved" profile --$option -o none "$demo"
+done
+said 2 "pugmark: --mangled is of formats that have names, not of a profile that is saved" profile --mangled -o none "$demo"
+said 2 "pugmark: --stacks is of what is counted, not of brstack" profile --stacks --format brstack "$demo"
+[[ ! -e none ]] || { echo "profile: written in spite of its options"; bad=1; }
+for clock in cycles instructions; do
+  said 2 "pugmark: --exact is of times; the --clock that was asked for counts" timeline --exact --clock $clock "$demo"
+done
+said 2 "pugmark: --unit says what --last, --around or --before count" trace --unit calls "$demo"
+said 0 "" trace --unit calls --before exception "$demo"
+said 2 "pugmark: record: --qemu, --plugin, --sysroot and --children are of a program that runs, and with --from none does" \
+  record --qemu qemu --from "$source/examples/crash/path" --protocol etmv4 --out none
+
 # A profile is of what was counted; weights and clocks may be missing.
 said 0 "" profile -o saved "$demo"
 said 2 "pugmark: saved: of a profile nothing can be chosen by --pid*" profile --pid 1 saved

@@ -72,6 +72,34 @@ static const struct option table[] = {
      offsetof(struct profile_options, rows)},
 };
 
+/** False, having said so: an option was given that says nothing of what will be written. */
+static bool format_fits(const struct profile_options *options)
+{
+    const char *const saved = "a profile that is saved";
+    const char *format = options->format ? options->format : options->output ? saved : "table";
+    const bool counted = strcmp(format, brstack) != 0, named = counted && format != saved;
+    const struct {
+        const char *name, *of;
+        bool given, fits;
+    } choices[] = {
+        {"like", "--format autofdo", options->like, strcmp(format, "autofdo") == 0},
+        {"weight", "--format folded", options->weight, strcmp(format, "folded") == 0},
+        {"without-plt", "--format bolt", options->without_plt, strcmp(format, "bolt") == 0},
+        {"json", "--format table", options->json, strcmp(format, "table") == 0},
+        {"rows", "--format table", options->rows > 0, strcmp(format, "table") == 0},
+        {"mangled", "formats that have names", options->mangled, named},
+        {"stacks", "what is counted", options->stacks, counted},
+    };
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        if (!choices[i].given || choices[i].fits)
+            continue;
+        fprintf(stderr, "pugmark: --%s is of %s, not of %s\n", choices[i].name, choices[i].of,
+                format);
+        return false;
+    }
+    return true;
+}
+
 static const struct pug_export_format *find_format(const char *name)
 {
     const struct pug_export_format *format = NULL;
@@ -149,6 +177,8 @@ static int profile_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, -1);
     if (end >= 0)
         return end;
+    if (!format_fits(&options))
+        return EXIT_USAGE;
     input_of_several(&options.input, argv + 1, &several);
     if (options.format && strcmp(options.format, brstack) == 0)
         return profile_brstack(&options.input, argv + 1, options.output);

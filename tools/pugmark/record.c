@@ -466,6 +466,10 @@ static bool check_options(const struct record *record)
     if (record->unit && !options->out == !options->perf)
         return refuse("record",
                       "--out has to say where the snapshot goes, or --perf the perf.data");
+    if (options->from &&
+        (options->qemu || options->plugin || options->sysroot || options->children))
+        return refuse("record", "--qemu, --plugin, --sysroot and --children are of a program that "
+                                "runs, and with --from none does");
     if (options->by_cpu && (!options->perf || options->no_context))
         return refuse("record", "--by-cpu is for --perf, and needs context ids");
     if (!record->unit && (target_of(options) || !options->path))

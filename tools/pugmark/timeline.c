@@ -238,6 +238,10 @@ static int run(const struct command *self, int argc, char **argv)
     struct input input;
     if (code >= 0)
         return code;
+    if (options.exact && (options.clock == SLICES_CYCLES || options.clock == SLICES_INSTRUCTIONS)) {
+        fprintf(stderr, "pugmark: --exact is of times; the --clock that was asked for counts\n");
+        return EXIT_USAGE;
+    }
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     code = options.form == PUG_TIMELINE_CTF

@@ -87,6 +87,10 @@ static bool choose(const struct trace_options *options, struct trace_wanted *wan
     limits->before = options->last.given ? options->last.value : 50;
     limits->all = !options->last.given && !options->around.given && !options->before;
     limits->until_wanted = options->around.given || options->before;
+    if (options->unit != TRACE_INSTRUCTIONS && limits->all) {
+        fprintf(stderr, "pugmark: --unit says what --last, --around or --before count\n");
+        return false;
+    }
     if ((options->around.given && options->before) || (options->from_time && !limits->all)) {
         fprintf(stderr, "pugmark: %s exclude each other\n",
                 options->from_time ? "--from-time and --last, --around, --before"
