@@ -3,12 +3,14 @@
 
 #include <stdlib.h>
 
-enum { LR = 2, SC = 3 };
+enum { LR = 2, SC = 3, LOAD_ACQUIRE = 6, STORE_RELEASE = 7 };
 
-/** Bits 31 to 27 of an atomic instruction; -1: it is none. */
+/** Bits 31 to 27 of an atomic instruction; -1: it is none, but perhaps a load or a store. */
 static int atomic_of(const uint8_t *bytes)
 {
-    return (bytes[0] & 0x7f) == 0x2f ? bytes[3] >> 3 : -1;
+    const int atomic = bytes[3] >> 3;
+    const bool plain = atomic == LOAD_ACQUIRE || atomic == STORE_RELEASE;
+    return (bytes[0] & 0x7f) == 0x2f && !plain ? atomic : -1;
 }
 
 uint32_t rec_etrace_tells(const struct rec_etrace_told *told, const uint8_t *bytes,
@@ -92,8 +94,8 @@ static void add_atomic(struct rec_etrace_accesses *data, const struct rec_step *
 {
     static const uint8_t kinds[32] = {
         [0] = PUG_ACCESS_ADD,  [1] = PUG_ACCESS_SWAP, [4] = PUG_ACCESS_XOR,  [5] = PUG_ACCESS_SWAP,
-        [8] = PUG_ACCESS_OR,   [12] = PUG_ACCESS_AND, [16] = PUG_ACCESS_MIN, [20] = PUG_ACCESS_MAX,
-        [24] = PUG_ACCESS_MIN, [28] = PUG_ACCESS_MAX,
+        [8] = PUG_ACCESS_OR,   [9] = PUG_ACCESS_SWAP, [12] = PUG_ACCESS_AND, [16] = PUG_ACCESS_MIN,
+        [20] = PUG_ACCESS_MAX, [24] = PUG_ACCESS_MIN, [28] = PUG_ACCESS_MAX,
     };
     const struct rec_path_access *before = step->accesses;
     const struct rec_path_access *after = &step->accesses[step->access_count - 1];

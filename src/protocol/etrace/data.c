@@ -323,13 +323,17 @@ static void match(struct pug_etrace_decoder *d)
     note(d);
 }
 
-/** LR is a load, SC a store; a compare-and-swap that succeeds is a swap. */
+/**
+ * LR and a load-acquire are loads, SC and a store-release stores; a compare-and-swap that succeeds
+ * and SSAMOSWAP are swaps.
+ */
 static uint8_t atomic_access(unsigned funct5)
 {
     static const uint8_t accesses[32] = {
         [0] = PUG_ACCESS_ADD,  [1] = PUG_ACCESS_SWAP, [2] = PUG_ACCESS_LOAD, [3] = PUG_ACCESS_STORE,
-        [4] = PUG_ACCESS_XOR,  [5] = PUG_ACCESS_SWAP, [8] = PUG_ACCESS_OR,   [12] = PUG_ACCESS_AND,
-        [16] = PUG_ACCESS_MIN, [20] = PUG_ACCESS_MAX, [24] = PUG_ACCESS_MIN, [28] = PUG_ACCESS_MAX,
+        [4] = PUG_ACCESS_XOR,  [5] = PUG_ACCESS_SWAP, [6] = PUG_ACCESS_LOAD, [7] = PUG_ACCESS_STORE,
+        [8] = PUG_ACCESS_OR,   [9] = PUG_ACCESS_SWAP, [12] = PUG_ACCESS_AND, [16] = PUG_ACCESS_MIN,
+        [20] = PUG_ACCESS_MAX, [24] = PUG_ACCESS_MIN, [28] = PUG_ACCESS_MAX,
     };
     return accesses[funct5];
 }
