@@ -3,14 +3,12 @@
 #include "base/bytes.h"
 
 #include "base/text.h"
+#include "transport/osd_asked.h"
 
 #include <stdlib.h>
 
 /** Registers, in the base space and, of both trace modules, the width. */
 enum osd_register { MOD_TYPE = 0x0001, MODULE_WIDTH = 0x0200 };
-
-/** Read requests whose answers have not come. */
-#define ASKED 16u
 
 /** Words of pieces kept: no event has more, however it is split. */
 #define PIECES 64u
@@ -27,8 +25,7 @@ struct osd_reader {
     uint64_t piece_index; /* of the first piece */
     uint8_t raw[RAW];     /* the pieces as they came */
     unsigned raw_size;
-    uint16_t asked[ASKED];
-    unsigned asked_count;
+    struct pug_osd_asked asked;
     uint64_t now; /* the last event's time; 0: none came */
     struct pug_osd_packet packet;
 };
@@ -123,7 +120,7 @@ void pug_osd_reader_reset(void *data)
     struct osd_reader *reader = data;
     reader->width = reader->config->width;
     reader->piece_count = 0;
-    reader->asked_count = 0;
+    reader->asked = (struct pug_osd_asked){.count = 0};
     reader->now = 0;
 }
 
@@ -228,10 +225,15 @@ static void append(struct osd_reader *reader, uint64_t index, const struct pug_o
     reader->piece_count += words;
 }
 
-/** Packets may be missing: the event's last piece may be one of them, and what follows another's.
+/**
+ * Packets may be missing: an event's last piece may be one of them, and what follows another's; and
+ * a request to read, or an answer.
  */
-static void lose_pieces(struct osd_reader *reader)
+static void note_gap(struct osd_reader *reader)
 {
+    reader->asked = (struct pug_osd_asked){.count = 0};
+    if (reader->piece_count == 0)
+        return;
     reader->packet.count = (uint16_t)reader->piece_count;
     complain(reader, PUG_OSD_LOST_LAST, reader->piece_index);
     reader->piece_count = 0;
@@ -334,20 +336,15 @@ static void note_register(struct osd_reader *reader, uint16_t number, uint16_t v
         complain(reader, PUG_OSD_BAD_MODULE, index);
 }
 
-/** Answers come in the order of the requests, of each module. */
 static void take_register(struct osd_reader *reader, uint64_t index)
 {
     const struct pug_osd_packet *packet = &reader->packet;
-    unsigned sub = PUG_OSD_TYPE_SUB(packet->flags);
-    bool request = sub < 4, answer = (sub >= 8 && sub < 12) || sub == 12;
-    if (request && packet->count > 0 && reader->asked_count < ASKED)
-        reader->asked[reader->asked_count++] = packet->words[0];
-    if (!answer || reader->asked_count == 0)
-        return;
-    if (sub == 8 && packet->count == 1)
-        note_register(reader, reader->asked[0], packet->words[0], index);
-    reader->asked_count--;
-    memmove(reader->asked, reader->asked + 1, reader->asked_count * sizeof(reader->asked[0]));
+    uint16_t number;
+    if (pug_osd_is_request(packet->flags) && packet->count > 0)
+        pug_osd_asked_add(&reader->asked, packet->words[0]);
+    if (pug_osd_is_answer(packet->flags) && pug_osd_asked_take(&reader->asked, &number) &&
+        PUG_OSD_TYPE_SUB(packet->flags) == 8 && packet->count == 1)
+        note_register(reader, number, packet->words[0], index);
 }
 
 /* ---- reading ---- */
@@ -364,10 +361,10 @@ bool pug_osd_read(void *data, struct pug_span *span, struct pug_packet *packet)
     size_t words = (size_t)(span->end - at) / 2;
     uint64_t index = pug_span_index(span);
     span->at = span->end;
-    if (span->run->gap && reader->piece_count > 0)
-        lose_pieces(reader);
     if (words < PUG_OSD_HEADER)
         return false;
+    if (span->run->gap)
+        note_gap(reader);
     struct pug_osd_packet *event = &reader->packet;
     *event = (struct pug_osd_packet){.gap = span->run->gap,
                                      .dest = word_at(at + 2),
@@ -410,8 +407,9 @@ void pug_osd_reader_state(const void *data, struct pug_state *state)
 {
     const struct osd_reader *reader = data;
     pug_state_number(state, reader->width);
-    pug_state_number(state, reader->asked_count);
-    put_words(reader->asked, reader->asked_count, state);
+    pug_state_number(state, reader->asked.count);
+    put_words(reader->asked.registers, reader->asked.count, state);
+    pug_state_number(state, reader->asked.more);
     pug_state_number(state, reader->now);
     pug_state_number(state, reader->piece_count);
     if (reader->piece_count == 0)

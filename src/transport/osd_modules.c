@@ -8,13 +8,12 @@
  */
 #include "transport/osd_modules.h"
 
-#include "pugmark/packet/osd.h"
+#include "transport/osd_asked.h"
 
 #include <stdlib.h>
 
 #define MODULES    65536u
 #define MOD_TYPE   1u
-#define ASKED      8u
 #define FLAGS_FREE 0xffe0u /* not used */
 #define FLAGS_WHY  0x001cu /* call, return, change of mode */
 #define TIME_WORDS 2u
@@ -25,8 +24,7 @@ struct module {
     uint16_t type;                  /* MOD_TYPE, 0: not told */
     uint16_t npc;                   /* of an event that is split: its low word */
     uint16_t words;                 /* … and how many have come */
-    uint8_t asked_count;
-    uint16_t asked[ASKED]; /* registers, whose answers have not come */
+    struct pug_osd_asked asked;
 };
 
 struct pug_osd_modules {
@@ -52,14 +50,13 @@ static unsigned word_at(const struct pug_run *run, unsigned n)
 
 static void note_register(struct module *module, const struct pug_run *run, unsigned flags)
 {
-    unsigned sub = PUG_OSD_TYPE_SUB(flags), words = (unsigned)run->size / 2 - PUG_OSD_HEADER;
-    if (sub < 4 && words > 0 && module->asked_count < ASKED)
-        module->asked[module->asked_count++] = (uint16_t)word_at(run, PUG_OSD_HEADER);
-    if (sub < 8 || sub > 12 || module->asked_count == 0)
-        return;
-    if (sub == 8 && words == 1 && module->asked[0] == MOD_TYPE)
+    const unsigned words = (unsigned)run->size / 2 - PUG_OSD_HEADER;
+    uint16_t number;
+    if (pug_osd_is_request(flags) && words > 0)
+        pug_osd_asked_add(&module->asked, (uint16_t)word_at(run, PUG_OSD_HEADER));
+    if (pug_osd_is_answer(flags) && pug_osd_asked_take(&module->asked, &number) &&
+        number == MOD_TYPE && PUG_OSD_TYPE_SUB(flags) == 8 && words == 1)
         module->type = (uint16_t)word_at(run, PUG_OSD_HEADER);
-    memmove(module->asked, module->asked + 1, --module->asked_count * sizeof(module->asked[0]));
 }
 
 static bool is_core(unsigned words, unsigned npc, unsigned flags)
@@ -97,6 +94,8 @@ void pug_osd_modules_note(struct pug_osd_modules *modules, const struct pug_run 
     if (!*module || run->size < 2 * PUG_OSD_HEADER)
         return;
     unsigned flags = word_at(run, 3);
+    if (run->gap) /* a request may be missing, or an answer */
+        (*module)->asked = (struct pug_osd_asked){.count = 0};
     if (PUG_OSD_TYPE(flags) == PUG_OSD_EVENT)
         note_event(*module, run, flags);
     else

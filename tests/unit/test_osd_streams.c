@@ -367,6 +367,83 @@ static void test_modules(void **state)
     rec_bytes_free(&link.bytes);
 }
 
+/* ---- registers ---- */
+
+enum { VENDOR = 0x0000, MOD_TYPE = 0x0001, MODULE_WIDTH = 0x0200 };
+
+/** The host reads a register of module 1. */
+static void put_request(struct link *link, unsigned number)
+{
+    put_word(link, 4);
+    put_word(link, 1);
+    put_word(link, HOST);
+    put_word(link, 0x0000);
+    put_word(link, number);
+}
+
+static void put_answers(struct link *link, uint16_t value, unsigned count)
+{
+    for (; count > 0; count--)
+        put_packet(link, 1, 0x2000, &value, 1);
+}
+
+/** Events of 32 bits behind the registers, and what they make of module 1. */
+static void expect_narrow_core(struct link *link)
+{
+    const struct pug_setting id = {.name = "src_id", .value = 1};
+    struct pug_source_config config = {.protocol = "OSD-CTM", .settings = {&id, 1, NULL}};
+    struct pug_osd_modules *modules = pug_osd_modules_new();
+    struct pug_source *source;
+    struct pug_tree *tree;
+    size_t used;
+    fill(link, 32);
+    assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "osd"}, &tree), PUG_OK);
+    assert_int_equal(pug_tree_add_source(tree, &config, &source), PUG_OK);
+    pug_tree_on_runs(tree, on_run, modules);
+    pug_tree_data(tree, 0, link->bytes.data, link->bytes.size, &used);
+    pug_tree_end(tree);
+    assert_int_equal(pug_source_stats(source)->bad_sequences, 0);
+    assert_int_equal(pug_osd_module(modules, 1), PUG_OSD_MODULE_CTM);
+    pug_osd_modules_free(modules);
+    pug_tree_free(tree);
+    rec_bytes_free(&link->bytes);
+}
+
+/** Of requests beyond those that are kept the answers are nobody's, not those of later requests. */
+static void test_many_requests(void **state)
+{
+    (void)state;
+    for (unsigned many = 1; many < 60; many++) {
+        struct link link = {.random = {11}};
+        for (unsigned i = 0; i < many; i++)
+            put_request(&link, VENDOR);
+        put_answers(&link, 64, 1);
+        put_request(&link, MODULE_WIDTH);
+        put_request(&link, MOD_TYPE);
+        put_answers(&link, 64, many - 1);
+        put_answers(&link, 32, 1);
+        put_answers(&link, PUG_OSD_MODULE_CTM, 1);
+        put_request(&link, MOD_TYPE); /* nothing waits any more */
+        put_answers(&link, PUG_OSD_MODULE_CTM, 1);
+        expect_narrow_core(&link);
+    }
+}
+
+/** An answer that was lost does not make the next one that of its register. */
+static void test_lost_answers(void **state)
+{
+    struct link link = {.random = {12}};
+    (void)state;
+    put_request(&link, MODULE_WIDTH);
+    put_request(&link, MOD_TYPE);
+    put_word(&link, 0xffff);
+    put_request(&link, VENDOR);
+    put_answers(&link, 64, 1);
+    put_request(&link, VENDOR);
+    put_answers(&link, 4, 1);
+    expect_narrow_core(&link);
+}
+
 /* ---- elements ---- */
 
 struct told {
@@ -497,9 +574,10 @@ static void test_sleepers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_widths),     cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_lost_bytes), cmocka_unit_test(test_modules),
-        cmocka_unit_test(test_entries),    cmocka_unit_test(test_damaged_tail),
+        cmocka_unit_test(test_widths),        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_lost_bytes),    cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_many_requests), cmocka_unit_test(test_lost_answers),
+        cmocka_unit_test(test_entries),       cmocka_unit_test(test_damaged_tail),
         cmocka_unit_test(test_sleepers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
