@@ -108,6 +108,19 @@ refused find --sync --index "$work/index"
 refused list --around 0 --index "$work/index"
 refused index --output "$work/index"
 
+# ---- buffers of one file: each has an index with its name ----
+one=$work/one
+cp -r "$two" "$one"
+rm -f "$one"/*.pugindex
+sed -i 's/file=itm.bin/file=trace.bin/; s/^name=ETB_1/name=ETB\/1/; s/=ETB_1/=ETB\/1/' "$one/trace.ini"
+for pass in new again; do
+    "$pugmark" index --block 1024 "$one" >"$work/said" 2>&1 || fail "index of buffers of one file, $pass: $(cat "$work/said")"
+    [[ $(grep -c ' bytes of trace ' "$work/said") == 2 ]] || fail "index tells of $(cat "$work/said")"
+    [[ $(cd "$one" && echo *.pugindex) == "trace.bin.ETB_0.pugindex trace.bin.ETB_1.pugindex" ]] || fail "there are $(ls "$one")"
+    "$pugmark" list --quiet --packets --around 100 --buffer ETB_0 "$one" >"$work/part" 2>"$work/said" ||
+        fail "list --buffer: $(cat "$work/said")"
+done
+
 # ---- sources: a buffer in which none of them speaks is passed over ----
 "$pugmark" list --quiet --source 0x20 "$two" >"$work/part" || fail "list --source 0x20"
 "$pugmark" list --quiet --buffer ETB_1 "$two" | cmp -s - "$work/part" || fail "a list of $(head -n 1 "$work/part")"

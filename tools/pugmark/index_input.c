@@ -21,12 +21,31 @@ bool index_is_of_one(const struct input *input, const char *option, const char *
     return false;
 }
 
+/** The buffer at hand, if its file is another one's, too; else NULL. */
+static const struct pug_capture_buffer *shared_buffer(const struct input *input)
+{
+    const struct pug_capture_stretch *stretch =
+        pug_capture_stretch_at(input->capture, input->stretch);
+    const struct pug_capture_buffer *own = pug_capture_buffer_at(input->capture, stretch->buffer);
+    const struct pug_capture_buffer *other;
+    for (size_t n = 0; (other = pug_capture_buffer_at(input->capture, n)) != NULL; n++)
+        if (n != stretch->buffer && own->name && strcmp(other->file, own->file) == 0)
+            return own;
+    return NULL;
+}
+
 bool index_path(const struct input *input, const char *asked, char *path, size_t size)
 {
-    int length = asked ? snprintf(path, size, "%s", asked)
-                       : snprintf(path, size, "%s.pugindex", input->trace_path);
-    if (length >= 0 && (size_t)length < size)
+    const struct pug_capture_buffer *shared = asked ? NULL : shared_buffer(input);
+    const size_t file = strlen(input->trace_path) + 1;
+    int length = asked    ? snprintf(path, size, "%s", asked)
+                 : shared ? snprintf(path, size, "%s.%s.pugindex", input->trace_path, shared->name)
+                          : snprintf(path, size, "%s.pugindex", input->trace_path);
+    if (length >= 0 && (size_t)length < size) {
+        for (char *at = path + file; shared && (at = strchr(at, '/')) != NULL;)
+            *at = '_';
         return true;
+    }
     fprintf(stderr, "pugmark: the index file's name is too long\n");
     return false;
 }
