@@ -148,6 +148,7 @@ static enum pug_response coresight_data(void *transport, uint64_t index, const u
     if (!bytes)
         return PUG_RESP_FATAL_INVALID_PARAM;
     cs->worst = PUG_RESP_CONT;
+    cs->knows_kinds = false;
     if (!check_block(cs, index, size)) {
         *used = cs->sink->quirks.strict_blocks ? cs->used : 0;
         return PUG_RESP_FATAL_INVALID_DATA;
@@ -223,10 +224,9 @@ static void coresight_state(const void *transport, struct pug_state *state)
     }
 }
 
-/** The null source and the ids that the architecture keeps for itself. */
 static bool coresight_reserved(uint16_t source)
 {
-    return source == PUG_CS_ID_NULL || source >= PUG_CS_ID_FIRST_RESERVED;
+    return pug_cs_is_reserved(source);
 }
 
 static void coresight_free(void *transport)

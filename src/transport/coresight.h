@@ -3,7 +3,7 @@
  * @file The CoreSight frame demultiplexer's own shape, shared by its files:
  * coresight.c (settings, operations), coresight_sync.c (bytes to frames of 16 bytes),
  * coresight_frame.c (frames to runs), coresight_gather.c (frames to runs of one source after the
- * other).
+ * other), coresight_count.c (frames that nobody hears).
  */
 #ifndef PUG_TRANSPORT_CORESIGHT_H
 #define PUG_TRANSPORT_CORESIGHT_H
@@ -33,7 +33,14 @@ enum pug_cs_id {
     PUG_CS_ID_FIRST_RESERVED = 0x70,
     PUG_CS_ID_FLUSH = 0x7b,
     PUG_CS_ID_TRIGGER = 0x7d,
+    PUG_CS_ID_SYNC = 0x7f, /* may not be used: its byte is that of syncs */
 };
+
+/** The null source and the ids that the architecture keeps for itself. */
+static inline bool pug_cs_is_reserved(uint16_t id)
+{
+    return id == PUG_CS_ID_NULL || id >= PUG_CS_ID_FIRST_RESERVED;
+}
 
 /** What of the input is not taken yet. */
 struct pug_cs_block {
@@ -89,10 +96,26 @@ struct pug_coresight {
 
     struct pug_cs_gathering *gathering; /* NULL: nothing was gathered yet */
 
+    /* of each byte that may be an id: can frames with it be counted? Asked once a call */
+    bool knows_kinds;
+    uint32_t kinds[256];
+
     /* a spliced run, and its gaps */
     uint8_t spliced[PUG_CS_MOST_SPLICED * PUG_CS_FRAME_BYTES];
     uint16_t gaps[PUG_CS_MOST_SPLICED * PUG_CS_FRAME_BYTES];
 };
+
+/** Does the next frame begin where the input does, and does nobody look at it as such? */
+static inline bool pug_cs_may_run_on(const struct pug_coresight *cs)
+{
+    return !(cs->sink->want & 3) && cs->synced && cs->fill == 0 && !cs->odd && !cs->half_sync;
+}
+
+static inline void pug_cs_pass_frame(struct pug_coresight *cs, struct pug_cs_block *block)
+{
+    cs->index += PUG_CS_FRAME_BYTES;
+    block->at += PUG_CS_FRAME_BYTES;
+}
 
 static inline void pug_cs_answer(struct pug_coresight *cs, enum pug_response answer)
 {
@@ -152,6 +175,9 @@ const uint8_t *pug_cs_next_frame(struct pug_coresight *cs, struct pug_cs_block *
 
 /** Take the frames of a block and hand out their runs, until an answer that stops; to `worst`. */
 void pug_cs_take_frames(struct pug_coresight *cs, struct pug_cs_block *block);
+
+/** Count frames, up to one of which somebody hears something, if only that it is there. */
+void pug_cs_count_frames(struct pug_coresight *cs, struct pug_cs_block *block);
 
 /**
  * Take frames source by source, and hand out what was gathered; answers to `worst`. What a consumer

@@ -10,9 +10,8 @@ static inline const uint8_t *next_frame(struct pug_coresight *cs, struct pug_cs_
         !pug_cs_has_frame(block) || pug_cs_word(frame) == PUG_CS_FSYNC)
         return pug_cs_next_frame(cs, block);
     cs->frame_index = cs->index;
-    cs->index += PUG_CS_FRAME_BYTES;
     cs->in_padding = false;
-    block->at += PUG_CS_FRAME_BYTES;
+    pug_cs_pass_frame(cs, block);
     return frame;
 }
 
@@ -131,8 +130,7 @@ static inline bool goes_on(const struct pug_coresight *cs, const struct pug_cs_b
 static size_t may_splice(const struct pug_coresight *cs)
 {
     const struct pug_transport_sink *sink = cs->sink;
-    if (!sink->takes || (sink->want & 3) || !cs->synced || cs->fill > 0 || cs->odd ||
-        cs->half_sync || cs->id >= PUG_CS_ID_FIRST_RESERVED)
+    if (!sink->takes || !pug_cs_may_run_on(cs) || cs->id >= PUG_CS_ID_FIRST_RESERVED)
         return 0;
     const unsigned takes = sink->takes(sink->context, cs->id);
     if (!(takes & PUG_TAKES_SPLICED))
@@ -161,8 +159,7 @@ static void splice_frames(struct pug_coresight *cs, struct pug_cs_block *block, 
         const size_t size = put_data(cs->spliced + run->size, block->at, ids);
         splice(cs, run, cs->index, size);
         cs->sink->stats->framing += PUG_CS_FRAME_BYTES - size;
-        cs->index += PUG_CS_FRAME_BYTES;
-        block->at += PUG_CS_FRAME_BYTES;
+        pug_cs_pass_frame(cs, block);
         cs->shift = pug_cs_word(block->at - 4);
     }
 }
@@ -310,6 +307,7 @@ void pug_cs_take_frames(struct pug_coresight *cs, struct pug_cs_block *block)
 {
     const uint8_t *frame;
     while (PUG_RESP_IS_CONT(cs->worst)) {
+        pug_cs_count_frames(cs, block);
         if ((cs->sink->any_order || cs->sink->gathering) && pug_cs_gather(cs, block))
             continue;
         frame = next_frame(cs, block);

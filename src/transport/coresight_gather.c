@@ -39,8 +39,7 @@ struct pug_cs_gathering {
 /** May the next frame be gathered, and is there one? */
 static bool may_gather(const struct pug_coresight *cs, const struct pug_cs_block *block)
 {
-    return !(cs->sink->want & 3) && cs->synced && cs->fill == 0 && !cs->odd && !cs->half_sync &&
-           cs->id < PUG_CS_ID_FIRST_RESERVED && pug_cs_has_frame(block);
+    return pug_cs_may_run_on(cs) && cs->id < PUG_CS_ID_FIRST_RESERVED && pug_cs_has_frame(block);
 }
 
 /** Do several sources speak in the next frames? One alone has long runs as it is. */
@@ -170,8 +169,7 @@ static void take_window(struct pug_coresight *cs, struct pug_cs_block *block)
         } else {
             break;
         }
-        cs->index += PUG_CS_FRAME_BYTES;
-        block->at += PUG_CS_FRAME_BYTES;
+        pug_cs_pass_frame(cs, block);
     }
 }
 

@@ -155,7 +155,7 @@ static unsigned on_takes(void *context, uint16_t id)
     const struct pug_tree *tree = context;
     const struct pug_source *source = pug_slots_get(&tree->slots, id);
     if (!source || !pug_tree_is_enabled(tree, id))
-        return 0;
+        return tree->on_run ? 0 : PUG_TAKES_NOTHING;
     const unsigned shown =
         (tree->splice_runs ? PUG_TAKES_SPLICED : 0) | (tree->row_runs ? PUG_TAKES_ROWS : 0);
     const unsigned length = tree->counts || source->stage.marks ? PUG_TAKES_LONG : 0;

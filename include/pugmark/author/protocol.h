@@ -46,6 +46,8 @@ enum pug_takes {
     PUG_TAKES_SPLICED = 1 << 0,
     PUG_TAKES_ROWS = 1 << 1, /**< packets in a row, with their headers (pug_run.header) */
     PUG_TAKES_LONG = 1 << 2, /**< long ones: no elements are made (the tree says so) */
+    /** Nobody hears this source: the transport may count its bytes itself (the tree says so). */
+    PUG_TAKES_NOTHING = 1 << 3,
 };
 
 /**
