@@ -13,6 +13,7 @@
  */
 #include "transport/unwrap_stream.h"
 
+#include "base/bytes.h"
 #include "base/noise.h"
 
 #include <assert.h>
@@ -103,9 +104,10 @@ uint64_t pug_unwrap_skipped(const struct pug_unwrap *unwrap)
     return unwrap->skipped;
 }
 
-static bool is_null(const struct pug_unwrap *unwrap, uint8_t byte)
+/** What a null has not. */
+static uint8_t null_mask(const struct pug_unwrap *unwrap)
 {
-    return (unwrap->config.wrapping == PUG_WRAP_ESP32 ? byte : byte & 0x1f) == 0;
+    return unwrap->config.wrapping == PUG_WRAP_ESP32 ? 0xff : 0x1f;
 }
 
 /* ---- bytes in ---- */
@@ -169,8 +171,12 @@ void pug_unwrap_lose(struct pug_unwrap *unwrap)
 
 static void skip(struct pug_unwrap *unwrap, uint32_t count)
 {
+    const uint8_t mask = null_mask(unwrap), *const end = unwrap->bytes + unwrap->head + count;
+    const uint64_t all = UINT64_C(0x0101010101010101) * mask;
     uint32_t nulls = 0;
-    while (nulls < count && is_null(unwrap, unwrap->bytes[unwrap->head + count - 1 - nulls]))
+    while (count - nulls >= 8 && (pug_bytes_64(end - nulls - 8) & all) == 0)
+        nulls += 8;
+    while (nulls < count && (end[-1 - (ptrdiff_t)nulls] & mask) == 0)
         nulls++;
     unwrap->null_run = nulls < count ? nulls : unwrap->null_run + nulls;
     unwrap->head += count;
@@ -207,7 +213,8 @@ static int64_t marked_header(struct pug_unwrap *unwrap, uint32_t count)
     unsigned nulls = pug_unwrap_nulls(&unwrap->config);
     unsigned run = unwrap->marked > 0 ? unwrap->marked_run : unwrap->null_run;
     const uint8_t *bytes = unwrap->bytes + unwrap->head;
-    const bool zeros_alone = unwrap->config.wrapping == PUG_WRAP_ESP32 && unwrap->config.block == 0;
+    const uint8_t mask = null_mask(unwrap);
+    const bool zeros_alone = mask == 0xff && unwrap->config.block == 0;
     if (nulls == UINT_MAX && unwrap->config.block == 0)
         return -1;
     for (uint32_t i = unwrap->marked; i < count; i++) {
@@ -218,7 +225,7 @@ static int64_t marked_header(struct pug_unwrap *unwrap, uint32_t count)
             const uint8_t *null = memchr(bytes + i, 0, count - i);
             i = null ? (uint32_t)(null - bytes) : count - 1;
         }
-        if (is_null(unwrap, bytes[i]))
+        if ((bytes[i] & mask) == 0)
             run++;
         else if (run > nulls)
             return i;

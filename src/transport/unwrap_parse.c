@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file One packet of each wrapping: header, source, timestamp, type, payload. */
+#include "base/bytes.h"
 #include "transport/unwrap.h"
 
 #include <limits.h>
@@ -248,27 +249,54 @@ bool pug_unwrap_plausible(const struct pug_unwrap_config *config,
     }
 }
 
+#define ONES UINT64_C(0x0101010101010101)
+
+/** Of eight bytes those from `low` to `high`, which are below 0x80: the highest bit of each. */
+static inline uint64_t within(uint64_t bytes, unsigned low, unsigned high)
+{
+    const uint64_t rest = bytes & 0x7f * ONES;
+    return (rest + (0x80 - low) * ONES) & ~(rest + (0x7f - high) * ONES) & ~bytes & 0x80 * ONES;
+}
+
+/** Eight places at which records may end. */
+static inline uint64_t pulp_ends(const uint8_t *at)
+{
+    return within(pug_bytes_64(at + PULP_RECORD - 1) ^ 0x80 * ONES, 1, 0x1f);
+}
+
+/** At which of eight places may chains of packets begin? The highest bit of each byte. */
+static inline uint64_t may_begin(enum pug_wrapping wrapping, const uint8_t *at)
+{
+    switch (wrapping) {
+    case PUG_WRAP_ESP32: {
+        const uint64_t bytes = pug_bytes_64(at);
+        return within(bytes, 0, 0) | within(bytes, ESP_HEADER + 1, ESP_LONGEST);
+    }
+    case PUG_WRAP_SMI: return within(pug_bytes_64(at) & 0x1f * ONES, 1, 0x1f);
+    case PUG_WRAP_PULP:
+        return pulp_ends(at) & pulp_ends(at + PULP_RECORD) & pulp_ends(at + 2 * PULP_RECORD);
+    default: return 0x80 * ONES;
+    }
+}
+
+static inline const uint8_t *behind_esp32(const uint8_t *at)
+{
+    return at + (*at ? *at : 1);
+}
+
 static inline bool is_esp32(const uint8_t *at)
 {
     return *at == 0 || (*at > ESP_HEADER && *at <= ESP_LONGEST);
 }
 
-static inline unsigned is_pulp(const uint8_t *at)
-{
-    return (uint8_t)(at[PULP_RECORD - 1] - 0x81) < 0x1f ? 1 : 0;
-}
-
-/** May a chain of packets begin here? */
+/** May it be that a chain begins here, where one may begin? */
 static inline bool is_hopeful(const struct pug_unwrap_config *config, enum pug_wrapping wrapping,
                               const uint8_t *at)
 {
     switch (wrapping) {
     case PUG_WRAP_ENCAPSULATION:
         return !(at[0] & 0x1f) || !(at[0] >> 7) || config->timestamp_bytes > 0;
-    case PUG_WRAP_SMI: return at[0] & 0x1f;
-    case PUG_WRAP_ESP32: return is_esp32(at) && is_esp32(at + at[0]);
-    case PUG_WRAP_PULP: /* without jumps that depend on noise */
-        return is_pulp(at) & is_pulp(at + PULP_RECORD) & is_pulp(at + 2 * PULP_RECORD);
+    case PUG_WRAP_ESP32: at = behind_esp32(at); return is_esp32(at) && is_esp32(behind_esp32(at));
     default: return true;
     }
 }
@@ -276,10 +304,15 @@ static inline bool is_hopeful(const struct pug_unwrap_config *config, enum pug_w
 static inline unsigned count_hopeless(const struct pug_unwrap_config *config,
                                       enum pug_wrapping wrapping, const uint8_t *at, unsigned limit)
 {
-    unsigned count = 0;
-    while (count < limit && !is_hopeful(config, wrapping, at + count))
-        count++;
-    return count;
+    for (unsigned count = 0; count < limit; count += 8)
+        for (uint64_t left = may_begin(wrapping, at + count); left; left &= left - 1) {
+            const unsigned place = count + (unsigned)__builtin_ctzll(left) / 8;
+            if (place >= limit)
+                break;
+            if (is_hopeful(config, wrapping, at + place))
+                return place;
+        }
+    return limit;
 }
 
 unsigned pug_unwrap_hopeless(const struct pug_unwrap_config *config, const uint8_t *at,
@@ -288,6 +321,7 @@ unsigned pug_unwrap_hopeless(const struct pug_unwrap_config *config, const uint8
     switch (config->wrapping) { /* each a loop of its own */
     case PUG_WRAP_ESP32: return count_hopeless(config, PUG_WRAP_ESP32, at, limit);
     case PUG_WRAP_PULP: return count_hopeless(config, PUG_WRAP_PULP, at, limit);
+    case PUG_WRAP_SMI: return count_hopeless(config, PUG_WRAP_SMI, at, limit);
     default: return count_hopeless(config, config->wrapping, at, limit);
     }
 }
