@@ -256,18 +256,13 @@ enum pug_response pug_ntrace_resume(void *data)
 enum pug_response pug_ntrace_decode(void *data, const struct pug_packet *packet)
 {
     struct pug_ntrace_decoder *d = data;
-    const struct pug_decode_options *options = &d->stage->options;
     d->index = packet->index;
     d->message = packet->data;
     if (d->message->gap)
         pug_ntrace_note_gap(d);
     begin(d);
     enum pug_response response = pug_ntrace_go_on(d);
-    if (!(packet->flags & PUG_PACKET_BAD))
-        return response;
-    return options->halt_on_bad_packet    ? PUG_RESP_FATAL_INVALID_DATA
-           : options->error_on_bad_packet ? PUG_RESP_ERR_CONT
-                                          : PUG_RESP_WARN_CONT;
+    return packet->flags & PUG_PACKET_BAD ? pug_ntrace_answer_to_bad(d) : response;
 }
 
 enum pug_response pug_ntrace_decode_end(void *data)

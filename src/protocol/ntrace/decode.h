@@ -125,6 +125,15 @@ static inline void pug_ntrace_bound(struct pug_ntrace_decoder *d)
 /** The message goes beyond its bound; returns PUG_NTRACE_FAILED. */
 enum pug_ntrace_walked pug_ntrace_too_much(struct pug_ntrace_decoder *d, uint64_t pc);
 
+/** What is answered to a broken message. */
+static inline enum pug_response pug_ntrace_answer_to_bad(const struct pug_ntrace_decoder *d)
+{
+    const struct pug_decode_options *options = &d->stage->options;
+    return options->halt_on_bad_packet    ? PUG_RESP_FATAL_INVALID_DATA
+           : options->error_on_bad_packet ? PUG_RESP_ERR_CONT
+                                          : PUG_RESP_WARN_CONT;
+}
+
 /** Go on with the message underway, until it is done or the consumer waits. */
 enum pug_response pug_ntrace_go_on(struct pug_ntrace_decoder *d);
 
@@ -153,6 +162,9 @@ void pug_ntrace_push_time(struct pug_ntrace_decoder *d);
 
 /** After a walk, or for a message without one. `final`: no walk of this message follows. */
 void pug_ntrace_land(struct pug_ntrace_decoder *d, bool final);
+
+/** The reference of addresses is lost with the messages that may have changed it, and the flow. */
+void pug_ntrace_lose_messages(struct pug_ntrace_decoder *d);
 
 /** Messages may be missing before the one underway. */
 void pug_ntrace_note_gap(struct pug_ntrace_decoder *d);

@@ -132,8 +132,7 @@ static void lose_flow(struct pug_ntrace_decoder *d)
     d->branch.valid = false;
 }
 
-/** The reference of addresses is lost with the messages that may have changed it. */
-static void lose_messages(struct pug_ntrace_decoder *d)
+void pug_ntrace_lose_messages(struct pug_ntrace_decoder *d)
 {
     lose_flow(d);
     d->ref_known = false;
@@ -145,7 +144,7 @@ void pug_ntrace_note_gap(struct pug_ntrace_decoder *d)
         log_at(d, PUG_SEV_WARN, PUG_ERR_TRACE_LOST, "messages may be missing here");
         d->gap = true;
     }
-    lose_messages(d);
+    pug_ntrace_lose_messages(d);
 }
 
 /** A broken message may have carried anything. */
@@ -155,7 +154,7 @@ static void land_bad(struct pug_ntrace_decoder *d)
         push(d, PUG_ELEM_UNKNOWN);
         push_no_sync(d, PUG_UNSYNC_BAD_PACKET);
     }
-    lose_messages(d);
+    pug_ntrace_lose_messages(d);
 }
 
 static void land_error(struct pug_ntrace_decoder *d)
@@ -166,7 +165,7 @@ static void land_error(struct pug_ntrace_decoder *d)
              (unsigned long long)pug_ntrace_field_value(d, PUG_NTRACE_ECODE));
     log_at(d, PUG_SEV_WARN, PUG_ERR_TRACE_LOST, text);
     push_no_sync(d, PUG_UNSYNC_OVERFLOW);
-    lose_messages(d);
+    pug_ntrace_lose_messages(d);
     d->lost = true;
 }
 

@@ -181,8 +181,8 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
                                    struct pug_span *span, bool each)
 {
     struct pug_batch *batch = d->stage->out.batch;
-    if (d->phase != PUG_NTRACE_PHASE_IDLE || !d->synced ||
-        reader->state != PUG_NTRACE_READER_BETWEEN || pug_ntrace_follows_gap(reader, span) ||
+    if (d->phase != PUG_NTRACE_PHASE_IDLE || reader->state != PUG_NTRACE_READER_BETWEEN ||
+        pug_ntrace_follows_gap(reader, span) ||
         (reader->config->src_bits > 0 && !reader->src_locked))
         return PUG_RESP_CONT;
     d->flowing = true;
@@ -228,10 +228,28 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
     return PUG_RESP_CONT;
 }
 
+/** The lane while there is no flow: broken messages, which would end it. */
+static enum pug_response take_broken(struct pug_ntrace_reader *reader, struct pug_ntrace_decoder *d,
+                                     struct pug_span *span)
+{
+    const enum pug_response answer = pug_ntrace_answer_to_bad(d);
+    if (d->phase != PUG_NTRACE_PHASE_IDLE || !d->started || d->gap || PUG_RESP_IS_FATAL(answer))
+        return PUG_RESP_CONT;
+    const struct pug_ntrace_broken broken = pug_ntrace_pass_over_broken(reader, span);
+    if (broken.any) {
+        d->index = broken.index;
+        pug_ntrace_lose_messages(d);
+    }
+    return broken.last ? answer : PUG_RESP_CONT;
+}
+
 enum pug_response pug_ntrace_lane(void *reader, void *decoder, struct pug_span *span,
                                   enum pug_want want)
 {
+    const struct pug_ntrace_decoder *d = decoder;
     pug_ntrace_pass_over_idle(reader, span);
+    if (want != PUG_WANT_MARKS && !d->synced)
+        return take_broken(reader, decoder, span);
     switch (want) {
     case PUG_WANT_COUNTS:
     case PUG_WANT_BATCH: return take_lane(reader, decoder, span, false);

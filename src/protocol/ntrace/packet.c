@@ -244,15 +244,20 @@ static bool give(struct pug_ntrace_reader *reader, struct pug_packet *packet, ui
     return true;
 }
 
+static void tell_bad(struct pug_ntrace_reader *reader, enum pug_ntrace_problem problem)
+{
+    reader->stage->stats.bad_sequences++;
+    pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_ERROR,
+                  pug_ntrace_problem_status(problem), reader->index,
+                  pug_ntrace_problem_text(problem));
+}
+
 static bool give_bad(struct pug_ntrace_reader *reader, struct pug_packet *packet,
                      enum pug_ntrace_problem problem, const uint8_t *raw, size_t raw_size)
 {
     reader->packet.type = PUG_NTRACE_BAD;
     reader->packet.problem = (uint8_t)problem;
-    reader->stage->stats.bad_sequences++;
-    pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_ERROR,
-                  pug_ntrace_problem_status(problem), reader->index,
-                  pug_ntrace_problem_text(problem));
+    tell_bad(reader, problem);
     return give(reader, packet, PUG_PACKET_MONITOR | PUG_PACKET_DECODE | PUG_PACKET_BAD, raw,
                 raw_size);
 }
@@ -268,14 +273,19 @@ static bool give_broken(struct pug_ntrace_reader *reader, struct pug_packet *pac
     return give_bad(reader, packet, problem, raw, raw_size);
 }
 
+static void tell_idle(const struct pug_ntrace_reader *reader, uint8_t byte)
+{
+    if (byte != 0xff)
+        pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_WARN,
+                      PUG_ERR_BAD_PACKET_SEQ, reader->index, "end of message between messages");
+}
+
 static bool give_idle(struct pug_ntrace_reader *reader, struct pug_packet *packet,
                       const uint8_t *raw)
 {
     blank_packet(reader, PUG_NTRACE_IDLE, PUG_NTRACE_IDLE);
     reader->state = PUG_NTRACE_READER_BETWEEN;
-    if (*raw != 0xff)
-        pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_WARN,
-                      PUG_ERR_BAD_PACKET_SEQ, reader->index, "end of message between messages");
+    tell_idle(reader, *raw);
     return give(reader, packet, PUG_PACKET_MONITOR, raw, 1);
 }
 
@@ -342,17 +352,24 @@ static bool finish(struct pug_ntrace_reader *reader, struct pug_packet *packet, 
 
 /* ---- bytes ---- */
 
-/** The first byte with the second bit of MSEO: an end of message, or a reserved MSEO; or `end`. */
-static const uint8_t *find_second_bit(const uint8_t *at, const uint8_t *end)
+/** The first byte with the second bit of MSEO, with both or not; or `end`. */
+static inline const uint8_t *find_mseo(const uint8_t *at, const uint8_t *end, bool both)
 {
     for (; end - at >= 8; at += 8) {
-        const uint64_t second_bits = pug_bytes_64(at) & UINT64_C(0x0202020202020202);
-        if (second_bits != 0)
-            return at + __builtin_ctzll(second_bits) / 8;
+        const uint64_t word = pug_bytes_64(at),
+                       found = word & (both ? word << 1 : word) & UINT64_C(0x0202020202020202);
+        if (found != 0)
+            return at + __builtin_ctzll(found) / 8;
     }
-    while (at < end && (*at & 3) < PUG_NEXUS_MSEO_RESERVED)
+    while (at < end && (*at & 3) < (both ? PUG_NEXUS_MSEO_END_MESSAGE : PUG_NEXUS_MSEO_RESERVED))
         at++;
     return at;
+}
+
+/** An end of message, or a reserved MSEO. */
+static const uint8_t *find_second_bit(const uint8_t *at, const uint8_t *end)
+{
+    return find_mseo(at, end, false);
 }
 
 /** The message whose last piece is the `size` bytes at `bytes`. */
@@ -415,13 +432,13 @@ static bool read_start(struct pug_ntrace_reader *reader, struct pug_span *span,
 
 static void skip(struct pug_ntrace_reader *reader, struct pug_span *span)
 {
-    const uint8_t *const from = span->at;
-    while (span->at < span->end && reader->state == PUG_NTRACE_READER_SKIP) {
-        span->at = find_second_bit(span->at, span->end);
-        if (span->at < span->end && (*span->at++ & 3) == PUG_NEXUS_MSEO_END_MESSAGE)
-            reader->state = PUG_NTRACE_READER_BETWEEN;
+    const uint8_t *at = find_mseo(span->at, span->end, true);
+    if (at < span->end) {
+        reader->state = PUG_NTRACE_READER_BETWEEN;
+        at++;
     }
-    reader->stage->stats.unsynced += (uint64_t)(span->at - from);
+    reader->stage->stats.unsynced += (uint64_t)(at - span->at);
+    span->at = at;
 }
 
 /** Messages are missing, or bytes of the one underway; the transport finds the next one's begin. */
@@ -441,6 +458,47 @@ void pug_ntrace_pass_over_idle(void *data, struct pug_span *span)
     const size_t idle = pug_noise_run(span->at, span->end, 0xff);
     reader->count += idle;
     span->at += idle;
+}
+
+/** Where it shows that the next message is broken; NULL: it may be whole. */
+static const uint8_t *find_broken(const struct pug_span *span)
+{
+    const size_t limit = pug_nexus_limit(*span->at >> 2), left = (size_t)(span->end - span->at);
+    const uint8_t *const end = span->at + (limit < left ? limit : left), *at = span->at;
+    if ((*at & 3) == PUG_NEXUS_MSEO_END_FIELD)
+        return at;
+    at = find_second_bit(at, end);
+    return at < end && (*at & 3) == PUG_NEXUS_MSEO_RESERVED ? at : NULL;
+}
+
+struct pug_ntrace_broken pug_ntrace_pass_over_broken(struct pug_ntrace_reader *reader,
+                                                     struct pug_span *span)
+{
+    struct pug_ntrace_broken broken = {.any = false};
+    if (reader->state != PUG_NTRACE_READER_BETWEEN || pug_ntrace_follows_gap(reader, span) ||
+        span->run->type == PUG_NEXUS_MESSAGES)
+        return broken;
+    for (; span->at < span->end; reader->count++) {
+        const bool idle = (*span->at & 3) == PUG_NEXUS_MSEO_END_MESSAGE;
+        const uint8_t *const at = idle ? span->at : find_broken(span);
+        if (!at)
+            break;
+        span->at = at;
+        reader->index = pug_span_index(span);
+        span->at++;
+        broken.last = !idle;
+        if (idle) {
+            tell_idle(reader, *at);
+            continue;
+        }
+        broken.any = true;
+        broken.index = reader->index;
+        tell_bad(reader, (*at & 3) == PUG_NEXUS_MSEO_RESERVED ? PUG_NTRACE_RESERVED_MSEO
+                                                              : PUG_NTRACE_NO_START);
+        reader->state = PUG_NTRACE_READER_SKIP;
+        skip(reader, span);
+    }
+    return broken;
 }
 
 bool pug_ntrace_read(void *data, struct pug_span *span, struct pug_packet *packet)

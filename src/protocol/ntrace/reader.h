@@ -51,6 +51,19 @@ static inline bool pug_ntrace_follows_gap(const struct pug_ntrace_reader *reader
     return reader->gap || pug_ntrace_at_gap(span);
 }
 
+/** Broken messages that were passed over. */
+struct pug_ntrace_broken {
+    bool any, last; /* were there some, and with nothing behind them? */
+    uint64_t index; /* of the last one */
+};
+
+/**
+ * Idle bytes and broken messages, up to what may be a whole message, for who has no flow to lose:
+ * nothing comes of them but what is told.
+ */
+struct pug_ntrace_broken pug_ntrace_pass_over_broken(struct pug_ntrace_reader *reader,
+                                                     struct pug_span *span);
+
 /** Virtual address optimisation: the highest bit sent stands for all above it, but for the top. */
 static inline uint64_t pug_ntrace_extend_address(const struct pug_ntrace_config *config,
                                                  uint64_t value, unsigned bits)
