@@ -136,15 +136,17 @@ void pug_unwrap_end(struct pug_unwrap *unwrap)
     unwrap->ended = true;
 }
 
-size_t pug_unwrap_wanted(const struct pug_unwrap *unwrap)
+size_t pug_unwrap_wanted(const struct pug_unwrap *unwrap, const uint8_t *bytes, size_t size)
 {
     struct pug_unwrapped packet;
     uint8_t scratch[PUG_UNWRAP_LONGEST];
-    if (unwrap->config.bit_stream || unwrap->state == STATE_SEARCH || held(unwrap) == 0 ||
-        pug_unwrap_parse(&unwrap->config, unwrap->bytes + unwrap->head, held(unwrap), scratch,
-                         &packet) != PUG_PARSED_SHORT)
+    const uint32_t count = held(unwrap);
+    if (unwrap->config.bit_stream || unwrap->state == STATE_SEARCH ||
+        pug_unwrap_parse(&unwrap->config, count > 0 ? unwrap->bytes + unwrap->head : bytes,
+                         count > 0 ? count : 1, scratch, &packet) != PUG_PARSED_SHORT)
         return 1;
-    return packet.length - held(unwrap);
+    const size_t wanted = packet.length - count;
+    return wanted < size ? wanted : size;
 }
 
 size_t pug_unwrap_pass_nulls(struct pug_unwrap *unwrap, const uint8_t *bytes, size_t size)

@@ -191,8 +191,9 @@ size_t pug_unwrap_fill(struct pug_unwrap *unwrap, uint64_t index, const uint8_t 
  */
 size_t pug_unwrap_pass_nulls(struct pug_unwrap *unwrap, const uint8_t *bytes, size_t size);
 
-/** How many bytes it takes to the end of the packet that it is in; at least 1. */
-size_t pug_unwrap_wanted(const struct pug_unwrap *unwrap);
+/** How many of these bytes, of which there are some, it takes to the end of the packet that it is
+    in, or that begins here; at least 1. */
+size_t pug_unwrap_wanted(const struct pug_unwrap *unwrap, const uint8_t *bytes, size_t size);
 
 /** Next packet, null packets included. False: more bytes are needed, or there are no more. */
 bool pug_unwrap_next(struct pug_unwrap *unwrap, struct pug_unwrapped *packet);

@@ -432,11 +432,11 @@ static bool unwrap(struct pug_etrace_reader *reader, struct pug_packet *packet)
     return false;
 }
 
-static void fill(struct pug_etrace_reader *reader, struct pug_span *span, size_t wanted)
+static void fill(struct pug_etrace_reader *reader, struct pug_span *span)
 {
-    size_t left = (size_t)(span->end - span->at);
-    span->at += pug_unwrap_fill(reader->unwrap, pug_span_index(span), span->at,
-                                wanted < left ? wanted : left);
+    const size_t wanted =
+        pug_unwrap_wanted(reader->unwrap, span->at, (size_t)(span->end - span->at));
+    span->at += pug_unwrap_fill(reader->unwrap, pug_span_index(span), span->at, wanted);
 }
 
 static bool read_stream(struct pug_etrace_reader *reader, struct pug_span *span,
@@ -452,14 +452,14 @@ static bool read_stream(struct pug_etrace_reader *reader, struct pug_span *span,
     pug_unwrap_from_begin(reader->unwrap, reader->stage->from_begin);
     /* packets may be waiting inside, but who gives bytes wants to see some of them go */
     if (span->at == span->run->bytes)
-        fill(reader, span, 1);
+        fill(reader, span);
     while (!unwrap(reader, packet)) {
         if (!reader->stage->encapsulation)
             span->at +=
                 pug_unwrap_pass_nulls(reader->unwrap, span->at, (size_t)(span->end - span->at));
         if (span->at == span->end)
             return false;
-        fill(reader, span, pug_unwrap_wanted(reader->unwrap));
+        fill(reader, span);
     }
     return true;
 }
