@@ -276,14 +276,40 @@ static bool decode(struct pug_etrace_decoder *d, struct pug_etrace_reader *reade
            d->addresses == PUG_ETRACE_ADDRESSES_AS_SAID && decode_flow(d, reader, payload, words);
 }
 
+/** Are these packets such that the lane knows them? */
+static bool may_ride(const struct pug_etrace_reader *reader, const struct pug_etrace_decoder *d,
+                     const struct pug_run *run)
+{
+    return (run->whole || run->header > 0) && run->kind == PUG_ETRACE_INSTRUCTION_TRACE &&
+           !run->gap && run->padding == PUG_RUN_EXACT && d->rides && !reader->unknown_mode;
+}
+
+/** The lane while there is no flow with which packets of formats 1 and 2 would go on. */
+static void pass_over_flow(struct pug_etrace_reader *reader, struct pug_etrace_decoder *d,
+                           struct pug_span *span)
+{
+    if (!may_ride(reader, d, span->run) || !d->started || d->data_complete || d->stage->pending)
+        return;
+    while (span->at != span->end) {
+        struct pug_etrace_carried payload;
+        const uint8_t *behind = pug_etrace_next_payload(span, &payload);
+        if (payload.size == 0 || payload.size > PUG_FIELDS_PAYLOAD || payload.timestamp_bits > 0)
+            break;
+        const unsigned format = pug_etrace_start(&payload) & 3;
+        if (format == 0 || format == 3)
+            break;
+        d->index = payload.index;
+        pug_etrace_used_payload(reader, span, behind);
+    }
+}
+
 /** The lane of elements; with `each`, they are delivered after each packet. */
 static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decoder *d,
                       struct pug_span *span, bool each)
 {
     const struct pug_run *run = span->run;
     struct pug_batch *batch = d->out->batch;
-    if (!(run->whole || run->header > 0) || run->kind != PUG_ETRACE_INSTRUCTION_TRACE || run->gap ||
-        run->padding != PUG_RUN_EXACT || !d->rides || reader->unknown_mode)
+    if (!may_ride(reader, d, run))
         return;
     bool may_repeat = pug_etrace_may_repeat(d);
     while (span->at != span->end && batch->count < batch->limit &&
@@ -319,6 +345,11 @@ static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decode
 enum pug_response pug_etrace_lane(void *reader, void *decoder, struct pug_span *span,
                                   enum pug_want want)
 {
+    const struct pug_etrace_decoder *d = decoder;
+    if (want != PUG_WANT_MARKS && !d->synced) {
+        pass_over_flow(reader, decoder, span);
+        return PUG_RESP_CONT;
+    }
     switch (want) {
     case PUG_WANT_COUNTS:
     case PUG_WANT_BATCH: take_lane(reader, decoder, span, false); break;
