@@ -3,6 +3,8 @@
 #ifndef PUG_BASE_FIELDS_H
 #define PUG_BASE_FIELDS_H
 
+#include "base/bytes.h"
+
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,18 +24,12 @@ struct pug_fields {
 static inline void pug_fields_set(struct pug_fields *fields, const uint8_t *bytes, unsigned size)
 {
     uint64_t sign = size > 0 && (bytes[size - 1] & 0x80) ? UINT64_MAX : 0;
-    unsigned word = 0, at = 0;
+    const unsigned whole = size / 8, rest = size % 8;
     assert(size <= PUG_FIELDS_PAYLOAD);
-    while (at < size) {
-        unsigned count = size - at < 8 ? size - at : 8;
-        uint64_t value = count < 8 ? sign << 8 * count : 0;
-        for (unsigned i = 0; i < count; i++)
-            value |= (uint64_t)bytes[at + i] << 8 * i;
-        fields->words[word++] = value;
-        at += count;
-    }
-    while (word < PUG_FIELDS_WORDS)
-        fields->words[word++] = sign;
+    for (unsigned word = 0; word < PUG_FIELDS_WORDS; word++)
+        fields->words[word] = word < whole ? pug_bytes_64(bytes + 8 * word) : sign;
+    if (rest > 0)
+        fields->words[whole] = sign << 8 * rest | pug_bytes_number(bytes + 8 * whole, rest);
     fields->at = 0;
 }
 
