@@ -153,7 +153,8 @@ struct pug_guess {
 
 /**
  * What these bytes look like, the best guess first; how many there are, at most PUG_GUESSES. Looks
- * at the first 256 KiB. Guesses that nothing speaks for are left out.
+ * at the first 256 KiB. Guesses that nothing speaks for are left out. Of a transport and protocol
+ * there are several where ids of several widths do as well.
  */
 size_t pug_guess_format(const uint8_t *bytes, size_t size, struct pug_guess guesses[PUG_GUESSES]);
 

@@ -17,11 +17,17 @@
 #define LOOK_AT (256u << 10)
 #define IDS     (UINT16_MAX + 1u)
 
+/* So many sources are read; the bytes of others speak against a guess. */
+#define IDS_MOST 256u
+
 /* Guesses below are left out. */
 #define SCORE_LEAST 40u
 
-/* Of fewer bytes anything can be made. */
+/* Of fewer bytes anything can be made … */
 #define BYTES_LEAST 16u
+
+/* … and of fewer packets, by a protocol that takes nearly all bytes. */
+#define PACKETS_LEAST 8u
 
 /** A protocol, and how its sources may have been set up. */
 struct way {
@@ -45,19 +51,39 @@ static bool way_at(size_t n, struct way *way)
 /* ---- reading ---- */
 
 struct tally {
-    uint64_t packets, bad, syncs, kinds;
-    uint64_t bytes, unsynced, skipped;
+    uint64_t packets, bad, syncs, kinds, sources;
+    uint64_t bytes, lost; /* lost: of no use to a decoder … */
+    uint64_t early;       /* … because its source has not begun yet */
+};
+
+/** Who hears one source. */
+struct ear {
+    struct tally *tally;
+    const struct pug_description *description;
+    bool begun; /* there was a synchronisation point, or need not be one */
 };
 
 static void on_packet(void *context, enum pug_op op, const struct pug_packet *packet)
 {
-    struct tally *tally = context;
+    struct ear *ear = context;
+    struct tally *tally = ear->tally;
     if (op != PUG_OP_DATA)
         return;
+    const enum pug_fit fit = ear->description->fit ? ear->description->fit(packet) : PUG_FIT_USUAL;
+    ear->begun |= (packet->flags & PUG_PACKET_SYNC) != 0;
     tally->packets++;
-    tally->bad += (packet->flags & PUG_PACKET_BAD) != 0;
+    tally->bad += (packet->flags & PUG_PACKET_BAD) || fit == PUG_FIT_DOUBTFUL;
     tally->syncs += (packet->flags & PUG_PACKET_SYNC) != 0;
     tally->kinds |= UINT64_C(1) << (packet->type & 63);
+    if (!ear->begun && (packet->flags & PUG_PACKET_DECODE) && fit != PUG_FIT_LEADING)
+        tally->early += packet->raw_size;
+}
+
+/** What is wrong with the framing; what sources complain of are packets, and counted there. */
+static void on_message(void *context, const struct pug_log_record *record)
+{
+    struct tally *tally = context;
+    tally->bad += record->source == PUG_NO_SOURCE && record->severity == PUG_SEV_ERROR;
 }
 
 /** "NAME=VALUE …" as settings, whose names are in `buffer`. */
@@ -87,86 +113,153 @@ static void count_run(void *context, const struct pug_run *run)
         pug_osd_modules_note(sources->modules, run);
 }
 
-/** The source with the most bytes of those that can be the protocol's. */
-static uint16_t largest(const struct sources *sources, unsigned module)
-{
-    uint32_t most = 0;
-    uint64_t size = 0;
-    for (uint32_t id = 0; id < IDS; id++) {
-        if (sources->sizes[id] <= size ||
-            (sources->modules && pug_osd_module(sources->modules, (uint16_t)id) != module))
-            continue;
-        most = id;
-        size = sources->sizes[id];
-    }
-    return (uint16_t)most;
-}
-
 static bool is_osd(const char *transport)
 {
-    return strcmp(transport, "osd") == 0;
+    return transport && strcmp(transport, "osd") == 0;
 }
 
-/** The source with the most bytes, where a transport has several. */
-static uint16_t find_source(const struct pug_tree_config *config, unsigned module,
-                            const uint8_t *bytes, size_t size)
+/**
+ * Are sources of this transport, which is none of frames, told apart by their ids? Protocols in
+ * these give each packet, whether there was a synchronisation point or not.
+ */
+static bool has_sources(const char *transport)
+{
+    static const char *const those[] = {"encapsulation", "smi", "nexus", "osd"};
+    for (size_t i = 0; transport && i < sizeof(those) / sizeof(those[0]); i++)
+        if (strcmp(those[i], transport) == 0)
+            return true;
+    return false;
+}
+
+/** Whose bytes a transport has; NULL: it cannot be tried. */
+static struct sources *find_sources(const struct pug_tree_config *config, const uint8_t *bytes,
+                                    size_t size)
 {
     struct sources *sources = calloc(1, sizeof(*sources));
     struct pug_tree *tree;
     uint64_t at = 0;
-    uint16_t found = 0;
-    if (sources && is_osd(config->transport))
-        sources->modules = pug_osd_modules_new();
-    if (sources && pug_tree_new(config, &tree) == PUG_OK) {
-        pug_tree_on_runs(tree, count_run, sources);
-        (void)pug_tree_feed(tree, bytes, &at, size);
-        found = largest(sources, module);
-        pug_tree_free(tree);
+    if (!sources || pug_tree_new(config, &tree) != PUG_OK) {
+        free(sources);
+        return NULL;
     }
+    if (is_osd(config->transport))
+        sources->modules = pug_osd_modules_new();
+    pug_tree_on_runs(tree, count_run, sources);
+    (void)pug_tree_feed(tree, bytes, &at, size);
+    pug_tree_free(tree);
+    return sources;
+}
+
+static void free_sources(struct sources *sources)
+{
     if (sources)
         pug_osd_modules_free(sources->modules);
     free(sources);
-    return found;
 }
 
-/** Are sources of this transport, which is none of frames, told apart by their ids? */
-static bool has_sources(const char *transport)
+/** Has Open SoC Debug a module of this id that traces? */
+static bool traces(const struct sources *sources, uint32_t id)
 {
-    return transport && (strcmp(transport, "encapsulation") == 0 ||
-                         strcmp(transport, "nexus") == 0 || is_osd(transport));
+    const enum pug_osd_module module = pug_osd_module(sources->modules, (uint16_t)id);
+    return module == PUG_OSD_MODULE_CTM || module == PUG_OSD_MODULE_STM;
+}
+
+/** How a protocol's sources are read. */
+struct reading {
+    const struct way *way;
+    struct pug_tree *tree;
+    struct pug_setting items[12]; /* the way's; behind them there is room for "src_id" */
+    size_t item_count;
+    char names[240];
+    struct ear ears[IDS_MOST];
+    struct tally *tally;
+};
+
+/** False: there is no such source. */
+static bool add_source(struct reading *reading, uint16_t id)
+{
+    const struct way *way = reading->way;
+    struct pug_setting *last = &reading->items[reading->item_count];
+    struct pug_source_config config = {
+        .protocol = way->protocol->name,
+        .settings = {.items = reading->items, .count = reading->item_count}};
+    struct pug_source *source;
+    *last = (struct pug_setting){"src_id", id, NULL};
+    config.settings.count += has_sources(way->usual->transport);
+    if (pug_tree_add_source(reading->tree, &config, &source) != PUG_OK)
+        return false;
+    struct ear *ear = &reading->ears[reading->tally->sources++];
+    *ear = (struct ear){.tally = reading->tally,
+                        .description = way->protocol->description,
+                        .begun = !has_sources(way->usual->transport)};
+    pug_source_monitor(source, on_packet, ear);
+    return true;
+}
+
+/** All sources that there are bytes of, which can be the protocol's; those of no such are lost. */
+static bool add_sources(struct reading *reading, const struct sources *sources)
+{
+    const unsigned module = reading->way->protocol->description->module;
+    uint64_t owned = 0;
+    for (uint32_t id = 0; id < IDS; id++) {
+        if (sources->sizes[id] == 0)
+            continue;
+        if (sources->modules && traces(sources, id))
+            owned += sources->sizes[id];
+        if (sources->modules && pug_osd_module(sources->modules, (uint16_t)id) != module)
+            continue;
+        if (reading->tally->sources < IDS_MOST)
+            (void)add_source(reading, (uint16_t)id);
+        else
+            reading->tally->lost += sources->sizes[id];
+    }
+    if (sources->modules)
+        reading->tally->lost = reading->tally->bytes - owned;
+    return reading->tally->sources > 0;
+}
+
+static void read_bytes(struct reading *reading, const uint8_t *bytes, size_t size)
+{
+    const struct pug_source *source;
+    struct tally *tally = reading->tally;
+    uint64_t at = 0;
+    (void)pug_tree_feed(reading->tree, bytes, &at, size);
+    for (size_t n = 0; (source = pug_tree_source_at(reading->tree, n)) != NULL; n++)
+        tally->lost += pug_source_stats(source)->unsynced;
+    if (!is_osd(reading->way->usual->transport))
+        tally->lost += pug_tree_transport_stats(reading->tree)->skipped;
 }
 
 /** Read bytes as packets of a protocol. False: it cannot be tried. */
 static bool read_as(const struct way *way, const char *transport, const uint8_t *bytes, size_t size,
                     struct tally *tally)
 {
-    char names[240];
-    struct pug_setting items[12];
-    snprintf(names, sizeof(names), "%s", way->usual->settings);
-    struct pug_settings settings = {
-        .items = items,
-        .count = parse_settings(names, items, sizeof(items) / sizeof(items[0]) - 1)};
-    struct pug_tree_config config = {.transport = transport, .settings = settings};
-    struct pug_source_config source = {.protocol = way->protocol->name, .settings = settings};
-    struct pug_tree *tree;
-    struct pug_source *made;
-    uint64_t at = 0;
+    enum { ROOM = sizeof(((struct reading *)NULL)->items) / sizeof(struct pug_setting) - 1 };
+    struct reading *reading = calloc(1, sizeof(*reading));
+    struct pug_tree_config config = {.transport = transport};
+    struct sources *sources = NULL;
     *tally = (struct tally){.bytes = size};
-    if (has_sources(way->usual->transport)) {
-        items[settings.count++] = (struct pug_setting){
-            "src_id", find_source(&config, way->protocol->description->module, bytes, size), NULL};
-        config.settings = source.settings = settings;
-    }
-    if (pug_tree_new(&config, &tree) != PUG_OK)
+    if (!reading)
         return false;
-    bool good = pug_tree_add_source(tree, &source, &made) == PUG_OK;
+    reading->way = way;
+    reading->tally = tally;
+    snprintf(reading->names, sizeof(reading->names), "%s", way->usual->settings);
+    reading->item_count = parse_settings(reading->names, reading->items, ROOM);
+    config.settings = (struct pug_settings){.items = reading->items, .count = reading->item_count};
+    if (has_sources(way->usual->transport))
+        sources = find_sources(&config, bytes, size);
+    config.log = pug_log_new(PUG_SEV_ERROR);
+    pug_log_set_sink(config.log, on_message, tally);
+    bool good = config.log && pug_tree_new(&config, &reading->tree) == PUG_OK;
     if (good) {
-        pug_source_monitor(made, on_packet, tally);
-        (void)pug_tree_feed(tree, bytes, &at, size);
-        tally->unsynced = pug_source_stats(made)->unsynced;
-        tally->skipped = pug_tree_transport_stats(tree)->skipped;
+        good = sources ? add_sources(reading, sources) : add_source(reading, 0);
+        if (good)
+            read_bytes(reading, bytes, size);
+        pug_tree_free(reading->tree);
     }
-    pug_tree_free(tree);
+    pug_log_free(config.log);
+    free_sources(sources);
+    free(reading);
     return good;
 }
 
@@ -177,16 +270,30 @@ static unsigned kinds_of(const struct tally *tally)
     return (unsigned)__builtin_popcountll(tally->kinds);
 }
 
-/** Bytes that fit, less bad packets, of which each one speaks against ten good ones. */
+/**
+ * Enough of it, for bytes that are no trace not to look like this? Fewer synchronisation points
+ * will do where there is no byte that does not fit.
+ */
+static bool is_enough(const struct way *way, const struct tally *tally)
+{
+    const bool fits = tally->lost == 0 && tally->bad == 0 && tally->syncs > 0;
+    /* A module of Open SoC Debug was known by its events, which may be all that it sent. */
+    const unsigned kinds = is_osd(way->usual->transport) ? 1 : 2;
+    if (way->protocol->description->takes_all &&
+        (tally->bad > 0 || tally->syncs == 0 || tally->packets < PACKETS_LEAST))
+        return false;
+    return tally->bytes >= BYTES_LEAST && kinds_of(tally) >= kinds &&
+           (fits || tally->syncs >= way->usual->syncs);
+}
+
+/**
+ * Bytes that fit, of which those that are too early count half, less bad packets, of which each one
+ * speaks against ten good ones.
+ */
 static unsigned score_of(const struct way *way, const struct tally *tally)
 {
-    /* A module of Open SoC Debug was known by its events, which may be all that it sent. */
-    const unsigned kinds = way->usual->transport && is_osd(way->usual->transport) ? 1 : 2;
-    uint64_t lost = tally->unsynced + tally->skipped;
-    if (tally->bytes < BYTES_LEAST || tally->packets == 0 || lost >= tally->bytes ||
-        tally->syncs < way->usual->syncs || kinds_of(tally) < kinds)
-        return 0;
-    if (way->protocol->description->takes_all && (tally->bad > 0 || tally->syncs == 0))
+    const uint64_t lost = tally->lost + tally->early / 2;
+    if (!is_enough(way, tally) || lost >= tally->bytes)
         return 0;
     uint64_t against = tally->bad * 10 < tally->packets ? tally->bad * 10 : tally->packets;
     return (unsigned)(100 * (tally->bytes - lost) / tally->bytes * (tally->packets - against) /
@@ -209,27 +316,47 @@ static bool is_implied(const struct pug_guess *guesses, size_t count, const stru
     return false;
 }
 
-/** Into the list in the order of the scores; of each transport and protocol the best. */
-static void add_guess(struct pug_guess *guesses, size_t *count, const struct pug_guess *guess)
+static void remove_guess(struct pug_guess *guesses, size_t *count, size_t at)
 {
-    size_t at = 0;
-    for (size_t i = 0; i < *count; i++) {
-        if (strcmp(guesses[i].transport, guess->transport) != 0 ||
-            strcmp(guesses[i].protocol, guess->protocol) != 0)
-            continue;
-        if (!is_better(guess, &guesses[i]))
-            return;
-        memmove(&guesses[i], &guesses[i + 1], (--*count - i) * sizeof(*guess));
-        break;
-    }
-    while (at < *count && !is_better(guess, &guesses[at]))
-        at++;
+    memmove(&guesses[at], &guesses[at + 1], (--*count - at) * sizeof(*guesses));
+}
+
+static void insert_guess(struct pug_guess *guesses, size_t *count, size_t at,
+                         const struct pug_guess *guess)
+{
     if (at == PUG_GUESSES)
         return;
     *count -= *count == PUG_GUESSES;
     memmove(&guesses[at + 1], &guesses[at], (*count - at) * sizeof(*guess));
     guesses[at] = *guess;
     ++*count;
+}
+
+/**
+ * Into the list in the order of the scores; of each transport and protocol the best. How wide ids
+ * are bytes may not tell: each width that does as well is listed, the last one that is tried first,
+ * since narrower ones make the same of ids that are small.
+ */
+static void add_guess(struct pug_guess *guesses, size_t *count, const struct pug_guess *guess)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < *count;) {
+        if (strcmp(guesses[i].transport, guess->transport) != 0 ||
+            strcmp(guesses[i].protocol, guess->protocol) != 0) {
+            i++;
+            continue;
+        }
+        if (guesses[i].score == guess->score && has_sources(guess->transport)) {
+            insert_guess(guesses, count, i, guess);
+            return;
+        }
+        if (!is_better(guess, &guesses[i]))
+            return;
+        remove_guess(guesses, count, i);
+    }
+    while (at < *count && !is_better(guess, &guesses[at]))
+        at++;
+    insert_guess(guesses, count, at, guess);
 }
 
 /** Where the bytes are from. */
@@ -243,6 +370,7 @@ static void try_way(const struct way *way, const struct origin *origin, const ui
                     size_t size, struct pug_guess *guesses, size_t *count)
 {
     struct tally tally;
+    char ids[48] = "";
     struct pug_guess guess = {.protocol = way->protocol->name};
     if (!read_as(way, way->usual->transport ? way->usual->transport : "plain", bytes, size, &tally))
         return;
@@ -250,11 +378,13 @@ static void try_way(const struct way *way, const struct origin *origin, const ui
     guess.score = score_of(way, &tally) * origin->most / 100;
     snprintf(guess.settings, sizeof(guess.settings), "%s%s%s", origin->told,
              *origin->told && *way->usual->told ? " --set " : "", way->usual->told);
+    if (tally.sources > 1)
+        snprintf(ids, sizeof(ids), " from %" PRIu64 " sources", tally.sources);
     snprintf(guess.reason, sizeof(guess.reason),
-             "%s%" PRIu64 " packets of %u kinds, %" PRIu64 " synchronisation points, %" PRIu64
+             "%s%" PRIu64 " packets of %u kinds%s, %" PRIu64 " synchronisation points, %" PRIu64
              " bad, %" PRIu64 " of %zu bytes unused",
-             origin->whose, tally.packets, kinds_of(&tally), tally.syncs, tally.bad,
-             tally.unsynced + tally.skipped, size);
+             origin->whose, tally.packets, kinds_of(&tally), ids, tally.syncs, tally.bad,
+             tally.lost + tally.early, size);
     if (guess.score >= SCORE_LEAST &&
         !is_implied(guesses, *count, &guess, way->protocol->description->extends))
         add_guess(guesses, count, &guess);

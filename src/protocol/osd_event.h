@@ -12,6 +12,10 @@
 /** Values of MOD_TYPE. */
 enum { PUG_OSD_TYPE_STM = 4, PUG_OSD_TYPE_CTM = 5 };
 
+/** Fewer events than this may be chance, for who finds out what bytes are: each is a place to
+ * begin. */
+#define PUG_OSD_EVENTS_USUAL 8u
+
 /** A kind of module. */
 struct pug_osd_module {
     const char *name;        /**< in the log of its configuration */

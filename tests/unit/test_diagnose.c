@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Evidence that a program is not the one that ran, from elements made by hand. */
 #include "pugmark/diagnose.h"
-#include "recorder/ntrace.h"
-#include "recorder/osd.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -420,135 +418,6 @@ static void long_traces_are_sampled(void **state)
     pug_image_free(image);
 }
 
-/* ---- formats ---- */
-
-static size_t read_demo(uint8_t *bytes, size_t room)
-{
-    FILE *file = fopen(PUG_SOURCE_DIR "/examples/demo/trace.bin", "rb");
-    assert_non_null(file);
-    size_t size = fread(bytes, 1, room, file);
-    fclose(file);
-    return size;
-}
-
-static void formats_are_guessed(void **state)
-{
-    static uint8_t bytes[1 << 16];
-    struct pug_guess guesses[PUG_GUESSES];
-    (void)state;
-    size_t size = read_demo(bytes, sizeof(bytes));
-    assert_true(pug_guess_format(bytes, size, guesses) > 0);
-    assert_string_equal(guesses[0].protocol, "ETMV4I");
-    assert_string_equal(guesses[0].transport, "coresight");
-    assert_true(guesses[0].score > 80 && guesses[0].score <= 100);
-    assert_non_null(strstr(guesses[0].reason, "of id 0x10: "));
-}
-
-/** N-Trace whose SRC has two bits: jumps to and fro, and a word of software now and then. */
-static void widths_are_guessed(void **state)
-{
-    const struct rec_ntrace_options options = {
-        .xlen = 64, .src_bits = 2, .src = 2, .hist_bits = 32, .icnt_max = 1000, .seed = 1};
-    const struct pug_insn jump = {.type = PUG_INSTR_BR_INDIRECT, .kind = PUG_RV_JUMP, .size = 4};
-    struct pug_guess guesses[PUG_GUESSES];
-    struct rec_bytes trace = {0};
-    struct rec_random random = {7};
-    struct rec_ntrace *encoder = rec_ntrace_new(&options, &trace);
-    uint64_t pc = 0x80000000;
-    (void)state;
-    assert_non_null(encoder);
-    rec_ntrace_start(encoder, 5, pc);
-    for (unsigned i = 0; i < 2000; i++) {
-        uint64_t next = 0x80000000 + 4 * (uint64_t)rec_random_below(&random, 10000);
-        rec_ntrace_retire(encoder, pc, &jump, next);
-        pc = next;
-        if (i % 50 == 0)
-            rec_ntrace_data(encoder, 4, i);
-        if (i % 200 == 199)
-            rec_ntrace_sync(encoder, 2, pc, false);
-    }
-    rec_ntrace_stop(encoder, 4);
-    rec_ntrace_free(encoder);
-    assert_true(pug_guess_format(trace.data, trace.size, guesses) > 0);
-    assert_string_equal(guesses[0].protocol, "N-Trace");
-    assert_string_equal(guesses[0].settings, "src_bits=2");
-    rec_bytes_free(&trace);
-}
-
-/** Frames of a trace port, each behind a sync, in a DSTREAM's blocks: 504 bytes, then a footer. */
-static size_t put_dstream(uint8_t *bytes, size_t room)
-{
-    static const uint8_t sync[] = {0xff, 0xff, 0xff, 0x7f};
-    uint8_t frames[1 << 10];
-    const size_t size = read_demo(frames, sizeof(frames));
-    size_t count = 0;
-    for (size_t at = 0; count < room; at = (at + 1) % (size / 16 * 20)) {
-        if (count % 512 == 504)
-            for (unsigned i = 0; i < 8; i++)
-                bytes[count++] = (uint8_t)(i * 0x11);
-        bytes[count++] = at % 20 < 4 ? sync[at % 20] : frames[at / 20 * 16 + at % 20 - 4];
-    }
-    return count;
-}
-
-static void footers_are_guessed(void **state)
-{
-    static uint8_t bytes[40 * 512 + 8];
-    struct pug_guess guesses[PUG_GUESSES];
-    (void)state;
-    const size_t size = put_dstream(bytes, 40 * 512 - 8);
-    assert_true(pug_guess_format(bytes, size, guesses) > 0);
-    assert_string_equal(guesses[0].protocol, "ETMV4I");
-    assert_string_equal(guesses[0].transport, "coresight");
-    assert_string_equal(guesses[0].settings, "dstream=1");
-}
-
-/** Two modules that send nothing but events; in either order of bytes. */
-static void modules_are_guessed(void **state)
-{
-    (void)state;
-    for (unsigned dump = 0; dump < 2; dump++) {
-        const struct rec_osd_options options = {
-            .longest = 12, .dest = 0x401, .dump = dump, .seed = 1};
-        struct pug_guess guesses[PUG_GUESSES];
-        struct rec_bytes trace = {0};
-        struct rec_osd *osd = rec_osd_new(&options, &trace);
-        assert_non_null(osd);
-        for (unsigned i = 0; i < 200; i++) {
-            const struct rec_ctm_event event = {
-                .timestamp = i, .npc = 0x1000 + 4 * i, .pc = 0x2000, .call = true};
-            rec_osd_stm(osd, 5, 32, i, (uint16_t)i, i);
-            rec_osd_ctm(osd, 3, 64, &event);
-        }
-        rec_osd_finish(osd);
-        rec_osd_free(osd);
-        assert_int_equal(pug_guess_format(trace.data, trace.size, guesses), 2);
-        for (unsigned i = 0; i < 2; i++) {
-            assert_string_equal(guesses[i].transport, "osd");
-            assert_int_equal(guesses[i].score, 100);
-        }
-        assert_string_not_equal(guesses[0].protocol, guesses[1].protocol);
-        rec_bytes_free(&trace);
-    }
-}
-
-static void noise_is_not(void **state)
-{
-    static uint8_t bytes[1 << 15];
-    struct pug_guess guesses[PUG_GUESSES];
-    struct rec_random random = {1};
-    (void)state;
-    static const uint8_t few[] = {0, 0, 0, 0, 0, 0x80, 3, 0x41}; /* PTM, ETMv3, ITM … */
-    assert_int_equal(pug_guess_format(few, sizeof(few), guesses), 0);
-    assert_int_equal(pug_guess_format(bytes, 0, guesses), 0);
-    assert_int_equal(pug_guess_format(bytes, sizeof(bytes), guesses), 0);
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        bytes[i] = (uint8_t)rec_random(&random);
-    assert_int_equal(pug_guess_format(bytes, sizeof(bytes), guesses), 0);
-    memset(bytes, 0xff, sizeof(bytes));
-    assert_int_equal(pug_guess_format(bytes, sizeof(bytes), guesses), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -567,11 +436,6 @@ int main(void)
         cmocka_unit_test(memory_that_is_missing),
         cmocka_unit_test(another_program_begins_anew),
         cmocka_unit_test(long_traces_are_sampled),
-        cmocka_unit_test(formats_are_guessed),
-        cmocka_unit_test(widths_are_guessed),
-        cmocka_unit_test(footers_are_guessed),
-        cmocka_unit_test(modules_are_guessed),
-        cmocka_unit_test(noise_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,15 +53,50 @@ static bool is_in_use(const struct input *input, const struct pug_guess *guess)
     return false;
 }
 
+/** Was it said with --set already? */
+static bool is_set(const struct input *input, const char *setting)
+{
+    const struct option_list *list = &input->options->settings;
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], setting) == 0)
+            return true;
+    return false;
+}
+
+/** Do as much as the first guess: of the same protocol, with other settings. */
+static size_t count_ties(const struct pug_guess *guesses, size_t count)
+{
+    size_t ties = 1;
+    while (ties < count && guesses[ties].score == guesses[0].score &&
+           strcmp(guesses[ties].protocol, guesses[0].protocol) == 0 &&
+           strcmp(guesses[ties].transport, guesses[0].transport) == 0)
+        ties++;
+    return ties;
+}
+
+/** With which settings bad packets are good ones, if these are not what they are read with. */
+static void say_settings(struct diagnosis *diagnosis, const struct pug_guess *guesses, size_t count)
+{
+    const size_t ties = count_ties(guesses, count);
+    char text[PUG_GUESSES * (sizeof(guesses->settings) + 16)];
+    size_t size = 0;
+    for (size_t i = 0; i < ties; i++) {
+        if (!*guesses[i].settings || is_set(diagnosis->input, guesses[i].settings))
+            return;
+        size += (size_t)snprintf(text + size, sizeof(text) - size, "%s--set %s", i ? " or " : "",
+                                 guesses[i].settings);
+    }
+    diagnosis_say(diagnosis, "its packets are right with %s (%s)\n", text, guesses[0].reason);
+}
+
 void diagnosis_say_guesses(struct diagnosis *diagnosis, bool nothing)
 {
     const struct input *input = diagnosis->input;
     struct pug_guess guesses[PUG_GUESSES];
     size_t count = pug_guess_format(input->trace, (size_t)input->trace_size, guesses);
     if (count > 0 && is_in_use(input, &guesses[0])) {
-        if (*guesses[0].settings && (nothing || input->messages.bad_packets > 0))
-            diagnosis_say(diagnosis, "its packets are right with --set %s (%s)\n",
-                          guesses[0].settings, guesses[0].reason);
+        if (nothing || input->messages.bad_packets > 0)
+            say_settings(diagnosis, guesses, count);
         return;
     }
     for (size_t i = 0; i < count && (i < (nothing ? 3 : 1) || guesses[i].score == guesses[0].score);

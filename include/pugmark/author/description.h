@@ -7,6 +7,7 @@
 #ifndef PUG_AUTHOR_DESCRIPTION_H
 #define PUG_AUTHOR_DESCRIPTION_H
 
+#include "pugmark/packet.h"
 #include "pugmark/settings.h"
 
 #ifdef __cplusplus
@@ -50,6 +51,14 @@ struct pug_usual {
     unsigned syncs;        /**< such bytes have so many synchronisation points at least */
 };
 
+/** What a packet says for who finds out what bytes are. */
+enum pug_fit {
+    PUG_FIT_USUAL,
+    PUG_FIT_LEADING,  /**< the same, but that it is of use before a synchronisation point, too */
+    PUG_FIT_DOUBTFUL, /**< it has reserved values, or more bytes than such packets have: a bad one
+                       */
+};
+
 /** What captures have of a protocol's sources, and what its timestamps and counts mean. */
 struct pug_description {
     const struct pug_device_type *types;  /**< the last one has no name; or NULL: the protocol's */
@@ -70,7 +79,9 @@ struct pug_description {
     unsigned module;  /**< type of an Open SoC Debug module that is such a source; 0: none is */
     const char *extends;           /**< the protocol that it is with more packets; or NULL */
     const struct pug_usual *usual; /**< the last one has no settings; NULL: it is not guessed */
-    uint64_t spare[3];             /**< zero */
+    /** How a packet speaks for a guess that is not bad itself; NULL: all do as usual ones. */
+    enum pug_fit (*fit)(const struct pug_packet *packet);
+    uint64_t spare[2]; /**< zero */
 };
 
 #ifdef __cplusplus

@@ -1,16 +1,55 @@
 // SPDX-License-Identifier: MIT
 /** @file Efficient Trace for RISC-V 2.0, and the drafts that go with it. */
-#include "protocol/etrace/etrace.h"
+#include "protocol/etrace/packet_fields.h"
+
+/* Bits of an address, the flags behind it, and the widest field of implicit returns. */
+#define ADDRESS_BITS (64u + 3 + 16)
+
+/** How many bits a packet has at most; 0: that depends on the encoder. */
+static unsigned most_bits(const struct pug_etrace_packet *packet)
+{
+    const unsigned address = packet->has_address ? ADDRESS_BITS : 0;
+    switch (packet->type) {
+    case PUG_ETRACE_ADDRESS: return 2 + address;
+    case PUG_ETRACE_BRANCHES: return 2 + 5 + pug_etrace_map_width(packet->branches) + address;
+    case PUG_ETRACE_COUNT: return 2 + 3 + 32 + 2 + address;
+    default: return 0;
+    }
+}
+
+/** What a payload has besides its packet does not fill its last byte, nor the wrapping's. */
+static enum pug_fit fit(const struct pug_packet *packet)
+{
+    const struct pug_etrace_packet *fields = packet->data;
+    const unsigned most = most_bits(fields);
+    if (most > 0 && packet->raw_size > (most + 7 + 7) / 8)
+        return PUG_FIT_DOUBTFUL;
+    return fields->type == PUG_ETRACE_SUPPORT ? PUG_FIT_LEADING : PUG_FIT_USUAL;
+}
+
+#define WRAPPED(bits)                                                                              \
+    {                                                                                              \
+        "xlen=64 srcid_bits=" bits, "srcid_bits=" bits, "encapsulation", 0                         \
+    }
 
 /** Its framing takes almost anything. */
 static const struct pug_description description = {
     .transport = "encapsulation",
     .of_parameters = true,
     .takes_all = true,
-    .usual = (const struct pug_usual[]){{"", "", "encapsulation", 0},
-                                        {"srcid_bits=4", "srcid_bits=4", "encapsulation", 0},
-                                        {"srcid_bits=8", "srcid_bits=8", "encapsulation", 0},
-                                        {"", "", "smi", 0},
+    .fit = fit,
+    .usual = (const struct pug_usual[]){{"xlen=64", "", "encapsulation", 0},
+                                        WRAPPED("1"),
+                                        WRAPPED("2"),
+                                        WRAPPED("3"),
+                                        WRAPPED("4"),
+                                        WRAPPED("5"),
+                                        WRAPPED("6"),
+                                        WRAPPED("7"),
+                                        WRAPPED("8"),
+                                        WRAPPED("12"),
+                                        WRAPPED("16"),
+                                        {"xlen=64", "", "smi", 0},
                                         {0}},
 };
 

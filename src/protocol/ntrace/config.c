@@ -244,14 +244,17 @@ size_t pug_ntrace_config_text(const void *data, char *buffer, size_t size)
     return pug_text_end(&text);
 }
 
-static const struct pug_usual usual[] = {{"xlen=64 src_bits=0", "src_bits=0", "nexus", 1},
-                                         {"xlen=64 src_bits=1", "src_bits=1", "nexus", 1},
-                                         {"xlen=64 src_bits=2", "src_bits=2", "nexus", 1},
-                                         {"xlen=64 src_bits=3", "src_bits=3", "nexus", 1},
-                                         {"xlen=64 src_bits=4", "src_bits=4", "nexus", 1},
-                                         {0}};
+#define WIDTH(bits)                                                                                \
+    {                                                                                              \
+        "xlen=64 src_bits=" bits, "src_bits=" bits, "nexus", 1                                     \
+    }
 
-static const struct pug_description description = {.transport = "nexus", .usual = usual};
+static const struct pug_usual usual[] = {
+    WIDTH("0"), WIDTH("1"), WIDTH("2"), WIDTH("3"),  WIDTH("4"),  WIDTH("5"),  WIDTH("6"),
+    WIDTH("7"), WIDTH("8"), WIDTH("9"), WIDTH("10"), WIDTH("11"), WIDTH("12"), {0}};
+
+static const struct pug_description description = {
+    .transport = "nexus", .usual = usual, .fit = pug_ntrace_fit};
 
 const struct pug_protocol pug_protocol_ntrace = {
     .name = "N-Trace",

@@ -123,4 +123,7 @@ size_t pug_ntrace_marks(const void *config, const void *packet,
 /** The lane of marks. */
 void pug_ntrace_skim(void *reader, struct pug_span *span);
 
+/* fit.c */
+enum pug_fit pug_ntrace_fit(const struct pug_packet *packet);
+
 #endif

@@ -29,7 +29,7 @@ static size_t config_text(const void *data, char *buffer, size_t size)
 static const struct pug_description description = {
     .transport = "osd",
     .module = 5,
-    .usual = (const struct pug_usual[]){{"", "", "osd", 0}, {0}},
+    .usual = (const struct pug_usual[]){{"", "", "osd", PUG_OSD_EVENTS_USUAL}, {0}},
 };
 
 const struct pug_protocol pug_protocol_osd_ctm = {
