@@ -124,6 +124,16 @@ for _ in {1..200}; do printf '\x24\x0d\x00\x0b\x84\x40\x11\x1f'; done >"$tmp/man
 says 1 "*and 19[0-9] more messages like these*contradictions*" \
   pc --protocol ntrace --set xlen=64 --image "$tmp/code.bin@0x100" "$tmp/many.nex"
 
+# So they are where numbers have letters alone, and letters before digits: an address each time.
+addresses=(0xcc 0xfabe 0xa1b0 0xffeae2 0xbeefde 0xdd 0xaffe12 0xc0ffee 0xabcdee 0xfade 0xdeaf00 0xfeed10)
+for address in "${addresses[@]}"; do
+  printf '\x24\x15' # SYNC 5, and ICNT 0
+  for ((bits = address >> 1; bits > 63; bits >>= 6)); do printf "\\x$(printf %x $((bits % 64 * 4)))"; done
+  printf "\\x$(printf %x $((bits * 4 + 3)))"
+  printf '\x0c\x0b'
+done >"$tmp/far.nex"
+says 1 "*and $((${#addresses[@]} - 5)) more messages like these*" pc --protocol ntrace --set xlen=64 "$tmp/far.nex"
+
 # Another protocol's bytes, and no description at all.
 says 1 "*no place in them where STM could begin to decode*it looks like ETMV4I in coresight*" \
   list --protocol stm "$demo/trace.bin"

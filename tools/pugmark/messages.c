@@ -3,7 +3,6 @@
 
 #include "pugmark/diagnose.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,33 +10,44 @@
 /* So many messages of one kind are printed. */
 #define LIKE_MOST 5u
 
+/** Behind the number that is at `at`: 0x and its digits, or hexadecimal digits with a decimal one
+ * among them. `at`: there is none. */
+static const char *behind_number(const char *at)
+{
+    const char *digits = strncmp(at, "0x", 2) == 0 ? at + 2 : at;
+    const size_t size = strspn(digits, "0123456789abcdefABCDEF");
+    return digits > at || strcspn(digits, "0123456789") < size ? digits + size : at;
+}
+
 /** Messages are alike that differ in numbers alone, and the same that do not. */
 static uint64_t key_of(const struct pug_log_record *record, bool alike)
 {
     uint64_t key =
         UINT64_C(0xcbf29ce484222325) ^ (uint64_t)record->code ^ (uint64_t)record->severity << 32;
-    for (const char *at = record->text; *at; at++) {
-        bool number = alike && isxdigit((unsigned char)*at) &&
-                      (isdigit((unsigned char)*at) || isdigit((unsigned char)at[1]) ||
-                       (at > record->text && isdigit((unsigned char)at[-1])));
-        if (!number)
-            key = (key ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    for (const char *at = record->text; *at;) {
+        const char *behind = alike ? behind_number(at) : at;
+        if (behind == at)
+            key = (key ^ (unsigned char)*behind++) * UINT64_C(0x100000001b3);
+        at = behind;
     }
     return key;
 }
 
-/** How often the like of a message came before; messages of too many kinds are all printed. */
+/** How often the like of a message came before; of messages of too many kinds the last ones are
+ * alike. */
 static uint64_t count_like(struct messages *messages, const struct pug_log_record *record)
 {
     const uint64_t key = key_of(record, true);
-    for (size_t i = 0; i < messages->kind_count; i++)
-        if (messages->kinds[i].key == key)
-            return messages->kinds[i].count++;
-    if (messages->kind_count < MESSAGE_KINDS) {
-        messages->kinds[messages->kind_count].key = key;
-        messages->kinds[messages->kind_count++].count = 1;
+    size_t at = 0;
+    while (at < messages->kind_count && messages->kinds[at].key != key)
+        at++;
+    if (at == MESSAGE_KINDS) {
+        at--;
+    } else if (at == messages->kind_count) {
+        messages->kinds[at].key = key;
+        messages->kinds[messages->kind_count++].count = 0;
     }
-    return 0;
+    return messages->kinds[at].count++;
 }
 
 bool messages_said(struct messages *messages, const struct pug_log_record *record)
