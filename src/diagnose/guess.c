@@ -282,7 +282,7 @@ static bool is_enough(const struct way *way, const struct tally *tally)
     if (way->protocol->description->takes_all &&
         (tally->bad > 0 || tally->syncs == 0 || tally->packets < PACKETS_LEAST))
         return false;
-    return tally->bytes >= BYTES_LEAST && kinds_of(tally) >= kinds &&
+    return tally->bytes >= BYTES_LEAST && tally->packets > 0 && kinds_of(tally) >= kinds &&
            (fits || tally->syncs >= way->usual->syncs);
 }
 
