@@ -412,7 +412,7 @@ bool perf_write_end(struct perf_write *perf, const struct rec_engine *engine)
     perf->perf.config.cpu_count = count;
     rec_perf_finish(&perf->perf, &file);
     bool good =
-        !file.failed && pug_outfile_save(perf->config->perf, file.data, file.size) == PUG_OK;
+        !file.failed && pug_outfile_save_any(perf->config->perf, file.data, file.size) == PUG_OK;
     rec_bytes_free(&file);
     return good;
 }

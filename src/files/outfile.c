@@ -17,7 +17,7 @@
 struct pug_outfile {
     int descriptor;
     int error;   /* the first errno */
-    bool stream; /* standard output: no name to give */
+    bool stream; /* standard output, or no regular file: no name to give */
     bool named;  /* `beside` is there */
     char target[PATH_MAX];
     char beside[PATH_MAX + 32];
@@ -110,7 +110,22 @@ static bool open_target(struct pug_outfile *file)
     return file->descriptor >= 0 && (mode == 0 || fchmod(file->descriptor, mode) == 0);
 }
 
-enum pug_status pug_outfile_open(const char *path, struct pug_outfile **out)
+/** Is it a device, a FIFO or a pipe, which cannot be written beside itself? */
+static bool is_stream(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+static bool open_stream(struct pug_outfile *file)
+{
+    file->stream = true;
+    file->descriptor = strcmp(file->target, "-") == 0 ? dup(STDOUT_FILENO)
+                                                      : open(file->target, O_WRONLY | O_CLOEXEC);
+    return file->descriptor >= 0;
+}
+
+static enum pug_status open_file(const char *path, bool streams, struct pug_outfile **out)
 {
     if (strlen(path) >= PATH_MAX) {
         errno = ENAMETOOLONG;
@@ -119,16 +134,25 @@ enum pug_status pug_outfile_open(const char *path, struct pug_outfile **out)
     struct pug_outfile *file = malloc(sizeof(*file));
     if (!file)
         return PUG_ERR_MEM;
-    *file = (struct pug_outfile){.descriptor = -1, .stream = strcmp(path, "-") == 0};
+    *file = (struct pug_outfile){.descriptor = -1};
     snprintf(file->target, sizeof(file->target), "%s", path);
-    if (file->stream) {
-        file->descriptor = STDOUT_FILENO;
-    } else if (!open_target(file)) {
+    const bool stream = strcmp(path, "-") == 0 || (streams && is_stream(path));
+    if (!(stream ? open_stream(file) : open_target(file))) {
         pug_outfile_abandon(file);
         return PUG_ERR_FILE;
     }
     *out = file;
     return PUG_OK;
+}
+
+enum pug_status pug_outfile_open(const char *path, struct pug_outfile **out)
+{
+    return open_file(path, false, out);
+}
+
+enum pug_status pug_outfile_open_any(const char *path, struct pug_outfile **out)
+{
+    return open_file(path, true, out);
 }
 
 /* ---- writing ---- */
@@ -201,13 +225,11 @@ static bool finish(struct pug_outfile *file)
         errno = file->error;
         return false;
     }
-    if (file->stream)
-        return true;
-    if (fsync(file->descriptor) != 0 || (!file->named && !give_name(file)))
+    if (!file->stream && (fsync(file->descriptor) != 0 || (!file->named && !give_name(file))))
         return false;
     int descriptor = file->descriptor;
     file->descriptor = -1;
-    if (close(descriptor) != 0 || rename(file->beside, file->target) != 0)
+    if (close(descriptor) != 0 || (!file->stream && rename(file->beside, file->target) != 0))
         return false;
     file->named = false;
     return true;
@@ -225,7 +247,7 @@ void pug_outfile_abandon(struct pug_outfile *file)
     if (!file)
         return;
     const int why = errno;
-    if (file->descriptor >= 0 && !file->stream)
+    if (file->descriptor >= 0)
         close(file->descriptor);
     if (file->named)
         unlink(file->beside);
@@ -233,14 +255,24 @@ void pug_outfile_abandon(struct pug_outfile *file)
     errno = why;
 }
 
-enum pug_status pug_outfile_save(const char *path, const void *bytes, size_t size)
+static enum pug_status save(const char *path, bool streams, const void *bytes, size_t size)
 {
     struct pug_outfile *file;
-    enum pug_status status = pug_outfile_open(path, &file);
+    enum pug_status status = open_file(path, streams, &file);
     if (status != PUG_OK)
         return status;
     put(file, bytes, size);
     return pug_outfile_commit(file);
+}
+
+enum pug_status pug_outfile_save(const char *path, const void *bytes, size_t size)
+{
+    return save(path, false, bytes, size);
+}
+
+enum pug_status pug_outfile_save_any(const char *path, const void *bytes, size_t size)
+{
+    return save(path, true, bytes, size);
 }
 
 int pug_outfile_go_on(const char *path, uint64_t size)

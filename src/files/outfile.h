@@ -10,7 +10,8 @@
  *
  * What is written has no name, or one of its own beside the target, until it is complete. The
  * target is a regular file or absent; links are followed; anything else is refused, so that no
- * device, FIFO or folder is ever replaced.
+ * device, FIFO or folder is ever replaced. What a user names may be a device, FIFO or pipe, too:
+ * that is written as it comes, as standard output is.
  */
 #ifndef PUG_FILES_OUTFILE_H
 #define PUG_FILES_OUTFILE_H
@@ -26,6 +27,9 @@ struct pug_outfile;
  * (EEXIST: what has that name is no regular file). PUG_ERR_MEM.
  */
 enum pug_status pug_outfile_open(const char *path, struct pug_outfile **file);
+
+/** The same for a name that a user gave, of which there may be a device, FIFO or pipe. */
+enum pug_status pug_outfile_open_any(const char *path, struct pug_outfile **file);
 
 struct pug_sink pug_outfile_sink(struct pug_outfile *file);
 
@@ -48,5 +52,6 @@ void pug_outfile_abandon(struct pug_outfile *file);
 int pug_outfile_go_on(const char *path, uint64_t size);
 /** A whole file at once. */
 enum pug_status pug_outfile_save(const char *path, const void *bytes, size_t size);
+enum pug_status pug_outfile_save_any(const char *path, const void *bytes, size_t size);
 
 #endif

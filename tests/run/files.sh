@@ -82,6 +82,32 @@ for what in fifo /dev/zero .; do
 done
 expect 3 fifo "$bin/pugmark" merge --output merged fifo
 
+# ---- output that is no file: written as it comes ----
+printf 'packet 1 0 2b\n' >lines
+cp -r "$source/examples/crash" crash
+put() { # COMMAND ...: to a device, a FIFO, and what standard output is; the same as to a file
+    rm -f wanted
+    "$bin/pugmark" "$@" -o wanted 2>/dev/null
+    "$bin/pugmark" "$@" -o /dev/null 2>said || wrong "$1 -o /dev/null: $(head -n 1 said)"
+    [[ -c /dev/null ]] || wrong "$1 replaced /dev/null"
+    cat fifo >got &
+    timeout 60 "$bin/pugmark" "$@" -o fifo 2>said || wrong "$1 -o fifo: $(head -n 1 said)"
+    wait $!
+    [[ -p fifo ]] && cmp -s wanted got || wrong "$1 -o fifo: other bytes"
+    { "$bin/pugmark" "$@" -o /dev/stdout 2>said || wrong "$1 -o /dev/stdout: $(head -n 1 said)"; } | cat >got
+    cmp -s wanted got || wrong "$1 -o /dev/stdout: other bytes"
+    # shellcheck disable=SC2094
+    "$bin/pugmark" "$@" -o /dev/full 2>said && wrong "$1 -o /dev/full: written"
+    grep -q 'No space left' said || wrong "$1 -o /dev/full: $(head -n 1 said)"
+}
+put encode --set src_bits=8 lines
+put profile --jobs 1 crash
+put profile --format callgrind --jobs 1 crash
+put timeline --format chrome --jobs 1 crash
+put diff crash crash
+expect 3 'not a regular file' "$bin/pugmark" index --output fifo crash
+expect 3 'not a regular file' "$bin/pugmark" index --output /dev/null crash
+
 # ---- out of the folder ----
 mkdir caught
 cp -r "$source/examples/demo" caught/demo

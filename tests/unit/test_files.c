@@ -4,6 +4,7 @@
 #include "files/outfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -126,6 +127,29 @@ static void only_regular_files_are_replaced(void **state)
     assert_int_equal(errno, ENOENT);
 }
 
+/** What a user names: bytes arrive as they come, and it is still what it was. */
+static void devices_and_pipes_are_written(void **state)
+{
+    (void)state;
+    struct stat status;
+    char got[8] = {0};
+    assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
+    const int end = open(path_of("pipe"), O_RDONLY | O_NONBLOCK);
+    assert_true(end >= 0);
+    assert_int_equal(pug_outfile_save_any(path_of("pipe"), "text", 4), PUG_OK);
+    assert_int_equal(read(end, got, sizeof(got)), 4);
+    assert_string_equal(got, "text");
+    close(end);
+    assert_int_equal(lstat(path_of("pipe"), &status), 0);
+    assert_true(S_ISFIFO(status.st_mode));
+    assert_int_equal(pug_outfile_save_any("/dev/null", "x", 1), PUG_OK);
+    assert_int_equal(pug_outfile_save_any(folder, "x", 1), PUG_ERR_FILE);
+    assert_int_equal(errno, EISDIR);
+    assert_int_equal(pug_outfile_save_any(path_of("regular"), "text", 4), PUG_OK);
+    holds("regular", "text");
+    assert_int_equal(unlink(path_of("pipe")), 0);
+}
+
 static void links_are_followed(void **state)
 {
     (void)state;
@@ -209,6 +233,7 @@ int main(void)
         cmocka_unit_test(what_is_abandoned_leaves_nothing),
         cmocka_unit_test(a_process_that_dies_leaves_nothing),
         cmocka_unit_test(only_regular_files_are_replaced),
+        cmocka_unit_test(devices_and_pipes_are_written),
         cmocka_unit_test(links_are_followed),
         cmocka_unit_test(a_file_that_does_not_fit_is_an_error),
         cmocka_unit_test(only_regular_files_are_read),

@@ -34,7 +34,7 @@ static int write_diff(struct pug_profile *const *sides, const struct diff_option
     const char *path = options->output ? options->output : "-";
     struct pug_outfile *file;
     errno = 0;
-    if (pug_outfile_open(path, &file) != PUG_OK) {
+    if (pug_outfile_open_any(path, &file) != PUG_OK) {
         fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
         return EXIT_INPUT;
     }

@@ -267,7 +267,7 @@ static int encode(const struct encode_options *options, FILE *file)
     if (good && !osd)
         rec_shift_bits(&out, (unsigned)wrapper.shift);
     const char *output = options->output ? options->output : "-";
-    if (good && (out.failed || pug_outfile_save(output, out.data, out.size) != PUG_OK)) {
+    if (good && (out.failed || pug_outfile_save_any(output, out.data, out.size) != PUG_OK)) {
         fprintf(stderr, "pugmark: %s: %s\n", output, strerror(out.failed ? ENOMEM : errno));
         good = false;
     }

@@ -38,16 +38,21 @@ bool index_path(const struct input *input, const char *asked, char *path, size_t
 {
     const struct pug_capture_buffer *shared = asked ? NULL : shared_buffer(input);
     const size_t file = strlen(input->trace_path) + 1;
+    struct stat status;
     int length = asked    ? snprintf(path, size, "%s", asked)
                  : shared ? snprintf(path, size, "%s.%s.pugindex", input->trace_path, shared->name)
                           : snprintf(path, size, "%s.pugindex", input->trace_path);
-    if (length >= 0 && (size_t)length < size) {
-        for (char *at = path + file; shared && (at = strchr(at, '/')) != NULL;)
-            *at = '_';
-        return true;
+    if (length < 0 || (size_t)length >= size) {
+        fprintf(stderr, "pugmark: the index file's name is too long\n");
+        return false;
     }
-    fprintf(stderr, "pugmark: the index file's name is too long\n");
-    return false;
+    for (char *at = path + file; shared && (at = strchr(at, '/')) != NULL;)
+        *at = '_';
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        fprintf(stderr, "pugmark: %s: not a regular file, which an index has to be\n", path);
+        return false;
+    }
+    return true;
 }
 
 bool index_has_place(const struct input *input)

@@ -63,7 +63,7 @@ int profile_save(struct pug_profile *profile, const char *path)
     enum pug_status status = pug_profile_write(profile, &bytes, &size);
     errno = 0;
     if (status == PUG_OK) {
-        status = pug_outfile_save(path, bytes, size);
+        status = pug_outfile_save_any(path, bytes, size);
         free(bytes);
     }
     if (status == PUG_OK)
@@ -263,7 +263,7 @@ int profile_brstack(const struct input_options *input, char **operands, const ch
     const char *target = path && !pug_peers_helps(input_peers()) ? path : "-";
     int code = EXIT_DONE;
     errno = 0;
-    if (pug_outfile_open(target, &file) != PUG_OK) {
+    if (pug_outfile_open_any(target, &file) != PUG_OK) {
         fprintf(stderr, "pugmark: %s: %s\n", target, strerror(errno));
         return EXIT_INPUT;
     }
@@ -334,7 +334,7 @@ int profile_export(profile_export_fn *write, struct pug_profile *profile,
     if (pug_peers_helps(input_peers()))
         return EXIT_DONE;
     errno = 0;
-    if (pug_outfile_open(target, &file) != PUG_OK) {
+    if (pug_outfile_open_any(target, &file) != PUG_OK) {
         fprintf(stderr, "pugmark: %s: %s\n", target, strerror(errno));
         return EXIT_INPUT;
     }

@@ -202,7 +202,7 @@ static int write_file(struct input *input, const struct timeline_options *option
                       struct folder *folder)
 {
     struct pug_outfile *file;
-    if (pug_outfile_open(path, &file) != PUG_OK) {
+    if (pug_outfile_open_any(path, &file) != PUG_OK) {
         fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
         return EXIT_INPUT;
     }
