@@ -86,7 +86,7 @@ done
 
 # What cannot be.
 "$pugmark" timeline --format ctf "$demo" 2>"$work/said"
-[[ $? -eq 3 ]] && grep -q 'needs --output' "$work/said" || fail "ctf without a folder"
+[[ $? -eq 2 ]] && grep -q 'needs --output' "$work/said" || fail "ctf without a folder"
 "$pugmark" timeline --output "$work/no/file" "$demo" 2>"$work/said"
 [[ $? -eq 3 ]] && grep -q 'No such file' "$work/said" || fail "a file in no folder"
 exit $bad

@@ -108,9 +108,12 @@ broken "*broken/ETM_0.ini:*: Device section is missing mandatory name definition
 broken "*no trace buffer in it" "rm trace.ini"
 
 # What the command line says goes before a snapshot.
-said 3 "pugmark: --set foo: no such setting*" pc --set foo=1 "$demo"
-said 3 "pugmark: --set ETM_9:TRCIDR1: no such source; there are ETM_0 (0x10)" pc --set ETM_9:TRCIDR1=1 "$demo"
-said 3 "pugmark: --set 0x11:TRCIDR1: no such source; there are ETM_0 (0x10)" pc --set 0x11:TRCIDR1=1 "$demo"
+for command in pc trace profile report info; do
+  said 2 "pugmark: --set foo: no such setting*" $command --set foo=1 "$demo"
+done
+said 2 "*src_bits must be 0 to 12*" pc --set src_bits=99 "$source/tests/captures/ntrace-rv64"
+said 2 "pugmark: --set ETM_9:TRCIDR1: no such source; there are ETM_0 (0x10)" pc --set ETM_9:TRCIDR1=1 "$demo"
+said 2 "pugmark: --set 0x11:TRCIDR1: no such source; there are ETM_0 (0x10)" pc --set 0x11:TRCIDR1=1 "$demo"
 said 2 "pugmark: --set 16:src_bits: sources of snapshots alone have settings of their own" list --protocol ntrace --set 16:src_bits=1 text
 said 2 "pugmark: --core x86: no core of this name is known*" pc --core x86 "$demo"
 said 0 "" info --core cortex-m7 "$demo"

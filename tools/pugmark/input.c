@@ -197,12 +197,35 @@ static bool params_fit(const struct input *input)
     return false;
 }
 
-/** Settings of one file are all read when it is opened, those of others with their first tree. */
+/** A snapshot's settings are read where its trees are made; false, having said so: one has a value
+ * that cannot be. */
+static bool read_settings(struct input *input)
+{
+    const struct pug_capture_stretch *stretch;
+    enum pug_status status = PUG_OK;
+    for (size_t n = 0; status != PUG_ERR_INVALID_PARAM_VAL &&
+                       (stretch = pug_capture_stretch_at(input->capture, n)) != NULL;
+         n++) {
+        struct pug_tree *tree;
+        status = pug_capture_tree(input->capture, n, false, input->log, &tree);
+        if (status == PUG_OK)
+            pug_tree_free(tree);
+    }
+    return status != PUG_ERR_INVALID_PARAM_VAL;
+}
+
+/** Settings of one file are all read when it is opened. */
 static bool check_settings(struct input *input)
 {
-    const enum pug_capture_kind kind = pug_capture_kind(input->capture);
-    if (kind == PUG_CAPTURE_SNAPSHOT)
+    if (pug_capture_kind(input->capture) == PUG_CAPTURE_SNAPSHOT) {
+        if (input->set.count == 0)
+            return true;
+        input->failure = EXIT_USAGE;
+        if (!read_settings(input) || !input_settings_read(input))
+            return false;
+        input->failure = EXIT_INPUT;
         return true;
+    }
     known_note(&input->known, "alias", false); /* read where programs are added */
     input->failure = EXIT_USAGE;
     if (!input_settings_read(input) || !params_fit(input))

@@ -110,12 +110,6 @@ static enum pug_status make_tree(struct input *input, bool decode)
     return status;
 }
 
-/** Settings of a snapshot are read when its first tree is made. */
-static bool settings_fit(const struct input *input)
-{
-    return pug_capture_kind(input->capture) != PUG_CAPTURE_SNAPSHOT || input_settings_read(input);
-}
-
 /** Evidence speaks of one memory, which perf.data's processes do not have. */
 static void begin_diagnosis(struct input *input)
 {
@@ -150,7 +144,7 @@ bool input_tree(struct input *input, bool decode)
         input_starve(input);
         return false;
     }
-    if (status != PUG_OK || !settings_fit(input) || !choose_sources(input))
+    if (status != PUG_OK || !choose_sources(input))
         return false;
     begin_diagnosis(input);
     return true;
@@ -189,13 +183,11 @@ static bool find_flow(struct input *input)
 {
     pug_log_set_sink(input->log, input_take_message, input);
     do {
-        const bool made = make_tree(input, false) == PUG_OK;
-        input->refused = made && !settings_fit(input);
-        if (made && !input->refused && input_flows(input)) {
+        if (make_tree(input, false) == PUG_OK && input_flows(input)) {
             input->refused = !choose_sources(input);
             return !input->refused;
         }
-    } while (!input->refused && input_next(input));
+    } while (input_next(input));
     return false;
 }
 

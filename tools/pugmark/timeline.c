@@ -94,10 +94,6 @@ static bool append(void *context, uint32_t track, const void *bytes, size_t size
 /** A new folder: streams are appended to, so what is there already would be mixed with them. */
 static bool folder_make(struct folder *folder)
 {
-    if (!folder->target) {
-        fprintf(stderr, "pugmark: --format ctf needs --output, a folder that is not there yet\n");
-        return false;
-    }
     const int length =
         snprintf(folder->path, sizeof(folder->path), "%s.%lx", folder->target, (long)getpid());
     errno = EEXIST;
@@ -240,6 +236,10 @@ static int run(const struct command *self, int argc, char **argv)
         return code;
     if (options.exact && (options.clock == SLICES_CYCLES || options.clock == SLICES_INSTRUCTIONS)) {
         fprintf(stderr, "pugmark: --exact is of times; the --clock that was asked for counts\n");
+        return EXIT_USAGE;
+    }
+    if (options.form == PUG_TIMELINE_CTF && !options.output) {
+        fprintf(stderr, "pugmark: --format ctf needs --output, a folder that is not there yet\n");
         return EXIT_USAGE;
     }
     if (!input_open(&input, &options.input, argv[1]))
