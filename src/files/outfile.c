@@ -82,14 +82,19 @@ static int open_beside(struct pug_outfile *file)
     return descriptor;
 }
 
+/** The folder of what has this path. */
+static void folder_of(const char *path, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, PATH_MAX, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+}
+
 /** A file without a name, which goes by itself when the process does. */
 static int open_nameless(const char *target)
 {
 #ifdef O_TMPFILE
-    char folder[PATH_MAX] = ".";
-    const char *slash = strrchr(target, '/');
-    if (slash)
-        snprintf(folder, sizeof(folder), "%.*s", (int)(slash - target) + 1, target);
+    char folder[PATH_MAX];
+    folder_of(target, folder);
     if (access("/proc/self/fd", X_OK) != 0)
         return -1; /* it could not be named later */
     return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
@@ -153,6 +158,48 @@ enum pug_status pug_outfile_open(const char *path, struct pug_outfile **out)
 enum pug_status pug_outfile_open_any(const char *path, struct pug_outfile **out)
 {
     return open_file(path, true, out);
+}
+
+/** Could something be made in the folder that it is in? */
+static bool has_place(const char *path)
+{
+    char folder[PATH_MAX];
+    struct stat status;
+    folder_of(path, folder);
+    if (stat(folder, &status) != 0)
+        return false;
+    errno = ENOTDIR;
+    return S_ISDIR(status.st_mode) && access(folder, W_OK) == 0;
+}
+
+bool pug_outfile_may(const char *path)
+{
+    char target[PATH_MAX];
+    mode_t mode;
+    if (strcmp(path, "-") == 0 || is_stream(path))
+        return true;
+    errno = ENAMETOOLONG;
+    if (strlen(path) >= PATH_MAX)
+        return false;
+    snprintf(target, sizeof(target), "%s", path);
+    return follow_links(target) && may_replace(target, &mode) && has_place(target);
+}
+
+bool pug_outfile_may_folder(const char *path)
+{
+    struct stat status;
+    char plain[PATH_MAX];
+    errno = ENAMETOOLONG;
+    if (strlen(path) >= PATH_MAX)
+        return false;
+    if (stat(path, &status) == 0) {
+        errno = ENOTDIR;
+        return S_ISDIR(status.st_mode) && access(path, W_OK) == 0;
+    }
+    snprintf(plain, sizeof(plain), "%s", path);
+    for (size_t size = strlen(plain); size > 1 && plain[size - 1] == '/'; size--)
+        plain[size - 1] = 0; /* as mkdir() has it */
+    return errno == ENOENT && has_place(plain);
 }
 
 /* ---- writing ---- */

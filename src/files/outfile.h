@@ -31,6 +31,13 @@ enum pug_status pug_outfile_open(const char *path, struct pug_outfile **file);
 /** The same for a name that a user gave, of which there may be a device, FIFO or pipe. */
 enum pug_status pug_outfile_open_any(const char *path, struct pug_outfile **file);
 
+/**
+ * Could a file that a user names be written, or a folder of files be, as far as can be told without
+ * making anything? False: errno says why not. For who has much to do before that.
+ */
+bool pug_outfile_may(const char *path);
+bool pug_outfile_may_folder(const char *path);
+
 struct pug_sink pug_outfile_sink(struct pug_outfile *file);
 
 /** Has writing failed already? The work can stop. */

@@ -108,6 +108,36 @@ refuses 'no path, and no log' "$tmp/cut"
 echo 10 >"$tmp/elsewhere"
 refuses 'the program has nothing at 0x10' "$tmp/elsewhere"
 
+# What is wrong is found before the program runs: the emulator is not started.
+printf '#!/bin/sh\n>"%s/started"\n' "$tmp" >"$tmp/emulator"
+chmod +x "$tmp/emulator"
+echo >"$tmp/file"
+refused() { # code, words, option ...
+  local code=0 wanted=$1 words=$2
+  shift 2
+  "$bin/pugmark" record --qemu "$tmp/emulator" "$@" -- "$source/examples/crash/crash" 2>"$tmp/said" || code=$?
+  [[ $code == "$wanted" ]] && grep -qe "$words" "$tmp/said" && [[ ! -e $tmp/started ]] && return
+  echo "$*: expected '$words' and $wanted, got $code:"
+  cat "$tmp/said"
+  exit 1
+}
+refused 2 'no such option' --protocol etmv4 --out "$tmp/d" --set nope=1
+refused 2 'that is too much' --protocol etmv4 --out "$tmp/d" --set cycles=9
+refused 2 'expected NAME=VALUE' --protocol etmv4 --out "$tmp/d" --set cycles
+refused 2 "there is no function 'no_such_function'" --protocol etmv4 --out "$tmp/d" --filter call --filter no_such_function
+refused 2 "there is no function 'no_such_function'" --path "$tmp/p" --filter no_such_function
+refused 2 'it traces no processor with these instructions' --protocol etrace --out "$tmp/d"
+refused 2 'perf.data has no trace of this kind' --protocol ntrace --perf "$tmp/d"
+refused 2 '--loss takes a percentage' --protocol etmv4 --out "$tmp/d" --loss 100
+refused 2 '--calls takes' --protocol etmv4 --out "$tmp/d" --calls no
+refused 3 'no/such/d: No such file' --protocol etmv4 --out "$tmp/no/such/d"
+refused 3 'file/d: Not a directory' --protocol etmv4 --out "$tmp/file/d"
+refused 3 'file: Not a directory' --protocol etmv4 --out "$tmp/file"
+refused 3 'no/d: No such file' --protocol etmv4 --perf "$tmp/no/d"
+refused 3 "$tmp: Is a directory" --protocol etmv4 --perf "$tmp"
+refused 3 'no/p: No such file' --protocol etmv4 --out "$tmp/d" --path "$tmp/no/p"
+[[ ! -e $tmp/d && ! -e $tmp/p ]]
+
 # Options that cannot be are refused.
 for bad in '--protocol nothing' '--protocol etmv4 --set nothing=1' '--protocol etmv3' \
   '--protocol etmv4 --loss 100' '--protocol etmv4 --snapshot-mode' '--protocol etmv4 --calls no' ''; do

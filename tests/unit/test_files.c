@@ -150,6 +150,26 @@ static void devices_and_pipes_are_written(void **state)
     assert_int_equal(unlink(path_of("pipe")), 0);
 }
 
+static void it_is_known_before_what_can_be_written(void **state)
+{
+    (void)state;
+    const int before = files_there();
+    assert_true(pug_outfile_may(path_of("not there")) && pug_outfile_may("-"));
+    assert_true(pug_outfile_may("/dev/null"));
+    assert_true(pug_outfile_may_folder(path_of("not there")) && pug_outfile_may_folder(folder));
+    assert_true(pug_outfile_may_folder(path_of("not there/")));
+    assert_false(pug_outfile_may(folder));
+    assert_int_equal(errno, EISDIR);
+    assert_false(pug_outfile_may(path_of("no/such")) || pug_outfile_may_folder(path_of("no/such")));
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(files_there(), before);
+    assert_int_equal(pug_outfile_save(path_of("there"), "x", 1), PUG_OK);
+    assert_true(pug_outfile_may(path_of("there")));
+    assert_false(pug_outfile_may_folder(path_of("there")));
+    assert_int_equal(errno, ENOTDIR);
+    assert_false(pug_outfile_may(path_of("there/below")));
+}
+
 static void links_are_followed(void **state)
 {
     (void)state;
@@ -234,6 +254,7 @@ int main(void)
         cmocka_unit_test(a_process_that_dies_leaves_nothing),
         cmocka_unit_test(only_regular_files_are_replaced),
         cmocka_unit_test(devices_and_pipes_are_written),
+        cmocka_unit_test(it_is_known_before_what_can_be_written),
         cmocka_unit_test(links_are_followed),
         cmocka_unit_test(a_file_that_does_not_fit_is_an_error),
         cmocka_unit_test(only_regular_files_are_read),

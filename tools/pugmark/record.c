@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark record: runs a program under QEMU and writes the trace that a core would emit. */
 #include "command.h"
+#include "files/outfile.h"
 #include "record_filter.h"
 #include "record_options.h"
 #include "recorder/convert.h"
+#include "recorder/perf_write.h"
 #include "recorder/program.h"
 #include "recorder/qemu.h"
 #include "recorder/script.h"
@@ -32,6 +34,7 @@ struct record {
     int file;                       /* of the writer */
     bool begun;                     /* there is a path, or was */
     bool stopped;                   /* no more is wanted */
+    bool misused;                   /* an option is wrong: that was said */
     uint64_t items;
 };
 
@@ -39,6 +42,13 @@ static bool refuse(const char *what, const char *why)
 {
     fprintf(stderr, "pugmark: %s: %s\n", what, why);
     return false;
+}
+
+/** The same of an option. */
+static bool refuse_option(struct record *record, const char *what, const char *why)
+{
+    record->misused = true;
+    return refuse(what, why);
 }
 
 static const char *target_of(const struct record_options *options)
@@ -54,28 +64,38 @@ static bool take_setting(struct record *record, const char *setting, bool *given
     const char *equals = strchr(setting, '=');
     uint64_t value;
     if (!equals || (size_t)(equals - setting) >= sizeof(name) || !parse_number(equals + 1, &value))
-        return refuse(setting, "expected NAME=VALUE, a number");
+        return refuse_option(record, setting, "expected NAME=VALUE, a number");
     snprintf(name, sizeof(name), "%.*s", (int)(equals - setting), setting);
     int at = rec_unit_option(record->unit, name);
     for (const struct rec_absent *absent = record->unit->absent; absent && absent->name; absent++)
         if (strcmp(absent->name, name) == 0)
-            return refuse(setting, absent->why);
+            return refuse_option(record, setting, absent->why);
     if (at < 0)
-        return refuse(setting, "this protocol has no such option (`record --help` lists them)");
+        return refuse_option(record, setting,
+                             "this protocol has no such option (`record --help` lists them)");
     if (value > record->unit->options[at].most)
-        return refuse(setting, "that is too much (`record --help` tells)");
+        return refuse_option(record, setting, "that is too much (`record --help` tells)");
     record->values[at] = value;
     given[at] = true;
     return true;
 }
 
-static bool take_settings(struct record *record, uint8_t family)
+/** All of --set; `given`: which of the options it says. */
+static bool take_given(struct record *record, bool given[REC_OPTIONS])
 {
-    bool given[REC_OPTIONS] = {false};
-    uint64_t wanted[REC_OPTIONS];
+    memset(given, false, REC_OPTIONS * sizeof(given[0]));
     for (size_t i = 0; i < record->options->settings.count; i++)
         if (!take_setting(record, record->options->settings.items[i], given))
             return false;
+    return true;
+}
+
+static bool take_settings(struct record *record, uint8_t family)
+{
+    bool given[REC_OPTIONS];
+    uint64_t wanted[REC_OPTIONS];
+    if (!take_given(record, given))
+        return false;
     memcpy(wanted, record->values, sizeof(wanted));
     rec_unit_values(record->unit, family, given, record->options->seed, record->values);
     for (unsigned i = 0; i < record->unit->option_count; i++)
@@ -99,9 +119,10 @@ static void keep_ids(struct record *record)
     }
 }
 
-static bool calls_of(const char *word, enum rec_calls *calls)
+static bool calls_of(struct record *record, enum rec_calls *calls)
 {
     static const char *const words[] = {"off", "on", "silent"};
+    const char *word = record->options->calls;
     *calls = REC_CALLS_OFF;
     for (unsigned i = 0; word && i < 3; i++) {
         if (strcmp(word, words[i]) != 0)
@@ -109,16 +130,17 @@ static bool calls_of(const char *word, enum rec_calls *calls)
         *calls = (enum rec_calls)i;
         return true;
     }
-    return !word || refuse(word, "--calls takes off, on or silent");
+    return !word || refuse_option(record, word, "--calls takes off, on or silent");
 }
 
-static bool loss_of(const char *word, double *loss)
+static bool loss_of(struct record *record, double *loss)
 {
+    const char *word = record->options->loss;
     char *end = NULL;
     double percent = word ? strtod(word, &end) : 0;
     *loss = percent / 100;
     return !word || (end != word && *end == 0 && percent >= 0 && percent < 100) ||
-           refuse(word, "--loss takes a percentage below 100");
+           refuse_option(record, word, "--loss takes a percentage below 100");
 }
 
 static uint64_t number_or(const struct option_value *value, uint64_t otherwise)
@@ -136,15 +158,54 @@ static unsigned sources_of(const struct record *record)
     return ids > record->options->id ? (unsigned)(ids - record->options->id) : 1;
 }
 
+static bool traces(struct record *record, uint8_t family)
+{
+    return record->unit->families >> family & 1 ||
+           refuse_option(record, record->unit->name,
+                         "it traces no processor with these instructions");
+}
+
+/* ---- before anything runs ---- */
+
+/** Options that say nothing of what will run. */
+static bool check_values(struct record *record)
+{
+    bool given[REC_OPTIONS];
+    enum rec_calls calls;
+    double loss;
+    if (!calls_of(record, &calls) || !loss_of(record, &loss))
+        return false;
+    if (record->options->perf && record->unit && !perf_write_takes(record->unit))
+        return refuse_option(record, record->unit->name, "perf.data has no trace of this kind");
+    return !record->unit || take_given(record, given);
+}
+
+/** What is written when all is over has to have a place. */
+static bool check_targets(const struct record_options *options)
+{
+    if (options->path && !pug_outfile_may(options->path))
+        return refuse(options->path, strerror(errno));
+    if (options->perf && !pug_outfile_may(options->perf))
+        return refuse(options->perf, strerror(errno));
+    if (options->out && !pug_outfile_may_folder(options->out))
+        return refuse(options->out, strerror(errno));
+    return true;
+}
+
+/** Functions that have to be in a program. */
+static bool check_functions(struct record *record, const char *program)
+{
+    record->misused = record->filter.by_name && !record_filter_find(&record->filter, program, 0);
+    return !record->misused;
+}
+
 /* ---- beginning ---- */
 
 static bool begin_session(struct record *record, const struct rec_path_header *header)
 {
     const struct record_options *options = record->options;
     char why[256];
-    if (!(record->unit->families >> header->family & 1))
-        return refuse(record->unit->name, "it traces no processor with these instructions");
-    if (!take_settings(record, header->family))
+    if (!traces(record, header->family) || !take_settings(record, header->family))
         return false;
     if (options->data && !header->data)
         return refuse(options->from ? options->from : "record", "it tells no accesses to memory");
@@ -180,8 +241,7 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
         .circular = options->snapshot_mode,
         .room = options->buffer,
         .free_frames = options->seed != 0};
-    if (!calls_of(options->calls, &config.engine.calls) ||
-        !loss_of(options->loss, &config.engine.loss))
+    if (!calls_of(record, &config.engine.calls) || !loss_of(record, &config.engine.loss))
         return false;
     record->session = rec_session_new(&config, why, sizeof(why));
     return record->session || refuse(target_of(options), why);
@@ -207,7 +267,7 @@ static bool take(void *context, const struct rec_path_item *item)
     struct record *record = context;
     record->items++;
     if (!record_filter_take(&record->filter, item)) {
-        record->stopped = true;
+        record->stopped = record->misused = true;
         return false;
     }
     if (record->writer)
@@ -281,8 +341,8 @@ static bool read_log(struct record *record, struct rec_convert *convert)
     convert->data = options->data && convert->form == REC_CONVERT_SPIKE;
     struct rec_path_header header = {.family = convert->family, .data = convert->data};
     good = good && begin(record, &header);
-    if (good && options->elf.count > 0 && record->filter.by_name)
-        good = record_filter_find(&record->filter, options->elf.items[0], 0);
+    if (good && options->elf.count > 0)
+        good = check_functions(record, options->elf.items[0]);
     if (good && !rec_convert_run(convert, take, record) && !record->stopped)
         good = refuse(options->from, convert->why);
     pug_image_free(image);
@@ -372,10 +432,12 @@ static bool record_program(struct record *record, char **argv)
     qemu.machine = strncmp(slash ? slash + 1 : argv[0], "qemu-system-", 12) == 0;
     if (!qemu.machine && !can_run(argv[0], name, sizeof(name), &program))
         return false;
-    if (!qemu.machine)
+    if (!qemu.machine) {
+        if ((record->unit && !traces(record, program.family)) || !check_functions(record, name))
+            return false;
         machine = rec_program_machine(&program);
-    if (qemu.machine && record->filter.by_name && options->elf.count > 0 &&
-        !record_filter_find(&record->filter, options->elf.items[0], 0))
+    }
+    if (qemu.machine && options->elf.count > 0 && !check_functions(record, options->elf.items[0]))
         return false;
     if (!rec_qemu_start(&qemu, machine, why, sizeof(why)))
         return refuse("record", why);
@@ -506,12 +568,14 @@ static int record_run(const struct command *self, int argc, char **argv)
         options.id = record.unit && record.unit->frames ? 0x10 : 0;
     if (!check_options(&record) || !record_filter_begin(&record.filter, &options.filters))
         return EXIT_USAGE;
+    if (!check_values(&record) || !check_targets(&options))
+        return record.misused ? EXIT_USAGE : EXIT_INPUT;
     bool good = options.from ? record_from(&record) : record_program(&record, argv + 1);
     if (record.writer)
         good = end_path(&record) && good;
     if (record.session)
         good = end_session(&record) && good;
-    return good ? EXIT_DONE : EXIT_INPUT;
+    return record.misused ? EXIT_USAGE : good ? EXIT_DONE : EXIT_INPUT;
 }
 
 const struct command command_record = {"record", "[--] PROGRAM ARGUMENTS...",
