@@ -312,7 +312,7 @@ struct pug_capture_selection {
     size_t comm_count;                      /**< how many there are */
     const uint16_t *sources;                /**< trace ids */
     size_t source_count;                    /**< how many there are */
-    const char *const *objects;             /**< DSOs, by path or by its last component */
+    const char *const *objects;             /**< DSOs, as pug_profile_object_is() has it */
     size_t object_count;                    /**< how many there are */
     bool has_from, has_to;                  /**< whether the next two count */
     uint64_t from, to; /**< what is dated `from` or later, and before `to` (pug_situation.time) */

@@ -251,6 +251,14 @@ const struct pug_address_space *pug_capture_space_named(struct pug_capture *capt
                                                         const struct pug_space_name *name);
 bool pug_capture_locate_in_image(struct pug_capture *capture, const struct pug_address_space *space,
                                  uint64_t address, struct pug_location *location);
+/**
+ * Does an object answer to this name: its path, the end of it from a slash on, or its build id in
+ * hexadecimal digits?
+ */
+bool pug_object_is(const char *path, const uint8_t *build_id, unsigned size, const char *name);
+/** The path of the first one that does, which stays; NULL: none. */
+const char *pug_capture_object_called(struct pug_capture *capture, const char *name);
+
 /** Make objects of the files in a buffer's image. */
 enum pug_status pug_capture_list_objects(struct pug_capture *capture, struct pug_image *image);
 void pug_capture_images_free(struct pug_capture *capture);

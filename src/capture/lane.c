@@ -157,12 +157,6 @@ static void find_situation(struct pug_capture_lane *lane, const struct pug_eleme
 
 /* ---- objects ---- */
 
-static bool named(const char *path, const char *wanted)
-{
-    const char *slash = strrchr(path, '/');
-    return strcmp(path, wanted) == 0 || (slash && strcmp(slash + 1, wanted) == 0);
-}
-
 /** Is an element in a chosen object, or in none at all? */
 static bool in_objects(const struct pug_capture_lane *lane, const struct pug_element *element)
 {
@@ -173,9 +167,10 @@ static bool in_objects(const struct pug_capture_lane *lane, const struct pug_ele
         return true;
     if (!pug_capture_locate(capture, &lane->situation, element->start, &location))
         return false;
-    const char *path = pug_capture_objects(capture)[location.object]->path;
+    const struct pug_capture_object *object = pug_capture_objects(capture)[location.object];
     for (size_t i = 0; i < selection->object_count; i++)
-        if (named(path, selection->objects[i]))
+        if (pug_object_is(object->path, object->build_id, object->build_id_size,
+                          selection->objects[i]))
             return true;
     return false;
 }

@@ -3,6 +3,7 @@
 #include "profile/profile.h"
 
 #include "base/hash.h"
+#include "capture/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -468,15 +469,6 @@ const char *pug_profile_note_text(enum pug_profile_note note)
     return note < PUG_NOTE_COUNT ? texts[note] : NULL;
 }
 
-static bool is_build_id(const struct pug_profile_object *object, const char *name)
-{
-    char digits[2 * PUG_PROFILE_BUILD_ID + 1] = "";
-    for (unsigned i = 0; i < object->build_id_size; i++)
-        for (unsigned half = 0; half < 2; half++)
-            digits[2 * i + half] = "0123456789abcdef"[object->build_id[i] >> (half ? 0 : 4) & 15];
-    return object->build_id_size > 0 && strcmp(digits, name) == 0;
-}
-
 bool pug_profile_has_object(const struct pug_profile *profile, const char *name)
 {
     size_t count;
@@ -489,11 +481,5 @@ bool pug_profile_has_object(const struct pug_profile *profile, const char *name)
 
 bool pug_profile_object_is(const struct pug_profile_object *object, const char *name)
 {
-    const size_t length = strlen(object->path), wanted = strlen(name);
-    if (wanted == 0)
-        return false;
-    if (length >= wanted && strcmp(object->path + length - wanted, name) == 0 &&
-        (length == wanted || name[0] == '/' || object->path[length - wanted - 1] == '/'))
-        return true;
-    return is_build_id(object, name);
+    return pug_object_is(object->path, object->build_id, object->build_id_size, name);
 }

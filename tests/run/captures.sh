@@ -45,7 +45,7 @@ verify 1 '*a limit was reached*differs: *' etrace-rv32 --expansion 1 "$captures/
 verify 2 '*--set nothing: no such setting*' etrace-rv32 --set nothing=1 "$captures/etrace-rv32"
 verify 0 'equal: *' etrace-rv32 --sandbox "$captures/etrace-rv32"
 verify 3 '*: No such file or directory' etrace-rv32 "$work/none"
-for option in "--time 0,1" "--time 5," "--dso program"; do
+for option in "--time 0,1" "--time 5," "--dso memory_0.bin"; do
   verify 2 '*--verify compares all that ran; *' etrace-rv32 $option "$captures/etrace-rv32"
 done
 verify 2 '*--verify and --samples exclude each other' etrace-rv32 --samples "$captures/etrace-rv32"

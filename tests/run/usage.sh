@@ -133,6 +133,24 @@ said 3 "*: no process 5 in it; there are none*" profile --pid 5 "$demo" "$demo" 
 said 3 "*: no process 5 in it; there are none*" coverage --pid 5 "$demo" "$demo"
 said 3 "*: no process 5 in it; there are none*" report --pid 5 --output page "$demo" "$demo"
 [[ ! -e page ]] || { echo "a report of nothing"; bad=1; }
+for command in calls "calls --by-time" coverage info list "list --by-time" pc "pc --by-thread" profile "report -o page" stat timeline trace; do
+  said 2 "pugmark: --dso other: not one that ran; there are $demo/program.bin" $command --dso other "$demo"
+done
+for name in program.bin demo/program.bin /demo/program.bin "$demo/program.bin"; do
+  said 0 "" pc --dso $name "$demo"
+  [[ -s output ]] || { echo "pc --dso $name: nothing"; bad=1; }
+done
+crash=$source/examples/crash
+if id=$(readelf -n "$crash/crash" 2>/dev/null | sed -n 's/.*Build ID: //p') && [[ -n $id ]]; then
+  for command in pc calls profile; do
+    said 0 "" $command --quiet --dso "$id" "$crash"
+    cp output by_id
+    said 0 "" $command --quiet --dso crash "$crash"
+    cmp -s output by_id || { echo "$command --dso BUILDID: not the same"; bad=1; }
+  done
+  said 2 "pugmark: --dso ${id}0: not one that ran; *" pc --dso "${id}0" "$crash"
+fi
+said 2 "pugmark: --dso rogram.bin: not one that ran; *" pc --dso rogram.bin "$demo"
 said 3 "*: no source 0x55 in it; there are 0x10" report --source 0x55 --output page "$demo"
 said 0 "*: no source 0x55 in it; there are 0x10" pc --source 0x10 --source 0x55 "$demo"
 said 3 "*: no source 3 in it; there are 0x00" itm --source 3 empty

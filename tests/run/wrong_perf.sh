@@ -63,7 +63,13 @@ ends "another build" 1 'no build id tells whether other is the .*/plain that ran
 ends "another program" 1 'does not match the trace' pc --dso "$work/plain=slow" plain.data
 mv plain away
 ends "no program" 1 'came [0-9]+ times to .*/plain, whose text is missing: not below' pc plain.data
-ends "no program, another is asked for" 0 '' pc --dso another plain.data
+for command in pc list trace calls timeline stat profile; do
+  code=0
+  said=$("$bin/pugmark" $command --dso another plain.data 2>&1 >/dev/null) || code=$?
+  [[ $code == 2 && $said == "pugmark: --dso another: not one that ran; there are "*plain* ]] && continue
+  echo "$command --dso another: got $code and '$said'"
+  bad=1
+done
 mv away plain
 
 # A name that would steer a terminal is written out.

@@ -77,7 +77,7 @@ static int diff(char **operands, const struct diff_options *options, struct pug_
 
 static int diff_run(const struct command *self, int argc, char **argv)
 {
-    struct diff_options options = {0};
+    struct diff_options options = {.input.objects_elsewhere = true};
     const struct option_set sets[] = {OPTION_SET(table, &options),
                                       CAPTURE_OPTIONS(&options.capture),
                                       INPUT_OPTIONS(&options.input)};

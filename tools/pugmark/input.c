@@ -197,21 +197,20 @@ static bool params_fit(const struct input *input)
     return false;
 }
 
-/** A snapshot's settings are read where its trees are made; false, having said so: one has a value
- * that cannot be. */
-static bool read_settings(struct input *input)
+enum pug_status input_read_all(struct input *input)
 {
     const struct pug_capture_stretch *stretch;
-    enum pug_status status = PUG_OK;
-    for (size_t n = 0; status != PUG_ERR_INVALID_PARAM_VAL &&
-                       (stretch = pug_capture_stretch_at(input->capture, n)) != NULL;
-         n++) {
+    enum pug_status worst = PUG_OK;
+    for (size_t n = 0; (stretch = pug_capture_stretch_at(input->capture, n)) != NULL; n++) {
         struct pug_tree *tree;
-        status = pug_capture_tree(input->capture, n, false, input->log, &tree);
+        const enum pug_status status =
+            pug_capture_tree(input->capture, n, false, input->log, &tree);
         if (status == PUG_OK)
             pug_tree_free(tree);
+        else if (worst == PUG_OK)
+            worst = status;
     }
-    return status != PUG_ERR_INVALID_PARAM_VAL;
+    return worst;
 }
 
 /** Settings of one file are all read when it is opened. */
@@ -221,7 +220,7 @@ static bool check_settings(struct input *input)
         if (input->set.count == 0)
             return true;
         input->failure = EXIT_USAGE;
-        if (!read_settings(input) || !input_settings_read(input))
+        if (input_read_all(input) == PUG_ERR_INVALID_PARAM_VAL || !input_settings_read(input))
             return false;
         input->failure = EXIT_INPUT;
         return true;

@@ -58,6 +58,7 @@ struct input_options {
     uint64_t jobs; /**< threads; 0: as many as there are processors */
     bool confine, sandbox;
     struct input_several *several; /**< where this is one of several inputs; or NULL */
+    bool objects_elsewhere;        /**< another input may have the chosen objects */
     uint64_t source_limit;         /**< 0: as usual */
     uint32_t expansion;            /**< ranges of a packet byte; 0: as usual */
 };
@@ -80,6 +81,7 @@ struct input_lists {
     struct pug_capture_replacement *replacements;
     uint16_t *sources;
     int32_t *pids, *tids, *cpus;
+    const char **objects;
     struct pug_capture_selection selection;
     char *words; /**< copies of what had to be cut */
 };
@@ -125,6 +127,13 @@ struct input {
 
 /** Open the input; false, having said why, if it cannot be read. It stands at the first stretch. */
 bool input_open(struct input *input, const struct input_options *options, const char *operand);
+
+/** The path of the n-th object of something; NULL: it has no more. */
+typedef const char *object_fn(const void *of, size_t n);
+/** Name them, on standard error, up to the end of the line. */
+void input_say_objects(object_fn *object_at, const void *of);
+/** Say that none of them is called so. */
+void input_refuse_object(const char *wanted, object_fn *object_at, const void *of);
 
 /** A stream's trace is read to its end, for who needs more of it than its elements. */
 void input_settle(struct input *input);

@@ -4,6 +4,9 @@
  * told, as of a trace in which nothing ran.
  */
 #include "input_private.h"
+
+#include "capture/capture.h"
+#include "command.h"
 #include "text/sink.h"
 
 #include <inttypes.h>
@@ -218,6 +221,55 @@ static bool sources_are_there(struct input *input)
     return there;
 }
 
+/* ---- objects ---- */
+
+void input_say_objects(object_fn *object_at, const void *of)
+{
+    struct choice choice = {.named_count = 0};
+    const char *path;
+    for (size_t n = 0; (path = object_at(of, n)) != NULL; n++)
+        name(&choice, &(struct thing){.name = path});
+    print_things(&choice);
+}
+
+void input_refuse_object(const char *wanted, object_fn *object_at, const void *of)
+{
+    fprintf(stderr, "pugmark: --dso %s: not one that ran; there are", wanted);
+    input_say_objects(object_at, of);
+}
+
+/** Without looking for its text. */
+static const char *object_at(const void *of, size_t n)
+{
+    const struct pug_capture *capture = of;
+    return n < capture->objects.count ? pug_capture_objects(capture)[n]->path : NULL;
+}
+
+/**
+ * What --dso says, by path: files tell build ids that captures do not. False, having said so: one
+ * of them is none that can have run.
+ */
+static bool objects_are_there(struct input *input)
+{
+    const struct option_list *wanted = &input->options->objects;
+    const bool perf = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
+    const bool elsewhere = input->options->several || input->options->objects_elsewhere;
+    /* Where there is no tree its maker says why when it is needed. */
+    if (wanted->count == 0 || (!perf && input_read_all(input) != PUG_OK))
+        return true;
+    for (size_t n = 0; n < wanted->count; n++) {
+        const char *path = pug_capture_object_called(input->capture, wanted->items[n]);
+        if (path && !pug_object_is(path, NULL, 0, wanted->items[n]))
+            input->lists.objects[n] = path;
+        if (path || elsewhere)
+            continue;
+        input_refuse_object(wanted->items[n], object_at, input->capture);
+        input->failure = EXIT_USAGE;
+        return false;
+    }
+    return true;
+}
+
 bool input_choices_are_there(struct input *input)
 {
     const struct input_options *options = input->options;
@@ -227,10 +279,11 @@ bool input_choices_are_there(struct input *input)
                      are_there(input, &options->tids, "thread", take_tids) &&
                      are_there(input, &options->comms, "thread of the name", take_comms) &&
                      are_there(input, &options->cpus, "processor", take_cpus);
-    if (!options->several)
-        return ran;
-    options->several->any |= ran;
-    return options->several->any || input->trace_path != options->several->last;
+    struct input_several *several = options->several;
+    if (several)
+        several->any |= ran;
+    const bool there = several ? several->any || input->trace_path != several->last : ran;
+    return there && objects_are_there(input);
 }
 
 void input_of_several(struct input_options *options, char *const *operands,

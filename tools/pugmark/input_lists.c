@@ -30,9 +30,10 @@ static bool make_room(struct input_lists *lists, const struct input_options *opt
         .pids = calloc(options->pids.count + 1, sizeof(*lists->pids)),
         .tids = calloc(options->tids.count + 1, sizeof(*lists->tids)),
         .cpus = calloc(options->cpus.count + 1, sizeof(*lists->cpus)),
+        .objects = calloc(options->objects.count + 1, sizeof(*lists->objects)),
     };
     return lists->words && lists->programs && lists->replacements && lists->sources &&
-           lists->pids && lists->tids && lists->cpus;
+           lists->pids && lists->tids && lists->cpus && lists->objects;
 }
 
 static char *copy_word(char **room, const char *word)
@@ -125,6 +126,8 @@ bool input_lists_take(struct input_lists *lists, const struct input_options *opt
     take_numbers(&options->pids, lists->pids);
     take_numbers(&options->tids, lists->tids);
     take_numbers(&options->cpus, lists->cpus);
+    for (size_t i = 0; i < options->objects.count; i++)
+        lists->objects[i] = options->objects.items[i];
     lists->selection = (struct pug_capture_selection){
         .pids = lists->pids,
         .pid_count = options->pids.count,
@@ -136,7 +139,7 @@ bool input_lists_take(struct input_lists *lists, const struct input_options *opt
         .comm_count = options->comms.count,
         .sources = lists->sources,
         .source_count = options->sources.count,
-        .objects = options->objects.items,
+        .objects = lists->objects,
         .object_count = options->objects.count,
     };
     return true;
@@ -151,6 +154,7 @@ void input_lists_free(struct input_lists *lists)
     free(lists->pids);
     free(lists->tids);
     free(lists->cpus);
+    free(lists->objects);
 }
 
 /* ---- times ---- */

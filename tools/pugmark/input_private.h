@@ -11,6 +11,12 @@ void input_take_message(void *context, const struct pug_log_record *record);
 /** Was everything of --set and --core asked for? False, having said what was not. */
 bool input_settings_read(const struct input *input);
 
+/**
+ * A tree of each stretch of a snapshot, or of one file, and away with it: then it is known what
+ * settings and which programs are looked for. The first error.
+ */
+enum pug_status input_read_all(struct input *input);
+
 /** A name that is none, but nearly: what is decoded without it is not what was described. */
 void input_tell_slip(void *context, const char *file, const char *name, const char *meant);
 

@@ -297,11 +297,22 @@ const char *profile_unknown_object(struct pug_profile *const *profiles, size_t c
     return NULL;
 }
 
+static const char *object_at(const void *of, size_t n)
+{
+    size_t count;
+    const struct pug_profile_object *objects = pug_profile_objects(of, &count);
+    return n < count ? objects[n].path : NULL;
+}
+
+static void say_choice(const struct pug_profile *profile, const struct pug_export_format *format)
+{
+    fprintf(stderr, "pugmark: %s is of one program or library; choose with --dso:", format->name);
+    input_say_objects(object_at, profile);
+}
+
 static void say_failure(struct pug_profile *profile, const struct pug_export_format *format,
                         const struct pug_export_options *options, enum pug_status status)
 {
-    size_t count;
-    const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
     const char *chosen = profile_unknown_object(&profile, 1, options);
     if (status == PUG_ERR_NOT_INIT && format->needs_stacks)
         fprintf(stderr, "pugmark: no call stacks in it: profile --stacks keeps them\n");
@@ -311,16 +322,11 @@ static void say_failure(struct pug_profile *profile, const struct pug_export_for
                 "say where programs are)\n",
                 format->name);
     else if (status == PUG_ERR_NOT_FOUND && chosen)
-        fprintf(stderr, "pugmark: --dso %s: not one that ran; there are", chosen);
+        input_refuse_object(chosen, object_at, profile);
     else if (status == PUG_ERR_NOT_FOUND)
-        fprintf(stderr,
-                "pugmark: %s is of one program or library; choose with --dso:", format->name);
+        say_choice(profile, format);
     else
         fprintf(stderr, "pugmark: %s: %s\n", format->name, pug_status_text(status));
-    for (size_t i = 0; status == PUG_ERR_NOT_FOUND && i < count; i++)
-        fprintf(stderr, " %s", objects[i].path);
-    if (status == PUG_ERR_NOT_FOUND)
-        fprintf(stderr, "%s\n", count == 0 ? " none" : "");
 }
 
 int profile_export(profile_export_fn *write, struct pug_profile *profile,
