@@ -18,6 +18,22 @@ if "$bin/pugmark" --version | grep -qw dwarf; then
   grep -q "crash.c:$(grep -n 'value = value \* 10' "$crash/crash.c" | cut -d: -f1)\$" "$bin/../demo.trace"
 fi
 
+# With another build of the program each of them says so.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp -r "$crash" "$work/crash"
+mv "$work/crash/crash.mended" "$work/crash/crash"
+for command in info calls "trace --last 20 --before exception" "report -o $work/page"; do
+  code=0
+  # shellcheck disable=SC2086
+  "$bin/pugmark" $command "$work/crash" >/dev/null 2>"$work/said" || code=$?
+  [[ $code == 1 ]] && grep -q 'the program does not match the trace: ' "$work/said" && continue
+  echo "$command, of another build: $code"
+  cat "$work/said"
+  exit 1
+done
+[[ $("$bin/pugmark" info "$crash" 2>&1 >/dev/null) == "" ]]
+
 # A reader that goes away is no error.
 "$bin/pugmark" pc "$source/examples/demo" | head -n 1 >/dev/null
 [[ ${PIPESTATUS[0]} == 0 ]]

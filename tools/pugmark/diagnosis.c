@@ -466,3 +466,42 @@ bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
     say_all(diagnosis, &survey);
     return diagnosis->said;
 }
+
+/* ---- without a run ---- */
+
+/* So much of a trace is decoded to see whether the program is the one that ran. */
+#define LOOK_MOST (UINT64_C(1) << 20)
+
+static enum pug_response take_look(void *part, const struct pug_element *elements, size_t count,
+                                   size_t *taken)
+{
+    pug_diagnosis_elements(part, elements, count);
+    *taken = count;
+    return PUG_RESP_CONT;
+}
+
+bool diagnosis_look(struct input *input)
+{
+    struct diagnosis diagnosis = {.input = input, .quiet = input->options->quiet};
+    const struct pug_evidence *evidence;
+    struct pug_tree *tree;
+    uint64_t at = 0;
+    if (!input->trace || input->options->reference ||
+        pug_capture_tree(input->capture, input->stretch, true, NULL, &tree) != PUG_OK)
+        return false;
+    diagnosis.evidence = pug_diagnosis_new(pug_tree_image(tree));
+    struct pug_diagnosis_part *part =
+        diagnosis.evidence ? pug_diagnosis_begin(diagnosis.evidence) : NULL;
+    if (part) {
+        pug_tree_on_elements(tree, take_look, part);
+        (void)pug_tree_feed(tree, input->trace, &at,
+                            input->trace_size < LOOK_MOST ? input->trace_size : LOOK_MOST);
+        pug_diagnosis_take(diagnosis.evidence, part);
+    }
+    for (size_t n = 0; part && pug_diagnosis_evidence(diagnosis.evidence, n, &evidence); n++)
+        if (input_wants(input, evidence->source))
+            say_mismatch(&diagnosis, evidence);
+    pug_diagnosis_free(diagnosis.evidence);
+    pug_tree_free(tree);
+    return diagnosis.said;
+}

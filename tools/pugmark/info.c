@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark info: what a capture holds, and what it lacks. */
 #include "command.h"
+#include "diagnosis.h"
 #include "input.h"
 #include "output.h"
 #include "perf_info.h"
@@ -226,6 +227,8 @@ static int print_stretch(struct input *input)
     input_run(input, NULL, NULL);
     input->described = true;
     code = input_result(input);
+    if (code == EXIT_DONE && diagnosis_look(input))
+        code = EXIT_TRACE_ERRORS;
     print_transport(input);
     for (size_t i = 0; i < count; i++)
         print_source(input->capture, &tallies[i]);
