@@ -29,6 +29,14 @@ filled '\037' 16777216 >nops
 printf '\x01\x00\x7d\xfd' >loop
 { again '\x11\xc1' 300; printf '\xe3\x14\x05\xda'; } >branches
 { again '\x11\xc1' 400000; printf '\x6f\xc0\x13\xb0'; } >many
+# Jumps to what is next, as many as there may be up to a branch that is not taken, and back to the first of them, eight jumps far.
+jumps() { filled a 524277 | LC_ALL=C sed 's/a/\x09\xa0/g'; }
+{
+    printf '\x11\xa0\x01\x00'
+    for ((i = 0; i < 7; i++)); do jumps; printf '\x19\xa0\x6f\x00\x00\x81'; done
+    jumps
+    printf '\x09\xe1\x6f\x00\x00\x81'
+} >jumps
 
 async='\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x01\x00'
 etmv4=(--protocol ETMV4I --transport plain --core ARMv8-A --set TRCIDR0=0x28000ea1 --set TRCIDR1=0x4100f421 --set TRCIDR2=0x488 --set TRCCONFIGR=0xc1)
@@ -54,9 +62,11 @@ measure "N-Trace: repeated histories" messages --protocol N-Trace --image loop@0
 measure "N-Trace: repeated branches" messages --protocol N-Trace --image branches@0x1000
 { printf '\x24\x0d\x00\x83\x0c\x08\xa8\x84\x07'; again '\x78\x9c\x0b' 1; } >messages
 measure "N-Trace: … of more than is kept" messages --protocol N-Trace --image many@0x1000
+{ printf '\x24\x0d\x00\x83'; again '\x6c\x87' 8; } >messages
+measure "N-Trace: jumps in a history" messages --protocol N-Trace --image jumps@0x1000
 printf '%s\n' 'xlen = 64' 'iaddress_width_p = 64' 'iaddress_lsb_p = 1' 'bpred_size_p = 10' 'srcid_bits = 0' >params
 for program in loop many; do
-    again 'packet 1 0 630004\npacket 1 0 0100000000\npacket 1 0 84feff0f00\n' $([[ $program == loop ]] && echo 10 || echo 1) >lines
+    again 'packet 0 0 630004\npacket 0 0 0100000000\npacket 0 0 84feff0f00\n' $([[ $program == loop ]] && echo 10 || echo 1) >lines
     "$pugmark" encode --output packets lines
     measure "E-Trace: predicted branches ($program)" packets --protocol E-Trace --params params --transport encapsulation --image $program@0x1000
 done

@@ -172,12 +172,13 @@ static void a_byte_stands_for_so_much(void **state)
 
 /* ---- repetitions ---- */
 
-/** As many as there can be, of a loop that has a hundred instructions beside its branch. */
+/** Branches of a loop that has a hundred instructions beside them. */
 struct repeats {
     const char *protocol, *transport;
     const uint8_t *trace;
     size_t size;
     uint64_t ranges;
+    uint32_t expansion;
 };
 
 static void decode_repeats(const struct repeats *repeats, bool counts)
@@ -188,7 +189,8 @@ static void decode_repeats(const struct repeats *repeats, bool counts)
     const struct pug_source_config source = {
         .protocol = repeats->protocol,
         .settings = {.items = settings, .count = sizeof(settings) / sizeof(settings[0])},
-        .decode = true};
+        .decode = true,
+        .options = {.expansion = repeats->expansion}};
     struct pug_counts *counted = counts ? pug_counts_new_bare() : NULL;
     uint8_t program[202];
     struct run run;
@@ -213,6 +215,15 @@ static void decode_repeats(const struct repeats *repeats, bool counts)
     close_run(&run);
 }
 
+static void decode_all_repeats(const struct repeats *repeats, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        decode_repeats(&repeats[i], false);
+        decode_repeats(&repeats[i], true);
+    }
+}
+
+/** As many as there can be. */
 static void repetitions_are_decoded(void **state)
 {
     /* ProgTraceSync; ResourceFull: 31 branches taken, 2^18 - 1 times */
@@ -225,14 +236,29 @@ static void repetitions_are_decoded(void **state)
     static const uint8_t predictions[] = {0x03, 0x63, 0x00, 0x04, 0x05, 0x01, 0x00, 0x00,
                                           0x00, 0x00, 0x05, 0x84, 0x47, 0xe8, 0x01, 0x00};
     static const struct repeats all[] = {
-        {"N-Trace", "plain", histories, sizeof(histories), 31 * 262143},
-        {"N-Trace", "plain", branches, sizeof(branches), 1 + 262143},
-        {"E-Trace", "encapsulation", predictions, sizeof(predictions), 1 + 31 + 8000000 + 1}};
+        {"N-Trace", "plain", histories, sizeof(histories), 31 * 262143, 0},
+        {"N-Trace", "plain", branches, sizeof(branches), 1 + 262143, 0},
+        {"E-Trace", "encapsulation", predictions, sizeof(predictions), 1 + 31 + 8000000 + 1, 0}};
     (void)state;
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        decode_repeats(&all[i], false);
-        decode_repeats(&all[i], true);
-    }
+    decode_all_repeats(all, sizeof(all) / sizeof(all[0]));
+}
+
+/** However long what runs in between is. */
+static void ranges_are_what_is_bounded(void **state)
+{
+    /* ProgTraceSync; ResourceFull: 31 branches taken */
+    static const uint8_t history[] = {0x24, 0x0d, 0x00, 0x83, 0x6c, 0xc4,
+                                      0xfc, 0xfc, 0xfc, 0xfc, 0xff};
+    /* ProgTraceSync; ResourceFull: 31 branches taken, twice */
+    static const uint8_t histories[] = {0x24, 0x0d, 0x00, 0x83, 0x6c, 0xc8,
+                                        0xfc, 0xfc, 0xfc, 0xfc, 0xfd, 0x0b};
+    static const struct repeats all[] = {
+        {"N-Trace", "plain", history, sizeof(history), 31, 4},
+        {"N-Trace", "plain", history, sizeof(history), 3 * 8, 3},
+        {"N-Trace", "plain", histories, sizeof(histories), 62, 8},
+        {"N-Trace", "plain", histories, sizeof(histories), 7 * 8, 7}};
+    (void)state;
+    decode_all_repeats(all, sizeof(all) / sizeof(all[0]));
 }
 
 int main(void)
@@ -244,6 +270,7 @@ int main(void)
 #endif
         cmocka_unit_test(a_byte_stands_for_so_much),
         cmocka_unit_test(repetitions_are_decoded),
+        cmocka_unit_test(ranges_are_what_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

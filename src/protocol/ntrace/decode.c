@@ -16,6 +16,7 @@ enum pug_status pug_ntrace_decoder_new(const void *data, struct pug_stage *stage
         return PUG_ERR_MEM;
     d->config = config;
     d->stage = stage;
+    d->walk_limit = config->walk_limit;
     d->stack = calloc(config->stack_depth, sizeof(*d->stack));
     if (!d->stack) {
         free(d);

@@ -24,7 +24,7 @@ enum pug_ntrace_end {
 struct pug_ntrace_walk {
     int64_t budget; /**< halfwords of instructions left; with history only: until it is too much */
     int64_t passed; /**< halfwords walked for this message */
-    int64_t blocks; /**< blocks that it may still stand for, where they are counted */
+    int64_t blocks; /**< blocks that the message may still stand for; < 0: it stands for more */
     uint64_t hist;
     unsigned bits; /**< of history left */
     bool history_only;
@@ -81,8 +81,7 @@ struct pug_ntrace_decoder {
     const struct pug_ntrace_packet *message; /**< the reader's; it stays until it is done with */
     uint64_t index;
     uint32_t rounds;    /**< walks left, the one underway included */
-    int64_t walk_limit; /**< halfwords that it may cover */
-    bool counts_blocks; /**< … since it has several rounds */
+    int64_t walk_limit; /**< halfwords that it may cover: the setting */
     bool flowing;       /**< the flow was known when it came */
     bool tell_time;     /**< its timestamp is to be pushed */
     struct pug_ntrace_branch
@@ -105,21 +104,15 @@ enum pug_ntrace_walked pug_ntrace_walk(struct pug_ntrace_decoder *d);
 /* ---- decode.c ---- */
 
 /**
- * What the message underway may cover (pug_decode_options.expansion): more by what ResourceFull
- * messages before it told of, 2^22 halfwords each, in five bytes. A block has a halfword, or more:
- * blocks are counted only where halfwords say nothing, of what is repeated.
+ * What the message underway may stand for (pug_decode_options.expansion): more by what ResourceFull
+ * messages before it told of, 2^22 halfwords each, in five bytes.
  */
 static inline void pug_ntrace_bound(struct pug_ntrace_decoder *d)
 {
-    int64_t most = (int64_t)pug_repeats_bound(d->stage);
+    uint64_t most = pug_repeats_bound(d->stage);
     if (d->full >> 20 > 0)
-        most += (int64_t)pug_stage_expansion(d->stage, (uint64_t)d->full >> 20);
-    d->counts_blocks = d->rounds > 1;
-    d->walk_limit = d->config->walk_limit;
-    if (d->counts_blocks)
-        d->walk.blocks = most;
-    else if (most < d->walk_limit)
-        d->walk_limit = most;
+        most += pug_stage_expansion(d->stage, (uint64_t)d->full >> 20);
+    d->walk.blocks = (int64_t)most;
 }
 
 /** The message goes beyond its bound; returns PUG_NTRACE_FAILED. */
@@ -184,7 +177,7 @@ enum pug_ntrace_walked pug_ntrace_fail(struct pug_ntrace_decoder *d, enum pug_st
 /** Halfwords that may pass without a bit of history being used, in a walk by history only. */
 #define PUG_NTRACE_HISTORY_GUARD (INT64_C(1) << 22)
 
-/** The same, but not beyond what the message may cover; `passed`: what it covered so far. */
+/** The same, but not beyond walk_limit; `passed`: what the message covered so far. */
 static inline int64_t pug_ntrace_history_guard(const struct pug_ntrace_decoder *d, int64_t passed)
 {
     int64_t left = d->walk_limit - passed;

@@ -60,11 +60,9 @@ enum pug_ntrace_walked pug_ntrace_fail(struct pug_ntrace_decoder *d, enum pug_st
 
 enum pug_ntrace_walked pug_ntrace_too_much(struct pug_ntrace_decoder *d, uint64_t pc)
 {
-    const bool by_blocks = d->counts_blocks && d->walk.blocks < 0;
-    const bool by_setting = !by_blocks && d->walk_limit == d->config->walk_limit;
     return pug_ntrace_fail(d, PUG_ERR_LIMIT, pc,
-                           by_setting ? "one message covers too much code for walk_limit"
-                                      : "one message covers too much code for expansion");
+                           d->walk.blocks < 0 ? "one message covers too much code for expansion"
+                                              : "one message covers too much code for walk_limit");
 }
 
 /** Instructions of a block in front of `stop`, as the walk's last range; where they end. */
@@ -371,33 +369,42 @@ static inline bool jump(struct pug_ntrace_decoder *d, const struct pug_block *bl
     return true;
 }
 
+/** Ranges that the batch has room for, and the message may still give. */
+static inline size_t room_for_ranges(const struct pug_ntrace_decoder *d)
+{
+    const struct pug_batch *batch = d->stage->out.batch;
+    const uint32_t room = batch->limit - batch->count;
+    return d->walk.blocks < room ? (size_t)d->walk.blocks : room;
+}
+
 /**
  * What pug_ntrace_walk() does with blocks one by one, with everything at hand: those that are
  * linked, and end in the message with a branch or jump that is not special.
  */
 static inline __attribute__((always_inline)) void hop(struct pug_ntrace_decoder *d, struct way *way,
                                                       struct pug_chain *chain, const bool counts,
-                                                      const bool history_only, const bool bounded)
+                                                      const bool history_only)
 {
     const struct pug_ntrace_walk *walk = &d->walk;
     struct pug_batch *batch = d->stage->out.batch;
     const struct pug_range_context context = pug_range_context(&d->stage->out.blank);
-    const struct pug_element *const limit = &batch->elements[batch->limit];
+    const struct pug_element *const limit = &batch->elements[batch->count] + room_for_ranges(d);
     const bool all_jumps = d->config->all_jumps;
     const uint64_t index = d->index;
     const uint32_t epoch = d->stage->code->epoch;
     struct pug_element *e = &batch->elements[batch->count];
     struct way w = *way;
-    int64_t blocks = bounded ? walk->blocks : 0;
+    int64_t blocks = walk->blocks;
     do {
         const struct pug_block *const block = w.block;
         const int64_t size = (int64_t)(block->end - block->start);
         int64_t left = w.budget - size;
         bool go = true;
         const struct pug_block *next;
-        if (e >= limit || !pug_block_hops(block, epoch) || left < 0 || (bounded && blocks <= 0))
+        if ((counts ? blocks <= 0 : e >= limit) || !pug_block_hops(block, epoch) || left < 0)
             break;
-        if (block->flags & PUG_ELEM_CONDITIONAL) {
+        if (__builtin_expect(block->flags & PUG_ELEM_CONDITIONAL,
+                             PUG_ELEM_CONDITIONAL)) { /* most */
             if (w.outcomes != NO_OUTCOMES) {
                 go = w.outcomes >> 63;
                 w.outcomes <<= 1;
@@ -423,39 +430,26 @@ static inline __attribute__((always_inline)) void hop(struct pug_ntrace_decoder 
             pug_chain_hop(chain, block, go);
         else
             pug_block_range(e++, block, index, &context, go);
-        if (bounded)
-            blocks--;
+        blocks -= counts;
         w.budget = left;
         w.passed += size;
         w.before = block;
         w.taken = go;
         w.block = next;
     } while (history_only ? w.outcomes != NO_OUTCOMES : w.budget > 0);
-    if (bounded)
-        d->walk.blocks = blocks;
+    d->walk.blocks = counts ? blocks : walk->blocks - (e - &batch->elements[batch->count]);
     batch->count = (uint32_t)(e - batch->elements);
     *way = w;
 }
 
-/** In a message with several rounds. */
-static void hop_round(struct pug_ntrace_decoder *d, struct way *way, struct pug_chain *chain)
-{
-    if (chain)
-        hop(d, way, chain, true, d->walk.history_only, true);
-    else
-        hop(d, way, NULL, false, d->walk.history_only, true);
-}
-
 static void hop_all(struct pug_ntrace_decoder *d, struct way *way, struct pug_chain *chain)
 {
-    if (d->counts_blocks)
-        hop_round(d, way, chain);
-    else if (chain)
-        hop(d, way, chain, true, d->walk.history_only, false);
+    if (chain)
+        hop(d, way, chain, true, d->walk.history_only);
     else if (d->walk.history_only)
-        hop(d, way, NULL, false, true, false);
+        hop(d, way, NULL, false, true);
     else
-        hop(d, way, NULL, false, false, false);
+        hop(d, way, NULL, false, false);
 }
 
 /** Where execution is behind the way's last block; *known: or the message has to tell. */
@@ -531,7 +525,7 @@ enum pug_ntrace_walked pug_ntrace_walk(struct pug_ntrace_decoder *d)
         }
         if (!pug_out_ready(&d->stage->out))
             return PUG_NTRACE_WAITS;
-        if (d->counts_blocks && walk->blocks-- <= 0)
+        if (walk->blocks-- <= 0)
             return pug_ntrace_too_much(d, d->pc);
         if (!block)
             block = block_here(d);
