@@ -23,6 +23,11 @@ struct rec_words {
 bool rec_words_split(char *line, struct rec_words *words);
 /** A number up to `most`. */
 bool rec_words_number(const char *text, uint64_t most, uint64_t *value);
+/** Has it no more than so many bits? */
+static inline bool rec_number_fits(uint64_t number, uint64_t bits)
+{
+    return bits >= 64 || number >> bits == 0;
+}
 /** The words behind the first, exactly `count`, as numbers. */
 bool rec_words_numbers(const struct rec_words *words, size_t count, uint64_t *values);
 /** The value of NAME=VALUE; NULL: there is none. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CORE_FLAGS 0x1fu /* mode, return, call, the mode changed */
+
 enum kind { NONE, CORE, SYSTEM };
 
 struct rec_script {
@@ -44,7 +46,9 @@ static bool is_width(uint64_t width)
 static bool core(struct rec_osd *osd, const struct rec_words *words)
 {
     uint64_t v[6];
-    if (!rec_words_numbers(words, 6, v) || v[0] >= REC_OSD_MODULES || !is_width(v[1]))
+    if (!rec_words_numbers(words, 6, v) || v[0] >= REC_OSD_MODULES || !is_width(v[1]) ||
+        v[2] > UINT32_MAX || !rec_number_fits(v[3], v[1]) || !rec_number_fits(v[4], v[1]) ||
+        v[5] > CORE_FLAGS)
         return false;
     rec_osd_ctm(osd, (unsigned)v[0], (unsigned)v[1],
                 &(struct rec_ctm_event){.timestamp = (uint32_t)v[2],
@@ -60,8 +64,8 @@ static bool core(struct rec_osd *osd, const struct rec_words *words)
 static bool of_system(struct rec_osd *osd, const struct rec_words *words)
 {
     uint64_t v[5];
-    if (!rec_words_numbers(words, 5, v) || v[0] >= REC_OSD_MODULES || v[3] > UINT16_MAX ||
-        !is_width(v[1]))
+    if (!rec_words_numbers(words, 5, v) || v[0] >= REC_OSD_MODULES || !is_width(v[1]) ||
+        v[2] > UINT32_MAX || v[3] > UINT16_MAX || !rec_number_fits(v[4], v[1]))
         return false;
     rec_osd_stm(osd, (unsigned)v[0], (unsigned)v[1], (uint32_t)v[2], (uint16_t)v[3], v[4]);
     return true;

@@ -76,6 +76,20 @@ for wrong in "300 2 01" "1 6 01" "2 9 01" "1 2 01 time=256"; do
   grep -q "line 1: .*does not fit" "$work/said"
 done
 echo "packet 255 2 01 time=255" | "$bin/pugmark" encode --set src_bits=8 --set type_bits=2 --set timestamp_bytes=1 - >/dev/null
+takes() { # line
+  echo "$1" | "$bin/pugmark" encode --format osd - >/dev/null 2>"$work/said"
+}
+for line in "stm 1 32 0xffffffff 65535 0xffffffff" "ctm 1 16 0xffffffff 0xffff 0xffff 31" "stm 1 64 0 0 0xffffffffffffffff"; do
+  takes "$line"
+done
+for line in "stm 1 32 0x100000000 1 1" "stm 1 32 5 65536 1" "stm 1 32 5 65535 0x100000000" "stm 1 16 5 1 0x10000" \
+  "ctm 1 16 0x100000000 1 1 0" "ctm 1 16 5 0x10000 0x2000 0" "ctm 1 16 5 0x1000 0x10000 0" "ctm 1 48 5 0x1000000000000 1 0" "ctm 1 16 5 1 1 32"; do
+  if takes "$line"; then
+    echo "encoded: $line"
+    exit 1
+  fi
+  grep -q "line 1: .*does not fit" "$work/said"
+done
 echo "packet 1 0" >"$work/lines"
 if "$bin/pugmark" encode -o "$work/none" "$work/lines" 2>"$work/said" || [[ -e $work/none ]]; then
   echo "half a packet was encoded"

@@ -147,6 +147,11 @@ refuses itm 'data 0 value=1'
 refuses itm 'exception 15 left'
 refuses osd 'ctm 16 32 1 2 3 4'
 refuses osd 'stm 1 48 1 2 3'
+refuses osd 'stm 1 32 0x100000000 2 3'
+refuses osd 'stm 1 32 1 2 0x100000000'
+refuses osd 'ctm 1 16 1 0x10000 2 3'
+refuses osd 'ctm 1 16 1 2 0x10000 3'
+refuses osd 'ctm 1 16 1 2 3 32'
 : >script
 if record stm 2>said; then exit 1; fi
 grep -q 'no event' said

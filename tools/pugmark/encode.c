@@ -104,11 +104,6 @@ static bool take_payload(const char *text, uint8_t *bytes, unsigned *size)
     return *text == 0 && *size > 0;
 }
 
-static bool fits(uint64_t number, unsigned bits)
-{
-    return bits >= 64 || number >> bits == 0;
-}
-
 static bool put_packet(struct wrapper *wrapper, const struct rec_words *words)
 {
     uint64_t source, type, time;
@@ -119,8 +114,9 @@ static bool put_packet(struct wrapper *wrapper, const struct rec_words *words)
            rec_words_number(words->at[2], UINT32_MAX, &type) &&
            take_payload(words->at[3], payload, &size) &&
            rec_words_named(words, "time", UINT64_MAX, 0, &time) &&
-           fits(source, wrapper->to.src_bits) && fits(time, 8 * wrapper->to.timestamp_bytes) &&
-           fits(type, rec_type_bits(&wrapper->to, (uint16_t)source)) &&
+           rec_number_fits(source, wrapper->to.src_bits) &&
+           rec_number_fits(time, 8 * wrapper->to.timestamp_bytes) &&
+           rec_number_fits(type, rec_type_bits(&wrapper->to, (uint16_t)source)) &&
            rec_encapsulate(&wrapper->to, (uint16_t)source, (unsigned)type, timed ? &time : NULL,
                            payload, size);
 }
