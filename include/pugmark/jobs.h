@@ -95,7 +95,10 @@ struct pug_parts {
      * to where this holds, at least one byte. Called on any thread; offsets alone may decide.
      */
     bool (*shows)(void *context, uint64_t at, uint64_t *end);
-    uint64_t spare[4]; /**< zero */
+    /** With watch(): nobody looks at the whole time that a packet tells (`now`), which threads do
+     *  not know at once. */
+    bool untimed;
+    uint64_t spare[3]; /**< zero */
 };
 
 /** Who takes what several threads decode. */

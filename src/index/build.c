@@ -39,6 +39,18 @@ static void gather_old(struct making *making)
             making->values.given_up |= UINT32_C(1) << kind;
 }
 
+/** The last times that the old index knows, of those blocks that stay. */
+static void keep_times(struct making *making)
+{
+    const struct pug_tree *tree = making->job.tree;
+    const struct pug_index_file_summary *summaries = making->summaries.items;
+    for (size_t n = 0; n < making->summaries.count; n++)
+        for (size_t i = 0; i < tree->source_count; i++)
+            if (summaries[n].kind == PUG_MARK_TIMESTAMP && !summaries[n].nobody &&
+                summaries[n].source == pug_source_id(tree->sources[i]))
+                making->times[i] = summaries[n].last;
+}
+
 /** With quirks, what comes may depend on more than a state. */
 static unsigned thread_count(const struct pug_tree *tree, const struct pug_index_options *options)
 {
@@ -95,7 +107,10 @@ static void gather_yield(struct making *making, const struct yield *yield)
             note_behind(making, &behind[i]);
 }
 
-/** Where there are too many ids, the first ones are counted: one thread has to read it all. */
+/**
+ * Where there are too many ids, the first ones are counted, and times may be sent with more bits
+ * all at once: one thread has to read it all.
+ */
 static bool has_to_renumber(const struct making *making)
 {
     return making->crowded && (making->threads > 1 || making->kept > 0);
@@ -248,7 +263,9 @@ static void read_marks(struct making *making, struct pug_tree *tree, struct pug_
                          ? calloc((size_t)making->job.blocks + 1, sizeof(*making->blocks))
                          : NULL;
     making->states = calloc(1 + tree->source_count, sizeof(*making->states));
-    making->failed = !making->blocks || !making->states;
+    making->times = calloc(1 + tree->source_count, sizeof(*making->times));
+    making->failed = !making->blocks || !making->states || !making->times;
+    making->job.times = making->times;
     if (making->failed)
         return;
     if (h->from > 0) /* states of a tree that does not know what was before are none */
@@ -256,6 +273,7 @@ static void read_marks(struct making *making, struct pug_tree *tree, struct pug_
     if (making->kept > 0)
         memcpy(making->blocks, making->old->blocks, making->kept * sizeof(*making->blocks));
     gather_old(making);
+    keep_times(making);
     making->failed |= !pug_index_collect(&making->job, making->threads);
     h->indexed = making->at;
     h->blocks = h->indexed / h->block + (h->indexed % h->block != 0);
@@ -292,6 +310,7 @@ static void clear(struct making *making)
     free(making->all_marks.items);
     free(making->blocks);
     free(making->states);
+    free(making->times);
     free(making->sources);
 }
 

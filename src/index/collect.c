@@ -32,6 +32,24 @@ static void note_states(const struct pug_tree *tree, const struct pug_jobs_block
                 pug_tree_loss_of(tree, i) == PUG_TREE_LOSS ? PUG_INDEX_STATE_LOST : 0;
 }
 
+/** `ends`: the block was read. A source that was not heard has its clock from elsewhere, if any. */
+static void note_clocks(const struct pug_tree *tree, struct yield *yield, bool ends)
+{
+    for (size_t i = 0; i < tree->source_count; i++) {
+        struct clock *clock = &yield->clocks[i];
+        const bool heard = tree->sources[i]->touched;
+        uint64_t time;
+        const unsigned bits = pug_source_clock(tree->sources[i], &time);
+        if (ends) {
+            clock->end = time;
+            clock->end_bits = heard ? bits : 0;
+        } else {
+            clock->begin = time;
+            clock->begin_bits = heard ? bits : 64;
+        }
+    }
+}
+
 /** How many parts of a block are read one after the other. */
 static uint64_t part_count(uint64_t block)
 {
@@ -67,7 +85,9 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     collector->yield = yield;
     pug_index_begin_block(collector, hand->tree, yield->block, yield->block * job->block);
     pug_index_forget_seen(collector);
+    note_clocks(hand->tree, yield, false);
     feed_parts(job, hand, end, block);
+    note_clocks(hand->tree, yield, true);
     pug_index_close_block(collector);
     yield->at = block->at;
     if (!job->elements && block->at > collector->at)
@@ -111,10 +131,53 @@ static bool share_reach(struct job *job)
     return yield || peers->number == 0;
 }
 
+/* ---- times ---- */
+
+static void shift_times(struct yield *yield, uint16_t id, uint64_t more)
+{
+    struct pug_index_file_summary *summaries = yield->summaries.items;
+    struct pug_index_file_mark *marks = yield->marks.items;
+    for (size_t i = 0; i < yield->summaries.count; i++) {
+        struct pug_index_file_summary *s = &summaries[i];
+        if (s->kind != PUG_MARK_TIMESTAMP || s->source != id || s->nobody)
+            continue;
+        s->first += more;
+        s->last += more;
+        s->least += more;
+        s->greatest += more;
+        s->sum += more * s->count;
+    }
+    for (size_t i = 0; i < yield->marks.count; i++)
+        if (marks[i].kind == PUG_MARK_TIMESTAMP && marks[i].source == id && !marks[i].nobody)
+            marks[i].value += more;
+}
+
+/**
+ * A thread that began behind the first wrap of a clock knows its lower bits alone: its times are
+ * less than the true ones, always by as much, while they are sent with as many bits.
+ */
+static void settle_times(const struct job *job, struct yield *yield)
+{
+    for (size_t i = 0; i < job->tree->source_count; i++) {
+        const struct clock *clock = &yield->clocks[i];
+        const uint64_t mask = pug_clock_mask(clock->begin_bits);
+        const uint64_t begin = job->times[i] + ((clock->begin - job->times[i]) & mask);
+        const uint64_t more = clock->begin_bits < 64 ? begin - clock->begin : 0;
+        if (clock->end_bits == 0)
+            continue;
+        yield->crowded |= more > 0 && clock->end_bits != clock->begin_bits;
+        if (more > 0)
+            shift_times(yield, pug_source_id(job->tree->sources[i]), more);
+        job->times[i] = clock->end + more;
+    }
+}
+
 static bool take_block(void *context, struct pug_jobs_block *block)
 {
     struct job *job = context;
-    const struct yield *yield = block->product;
+    struct yield *yield = block->product;
+    if (!job->elements)
+        settle_times(job, yield);
     job->at = yield->at;
     job->crowded |= yield->crowded;
     const bool more = job->take(job->take_context, block->product);

@@ -23,16 +23,23 @@ struct behind {
     uint64_t reading; /* the block that was read; of the end of trace: behind the last one */
 };
 
+/** The clock of a source's reader where a block begins and ends (pug_protocol.reader_clock()). */
+struct clock {
+    uint64_t begin, end;
+    uint32_t begin_bits, end_bits; /* 64: the time is whole; end: 0: it was not heard yet */
+};
+
 /** What reading a block, or a part of it, gave, wherever it belongs. */
 struct yield {
     uint64_t block;
     struct records summaries, marks, behind, values;
     uint64_t at;    /* how far the capture was read */
     uint32_t bytes; /* hash of the block's; 0: it is not known, or not asked for */
-    bool crowded;   /* there were more ids than sources are counted */
+    bool crowded;   /* there were more ids than sources are counted; or times are not clear */
     bool has_states;
-    uint64_t states[]; /* behind it: pug_index_state_hashes(); 0: it is what it was before; or
-                          PUG_INDEX_STATE_LOST */
+    struct clock *clocks; /* of each source, behind `states` */
+    uint64_t states[];    /* behind it: pug_index_state_hashes(); 0: it is what it was before; or
+                             PUG_INDEX_STATE_LOST */
 };
 
 /** Of what the block with this number gives; NULL: no memory. */
@@ -62,7 +69,8 @@ struct job {
     bool (*take)(void *context, const struct yield *yield);
     void *take_context;
     uint64_t at;             /* how far what was taken came */
-    bool crowded;            /* there were too many ids in it */
+    uint64_t *times;         /* of each source the last one in it, whole */
+    bool crowded;            /* there was what one thread alone can read */
     struct pug_peers *peers; /* processes that read it together, or NULL */
 };
 

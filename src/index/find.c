@@ -124,28 +124,16 @@ static bool is_of_frames(const struct pug_index_file_summary *summary)
     return summary->kind == PUG_MARK_SYNC && summary->nobody;
 }
 
-/** What is to be done to values: some of their bits are others, or they are more by so much. */
-struct shift {
-    uint64_t other_bits, more;
-};
-
-static uint64_t shifted(uint64_t value, const struct shift *shift)
+static uint32_t hash_of(const struct reading *reading)
 {
-    return (value ^ shift->other_bits) + shift->more;
-}
-
-/** Have the marks the summary's hash, with such values? Then these are theirs. */
-static bool have_hash(struct reading *reading, const struct pug_index_file_summary *summary,
-                      const struct shift *shift)
-{
+    uint64_t before = reading->marks[0].value;
     uint32_t hash = 0;
-    for (size_t i = 0; i < reading->count; i++)
-        hash += pug_index_mark_hash(reading->marks[i].at, shifted(reading->marks[i].value, shift));
-    if (hash != summary->hash)
-        return false;
-    for (size_t i = 0; i < reading->count; i++)
-        reading->marks[i].value = shifted(reading->marks[i].value, shift);
-    return true;
+    for (size_t i = 0; i < reading->count; i++) {
+        const struct pug_index_file_mark *mark = &reading->marks[i];
+        hash += pug_index_mark_hash(reading->kind, mark->at, mark->value, before);
+        before = mark->value;
+    }
+    return hash;
 }
 
 /**
@@ -155,14 +143,14 @@ static bool have_hash(struct reading *reading, const struct pug_index_file_summa
 static bool is_proved(struct reading *reading, const struct pug_index_file_summary *summary)
 {
     if (reading->count == 0 || reading->count != summary->count ||
-        reading->marks[0].at != reading->start + summary->first_at)
+        reading->marks[0].at != reading->start + summary->first_at ||
+        hash_of(reading) != summary->hash)
         return false;
-    const uint64_t first = reading->marks[0].value;
-    const struct shift compressed = {.other_bits = first ^ summary->first},
-                       wrapped = {.more = summary->first - first};
-    if (reading->kind != PUG_MARK_TIMESTAMP)
-        return have_hash(reading, summary, &(struct shift){0});
-    return have_hash(reading, summary, &compressed) || have_hash(reading, summary, &wrapped);
+    const uint64_t more =
+        reading->kind == PUG_MARK_TIMESTAMP ? summary->first - reading->marks[0].value : 0;
+    for (size_t i = 0; i < reading->count; i++)
+        reading->marks[i].value += more;
+    return true;
 }
 
 /** Read to the block's end, and on until there are as many marks as there must be. */

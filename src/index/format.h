@@ -8,7 +8,7 @@
 #include <assert.h>
 
 #define PUG_INDEX_MAGIC   "PUGINDEX"
-#define PUG_INDEX_VERSION 5u
+#define PUG_INDEX_VERSION 6u
 /* The checksum covers everything behind itself. */
 #define PUG_INDEX_CHECKED offsetof(struct pug_index_file_header, file_size)
 /* Blocks are made of whole frames of every kind, so that reading can start at each. */
@@ -174,10 +174,16 @@ bool pug_index_holds(const struct pug_index *index, const uint8_t *bytes, uint64
 /** The running hash of bytes, as words. */
 uint64_t pug_index_hash_bytes(uint64_t hash, const void *bytes, size_t size);
 
-/** What a mark adds to the sum that is the hash of a block's marks. */
-static inline uint32_t pug_index_mark_hash(uint64_t at, uint64_t value)
+/**
+ * What a mark adds to the sum that is the hash of a block's marks. Of times the difference to the
+ * one before counts (`before`; of the first one in a block itself): who reads from the middle on
+ * may not know their upper bits.
+ */
+static inline uint32_t pug_index_mark_hash(enum pug_mark_kind kind, uint64_t at, uint64_t value,
+                                           uint64_t before)
 {
-    uint64_t mixed = pug_index_mix(at * UINT64_C(0xC2B2AE3D27D4EB4F), value);
+    const uint64_t counts = kind == PUG_MARK_TIMESTAMP ? value - before : value;
+    uint64_t mixed = pug_index_mix(at * UINT64_C(0xC2B2AE3D27D4EB4F), counts);
     return (uint32_t)(mixed >> 32);
 }
 

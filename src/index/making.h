@@ -17,6 +17,7 @@ struct making {
     uint64_t at;    /* how far it has come */
     struct pug_index_file_block *blocks;
     uint64_t *states; /* the last known of the transport and of each source, hashed */
+    uint64_t *times;  /* the last one of each source, in what is kept or was read */
     struct records summaries, all_marks;
     struct pug_index_value_table values;
     struct pug_index_file_source *sources;

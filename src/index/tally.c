@@ -69,9 +69,11 @@ static inline struct tally *tally_at(struct source *source, enum pug_mark_kind k
         if (at / size >= source->collector->job->blocks)
             return NULL;
         close_tally(source, kind);
-        *tally = (struct tally){.start = at - at % size,
+        const uint64_t start = at - at % size, last = tally->start == start ? tally->last : value;
+        *tally = (struct tally){.start = start,
                                 .first_at = (uint32_t)(at % size),
                                 .first = value,
+                                .last = last,
                                 .least = value,
                                 .greatest = value};
     }
@@ -139,18 +141,20 @@ void pug_index_forget_seen(struct collector *collector)
 static uint32_t tally_up(struct tally *tally, uint64_t size, const struct pug_placed_mark *marks,
                          uint32_t count)
 {
-    uint64_t least = tally->least, greatest = tally->greatest, sum = tally->sum;
+    const enum pug_mark_kind kind = (enum pug_mark_kind)marks->kind;
+    uint64_t least = tally->least, greatest = tally->greatest, sum = tally->sum, last = tally->last;
     uint32_t hash = tally->hash, n = 0;
     do {
         const uint64_t value = marks[n].value;
         least = value < least ? value : least;
         greatest = value > greatest ? value : greatest;
-        hash += pug_index_mark_hash(marks[n].index, value);
+        hash += pug_index_mark_hash(kind, marks[n].index, value, last);
         sum += value;
+        last = value;
         n++;
     } while (n < count && marks[n].kind == marks->kind && marks[n].index - tally->start < size);
     tally->count += n;
-    tally->last = marks[n - 1].value;
+    tally->last = last;
     tally->last_at = (uint32_t)(marks[n - 1].index - tally->start);
     tally->least = least;
     tally->greatest = greatest;
@@ -214,6 +218,8 @@ static struct source *new_source(struct collector *collector, uint32_t seat)
         source->full |= collector->job->full_ids[i] == id;
     source->list =
         (struct pug_mark_list){.marks = source->marks, .room = PUG_INDEX_LIST, .full = on_list};
+    for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
+        source->tallies[kind].start = UINT64_MAX; /* of no block */
     collector->sources[collector->source_count++] = source;
     collector->numbers[seat] = (uint16_t)collector->source_count;
     return source;

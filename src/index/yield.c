@@ -33,10 +33,13 @@ void pug_index_yield_free(struct yield *yield)
 
 struct yield *pug_index_yield_new(const struct pug_tree *tree, uint64_t block)
 {
-    struct yield *yield = calloc(1, sizeof(*yield) + (1 + tree->source_count) * sizeof(uint64_t));
+    const size_t sources = tree->source_count;
+    struct yield *yield = calloc(1, sizeof(*yield) + (1 + sources) * sizeof(*yield->states) +
+                                        sources * sizeof(*yield->clocks));
     if (!yield)
         return NULL;
     yield->block = block;
+    yield->clocks = (struct clock *)(void *)(yield->states + 1 + sources);
     yield->summaries.size = sizeof(struct pug_index_file_summary);
     yield->marks.size = sizeof(struct pug_index_file_mark);
     yield->behind.size = sizeof(struct behind);
@@ -63,6 +66,13 @@ static bool unpack_records(struct records *records, struct pug_bytes *bytes)
     return records->items != NULL;
 }
 
+static void take_words(void *to, size_t size, struct pug_bytes *bytes)
+{
+    const uint8_t *at = pug_bytes_take(bytes, size);
+    if (at)
+        memcpy(to, at, size);
+}
+
 static void pack_yield(void *context, const void *product, struct pug_state *to)
 {
     const struct job *job = context;
@@ -73,6 +83,7 @@ static void pack_yield(void *context, const void *product, struct pug_state *to)
     pug_state_number(to, yield->crowded);
     pug_state_number(to, yield->has_states);
     pug_state_put(to, yield->states, (1 + job->tree->source_count) * sizeof(*yield->states));
+    pug_state_put(to, yield->clocks, job->tree->source_count * sizeof(*yield->clocks));
     pack_records(&yield->summaries, to);
     pack_records(&yield->marks, to);
     pack_records(&yield->behind, to);
@@ -82,7 +93,7 @@ static void pack_yield(void *context, const void *product, struct pug_state *to)
 static void *unpack_yield(void *context, const uint8_t *from, size_t size)
 {
     const struct job *job = context;
-    const size_t states = (1 + job->tree->source_count) * sizeof(uint64_t);
+    const size_t sources = job->tree->source_count;
     struct pug_bytes bytes = pug_bytes_of(from, size);
     struct yield *yield = pug_index_yield_new(job->tree, pug_bytes_take_64(&bytes));
     if (!yield)
@@ -91,9 +102,8 @@ static void *unpack_yield(void *context, const uint8_t *from, size_t size)
     yield->bytes = (uint32_t)pug_bytes_take_64(&bytes);
     yield->crowded = pug_bytes_take_64(&bytes);
     yield->has_states = pug_bytes_take_64(&bytes);
-    const uint8_t *at = pug_bytes_take(&bytes, states);
-    if (at)
-        memcpy(yield->states, at, states);
+    take_words(yield->states, (1 + sources) * sizeof(*yield->states), &bytes);
+    take_words(yield->clocks, sources * sizeof(*yield->clocks), &bytes);
     if (unpack_records(&yield->summaries, &bytes) && unpack_records(&yield->marks, &bytes) &&
         unpack_records(&yield->behind, &bytes) && unpack_records(&yield->values, &bytes))
         return yield;

@@ -108,8 +108,11 @@ static bool open_hand(void *context, struct pug_jobs_hand *hand)
         pug_tree_on_elements(hand->tree, on_elements, desk);
     const struct pug_parts *parts = decoding->parts;
     const bool good = !parts->watch || parts->watch(parts->context, hand->number, hand->tree);
-    for (size_t i = 0; i < hand->tree->source_count && !hand->alone; i++)
-        hand->tree->sources[i]->stage.unwatched = !hand->tree->sources[i]->stage.monitored;
+    for (size_t i = 0; i < hand->tree->source_count && !hand->alone; i++) {
+        struct pug_source *source = hand->tree->sources[i];
+        source->stage.unwatched = !source->stage.monitored;
+        source->untimed = !source->decoder && (source->stage.unwatched || parts->untimed);
+    }
     return good;
 }
 

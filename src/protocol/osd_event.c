@@ -403,6 +403,13 @@ static void put_words(const uint16_t *words, size_t count, struct pug_state *sta
     }
 }
 
+unsigned pug_osd_reader_clock(const void *data, uint64_t *time)
+{
+    const struct osd_reader *reader = data;
+    *time = reader->now;
+    return 32;
+}
+
 void pug_osd_reader_state(const void *data, struct pug_state *state)
 {
     const struct osd_reader *reader = data;
@@ -410,7 +417,6 @@ void pug_osd_reader_state(const void *data, struct pug_state *state)
     pug_state_number(state, reader->asked.count);
     put_words(reader->asked.registers, reader->asked.count, state);
     pug_state_number(state, reader->asked.more);
-    pug_state_number(state, reader->now);
     pug_state_number(state, reader->piece_count);
     if (reader->piece_count == 0)
         return;

@@ -48,6 +48,7 @@ void pug_osd_reader_reset(void *reader);
 
 /** What the packets to come depend on (state.h). */
 void pug_osd_reader_state(const void *reader, struct pug_state *state);
+unsigned pug_osd_reader_clock(const void *reader, uint64_t *time);
 
 /** What is not an event, in words; false for events. */
 struct pug_text;

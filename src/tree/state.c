@@ -17,6 +17,24 @@ static void put_blank(const struct pug_element *blank, struct pug_state *state)
     pug_state_number(state, blank->isa);
 }
 
+unsigned pug_source_clock(const struct pug_source *source, uint64_t *time)
+{
+    *time = 0;
+    return source->protocol->reader_clock ? source->protocol->reader_clock(source->reader, time)
+                                          : 64;
+}
+
+/** Marks have whole times, but who reads them knows by how much they differ (index/collect.c). */
+static void put_clock(const struct pug_source *source, struct pug_state *state)
+{
+    uint64_t time;
+    const unsigned bits = pug_source_clock(source, &time);
+    if (!source->protocol->reader_clock || source->untimed)
+        return;
+    pug_state_number(state, bits);
+    pug_state_number(state, source->stage.marks ? time & pug_clock_mask(bits) : time);
+}
+
 static bool put_source(const struct pug_source *source, struct pug_state *state)
 {
     const struct pug_protocol *protocol = source->protocol;
@@ -25,6 +43,7 @@ static bool put_source(const struct pug_source *source, struct pug_state *state)
         source->end_asked || source->end_phase != PUG_END_READ)
         return false;
     protocol->reader_state(source->reader, state);
+    put_clock(source, state);
     if (!source->decoder || source->stage.marks)
         return true;
     if (!protocol->decoder_state)

@@ -48,6 +48,8 @@ struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug
     source->stage.encapsulation_context = tree->encapsulation_context;
     pug_source_count(source);
     source->stage.marks = other->stage.marks;
+    source->stage.unwatched = other->stage.unwatched;
+    source->untimed = other->untimed;
     pug_source_monitor(source, other->monitor, other->monitor_context);
     if (source->stage.code) {
         source->stage.code->config.batch = &tree->batch;

@@ -24,6 +24,7 @@ struct pug_source {
     bool touched;   /* it got something since it was made or renewed */
     bool heard;     /* nothing of it was lost before this tree began to read: another tree, from
                        which it is, knows that, or it is what is assumed */
+    bool untimed;   /* nobody looks at the whole times of its packets */
     uint64_t shown; /* up to here its runs were shown, though it has not taken all yet; or 0 */
     bool hide_bad_from_sink, hide_bad_from_monitor;
     enum pug_end_phase end_phase;
@@ -242,6 +243,13 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
  */
 enum pug_response pug_source_run_turns(struct pug_source *source, struct pug_span *span,
                                        enum pug_response *worst);
+/** What pug_protocol.reader_clock() answers; 64 without one. */
+unsigned pug_source_clock(const struct pug_source *source, uint64_t *time);
+/** Its bits. */
+static inline uint64_t pug_clock_mask(unsigned bits)
+{
+    return UINT64_MAX >> (64 - bits);
+}
 /** The packets of a span for their marks. */
 void pug_source_take_marks(struct pug_source *source, struct pug_span *span);
 /** Those that the reader has left at the end of trace. */

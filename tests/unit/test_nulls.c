@@ -305,7 +305,7 @@ static void a_consumer_without_a_function_is_refused(void **state)
 {
     (void)state;
     const struct pug_parts parts = {NULL, begin_part, take_elements, take_part, drop_part, NULL,
-                                    NULL, NULL,       NULL,          NULL,      {0}};
+                                    NULL, NULL,       NULL,          NULL,      false,     {0}};
     struct pug_parts without[5] = {parts, parts, parts, parts, parts};
     struct pug_jobs_result result;
     struct pug_tree *tree;

@@ -156,7 +156,8 @@ const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struc
                                           .shows = shows_ranges,
                                           .passage = inner->passage ? set_passage : NULL,
                                           .travel = travel_of(inner),
-                                          .watch = inner->watch ? watch : NULL};
+                                          .watch = inner->watch ? watch : NULL,
+                                          .untimed = inner->untimed};
     return &diagnosis->parts;
 }
 

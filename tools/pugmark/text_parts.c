@@ -161,7 +161,8 @@ struct pug_parts text_parts(struct text_printer *printer)
                               .drop = drop,
                               .passage = set_passage,
                               .travel = &travel,
-                              .watch = printer->watch ? watch : NULL};
+                              .watch = printer->watch ? watch : NULL,
+                              .untimed = true}; /* words have times as packets do */
 }
 
 static void print_situated(void *context, const struct pug_situation *situation,

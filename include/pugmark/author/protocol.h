@@ -344,8 +344,7 @@ struct pug_protocol {
     /**
      * What the packet is for an index, besides PUG_MARK_SYNC, which its flags tell; how many marks
      * were written. Optional. Values that need more than the packet and the configuration to be
-     * whole (differences) are no marks: times that are sent so, or in part, a reader makes whole,
-     * and its state has what it needs for that.
+     * whole (differences) are no marks: times that are sent so, or in part, a reader makes whole.
      */
     size_t (*packet_marks)(const void *config, const void *packet,
                            struct pug_mark marks[PUG_MARK_LIMIT]);
@@ -357,6 +356,14 @@ struct pug_protocol {
      */
     void (*reader_state)(const void *reader, struct pug_state *state);
     void (*decoder_state)(const void *decoder, struct pug_state *state); /**< the same */
+    /**
+     * Optional, of a reader that makes times whole: *time is the last one that it told, or 0. The
+     * answer is how many of its lowest bits the next one goes by, from 1 on: what is above them
+     * goes over into that, however much it is; 64: all. Where it changes the next time may go by
+     * others. Both are part of the reader's state, which is left to the tree: who looks at no times
+     * need not know what is above.
+     */
+    unsigned (*reader_clock)(const void *reader, uint64_t *time);
 
     /**
      * Optional: the stage's options have changed, between two operations. PUG_ERR_MEM: they are put

@@ -142,6 +142,7 @@ bool pug_etrace_read(void *reader, struct pug_span *span, struct pug_packet *pac
 bool pug_etrace_read_end(void *reader, struct pug_packet *packet);
 void pug_etrace_reader_reset(void *reader);
 void pug_etrace_reader_state(const void *reader, struct pug_state *state);
+unsigned pug_etrace_reader_clock(const void *reader, uint64_t *time);
 
 /* Payload to packet; all but the wrapping's fields. `options` are updated by support packets. The
  * answer is how many bits all its fields have: a payload may be shortened, or filled up. */

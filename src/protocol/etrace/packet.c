@@ -250,6 +250,7 @@ void pug_etrace_reader_reset(void *data)
     reader->options = reader->config->options;
     reader->unknown_mode = false;
     reader->time_known = false;
+    reader->time_bits = 0;
     reader->now = 0;
     memset(reader->request_sizes, 0, sizeof(reader->request_sizes));
     if (reader->unwrap)
@@ -479,6 +480,13 @@ bool pug_etrace_read_end(void *data, struct pug_packet *packet)
     return unwrap(reader, packet);
 }
 
+unsigned pug_etrace_reader_clock(const void *data, uint64_t *time)
+{
+    const struct pug_etrace_reader *reader = data;
+    *time = reader->now;
+    return reader->time_known ? reader->time_bits : 64;
+}
+
 /** The packet is made anew each time. */
 void pug_etrace_reader_state(const void *data, struct pug_state *state)
 {
@@ -486,7 +494,6 @@ void pug_etrace_reader_state(const void *data, struct pug_state *state)
     pug_etrace_write_options(&reader->options, state);
     pug_state_number(state, reader->unknown_mode);
     pug_state_number(state, reader->time_known);
-    pug_state_number(state, reader->now);
     pug_state_put(state, reader->request_sizes, sizeof(reader->request_sizes));
     pug_state_number(state, reader->unwrap != NULL);
     if (!reader->unwrap) {

@@ -81,4 +81,5 @@ const struct pug_protocol pug_protocol_etrace = {
     .packet_marks = pug_etrace_marks,
     .reader_state = pug_etrace_reader_state,
     .decoder_state = pug_etrace_decoder_state,
+    .reader_clock = pug_etrace_reader_clock,
 };

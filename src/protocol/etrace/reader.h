@@ -14,6 +14,7 @@ struct pug_etrace_reader {
     uint8_t request_sizes[PUG_ETRACE_LRIDS];
     bool unknown_mode; /**< an encoder mode that is not branch trace */
     bool time_known;
+    uint8_t time_bits;         /**< that a time was sent with, at most */
     uint64_t now;              /**< the last time that a packet told */
     struct pug_unwrap *unwrap; /**< where the transport knows no packets */
     struct pug_etrace_packet packet;
@@ -93,6 +94,7 @@ static inline uint64_t pug_etrace_take_stamp(struct pug_etrace_reader *reader, u
     else
         reader->now += (stamp - reader->now) & ((UINT64_C(1) << bits) - 1);
     reader->time_known = true;
+    reader->time_bits = bits > reader->time_bits ? (uint8_t)bits : reader->time_bits;
     return reader->now;
 }
 

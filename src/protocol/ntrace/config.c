@@ -283,5 +283,6 @@ const struct pug_protocol pug_protocol_ntrace = {
     .packet_name = pug_ntrace_packet_name,
     .packet_marks = pug_ntrace_marks,
     .reader_state = pug_ntrace_reader_state,
+    .reader_clock = pug_ntrace_reader_clock,
     .decoder_state = pug_ntrace_decoder_state,
 };

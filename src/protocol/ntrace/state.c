@@ -14,13 +14,20 @@ void pug_ntrace_reader_state(const void *data, struct pug_state *state)
     pug_state_number(state, reader->src_locked);
     pug_state_number(state, reader->src_locked ? reader->src : 0u);
     pug_state_number(state, reader->time_known);
-    pug_state_number(state, reader->now);
     if (!inside)
         return;
     pug_state_number(state, reader->first);
     pug_state_number(state, reader->index);
     pug_state_number(state, reader->kept);
     pug_state_put(state, reader->raw, reader->kept);
+}
+
+/** Differences are added to it, whatever its width. */
+unsigned pug_ntrace_reader_clock(const void *data, uint64_t *time)
+{
+    const struct pug_ntrace_reader *reader = data;
+    *time = reader->now;
+    return reader->config->ts_width ? reader->config->ts_width : 64;
 }
 
 /**

@@ -58,5 +58,6 @@ const struct pug_protocol pug_protocol_osd_ctm = {
     .packet_name = pug_osd_packet_name,
     .packet_marks = pug_osd_marks,
     .reader_state = pug_osd_reader_state,
+    .reader_clock = pug_osd_reader_clock,
     .decoder_state = pug_osd_ctm_decoder_state,
 };

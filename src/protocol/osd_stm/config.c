@@ -53,5 +53,6 @@ const struct pug_protocol pug_protocol_osd_stm = {
     .packet_name = pug_osd_packet_name,
     .packet_marks = pug_osd_marks,
     .reader_state = pug_osd_reader_state,
+    .reader_clock = pug_osd_reader_clock,
     .decoder_state = pug_osd_stm_decoder_state,
 };
