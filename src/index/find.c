@@ -502,6 +502,22 @@ static enum pug_status search_on(struct search *search)
 }
 
 /**
+ * Blocks in their order, the last one first asked. What is in a block that is another one does not
+ * matter where a later one has the answer, and no answer of an earlier one holds.
+ */
+static enum pug_status search_part(struct search *search, uint64_t first, uint64_t end)
+{
+    enum pug_status status = PUG_OK;
+    for (uint64_t block = first; block < end; block++) {
+        const enum pug_status searched = search_block(search, block);
+        search->found &= searched == PUG_OK;
+        if (searched != PUG_OK || search->found)
+            status = searched;
+    }
+    return status;
+}
+
+/**
  * Each time twice as many blocks, and these in their order: where synchronisation is rare they are
  * read in one go.
  */
@@ -513,8 +529,7 @@ static enum pug_status search_back(struct search *search)
     enum pug_status status = PUG_OK;
     for (uint64_t count = 1; end > 0 && !search->found && status == PUG_OK; count *= 2) {
         const uint64_t first = end > count ? end - count : 0;
-        for (uint64_t block = first; block < end && status == PUG_OK; block++)
-            status = search_block(search, block);
+        status = search_part(search, first, end);
         end = first;
     }
     return status;

@@ -536,6 +536,14 @@ static void sees_what_changed(void **state)
     query.from = at / 1024 * 1024 + 1024;
     assert_int_equal(pug_index_find(index, tree, capture.bytes, capture.size, &query, &mark),
                      PUG_OK);
+    query.backwards = true;
+    assert_int_equal(pug_index_find(index, tree, capture.bytes, capture.size, &query, &mark),
+                     PUG_ERR_INDEX_FOREIGN);
+    query.from += 1024; /* what has the answer is whole */
+    assert_int_equal(pug_index_find(index, tree, capture.bytes, capture.size, &query, &mark),
+                     PUG_OK);
+    assert_true(mark.at >= query.from - 1024 && mark.at < query.from);
+    query.backwards = false;
     capture.bytes[at - 1] ^= 1;
     query.from = at;
     assert_int_equal(pug_index_find(index, tree, capture.bytes, capture.size, &query, &mark),
