@@ -232,7 +232,8 @@ bool pug_index_has_states(const struct pug_index *index, const struct pug_tree *
  * A copy of a tree that has read the capture up to a block boundary, as far before `before` as it
  * must be, and is in the very state of one that read all of it. It borrows from that tree, and has
  * no log. `elements`: the tree decodes, and the index must have the decoders' states. False: start
- * at the beginning; *reached is NULL. The caller frees the copy; *at is where it goes on.
+ * at the beginning; *reached is NULL. The caller frees the copy; *at is where it goes on. Without
+ * `elements` the whole times of packets may lack bits that are above those sent.
  */
 bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
                      const uint8_t *bytes, uint64_t size, bool elements, uint64_t before,
