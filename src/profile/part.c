@@ -191,10 +191,11 @@ static inline void note(struct profile_part *part, const struct pug_element *ele
 {
     if (element->type == PUG_ELEM_INSTR_RANGE) /* most are */
         return;
-    const bool overflow =
+    const bool lost =
         (element->type == PUG_ELEM_TRACE_ON && element->reason == PUG_TRACE_ON_OVERFLOW) ||
-        (element->type == PUG_ELEM_NO_SYNC && element->reason == PUG_UNSYNC_OVERFLOW);
-    part->notes[PUG_NOTE_LOST] += overflow;
+        (element->type == PUG_ELEM_NO_SYNC &&
+         (element->reason == PUG_UNSYNC_OVERFLOW || element->reason == PUG_UNSYNC_DISCARD));
+    part->notes[PUG_NOTE_LOST] += lost;
     if (element->type == PUG_ELEM_NO_SYNC)
         part->notes[PUG_NOTE_BAD] +=
             element->reason == PUG_UNSYNC_BAD_PACKET || element->reason == PUG_UNSYNC_BAD_IMAGE;

@@ -16,8 +16,14 @@ struct stack_task {
     uint32_t buffer; /* of a source; of a thread where it was seen last */
     uint16_t source;
     uint32_t number; /* the profile's */
+};
+
+/** A source's time: who runs on a processor by turns shares it. */
+struct stack_clock {
+    uint32_t buffer;
+    uint16_t source;
+    bool known; /* there was a timestamp, and no trace is missing since */
     uint64_t timestamp;
-    bool has_timestamp;
 };
 
 /**
@@ -37,9 +43,10 @@ struct profile_stacks {
     struct profile_objects *objects;
     struct pug_calls *calls;
     struct profile_loops *loops;
-    struct profile_trail trail; /* its status is that of all of this */
-    struct profile_table tasks; /* struct stack_task */
-    uint32_t task;              /* the last one */
+    struct profile_trail trail;  /* its status is that of all of this */
+    struct profile_table tasks;  /* struct stack_task */
+    struct profile_table clocks; /* struct stack_clock */
+    uint32_t task, clock;        /* the last ones */
     struct profile_frames frames;
     struct here here;
     uint64_t events; /* how often frames changed */
@@ -54,6 +61,11 @@ static const struct pug_situation *situation_of(const struct profile_stacks *sta
 static struct stack_task *task_at(const struct profile_stacks *stacks, uint32_t number)
 {
     return pug_profile_item(&stacks->tasks, number);
+}
+
+static struct stack_clock *clock_at(const struct profile_stacks *stacks, uint32_t number)
+{
+    return pug_profile_item(&stacks->clocks, number);
 }
 
 /* ---- what the calls ask and tell ---- */
@@ -168,19 +180,59 @@ static void add_cost(struct profile_stacks *stacks, const struct pug_call_frame 
     kept->time = pug_profile_sum(kept->time, time);
 }
 
-/* Time goes to who was on top when it passed; in nanoseconds where the capture knows the clock. */
-static void take_time(struct profile_stacks *stacks, struct stack_task *task,
-                      const struct pug_call_frame *frame, uint64_t timestamp)
+static uint64_t hash_clock(const void *item)
 {
+    const struct stack_clock *clock = item;
+    return pug_hash_mix(pug_hash_mix(0, clock->buffer), clock->source);
+}
+
+static bool same_clock(const void *left, const void *right)
+{
+    const struct stack_clock *a = left, *b = right;
+    return a->buffer == b->buffer && a->source == b->source;
+}
+
+/* The clock of the source that speaks; NULL: no memory. */
+static struct stack_clock *find_clock(struct profile_stacks *stacks)
+{
+    const struct pug_situation *situation = situation_of(stacks);
+    const struct stack_clock clock = {.buffer = situation->buffer, .source = situation->source};
+    if (stacks->clocks.count > 0 && same_clock(clock_at(stacks, stacks->clock), &clock))
+        return clock_at(stacks, stacks->clock);
+    uint32_t number;
+    bool is_new;
+    const enum pug_status status = pug_profile_table_add(&stacks->clocks, &clock, &number, &is_new);
+    fail(stacks, status);
+    if (status != PUG_OK)
+        return NULL;
+    stacks->clock = number;
+    return clock_at(stacks, number);
+}
+
+/* Nobody knows who used the time while nothing was traced. */
+static void stop_time(struct profile_stacks *stacks)
+{
+    struct stack_clock *clock = find_clock(stacks);
+    if (clock)
+        clock->known = false;
+}
+
+/* Time goes to who was on top when it passed; in nanoseconds where the capture knows the clock. */
+static void take_time(struct profile_stacks *stacks, const struct pug_call_frame *frame,
+                      uint64_t timestamp)
+{
+    struct stack_clock *clock = find_clock(stacks);
     const enum pug_profile_unit unit =
         pug_capture_clock(stacks->objects->capture, timestamp, &timestamp) ? PUG_PROFILE_NANOSECONDS
                                                                            : PUG_PROFILE_TICKS;
-    if (task->has_timestamp && timestamp > task->timestamp && frame) {
-        add_cost(stacks, frame, 0, timestamp - task->timestamp);
+    if (!clock)
+        return;
+    if (clock->known && timestamp > clock->timestamp && frame) {
+        add_cost(stacks, frame, 0, timestamp - clock->timestamp);
         pug_profile_set_time_unit(stacks->objects->profile, unit);
     }
-    task->timestamp = timestamp;
-    task->has_timestamp = true;
+    clock->timestamp = timestamp;
+    clock->known = true;
 }
 
 /*
@@ -372,7 +424,9 @@ static void take_other(struct profile_stacks *stacks, uint32_t task,
         return;
     find_top(stacks, task, &top);
     if (element->type == PUG_ELEM_TIMESTAMP)
-        take_time(stacks, task_at(stacks, task), top, element->timestamp);
+        take_time(stacks, top, element->timestamp);
+    if (element->type == PUG_ELEM_TRACE_ON || element->type == PUG_ELEM_NO_SYNC)
+        stop_time(stacks);
     if (element->flags & PUG_ELEM_HAS_CC)
         add_cost(stacks, top, element->cycle_count, 0);
 }
@@ -472,6 +526,8 @@ struct profile_stacks *pug_profile_stacks_new(struct profile_counted *counted)
     stacks->frames.trail = &stacks->trail;
     stacks->tasks = (struct profile_table){
         .size = sizeof(struct stack_task), .hash = hash_task, .same = same_task};
+    stacks->clocks = (struct profile_table){
+        .size = sizeof(struct stack_clock), .hash = hash_clock, .same = same_clock};
     const struct pug_calls_config config = {
         .locate = locate, .locate_context = stacks, .event = on_event, .event_context = stacks};
     stacks->loops = pug_profile_loops_new();
@@ -490,6 +546,7 @@ void pug_profile_stacks_free(struct profile_stacks *stacks)
     pug_profile_loops_free(stacks->loops);
     pug_profile_trail_free(&stacks->trail);
     pug_profile_table_free(&stacks->tasks);
+    pug_profile_table_free(&stacks->clocks);
     pug_profile_frames_free(&stacks->frames);
     free(stacks);
 }
