@@ -17,7 +17,8 @@ static void print_call(void *context, const struct pug_call_event *event)
     const struct pug_function *function = &event->frame->function;
     (void)context;
     if (event->kind == PUG_CALL_GAP) {
-        printf("%*s(trace is missing)\n", (int)(2 * event->depth), "");
+        printf("%*s(%s)\n", (int)(2 * event->depth), "",
+               pug_call_gap_name((enum pug_call_gap)event->gap));
         return;
     }
     if (event->kind == PUG_CALL_LEAVE)

@@ -19,7 +19,7 @@
  *
  * An exception enters a frame, its return leaves it, and what the exception kept from happening (a
  * call whose first instruction did not run) happens then. Exceptions that follow one another
- * without an instruction between them (also M profile's tail chaining) do not nest. After a loss
+ * without an instruction between them (also M profile's tail chaining) do not nest. After a gap
  * the stack is kept down to the nearest frame whose function execution goes on in; if there is
  * none, it is left. A function begun before the trace is *found*, not called. Frames that
  * longjmp(), signals or context switches left behind stay until a return finds one below them.
@@ -99,7 +99,17 @@ struct pug_call_frame {
 enum pug_call_event_kind {
     PUG_CALL_ENTER,
     PUG_CALL_LEAVE,
-    PUG_CALL_GAP, /**< trace was lost here: what was entered may have been left */
+    PUG_CALL_GAP, /**< something is missing here: what was entered may have been left */
+};
+
+/**
+ * Why something is missing. Where several reasons come without an instruction between them, each
+ * that is a later one of these is told, too.
+ */
+enum pug_call_gap {
+    PUG_GAP_UNTRACED, /**< tracing was off meanwhile, or decoding begins */
+    PUG_GAP_UNKNOWN,  /**< what ran is not known: program memory is not there */
+    PUG_GAP_LOST,     /**< trace was lost, or makes no sense */
 };
 
 /** What happened. All pointers are valid during the call only. */
@@ -122,6 +132,7 @@ struct pug_call_event {
     bool lost;    /**< LEAVE: it was not seen to return; it was left at this time or before */
     bool ended;   /**< LEAVE: the trace ended in it */
     uint8_t unit; /**< enum pug_time_unit: the task's best clock */
+    uint8_t gap;  /**< GAP: enum pug_call_gap */
 };
 
 /** Takes events, in their order. What they point to is valid during the call. */
@@ -175,6 +186,9 @@ uint64_t pug_call_time(const struct pug_call_clock *clock, enum pug_time_unit un
 
 /** "ticks", "cycles", "". */
 const char *pug_time_unit_name(enum pug_time_unit unit);
+
+/** "not traced", "what ran is not known", "trace lost". */
+const char *pug_call_gap_name(enum pug_call_gap gap);
 
 #ifdef __cplusplus
 }

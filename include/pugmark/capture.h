@@ -377,7 +377,14 @@ struct pug_capture_decode {
     const struct pug_travel *travel; /**< optional, as in struct pug_parts */
     bool bare;                       /**< counted() asks for totals alone: pug_counts_new_bare() */
     bool any_order;                  /**< of sources, as pug_tree_any_order() has it */
-    uint64_t spare[1];               /**< zero */
+    /**
+     * With times: a situation of its own behind each timestamp, of perf.data too. What a thread did
+     * behind its last timestamp on a processor has that processor's next one then, which may be
+     * later than what it does elsewhere meanwhile. Else a time is that of all up to where tracing
+     * or a context begins, and a thread's pieces are in the order of their times.
+     */
+    bool each_time;
+    uint64_t spare[1]; /**< zero */
 };
 
 /** What came of decoding. */

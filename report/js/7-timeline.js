@@ -52,8 +52,8 @@ function timelineView() {
       pen.fillText(track.name, 4, tops[t] + 14);
       lane(pen, track, tops[t] + gapHeight - 6, x, width);
     });
-    for (const [t, begin, end] of gaps) {
-      pen.fillStyle = 'rgba(200, 60, 20, .25)';
+    for (const [t, begin, end, why] of gaps) {
+      pen.fillStyle = why === 'not traced' ? 'rgba(128, 128, 128, .25)' : 'rgba(200, 60, 20, .25)';
       pen.fillRect(x(begin), tops[t] + 18, Math.max(2, x(end) - x(begin)), (tracks[t].deepest + 1) * rowHeight);
     }
     for (const [t, time] of events) { pen.fillStyle = style('--hot'); pen.fillRect(x(time), tops[t] + 14, 2, 8); }
@@ -104,7 +104,7 @@ function timelineView() {
     const slack = (to - from) / box.width;
     for (let i = 0; i < track.start.length; i++)
       if (track.depth[i] === depth && track.start[i] - slack <= time && time <= track.end[i] + slack) return { track, i, time };
-    return { track, i: -1, time };
+    return { track, i: -1, time, gap: gaps.find(([of, begin, end]) => of === t && begin - slack <= time && time <= end + slack) };
   }
 
   function zoom(centre, factor) {
@@ -128,8 +128,10 @@ function timelineView() {
       draw();
       return;
     }
-    const { track, i } = at(event);
-    if (i < 0) { hideTip(); return; }
+    const { track, i, gap } = at(event);
+    if (gap) showTip(event, `${gap[3]}\n${duration(gap[2] - gap[1], unit)} from ${duration(gap[1] - first, unit)}`);
+    else if (i < 0) hideTip();
+    if (i < 0) return;
     showTip(event, `${nameIn(track, i)}\n${duration(track.end[i] - track.start[i], unit)} from ${duration(track.start[i] - first, unit)}${track.estimated?.[i] ? '\ntimes are estimated' : ''}`);
   });
   canvas.addEventListener('mouseup', (event) => {

@@ -134,6 +134,13 @@ const char *pug_time_unit_name(enum pug_time_unit unit)
     return unit == PUG_TIME_TICKS ? "ticks" : unit == PUG_TIME_CYCLES ? "cycles" : "";
 }
 
+const char *pug_call_gap_name(enum pug_call_gap gap)
+{
+    return gap == PUG_GAP_LOST      ? "trace lost"
+           : gap == PUG_GAP_UNKNOWN ? "what ran is not known"
+                                    : "not traced";
+}
+
 /** Frames that were entered before the first timestamp count from there. */
 static void begin_timestamps(struct pug_call_task *task, uint64_t first)
 {
@@ -234,7 +241,7 @@ static void take(struct pug_calls *calls, struct pug_call_task *task,
     case PUG_ELEM_TRACE_ON:
     case PUG_ELEM_NO_SYNC:
     case PUG_ELEM_UNKNOWN:
-    case PUG_ELEM_ADDR_NACC: pug_calls_lose(calls, task, element); break;
+    case PUG_ELEM_ADDR_NACC: pug_calls_miss(calls, task, element); break;
     default: break;
     }
 }

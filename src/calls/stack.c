@@ -67,6 +67,7 @@ static void begin_event(const struct pug_call_task *task, enum pug_call_event_ki
     event->has_timestamp = task->has_timestamp;
     event->has_cycles = task->has_cycles;
     event->tail = event->lost = event->ended = false;
+    event->gap = 0;
     event->unit = task->has_timestamp ? PUG_TIME_TICKS
                   : task->has_cycles  ? PUG_TIME_CYCLES
                                       : PUG_TIME_NONE;
@@ -351,7 +352,7 @@ static void arrive_by_jump(struct pug_calls *calls, struct pug_call_task *task,
     tell_enter(calls, task, &top);
 }
 
-/** The stack is not empty, and nothing was lost. */
+/** The stack is not empty, and nothing is missing. */
 static void arrive_by_branch(struct pug_calls *calls, struct pug_call_task *task,
                              const struct pug_element *element, uint64_t address)
 {
@@ -370,30 +371,51 @@ static void arrive_by_branch(struct pug_calls *calls, struct pug_call_task *task
 void pug_calls_arrive(struct pug_calls *calls, struct pug_call_task *task,
                       const struct pug_element *element, uint64_t address)
 {
-    if (task->departure.branch.kind == PUG_DEPART_NONE && task->depth > 0 && !task->lost)
+    if (task->departure.branch.kind == PUG_DEPART_NONE && task->depth > 0 && !task->missing)
         return;
     task->at = time_of_branch(task, element);
-    if (task->depth == 0 || task->lost)
+    if (task->depth == 0 || task->missing)
         relocate(calls, task, element, address);
     else
         arrive_by_branch(calls, task, element, address);
-    task->lost = false;
+    task->missing = false;
     task->departure.branch.kind = PUG_DEPART_NONE;
     task->departure.index = 0;
 }
 
-void pug_calls_lose(struct pug_calls *calls, struct pug_call_task *task,
+static enum pug_call_gap gap_of(const struct pug_element *element)
+{
+    switch (element->type) {
+    case PUG_ELEM_TRACE_ON:
+        return element->reason == PUG_TRACE_ON_OVERFLOW ? PUG_GAP_LOST : PUG_GAP_UNTRACED;
+    case PUG_ELEM_NO_SYNC:
+        return element->reason == PUG_UNSYNC_INIT_DECODER ||
+                       element->reason == PUG_UNSYNC_RESET_DECODER ||
+                       element->reason == PUG_UNSYNC_EOT
+                   ? PUG_GAP_UNTRACED
+                   : PUG_GAP_LOST;
+    case PUG_ELEM_ADDR_NACC: return PUG_GAP_UNKNOWN;
+    default: return PUG_GAP_LOST;
+    }
+}
+
+void pug_calls_miss(struct pug_calls *calls, struct pug_call_task *task,
                     const struct pug_element *element)
 {
-    bool was_lost = task->lost;
-    task->lost = true;
+    const enum pug_call_gap gap = gap_of(element);
+    const bool told = task->missing && gap <= task->gap;
+    task->missing = true;
     task->current = false;
     task->departure = (struct pug_departure){.index = element->index};
-    if (was_lost || task->depth == 0)
+    if (told)
+        return;
+    task->gap = (uint8_t)gap;
+    if (task->depth == 0)
         return;
     task->at = task->now;
     struct pug_call_event event;
     begin_event(task, PUG_CALL_GAP, &event);
+    event.gap = (uint8_t)gap;
     calls->config.event(calls->config.event_context, &event);
 }
 
@@ -405,11 +427,11 @@ void pug_calls_leave_all(struct pug_calls *calls, struct pug_call_task *task)
 
 /* ---- what was seen before ---- */
 
-/** The task whose elements came last, if it is this one and nothing of it was lost; else NULL. */
+/** The task whose elements came last, if it is this one and nothing of it is missing; else NULL. */
 static struct pug_call_task *current_task(const struct pug_calls *calls, uint32_t number)
 {
     struct pug_call_task *task = calls->last;
-    return task && task->number == number && !task->lost ? task : NULL;
+    return task && task->number == number && !task->missing ? task : NULL;
 }
 
 bool pug_calls_enter_again(struct pug_calls *calls, uint32_t number,

@@ -60,7 +60,8 @@ struct pug_call_task {
     uint64_t time_index;          /**< trace index of that packet */
     bool has_timestamp, has_cycles, has_time_index;
     bool current, before_current; /**< `now`, `before`: told since trace was lost */
-    bool lost;                    /**< trace was lost since the last range */
+    bool missing;                 /**< something is, since the last range */
+    uint8_t gap;                  /**< enum pug_call_gap, then: what was told last */
     struct pug_departure departure;
 };
 
@@ -79,8 +80,8 @@ void pug_calls_arrive(struct pug_calls *calls, struct pug_call_task *task,
 /** The nearest exception's frame is over, without an instruction behind it. */
 void pug_calls_drop_exception(struct pug_calls *calls, struct pug_call_task *task);
 
-/** Trace was lost. */
-void pug_calls_lose(struct pug_calls *calls, struct pug_call_task *task,
+/** Something is missing before an element. */
+void pug_calls_miss(struct pug_calls *calls, struct pug_call_task *task,
                     const struct pug_element *element);
 
 /*

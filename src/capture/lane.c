@@ -24,7 +24,7 @@ bool pug_capture_lane_open(struct pug_capture_lane *lane,
         decoding->config->times || (selection && (selection->has_from || selection->has_to));
     /* Pieces of a stretch that is cut among threads begin anywhere, at the same times always. */
     lane->fine = selection && (selection->has_from || selection->has_to);
-    lane->fine |= lane->desk->times && !capture->way->desk;
+    lane->fine |= lane->desk->times && (!capture->way->desk || decoding->config->each_time);
     lane->marked = UINT32_MAX;
     return true;
 }

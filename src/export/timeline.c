@@ -157,11 +157,15 @@ void pug_timeline_counter(struct pug_timeline *timeline, uint32_t track, uint64_
         true);
 }
 
-void pug_timeline_gap(struct pug_timeline *timeline, uint32_t track, uint64_t from, uint64_t to)
+void pug_timeline_gap(struct pug_timeline *timeline, uint32_t track, uint64_t from, uint64_t to,
+                      const char *why)
 {
     put(timeline,
-        (struct pug_timeline_event){
-            .kind = PUG_TIMELINE_GAP, .track = track, .time = from, .value = to > from ? to : from},
+        (struct pug_timeline_event){.kind = PUG_TIMELINE_GAP,
+                                    .track = track,
+                                    .time = from,
+                                    .value = to > from ? to : from,
+                                    .detail = why},
         false);
 }
 

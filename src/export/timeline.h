@@ -67,8 +67,9 @@ void pug_timeline_instant(struct pug_timeline *timeline, uint32_t track, uint64_
 /** A counter has a value from now on. */
 void pug_timeline_counter(struct pug_timeline *timeline, uint32_t track, uint64_t time,
                           uint32_t name, uint64_t value);
-/** Nothing is known of a track from one time to the other. */
-void pug_timeline_gap(struct pug_timeline *timeline, uint32_t track, uint64_t from, uint64_t to);
+/** Nothing is known of a track from one time to the other; `why` is kept as a pointer. */
+void pug_timeline_gap(struct pug_timeline *timeline, uint32_t track, uint64_t from, uint64_t to,
+                      const char *why);
 
 /**
  * Close what is open, write what is left, and free. PUG_ERR_MEM or PUG_ERR_FILE (a file for what

@@ -106,7 +106,7 @@ static void event(struct pug_timeline *timeline, const struct pug_timeline_event
     pug_json_object(json, NULL);
     pug_json_string(json, "ph", phases[it->kind]);
     if (it->kind == PUG_TIMELINE_GAP)
-        pug_json_string(json, "name", "trace lost");
+        pug_json_string(json, "name", it->detail);
     else if (it->kind != PUG_TIMELINE_LEAVE)
         pug_json_string(json, "name", name->text);
     put_track(timeline, it->track);
@@ -117,8 +117,8 @@ static void event(struct pug_timeline *timeline, const struct pug_timeline_event
         pug_json_string(json, "cat", "call");
     if (it->kind == PUG_TIMELINE_INSTANT)
         pug_json_string(json, "s", "t");
-    if (it->kind == PUG_TIMELINE_COUNTER || it->detail || it->estimated ||
-        (it->kind == PUG_TIMELINE_ENTER && name->file))
+    if (it->kind == PUG_TIMELINE_COUNTER || (it->kind == PUG_TIMELINE_INSTANT && it->detail) ||
+        it->estimated || (it->kind == PUG_TIMELINE_ENTER && name->file))
         put_arguments(timeline, it, name);
     pug_json_close(json);
 }

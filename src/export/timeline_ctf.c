@@ -42,7 +42,7 @@ static const char events[] =
     "event { name = instant; id = 2; fields := struct { string what; string detail; }; };\n"
     "event { name = counter; id = 3; fields := struct { string what; uint64_t counter_value; }; "
     "};\n"
-    "event { name = gap; id = 4; fields := struct { uint64_t until; }; };\n"
+    "event { name = gap; id = 4; fields := struct { string why; uint64_t until; }; };\n"
     "event { name = track; id = 5; fields := struct { int32_t pid; int32_t tid; string title; }; "
     "};\n";
 
@@ -164,7 +164,10 @@ static void event(struct pug_timeline *timeline, const struct pug_timeline_event
         put_text(packet, name->text);
         put_number(packet, it->value, 8);
         break;
-    case PUG_TIMELINE_GAP: put_number(packet, it->value, 8); break;
+    case PUG_TIMELINE_GAP:
+        put_text(packet, it->detail);
+        put_number(packet, it->value, 8);
+        break;
     case PUG_TIMELINE_LEAVE: break;
     }
 }

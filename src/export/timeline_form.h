@@ -34,7 +34,7 @@ struct pug_timeline_event {
     uint64_t time;
     uint64_t value; /* COUNTER; GAP: where it ends */
     uint32_t track, name;
-    const char *detail;
+    const char *detail; /* GAP: why */
     bool estimated;
 };
 

@@ -34,6 +34,7 @@ struct lane {
 
 struct event {
     uint64_t from, to; /* a gap, or a moment */
+    const char *why;   /* of a gap */
     uint32_t track;
 };
 
@@ -131,6 +132,7 @@ static void event(struct pug_timeline *timeline, const struct pug_timeline_event
         page->events[page->event_count++] = (struct event){
             .from = it->time,
             .to = it->kind == PUG_TIMELINE_GAP ? it->value : it->time,
+            .why = it->kind == PUG_TIMELINE_GAP ? it->detail : NULL,
             .track = it->track,
         };
     }
@@ -233,13 +235,15 @@ static void put_events(const struct page *page, struct pug_json *json, const uin
     pug_json_array(json, gaps ? "gaps" : "events");
     for (uint32_t i = 0; i < page->event_count; i++) {
         const struct event *it = &page->events[i];
-        if ((it->to > it->from) != gaps || place[it->track] == 0)
+        if ((it->why != NULL) != gaps || place[it->track] == 0)
             continue;
         pug_json_array(json, NULL);
         pug_json_number(json, NULL, place[it->track] - 1);
         pug_json_number(json, NULL, it->from - origin);
-        if (gaps)
+        if (gaps) {
             pug_json_number(json, NULL, it->to - origin);
+            pug_json_string(json, NULL, it->why);
+        }
         pug_json_close(json);
     }
     pug_json_close(json);

@@ -234,7 +234,7 @@ static void event(struct pug_timeline *timeline, const struct pug_timeline_event
     case PUG_TIMELINE_LEAVE: put_plain(timeline, it->track, it->time, TYPE_END, NULL); return;
     case PUG_TIMELINE_COUNTER: put_counter(timeline, it); return;
     case PUG_TIMELINE_GAP:
-        put_plain(timeline, it->track, it->time, TYPE_BEGIN, "trace lost");
+        put_plain(timeline, it->track, it->time, TYPE_BEGIN, it->detail);
         put_plain(timeline, it->track, it->value, TYPE_END, NULL);
         return;
     default: break;

@@ -2,7 +2,8 @@
 /**
  * @file Calls followed through elements. Functions are 0x100 bytes each, named by a letter: `a` is
  * at 0x100, `b` at 0x200 … Events are written as "+a" (entered), "-a" (left), "-a~" (left, lost),
- * "-a>" (left by a tail call), "-a." (the trace ended in it) and "?" (a gap).
+ * "-a>" (left by a tail call), "-a." (the trace ended in it) and "?", "?!", "?0" (a gap: not
+ * traced, lost, no program memory).
  */
 #include "calls/stack.h"
 
@@ -62,7 +63,7 @@ static void on_event(void *context, const struct pug_call_event *event)
     struct told *told = context;
     put(told, told->length ? " " : "");
     if (event->kind == PUG_CALL_GAP) {
-        put(told, "?");
+        put(told, "?%s", (const char *[]){"", "0", "!"}[event->gap]);
         return;
     }
     put(told, event->kind == PUG_CALL_ENTER ? "+" : "-");
@@ -340,12 +341,13 @@ static void behind_a_loss_the_nearest_frame_goes_on(void **state)
     calls(&told, 0x100, 0x110);
     calls(&told, 0x200, 0x210);
     jumps(&told, 0x300, 0x310);
+    element(&told, PUG_ELEM_TRACE_ON); /* nothing was traced … */
     element(&told, PUG_ELEM_TRACE_ON);
-    element(&told, PUG_ELEM_NO_SYNC);
+    element(&told, PUG_ELEM_NO_SYNC); /* … and then trace was lost, too */
     jumps(&told, 0x250, 0x254);
-    element(&told, PUG_ELEM_TRACE_ON);
+    element(&told, PUG_ELEM_ADDR_NACC);
     jumps(&told, 0x400, 0x404);
-    finish(&told, "+a +b +c ? -c~ ? -b~ -a~ +d -d.");
+    finish(&told, "+a +b +c ? ?! -c~ ?0 -b~ -a~ +d -d.");
 }
 
 /* ---- times ---- */

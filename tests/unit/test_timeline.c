@@ -38,7 +38,7 @@ static struct pug_memory written(enum pug_timeline_form form,
     pug_timeline_leave(timeline, 0, 1400); /* goes back: it is 1600 */
     pug_timeline_leave(timeline, 2, 1800);
     pug_timeline_leave(timeline, 2, 1900); /* nothing is open */
-    pug_timeline_gap(timeline, 2, 2000, 2500);
+    pug_timeline_gap(timeline, 2, 2000, 2500, "trace lost");
     pug_timeline_enter(timeline, 7, 2000, 1, false); /* no such track */
     pug_timeline_enter(timeline, 0, 2000, 9, false); /* no such name */
     assert_int_equal(pug_timeline_end(timeline), PUG_OK);

@@ -202,7 +202,7 @@ static void print_gap(struct followed *followed, const struct pug_call_event *ev
         print_begin(followed, event->frame, event->depth);
     begin_line(followed, followed->unit != PUG_TIME_NONE ? &time : NULL, NULL, NULL,
                event->depth + 1);
-    output_text("/* trace is missing here */\n");
+    output_text("/* %s */\n", pug_call_gap_name((enum pug_call_gap)event->gap));
 }
 
 static void on_call(void *context, const struct pug_call_event *event)

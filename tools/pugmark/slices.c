@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Slices. What happens between two timestamps of a task waits until the second one comes, and
- * gets times between them by how many instructions (or cycles) had run. A call waits, too, until it
- * is known to have taken long enough.
+ * gets times between them by how many instructions (or cycles) had run. Where trace is missing
+ * between them nobody knows how long: what was before that has the first one's time, what is behind
+ * it the second one's. A call waits, too, until it is known to have taken long enough.
  */
 #include "slices.h"
 
@@ -20,9 +21,9 @@ enum kind { ENTER, LEAVE, INSTANT, COUNTER, GAP };
 
 /** What waits for its time. */
 struct waiting {
-    uint64_t at; /* instructions or cycles of the task */
-    uint64_t value;
-    uint32_t name;
+    uint64_t at;    /* instructions or cycles of the task */
+    uint64_t value; /* of a counter; of a gap: from when on; 0: from its own time */
+    uint32_t name;  /* of a gap: enum pug_call_gap */
     uint8_t kind;
 };
 
@@ -35,10 +36,14 @@ struct open {
 
 struct task {
     bool used;
-    uint64_t time;    /* the last timestamp; 0: none yet */
+    bool known;       /* there was a time, and no trace was missing since */
+    bool told;        /* by a timestamp */
+    uint64_t time;    /* the last one that is known; 0: none yet */
     uint64_t time_at; /* instructions or cycles when it came */
+    uint64_t dated;   /* what came last was not later, says the capture; 0: it does not say */
     uint64_t last;    /* the time that was last given out */
     uint64_t now_at;  /* instructions or cycles */
+    struct pug_call_clock ran;
     struct waiting *waiting;
     uint32_t waiting_count, waiting_room;
     struct open *open;
@@ -48,6 +53,8 @@ struct task {
 struct processor {
     bool used;
     uint32_t task;
+    uint64_t time; /* the last one that it ran a task at */
+    uint64_t told; /* its last timestamp */
 };
 
 struct slices {
@@ -56,6 +63,7 @@ struct slices {
     struct places *places;
     struct pug_calls *calls;
     enum slices_clock clock;
+    bool dates; /* the capture says itself when something was */
     struct task *tasks;
     struct processor *processors;
     struct slice_names names;
@@ -133,6 +141,16 @@ static void write_open(struct slices *slices, uint32_t number, struct task *task
     }
 }
 
+/** Something is missing from the last time that was known to the next. */
+static void write_gap(struct slices *slices, uint32_t number, const struct waiting *it,
+                      uint64_t time)
+{
+    const uint64_t from = it->value && it->value < time ? it->value : time;
+    pug_timeline_gap(slices->timeline, TRACK_OF_TASK(number), from, time,
+                     pug_call_gap_name((enum pug_call_gap)it->name));
+    slices->numbers.gaps[it->name]++;
+}
+
 static void write_one(struct slices *slices, uint32_t number, struct task *task,
                       const struct waiting *it, uint64_t time, bool estimated)
 {
@@ -168,9 +186,7 @@ static void write_one(struct slices *slices, uint32_t number, struct task *task,
     case COUNTER:
         pug_timeline_counter(slices->timeline, TRACK_OF_TASK(number), time, it->name, it->value);
         break;
-    default:
-        pug_timeline_gap(slices->timeline, TRACK_OF_TASK(number), time, time);
-        slices->numbers.gaps++;
+    default: write_gap(slices, number, it, time);
     }
 }
 
@@ -182,15 +198,15 @@ static uint64_t share_of(uint64_t span, uint64_t part, uint64_t whole)
     return span / whole * part + span % whole * part / whole;
 }
 
-/** Give times to all that waits: between the last timestamp and the one that came now. */
+/** Give times to all that waits: between the last one that is known and the one that came now. */
 static void write_waiting(struct slices *slices, uint32_t number, struct task *task, uint64_t time)
 {
-    const uint64_t from = task->time ? task->time : time;
+    const uint64_t from = task->known ? task->time : time;
     const uint64_t span = time > from ? time - from : 0;
     const uint64_t ran = task->now_at - task->time_at;
     for (uint32_t i = 0; i < task->waiting_count; i++) {
         const struct waiting *it = &task->waiting[i];
-        const uint64_t part = it->at - task->time_at;
+        const uint64_t part = it->at > task->time_at ? it->at - task->time_at : 0;
         const bool estimated = !slices->options.exact && span > 0 && part > 0 && ran > 0;
         uint64_t at = from;
         if (estimated)
@@ -198,6 +214,24 @@ static void write_waiting(struct slices *slices, uint32_t number, struct task *t
         write_one(slices, number, task, it, at, estimated);
     }
     task->waiting_count = 0;
+}
+
+/** The task has come to a time: all that waits was before it. */
+static void come_to(struct slices *slices, uint32_t number, struct task *task, uint64_t time)
+{
+    write_waiting(slices, number, task, time);
+    task->time = time;
+    task->time_at = task->now_at;
+    task->known = true;
+}
+
+/** Timestamps behind this tell nothing of what was before it, and what waits was there. */
+static void forget(struct slices *slices, uint32_t number, struct task *task)
+{
+    if (!task->known || !task->told)
+        return;
+    write_waiting(slices, number, task, task->time);
+    task->known = false;
 }
 
 static bool has_times(const struct slices *slices)
@@ -234,6 +268,16 @@ static uint64_t progress_of(const struct slices *slices, const struct pug_call_c
     return now->instructions;
 }
 
+/** What waits was before the gap, and what comes is behind it. */
+static void put_gap(struct slices *slices, uint32_t number, enum pug_call_gap gap, uint64_t at)
+{
+    struct task *task = task_of(slices, number);
+    const uint64_t from = task && task->known && task->told ? task->time : 0;
+    if (task && has_times(slices))
+        forget(slices, number, task);
+    put(slices, number, GAP, at, gap, from);
+}
+
 static void on_call(void *context, const struct pug_call_event *event)
 {
     struct slices *slices = context;
@@ -248,8 +292,19 @@ static void on_call(void *context, const struct pug_call_event *event)
             slice_name_frame(&slices->names, event->task, event->frame), 0);
         break;
     case PUG_CALL_LEAVE: put(slices, event->task, LEAVE, at, 0, 0); break;
-    default: put(slices, event->task, GAP, at, 0, 0);
+    default: put_gap(slices, event->task, (enum pug_call_gap)event->gap, at);
     }
+}
+
+/** How far the task is behind an element, as the calls count. */
+static void go_on(const struct slices *slices, struct task *task, const struct pug_element *e)
+{
+    if (e->type == PUG_ELEM_INSTR_RANGE || e->type == PUG_ELEM_I_RANGE_NOPATH)
+        task->ran.instructions += e->count;
+    if (e->type != PUG_ELEM_TIMESTAMP && (e->flags & PUG_ELEM_HAS_CC))
+        task->ran.cycles += e->cycle_count;
+    const uint64_t at = progress_of(slices, &task->ran);
+    task->now_at = at > task->now_at ? at : task->now_at;
 }
 
 /* ---- what is beside the flow ---- */
@@ -285,26 +340,63 @@ static void put_beside(struct slices *slices, uint32_t number, const struct pug_
     }
 }
 
-/** Which task a processor runs is a track of its own. */
-static void put_processor(struct slices *slices, const struct trace_item *item, uint32_t number)
+/* ---- times ---- */
+
+/** A timestamp in the capture's time; 0: the element is none, or tells none. */
+static uint64_t timestamp_of(const struct slices *slices, const struct pug_element *e)
+{
+    uint64_t time = e->timestamp;
+    if (e->type != PUG_ELEM_TIMESTAMP || time == 0)
+        return 0;
+    (void)pug_capture_clock(slices->options.capture, time, &time);
+    return time;
+}
+
+/**
+ * A timestamp is of the place where it stands. What the capture says is of all that it dates alike:
+ * that was no later. On another processor it was before what is dated there, too; but a source may
+ * have something left that is of before.
+ */
+static void take_time(struct slices *slices, uint32_t number, struct task *task,
+                      const struct trace_item *item)
+{
+    const uint64_t dated = slices->dates ? item->where->time : 0;
+    const uint64_t told = timestamp_of(slices, &item->element);
+    const uint64_t latest = dated < task->dated ? dated : task->dated;
+    if (dated >= task->time && dated != task->dated) {
+        if (latest > task->time)
+            come_to(slices, number, task, latest);
+        task->dated = dated;
+    }
+    if (told > task->time || (told == task->time && !task->known))
+        come_to(slices, number, task, told);
+    task->told |= told != 0;
+}
+
+/** The processor of an item, if it is known who runs there and when; NULL also without memory. */
+static struct processor *processor_of(struct slices *slices, const struct trace_item *item)
 {
     const int32_t cpu = item->where->cpu;
-    char words[96];
-    bool is_new;
-    if (cpu < 0 || (uint32_t)cpu >= PROCESSORS_MOST || item->where->time == 0 ||
+    if (!slices->dates || cpu < 0 || (uint32_t)cpu >= PROCESSORS_MOST || item->where->time == 0 ||
         item->where->task == PUG_NO_TASK)
-        return;
+        return NULL;
     if (!make_room((void **)&slices->processors, &slices->processor_count, (uint32_t)cpu,
                    sizeof(struct processor))) {
         slices->failed = true;
-        return;
+        return NULL;
     }
-    struct processor *processor = &slices->processors[cpu];
-    const uint32_t track = TRACK_OF_PROCESSOR((uint32_t)cpu);
-    if (processor->used && processor->task == number)
-        return;
+    return &slices->processors[cpu];
+}
+
+/** A task comes to a processor, where another was before or none. */
+static void put_processor(struct slices *slices, struct processor *processor,
+                          const struct trace_item *item, uint32_t number)
+{
+    const uint32_t cpu = (uint32_t)item->where->cpu, track = TRACK_OF_PROCESSOR(cpu);
+    char words[96];
+    bool is_new;
     if (!processor->used) {
-        snprintf(words, sizeof(words), "cpu %" PRId32, cpu);
+        snprintf(words, sizeof(words), "cpu %" PRIu32, cpu);
         pug_timeline_track(slices->timeline, track,
                            &(struct pug_track){.pid = -1, .tid = -1, .name = words});
     } else {
@@ -316,20 +408,27 @@ static void put_processor(struct slices *slices, const struct trace_item *item, 
         pug_timeline_name(slices->timeline, name, words, NULL, 0);
     }
     pug_timeline_enter(slices->timeline, track, item->where->time, name, false);
-    *processor = (struct processor){.used = true, .task = number};
+    processor->used = true;
+    processor->task = number;
 }
 
-/** The capture's time, or the trace's own where the capture has none; 0: the item tells none. */
-static uint64_t time_of(const struct slices *slices, const struct trace_item *item)
+/** Which task a processor runs is a track of its own. */
+static void take_processor(struct slices *slices, uint32_t number, struct task *task,
+                           const struct trace_item *item)
 {
-    const struct pug_capture *capture = slices->options.capture;
-    if (places_have_times(capture))
-        return item->where->time;
-    if (item->element.type != PUG_ELEM_TIMESTAMP)
-        return 0;
-    uint64_t time = item->element.timestamp;
-    (void)pug_capture_clock(capture, time, &time);
-    return time;
+    struct processor *processor = processor_of(slices, item);
+    const uint64_t told = timestamp_of(slices, &item->element);
+    if (!processor)
+        return;
+    if (!processor->used || processor->task != number) {
+        if (processor->told > task->time) /* others ran until then */
+            come_to(slices, number, task, processor->told);
+        else if (processor->told < task->time) /* it comes from another processor */
+            forget(slices, number, task);
+        put_processor(slices, processor, item, number);
+    }
+    processor->time = item->where->time;
+    processor->told = told ? told : processor->told;
 }
 
 bool slices_take(struct slices *slices, const struct trace_item *item)
@@ -342,26 +441,33 @@ bool slices_take(struct slices *slices, const struct trace_item *item)
         task->used = true;
         declare_task(slices, number, item);
     }
+    if (has_times(slices)) {
+        take_time(slices, number, task, item);
+        take_processor(slices, number, task, item);
+    }
     if (pug_calls_take(slices->calls, number, &item->element, 1) == PUG_ERR_MEM)
         slices->failed = true;
-    task = &slices->tasks[number];
-    const uint64_t time = time_of(slices, item);
-    if (has_times(slices) && time && time != task->time) {
-        write_waiting(slices, number, task, time);
-        task->time = time;
-        task->time_at = task->now_at;
-    }
+    go_on(slices, task, &item->element);
     put_beside(slices, number, &item->element, task->now_at);
-    if (has_times(slices))
-        put_processor(slices, item, number);
     return !slices->failed && !slices->names.failed;
+}
+
+/** Until when tasks and processors are known to have run. */
+static void end_times(struct slices *slices)
+{
+    for (uint32_t i = 0; i < slices->task_count; i++) {
+        struct task *task = &slices->tasks[i];
+        write_waiting(slices, i, task, task->dated > task->time ? task->dated : task->time);
+    }
+    for (uint32_t i = 0; i < slices->processor_count; i++)
+        if (slices->processors[i].used)
+            pug_timeline_leave(slices->timeline, TRACK_OF_PROCESSOR(i), slices->processors[i].time);
 }
 
 enum pug_status slices_end(struct slices *slices)
 {
     pug_calls_end(slices->calls);
-    for (uint32_t i = 0; i < slices->task_count; i++)
-        write_waiting(slices, i, &slices->tasks[i], slices->tasks[i].time);
+    end_times(slices);
     enum pug_status status = pug_timeline_end(slices->timeline);
     slices->timeline = NULL;
     if (slices->failed || slices->names.failed)
@@ -390,7 +496,7 @@ static void clocks_elements(void *part, const struct pug_situation *where,
                             const struct pug_element *elements, size_t count)
 {
     struct clocks *clocks = part;
-    clocks->time |= where->time != 0;
+    (void)where;
     for (size_t i = 0; i < count; i++) {
         clocks->time |= elements[i].type == PUG_ELEM_TIMESTAMP && elements[i].timestamp != 0;
         clocks->cycles |= (elements[i].flags & PUG_ELEM_HAS_CC) != 0;
@@ -453,6 +559,7 @@ struct slices *slices_new(const struct slices_options *options)
     if (!slices)
         return NULL;
     slices->options = *options;
+    slices->dates = places_have_times(options->capture);
     if (choose_clock(options, &slices->clock))
         slices->places = places_new(options->capture, options->names);
     const struct pug_calls_config calls = {.locate = places_locate,

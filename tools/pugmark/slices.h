@@ -7,6 +7,7 @@
 #define PUGMARK_TOOL_SLICES_H
 
 #include "export/timeline.h"
+#include "pugmark/calls.h"
 #include "trace_window.h"
 
 enum slices_clock {
@@ -42,7 +43,8 @@ enum pug_status slices_end(struct slices *slices);
 void slices_free(struct slices *slices);
 
 struct slices_numbers {
-    uint64_t written, left_out, estimated, gaps;
+    uint64_t written, left_out, estimated;
+    uint64_t gaps[PUG_GAP_LOST + 1]; /**< of each kind */
 };
 struct slices_numbers slices_numbers(const struct slices *slices);
 

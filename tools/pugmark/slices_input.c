@@ -8,14 +8,15 @@
 struct decoding {
     struct slices *slices;
     struct slices_heard heard;
+    bool dates; /* the capture's times are some */
 };
 
 static bool take_item(void *context, const struct trace_item *item)
 {
     struct decoding *decoding = context;
     const struct pug_element *e = &item->element;
-    decoding->heard.time |=
-        item->where->time != 0 || (e->type == PUG_ELEM_TIMESTAMP && e->timestamp != 0);
+    decoding->heard.time |= (decoding->dates && item->where->time != 0) ||
+                            (e->type == PUG_ELEM_TIMESTAMP && e->timestamp != 0);
     decoding->heard.cycles |= (e->flags & PUG_ELEM_HAS_CC) != 0;
     return slices_take(decoding->slices, item);
 }
@@ -25,14 +26,15 @@ enum pug_status slices_decode_heard(struct slices *slices, const struct input *i
 {
     const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
     struct progress progress = progress_begin(input_bytes(input), input->options->quiet, NULL);
-    struct decoding decoding = {.slices = slices};
+    struct decoding decoding = {.slices = slices, .dates = places_have_times(input->capture)};
     struct trace_parts parts = {.capture = input->capture,
                                 .wanted = &wanted,
                                 .print = take_item,
                                 .print_context = &decoding};
     struct pug_capture_decode how = {.threads = input_jobs(input),
                                      .selection = &input->lists.selection,
-                                     .times = places_have_times(input->capture),
+                                     .times = decoding.dates,
+                                     .each_time = true,
                                      .progress = progress_show,
                                      .progress_context = &progress};
     trace_parts_decode(&parts, &how);

@@ -139,8 +139,10 @@ static void say_numbers(const struct slices *slices, bool quiet)
         fprintf(stderr, ", %" PRIu64 " others left out", numbers.left_out);
     if (numbers.estimated)
         fprintf(stderr, ", %" PRIu64 " with estimated times", numbers.estimated);
-    if (numbers.gaps)
-        fprintf(stderr, "; trace was lost %" PRIu64 " times", numbers.gaps);
+    for (int gap = PUG_GAP_LOST; gap >= PUG_GAP_UNTRACED; gap--)
+        if (numbers.gaps[gap])
+            fprintf(stderr, "; %s: %" PRIu64 " times", pug_call_gap_name((enum pug_call_gap)gap),
+                    numbers.gaps[gap]);
     fputs("\n", stderr);
 }
 

@@ -191,6 +191,7 @@ static int decode(struct input *input, const struct trace_options *options,
     struct pug_capture_decode wanted = {.threads = input_jobs(input),
                                         .selection = &input->lists.selection,
                                         .times = places_have_times(input->capture),
+                                        .each_time = true,
                                         .progress = progress_show,
                                         .progress_context = &progress,
                                         .log = input->log};
