@@ -84,6 +84,24 @@ for jobs in 1 2 3; do
     "$pugmark" timeline --exact --quiet --jobs "$jobs" --format chrome "$demo" | cmp -s - "$work/chrome" || fail "--jobs $jobs: another file"
 done
 
+# A folder that is not whole goes with its writer, which waits here for more trace. A shell has what it begins ignore SIGINT.
+default=()
+env --default-signal=INT true 2>/dev/null && default=(env --default-signal=INT)
+for signal in ${default:+INT} TERM HUP; do
+    mkdir "$work/ended" && mkfifo "$work/stream"
+    exec 5<>"$work/stream"
+    "${default[@]}" "$pugmark" timeline --clock instructions --protocol etmv4 --transport plain --set TRCCONFIGR=0x1801 --set TRCIDR0=0x28000ea1 \
+        --set TRCIDR2=0x20001088 --set TRCTRACEIDR=0x10 --format ctf --output "$work/ended/ctf" "$work/stream" 5>&- >"$work/said" 2>&1 &
+    cat "$demo/trace.bin" >&5
+    until compgen -G "$work/ended/ctf.*" >"$work/begun" || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
+    [[ -s $work/begun ]] || fail "ctf: no folder is begun: $(head -n 1 "$work/said")"
+    kill -"$signal" $!
+    wait $! 2>/dev/null
+    [[ $? -gt 128 && -z $(ls -A "$work/ended") ]] || fail "ctf, $signal: $(ls -A "$work/ended") is left"
+    exec 5>&-
+    rm -r "$work/ended" "$work/stream"
+done
+
 # What cannot be.
 "$pugmark" timeline --format ctf "$demo" 2>"$work/said"
 [[ $? -eq 2 ]] && grep -q 'needs --output' "$work/said" || fail "ctf without a folder"

@@ -9,15 +9,13 @@
 #include "command.h"
 #include "files/outfile.h"
 #include "slices_input.h"
+#include "stream_folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct timeline_options {
     struct input_options input;
@@ -69,66 +67,6 @@ static const struct option table[] = {
      option_flag, offsetof(struct timeline_options, exact)},
 };
 
-/* ---- a folder of streams ---- */
-
-/** It has another name until it is whole. */
-struct folder {
-    const char *target;
-    char path[4000], name[4096];
-    int error;
-};
-
-static bool append(void *context, uint32_t track, const void *bytes, size_t size)
-{
-    struct folder *folder = context;
-    const int length =
-        snprintf(folder->name, sizeof(folder->name), "%s/stream_%" PRIu32, folder->path, track);
-    FILE *file = (size_t)length < sizeof(folder->name) ? fopen(folder->name, "ab") : NULL;
-    bool good = file && fwrite(bytes, 1, size, file) == size;
-    good = file && fclose(file) == 0 && good;
-    if (!good && !folder->error)
-        folder->error = errno;
-    return good;
-}
-
-/** A new folder: streams are appended to, so what is there already would be mixed with them. */
-static bool folder_make(struct folder *folder)
-{
-    const int length =
-        snprintf(folder->path, sizeof(folder->path), "%s.%lx", folder->target, (long)getpid());
-    errno = EEXIST;
-    if (length < (int)sizeof(folder->path) && access(folder->target, F_OK) != 0 &&
-        errno == ENOENT && mkdir(folder->path, 0777) == 0)
-        return true;
-    fprintf(stderr, "pugmark: %s: %s\n", folder->target, strerror(errno ? errno : EEXIST));
-    return false;
-}
-
-static void folder_remove(const struct folder *folder)
-{
-    char name[5000];
-    DIR *open = opendir(folder->path);
-    for (const struct dirent *entry; open && (entry = readdir(open)) != NULL;) {
-        snprintf(name, sizeof(name), "%s/%s", folder->path, entry->d_name);
-        if (entry->d_name[0] != '.')
-            (void)remove(name);
-    }
-    if (open)
-        closedir(open);
-    (void)rmdir(folder->path);
-}
-
-/** Give it its name, if it is whole, or let it go. */
-static int folder_end(struct folder *folder, int code)
-{
-    if (code != EXIT_INPUT && rename(folder->path, folder->target) == 0)
-        return code;
-    if (code != EXIT_INPUT)
-        fprintf(stderr, "pugmark: %s: %s\n", folder->target, strerror(errno));
-    folder_remove(folder);
-    return EXIT_INPUT;
-}
-
 static void say_numbers(const struct slices *slices, bool quiet)
 {
     struct slices_numbers numbers = slices_numbers(slices);
@@ -160,7 +98,7 @@ static bool has_clock(enum slices_clock clock, const struct slices_heard *heard)
 
 /** Everything into the sink; an exit code. */
 static int write_slices(struct input *input, const struct timeline_options *options,
-                        struct pug_sink *sink, struct folder *folder)
+                        struct pug_sink *sink, struct stream_folder *folder)
 {
     struct pug_names *names = capture_names(&options->input, &options->capture);
     const struct slices_options how = {.capture = input->capture,
@@ -171,7 +109,7 @@ static int write_slices(struct input *input, const struct timeline_options *opti
                                        .depth = options->depth,
                                        .exact = options->exact,
                                        .sink = sink,
-                                       .append = append,
+                                       .append = stream_folder_append,
                                        .append_context = folder};
     struct slices *slices = names ? slices_new(&how) : NULL;
     struct pug_capture_result result = {0};
@@ -197,7 +135,7 @@ static int write_slices(struct input *input, const struct timeline_options *opti
 
 /** To a path, `-` is standard output. */
 static int write_file(struct input *input, const struct timeline_options *options, const char *path,
-                      struct folder *folder)
+                      struct stream_folder *folder)
 {
     struct pug_outfile *file;
     if (pug_outfile_open_any(path, &file) != PUG_OK) {
@@ -218,12 +156,12 @@ static int write_file(struct input *input, const struct timeline_options *option
 
 static int write_folder(struct input *input, const struct timeline_options *options)
 {
-    struct folder folder = {.target = options->output};
+    struct stream_folder folder = {.target = options->output};
     char metadata[4096];
-    if (!folder_make(&folder))
+    if (!stream_folder_make(&folder))
         return EXIT_INPUT;
     snprintf(metadata, sizeof(metadata), "%s/metadata", folder.path);
-    return folder_end(&folder, write_file(input, options, metadata, &folder));
+    return stream_folder_end(&folder, write_file(input, options, metadata, &folder));
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -249,7 +187,7 @@ static int run(const struct command *self, int argc, char **argv)
     code = options.form == PUG_TIMELINE_CTF
                ? write_folder(&input, &options)
                : write_file(&input, &options, options.output ? options.output : "-",
-                            &(struct folder){0});
+                            &(struct stream_folder){0});
     input_close(&input);
     return code;
 }
