@@ -72,6 +72,7 @@ sed -n "/^-- at $time ticks/,\$p" "$work/all" | grep -v '^--' | awk '{print $1}'
 seconds="$((time / 1000000)).$(printf %06d $((time % 1000000)))"
 "$pugmark" trace --set timestamp_hz=1000000 --from-time "$seconds" "$demo" | grep -v '^--' | awk '{print $1}' | cmp -s - "$work/got" ||
     fail "--from-time $seconds: not what ran from then on"
+"$pugmark" trace --set timestamp_hz=1000000 --from-time "$seconds" "$demo" | grep -q "^-- at ${seconds}000 s$" || fail "times are in another unit than --from-time"
 "$pugmark" trace --set timestamp_hz=1000000 --from-time 99999.5 "$demo" >/dev/null 2>"$work/said"
 [[ $? -eq 1 ]] && grep -q 'nothing has a timestamp of 99999.5' "$work/said" || fail "--from-time behind the end, in seconds"
 "$pugmark" trace --from-time 1.5 "$demo" >/dev/null 2>"$work/said"

@@ -61,7 +61,7 @@ static const struct option table[] = {
      option_string, offsetof(struct trace_options, before)},
     {"around", "OFFSET", "50 (or --last) before and behind this trace offset", option_given,
      offsetof(struct trace_options, around)},
-    {"from-time", "TIME", "from then on: seconds.fraction, or ticks of the trace's timestamps",
+    {"from-time", "TIME", "from then on: seconds.fraction, or a number in the unit that info names",
      option_string, offsetof(struct trace_options, from_time)},
     {"unit", "UNIT", "what --last counts: instructions (default), branches, calls", take_unit,
      offsetof(struct trace_options, unit)},

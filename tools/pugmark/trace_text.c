@@ -320,6 +320,14 @@ static void put_time(struct trace_text *text, uint64_t time)
     colour(text, "0");
 }
 
+/** Where it stands; in the capture's unit, as --from-time takes it. */
+static void put_timestamp(struct trace_text *text, const struct trace_item *item)
+{
+    uint64_t time = item->element.timestamp;
+    (void)pug_capture_clock(text->options.capture, time, &time);
+    put_time(text, time);
+}
+
 static void put_task(struct trace_text *text, const struct trace_item *item)
 {
     char words[96];
@@ -389,6 +397,8 @@ bool trace_text_print(struct trace_text *text, const struct trace_item *item)
     text->depth = depth_of(text);
     if (e->type == PUG_ELEM_INSTR_RANGE)
         put_range(text, item);
+    else if (!is_said(item) && e->type == PUG_ELEM_TIMESTAMP && !text->options.json)
+        put_timestamp(text, item);
     else if (!is_said(item))
         put_other(text, item);
     return status != PUG_ERR_MEM && pug_disasm_status(text->disasm) == PUG_OK;
