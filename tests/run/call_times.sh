@@ -37,6 +37,7 @@ perf=(--quiet --dso plain.a64=program perf.data)
 
 "$pugmark" trace --ranges snapshot | sed -n 's/^-- at \([0-9]*\) ticks$/\1/p' >want
 [[ $(wc -l <want) -gt 100 ]] || fail "trace: there are no times"
+first=$(head -n 1 want) last=$(tail -n 1 want)
 for jobs in 1 2 8; do
     "$pugmark" trace --ranges --jobs $jobs "${perf[@]}" | sed -n 's/^-- at \([0-9]*\) ticks$/\1/p' >got
     cmp -s want got || fail "trace --jobs $jobs: perf.data has $(wc -l <got) times of $(wc -l <want)"
@@ -52,6 +53,7 @@ for exact in '' --exact; do
     slices 1 chrome >want
     grep -c '^B' want | cmp -s - <("$pugmark" timeline --quiet --format chrome --clock instructions snapshot | grep -c '"cat": "call"') ||
         fail "timeline $exact: there are no slices"
+    [[ $(awk '{ print $NF }' want | sort -n | sed -n '1p;$p' | xargs) == "$first $last" ]] || fail "timeline $exact: not from $first to $last"
     for jobs in 1 2 8; do
         "$pugmark" timeline ${exact:+$exact} --format chrome --jobs $jobs "${perf[@]}" >chrome
         slices 1 chrome | cmp -s want - || fail "timeline $exact --jobs $jobs: perf.data has other slices"

@@ -368,7 +368,7 @@ static void take_time(struct slices *slices, uint32_t number, struct task *task,
             come_to(slices, number, task, latest);
         task->dated = dated;
     }
-    if (told > task->time || (told == task->time && !task->known))
+    if (told && (told > task->time || (told == task->time && !task->known)))
         come_to(slices, number, task, told);
     task->told |= told != 0;
 }
