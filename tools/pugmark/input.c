@@ -199,9 +199,8 @@ static bool params_fit(const struct input *input)
 
 enum pug_status input_read_all(struct input *input)
 {
-    const struct pug_capture_stretch *stretch;
     enum pug_status worst = PUG_OK;
-    for (size_t n = 0; (stretch = pug_capture_stretch_at(input->capture, n)) != NULL; n++) {
+    for (size_t n = 0; pug_capture_stretch_at(input->capture, n) != NULL; n++) {
         struct pug_tree *tree;
         const enum pug_status status =
             pug_capture_tree(input->capture, n, false, input->log, &tree);
