@@ -102,6 +102,7 @@ static size_t parse_settings(char *buffer, struct pug_setting *items, size_t roo
 /** Bytes of each source; of Open SoC Debug's, what modules they are, too. */
 struct sources {
     uint64_t sizes[IDS];
+    uint8_t flows[IDS];              /* a bit each: which way its packets went */
     struct pug_osd_modules *modules; /* or NULL */
 };
 
@@ -109,6 +110,7 @@ static void count_run(void *context, const struct pug_run *run)
 {
     struct sources *sources = context;
     sources->sizes[run->source] += run->size;
+    sources->flows[run->source] |= (uint8_t)(1u << (run->flow & 3));
     if (sources->modules)
         pug_osd_modules_note(sources->modules, run);
 }
@@ -208,6 +210,9 @@ static bool add_sources(struct reading *reading, const struct sources *sources)
             owned += sources->sizes[id];
         if (sources->modules && pug_osd_module(sources->modules, (uint16_t)id) != module)
             continue;
+        /* The encapsulation's flow leads to a sink: a source's packets have one. Text has several.
+         */
+        reading->tally->bad += (sources->flows[id] & (sources->flows[id] - 1)) != 0;
         if (reading->tally->sources < IDS_MOST)
             (void)add_source(reading, (uint16_t)id);
         else

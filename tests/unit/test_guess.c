@@ -196,6 +196,24 @@ static void widths_of_etrace_are_guessed(void **state)
     }
 }
 
+/** A source's packets go one way; those of text, whose headers are any letters, do not. */
+static void packets_of_several_flows_are_not(void **state)
+{
+    struct pug_guess guesses[PUG_GUESSES];
+    struct rec_bytes trace = {0};
+    (void)state;
+    record_etrace(0, 1, &trace);
+    for (unsigned flow = 0; flow < 2; flow++) {
+        for (size_t at = 0; at < trace.size; at += 1 + (trace.data[at] & 0x1fu))
+            trace.data[at] = (uint8_t)((trace.data[at] & 0x9f) | (at % 2 ? 1 : flow) << 5);
+        const size_t count = pug_guess_format(trace.data, trace.size, guesses);
+        for (size_t i = 0; i < count && flow == 0; i++)
+            assert_string_not_equal(guesses[i].transport, "encapsulation");
+        assert_true(flow == 0 || strcmp(guesses[0].transport, "encapsulation") == 0);
+    }
+    rec_bytes_free(&trace);
+}
+
 /* ---- frames, and modules ---- */
 
 /** Frames of a trace port, each behind a sync, in a DSTREAM's blocks: 504 bytes, then a footer. */
@@ -316,6 +334,7 @@ int main(void)
         cmocka_unit_test(widths_of_ntrace_are_guessed),
         cmocka_unit_test(widths_that_do_as_well_are_listed),
         cmocka_unit_test(widths_of_etrace_are_guessed),
+        cmocka_unit_test(packets_of_several_flows_are_not),
         cmocka_unit_test(footers_are_guessed),
         cmocka_unit_test(modules_are_guessed),
         cmocka_unit_test(stray_events_are_not),
