@@ -32,21 +32,28 @@ static void note_states(const struct pug_tree *tree, const struct pug_jobs_block
                 pug_tree_loss_of(tree, i) == PUG_TREE_LOSS ? PUG_INDEX_STATE_LOST : 0;
 }
 
-/** `ends`: the block was read. A source that was not heard has its clock from elsewhere, if any. */
-static void note_clocks(const struct pug_tree *tree, struct yield *yield, bool ends)
+static void note_clocks_before(const struct pug_tree *tree, struct yield *yield)
 {
     for (size_t i = 0; i < tree->source_count; i++) {
         struct clock *clock = &yield->clocks[i];
-        const bool heard = tree->sources[i]->touched;
-        uint64_t time;
-        const unsigned bits = pug_source_clock(tree->sources[i], &time);
-        if (ends) {
-            clock->end = time;
-            clock->end_bits = heard ? bits : 0;
-        } else {
-            clock->begin = time;
-            clock->begin_bits = heard ? bits : 64;
-        }
+        const struct pug_source *source = tree->sources[i];
+        const unsigned bits = pug_source_clock(source, &clock->begin);
+        clock->begin_bits = source->touched ? bits : 0;
+    }
+}
+
+/** A source that was first heard in the block may have come with the clock of another strand. */
+static void note_clocks_behind(const struct pug_tree *tree, struct yield *yield)
+{
+    for (size_t i = 0; i < tree->source_count; i++) {
+        struct clock *clock = &yield->clocks[i];
+        const struct pug_source *source = tree->sources[i];
+        const unsigned bits = pug_source_clock(source, &clock->end);
+        clock->end_bits = source->touched ? bits : 0;
+        if (clock->begin_bits > 0)
+            continue;
+        clock->begin = source->came_time;
+        clock->begin_bits = source->came_bits ? source->came_bits : 64;
     }
 }
 
@@ -85,9 +92,9 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     collector->yield = yield;
     pug_index_begin_block(collector, hand->tree, yield->block, yield->block * job->block);
     pug_index_forget_seen(collector);
-    note_clocks(hand->tree, yield, false);
+    note_clocks_before(hand->tree, yield);
     feed_parts(job, hand, end, block);
-    note_clocks(hand->tree, yield, true);
+    note_clocks_behind(hand->tree, yield);
     pug_index_close_block(collector);
     yield->at = block->at;
     if (!job->elements && block->at > collector->at)

@@ -157,6 +157,7 @@ enum pug_status pug_source_renew(struct pug_source *source)
     stage->pending = false;
     stage->from_begin = true;
     source->touched = source->heard = false;
+    source->came_bits = 0;
     source->shown = 0;
     source->end_asked = false;
     source->end_phase = PUG_END_READ;

@@ -50,6 +50,7 @@ struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug
     source->stage.marks = other->stage.marks;
     source->stage.unwatched = other->stage.unwatched;
     source->untimed = other->untimed;
+    source->came_bits = pug_source_clock(source, &source->came_time);
     pug_source_monitor(source, other->monitor, other->monitor_context);
     if (source->stage.code) {
         source->stage.code->config.batch = &tree->batch;

@@ -19,13 +19,15 @@ struct pug_source {
     struct pug_stage stage;
     uint16_t slot;
     bool decodes;
-    bool numbered;  /* the id is in the component names */
-    bool borrows;   /* the configuration is another source's */
-    bool touched;   /* it got something since it was made or renewed */
-    bool heard;     /* nothing of it was lost before this tree began to read: another tree, from
-                       which it is, knows that, or it is what is assumed */
-    bool untimed;   /* nobody looks at the whole times of its packets */
-    uint64_t shown; /* up to here its runs were shown, though it has not taken all yet; or 0 */
+    bool numbered;      /* the id is in the component names */
+    bool borrows;       /* the configuration is another source's */
+    bool touched;       /* it got something since it was made or renewed */
+    bool heard;         /* nothing of it was lost before this tree began to read: another tree, from
+                           which it is, knows that, or it is what is assumed */
+    bool untimed;       /* nobody looks at the whole times of its packets */
+    uint64_t came_time; /* where its clock stood when it came from another tree … */
+    unsigned came_bits; /* … by so many bits; 0: it did not come */
+    uint64_t shown;     /* up to here its runs were shown, though it has not taken all yet; or 0 */
     bool hide_bad_from_sink, hide_bad_from_monitor;
     enum pug_end_phase end_phase;
     bool end_asked; /* its end alone is under way, or waits for what is before it */
