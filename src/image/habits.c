@@ -12,6 +12,7 @@
 static_assert(offsetof(struct pug_habit, last) == 64 && offsetof(struct pug_habit, hops) == 128,
               "what is compared is a cache line, and what all of them have one more");
 static_assert(MOST_HABITS <= UINT16_MAX + 1u, "a habit knows the place of another");
+static_assert(PUG_HABIT_HOPS <= PUG_OUT_STEP, "ranges have room behind a batch's limit");
 static_assert(alignof(struct pug_block) > 1, "a block's address has room for a bit");
 
 void pug_habits_free(struct pug_habits *habits)
@@ -81,6 +82,7 @@ static bool grow(struct pug_habits *habits, const struct pug_codemap *map)
     struct pug_habits more = {.items = aligned_alloc(alignof(struct pug_habit), size),
                               .met = calloc(PRINTS * count, sizeof(*more.met)),
                               .mask = count - 1,
+                              .number = habits->number,
                               .lose = habits->lose,
                               .own = habits->own};
     if (!more.items || !more.met) {
@@ -148,7 +150,7 @@ static void put_last(struct pug_habit *habit, const struct pug_element *last)
     habit->ends_inside = true;
     habit->last.start = last->start;
     habit->last.end = last->end;
-    memcpy(&habit->last.counts, &last->count, sizeof(habit->last.counts));
+    habit->last_count = last->count;
     memcpy(&habit->last.tail, &last->flags, sizeof(habit->last.tail));
 }
 
@@ -163,7 +165,7 @@ bool pug_habit_hops(struct pug_habit *habit, const struct pug_codemap *map,
     unsigned told = silent ? 0 : meeting->told;
     habit->ranges = habit->count = 0;
     habit->silent = silent;
-    habit->told = meeting->told;
+    habit->told = (uint8_t)(count > way.inside ? told : 0);
     habit->ends_inside = false;
     if (count == 0 || silent + count - way.inside > PUG_HABIT_HOPS)
         return false;
@@ -185,7 +187,7 @@ bool pug_habit_hops(struct pug_habit *habit, const struct pug_codemap *map,
         habit->hops[habit->count++] = (pug_habit_hop)block | taken;
         block = last ? NULL : behind(map, block, taken, e[1].start);
     }
-    habit->ranges = (uint32_t)count;
+    habit->ranges = (uint8_t)count;
     return true;
 }
 
@@ -209,8 +211,14 @@ int64_t pug_habit_fits(const struct pug_habit *habit, const struct pug_habit_sta
 }
 
 void pug_habits_keep(struct pug_habits *habits, const struct pug_codemap *map,
-                     const struct pug_habit *habit)
+                     struct pug_habit *habit)
 {
+    if (habits->number == PUG_HABIT_NONE - 1) {
+        pug_habits_forget(habits);
+        habits->number = 0;
+    }
+    habit->number = ++habits->number;
+    habit->next = PUG_HABIT_NONE;
     put(habits, habit);
     if (habits->replaced > habits->mask / 8)
         (void)grow(habits, map);

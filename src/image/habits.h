@@ -15,6 +15,9 @@
 /** Most blocks. Where there are more, a packet costs little beside them. */
 #define PUG_HABIT_HOPS 16u
 
+/** No habit's number. */
+#define PUG_HABIT_NONE UINT32_MAX
+
 /** A hop: the block, and in bit 0 whether it was left by its branch. */
 typedef uintptr_t pug_habit_hop;
 
@@ -30,23 +33,23 @@ struct pug_habit_cause {
     uint64_t rest;      /**< of where the decoder stands */
 };
 
-/** What of a range is its own: not where in the trace, nor in which context. */
-struct pug_habit_range {
-    uint64_t start, end, counts, tail;
-};
-
 struct pug_habit {
     alignas(64) struct pug_habit_cause cause;
-    uint64_t stamp;              /**< of the map, in which it holds; 0: nothing */
-    uint32_t ranges;             /**< that it gives; 0: this packet's are not kept */
-    uint16_t count;              /**< of hops */
-    uint8_t silent;              /**< of them the first, where all of it was told before */
-    bool ends_inside;            /**< there is … */
-    uint32_t hits;               /**< of who counts */
-    uint8_t told;                /**< bytes of the first block that were told before */
-    uint16_t next;               /**< place of the one that came behind it lately */
-    struct pug_habit_range last; /**< … a range behind the hops */
-    uint64_t stand[4];           /**< where the decoder stands then, as it says that */
+    uint64_t stamp;      /**< of the map, in which it holds; 0: nothing */
+    uint32_t hits;       /**< of who counts */
+    uint32_t number;     /**< no two have the same */
+    uint32_t next;       /**< number of the one that came behind it lately, or NONE … */
+    uint16_t next_place; /**< … and its place then */
+    uint8_t ranges;      /**< that it gives; 0: this packet's are not kept */
+    uint8_t count;       /**< of hops */
+    struct {
+        uint64_t start, end, tail;
+    } last;              /**< what of a range behind the hops is its own: not where … */
+    uint32_t last_count; /**< … in the trace, nor in which context */
+    uint8_t told;        /**< bytes of the first range's block that were told before */
+    bool silent;         /**< the first hop's block was told before: there is no range of it */
+    bool ends_inside;    /**< there is a last range */
+    uint64_t stand[4];   /**< where the decoder stands then, as it says that */
     pug_habit_hop hops[PUG_HABIT_HOPS];
 };
 
@@ -55,10 +58,12 @@ struct pug_habits {
     struct pug_habit *items; /**< NULL: none yet; each has two places, side by side */
     uint32_t *met;           /**< prints of packets that were met */
     uint32_t mask;           /**< of items */
-    uint32_t last;           /**< place of the one that was found last */
-    uint32_t replaced;       /**< since there are so many */
-    uint32_t hits, misses;   /**< lately */
-    uint32_t rest;           /**< so many packets are not looked for: few were found */
+    uint32_t number;         /**< of the one that was kept last */
+    /** The one that leaves the decoder where it stands, and has not told it yet; or NULL. */
+    struct pug_habit *at;
+    uint32_t replaced;     /**< since there are so many */
+    uint32_t hits, misses; /**< lately */
+    uint32_t rest;         /**< so many packets are not looked for: few were found */
     /** One that has hits loses its place. */
     void (*lose)(void *own, struct pug_habit *habit);
     void *own;
@@ -118,44 +123,59 @@ struct pug_habit_meeting {
 void pug_habits_meet(struct pug_habits *habits, const struct pug_codemap *map,
                      struct pug_habit_meeting *meeting);
 
-/**
- * private: the habit, or NULL. First looked at is the one that came behind the last one before: it
- * is known where that is while the decoder still gets to where it stands.
- */
-static inline const struct pug_habit *pug_habits_find(struct pug_habits *habits,
-                                                      const struct pug_codemap *map,
-                                                      struct pug_habit_cause cause)
+/** private: the habit, or NULL. */
+static inline struct pug_habit *pug_habits_find(const struct pug_habits *habits,
+                                                const struct pug_codemap *map,
+                                                struct pug_habit_cause cause)
 {
     if (!habits->items)
         return NULL;
     const uint64_t stamp = pug_codemap_stamp(map);
-    struct pug_habit *last = &habits->items[habits->last];
-    uint32_t place = last->next;
-    if (!pug_habit_is(&habits->items[place], cause, stamp)) {
-        place = (uint32_t)pug_habit_hash(cause) & habits->mask;
-        if (!pug_habit_is(&habits->items[place], cause, stamp))
-            place ^= 1;
-        if (!pug_habit_is(&habits->items[place], cause, stamp))
-            return NULL;
-        last->next = (uint16_t)place;
-    }
-    habits->last = place;
-    return &habits->items[place];
+    struct pug_habit *habit = &habits->items[(uint32_t)pug_habit_hash(cause) & habits->mask];
+    if (pug_habit_is(habit, cause, stamp))
+        return habit;
+    habit = &habits->items[(habit - habits->items) ^ 1];
+    return pug_habit_is(habit, cause, stamp) ? habit : NULL;
 }
 
 /**
- * The habit of a packet, for whose ranges there is room. NULL: it is to be decoded, and whether it
- * is to become one is in `meeting`.
+ * The habit of a packet, if it is the one that came behind the last one before: where the decoder
+ * stands need not be looked at then, nor be known. NULL: perhaps it is another.
  */
-static inline const struct pug_habit *pug_habits_look(struct pug_habits *habits,
-                                                      const struct pug_codemap *map,
-                                                      const struct pug_batch *batch,
-                                                      struct pug_habit_cause cause, uint8_t told,
-                                                      struct pug_habit_meeting *meeting)
+static inline struct pug_habit *pug_habits_next(const struct pug_habits *habits, uint64_t low,
+                                                uint64_t high)
 {
-    const struct pug_habit *habit = pug_habits_find(habits, map, cause);
+    const struct pug_habit *at = habits->at;
+    if (!at)
+        return NULL;
+    struct pug_habit *next = &habits->items[at->next_place];
+    const bool is = next->number == at->next && next->cause.low == low && next->cause.high == high;
+    return is ? next : NULL;
+}
+
+/** It came behind that one, if there was one. */
+static inline void pug_habits_follow(const struct pug_habits *habits, struct pug_habit *before,
+                                     const struct pug_habit *habit)
+{
+    if (!before)
+        return;
+    before->next = habit->number;
+    before->next_place = (uint16_t)(habit - habits->items);
+}
+
+/**
+ * The habit of a packet. NULL: it is to be decoded, and whether it is to become one is in
+ * `meeting`.
+ */
+static inline struct pug_habit *pug_habits_look(struct pug_habits *habits,
+                                                const struct pug_codemap *map,
+                                                const struct pug_batch *batch,
+                                                struct pug_habit_cause cause, uint8_t told,
+                                                struct pug_habit_meeting *meeting)
+{
+    struct pug_habit *habit = pug_habits_find(habits, map, cause);
     if (habit && habit->ranges > 0)
-        return habit->ranges <= batch->limit - batch->count ? habit : NULL;
+        return habit;
     if (habit) {
         pug_habits_miss(habits);
         return NULL;
@@ -190,7 +210,7 @@ static inline void pug_habit_none(struct pug_habit *habit)
 }
 
 void pug_habits_keep(struct pug_habits *habits, const struct pug_codemap *map,
-                     const struct pug_habit *habit);
+                     struct pug_habit *habit);
 
 /** Where the range behind a hop begins. */
 static inline uint64_t pug_habit_behind(const struct pug_habit *habit, uint32_t hop)
@@ -204,7 +224,8 @@ static inline void pug_habit_put_last(const struct pug_habit *habit, struct pug_
 {
     range->start = habit->last.start;
     range->end = habit->last.end;
-    memcpy(&range->count, &habit->last.counts, sizeof(habit->last.counts));
+    range->count = habit->last_count;
+    range->cycle_count = 0;
     memcpy(&range->flags, &habit->last.tail, sizeof(habit->last.tail));
 }
 
@@ -240,13 +261,14 @@ struct pug_habit_stack {
 int64_t pug_habit_fits(const struct pug_habit *habit, const struct pug_habit_stack *stack,
                        bool last_is_told);
 
-/** Its ranges once more. */
+/** Its ranges once more, in a batch that is below its limit. */
 static inline void pug_habit_repeat(struct pug_habits *habits, const struct pug_habit *habit,
                                     struct pug_out *out, uint64_t index)
 {
     struct pug_batch *batch = out->batch;
     const struct pug_range_context context = pug_range_context(&out->blank);
-    struct pug_element *first = &batch->elements[batch->count], *e = first;
+    struct pug_element *const first = &batch->elements[batch->count];
+    struct pug_element *e = first;
     for (uint32_t i = habit->silent; i < habit->count; i++) {
         const pug_habit_hop hop = habit->hops[i];
         pug_block_range(e++, pug_habit_block(hop), index, &context, hop & 1);
@@ -257,10 +279,8 @@ static inline void pug_habit_repeat(struct pug_habits *habits, const struct pug_
         memcpy(&e->context_id, &context, sizeof(context));
         pug_habit_put_last(habit, e);
     }
-    if (habit->silent == 0 && habit->count > 0) {
-        first->start += habit->told;
-        first->count -= habit->told > 0;
-    }
+    first->start += habit->told;
+    first->count -= habit->told > 0;
     batch->count += habit->ranges;
     habits->hits++;
 }

@@ -233,7 +233,7 @@ static struct pug_habit_cause cause_of(unsigned n)
 
 static void keep(struct bench *bench, struct pug_habit_cause cause)
 {
-    const struct pug_habit habit = {
+    struct pug_habit habit = {
         .cause = cause, .stamp = pug_codemap_stamp(bench->map), .stand = {cause.base}};
     pug_habits_keep(&bench->habits, bench->map, &habit);
 }
@@ -269,6 +269,48 @@ static void the_same_is_found_and_nothing_else(void **state)
     assert_non_null(pug_habits_find(&bench->habits, bench->map, other[4]));
     pug_habits_forget(&bench->habits);
     assert_null(pug_habits_find(&bench->habits, bench->map, other[4]));
+    end(bench);
+}
+
+static struct pug_habit *find(const struct bench *bench, struct pug_habit_cause cause)
+{
+    return pug_habits_find(&bench->habits, bench->map, cause);
+}
+
+/** What came behind a habit is known again by its packet alone, as long as it is the same one. */
+static void the_next_is_known_by_its_packet(void **state)
+{
+    (void)state;
+    struct bench *bench = begin();
+    struct pug_habits *habits = &bench->habits;
+    struct pug_habit_cause causes[3] = {cause_of(1), cause_of(2), cause_of(2)};
+    causes[2].at ^= 0x40; /* the same packet elsewhere */
+    for (unsigned i = 0; i < 2; i++) {
+        (void)meet(bench, causes[i]);
+        keep(bench, causes[i]);
+    }
+    const struct pug_habit *second = find(bench, causes[1]);
+    assert_null(pug_habits_next(habits, causes[1].low, causes[1].high));
+    pug_habits_follow(habits, NULL, second);
+    habits->at = find(bench, causes[0]);
+    assert_null(pug_habits_next(habits, causes[1].low, causes[1].high));
+    assert_null(pug_habits_next(habits, 0, 0));
+    pug_habits_follow(habits, habits->at, second);
+    assert_ptr_equal(pug_habits_next(habits, causes[1].low, causes[1].high), second);
+    assert_null(pug_habits_next(habits, causes[1].low ^ 1, causes[1].high));
+    assert_null(pug_habits_next(habits, causes[1].low, causes[1].high ^ 1));
+    /* in its place is another one */
+    struct pug_habit *place = (struct pug_habit *)second;
+    place->cause = causes[2];
+    place->number = ++habits->number;
+    assert_null(pug_habits_next(habits, causes[1].low, causes[1].high));
+    habits->at = NULL;
+    assert_null(pug_habits_next(habits, causes[1].low, causes[1].high));
+    /* no number is given twice */
+    habits->number = PUG_HABIT_NONE - 1;
+    keep(bench, causes[0]);
+    assert_int_equal(find(bench, causes[0])->number, 1);
+    assert_null(find(bench, causes[2]));
     end(bench);
 }
 
@@ -407,6 +449,7 @@ int main(void)
         cmocka_unit_test(the_stack_infers_the_same),
         cmocka_unit_test(only_hops_and_a_range_are_kept),
         cmocka_unit_test(the_same_is_found_and_nothing_else),
+        cmocka_unit_test(the_next_is_known_by_its_packet),
         cmocka_unit_test(tables_grow_with_what_they_hold),
         cmocka_unit_test(they_rest_where_nothing_comes_again),
         cmocka_unit_test(little_memory_is_none),

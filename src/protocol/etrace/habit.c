@@ -22,6 +22,7 @@ enum { STAND_PC, STAND_LAST, STAND_ADDRESS, STAND_REST };
 #define STAND_CALLS      30 /* there are calls and returns that the stack tells of */
 #define STAND_IRETS      31 /* no more than hops: eight bits */
 #define STAND_PRIVILEGE  40 /* that a synchronisation tells: eight bits */
+#define STAND_LEARNS     48 /* more follows from it than where the decoder stands */
 
 static inline bool stands(const struct pug_habit *habit, unsigned bit)
 {
@@ -117,6 +118,14 @@ static inline void stand_as(struct pug_etrace_decoder *d, const struct pug_habit
                                      .ir_value = (uint16_t)(rest >> STAND_IR_VALUE)};
 }
 
+void pug_etrace_settle(struct pug_etrace_decoder *d)
+{
+    const struct pug_habit *habit = d->habits.at;
+    if (habit)
+        stand_as(d, habit);
+    d->habits.at = NULL;
+}
+
 static void begin_anew(struct pug_etrace_decoder *d)
 {
     pug_habits_forget(&d->habits);
@@ -146,6 +155,49 @@ static inline bool look_up(const struct pug_etrace_decoder *d, struct pug_habit_
     return subformat == 1 && o->jump_target_cache;
 }
 
+/** Has it more outcomes than hops can be kept? 0 stands for 31. */
+static inline bool is_long(uint64_t low)
+{
+    return (low & 3) == 1 && (((low >> 2) - 1) & 31) >= PUG_HABIT_HOPS;
+}
+
+/** NULL: there is none, or it is not looked for. */
+static struct pug_habit *look(struct pug_etrace_decoder *d, struct pug_habit_meeting *meeting,
+                              uint64_t low, uint64_t high)
+{
+    const bool syncs = (low & 3) == 3;
+    struct pug_habit_cause cause = {.low = low,
+                                    .high = high,
+                                    .at = d->pc,
+                                    .base = d->address,
+                                    .rest = (uint64_t)d->privilege << 8 | outcomes_of(d)};
+    if (is_long(low) || (syncs ? low >> 2 & 3 : d->tentative) || pug_habits_rest(&d->habits))
+        return NULL;
+    if (syncs)
+        synchronise(&d->out->blank, &cause);
+    else if ((low & 3) == 0 && !look_up(d, &cause))
+        return NULL;
+    struct pug_habit *habit =
+        pug_habits_look(&d->habits, d->code, d->out->batch, cause, d->pc_size, meeting);
+    if (!habit)
+        d->walk.outcomes = 0; /* also for a synchronisation without a walk */
+    return habit;
+}
+
+/** Of one that came behind another: of its cause only what neither of the two tells. */
+static inline bool still_causes(const struct pug_etrace_decoder *d, const struct pug_habit *habit)
+{
+    struct pug_habit_cause cause = habit->cause;
+    switch (cause.low & 3) {
+    case 0: return look_up(d, &cause) && cause.base == habit->cause.base;
+    case 3:
+        cause.rest &= UINT16_MAX;
+        synchronise(&d->out->blank, &cause);
+        return cause.base == habit->cause.base && cause.rest == habit->cause.rest;
+    default: return true;
+    }
+}
+
 bool pug_etrace_may_repeat(struct pug_etrace_decoder *d)
 {
     if (!is_usual(d) || !d->exact_addresses || pug_codemap_outdated(d->code))
@@ -158,31 +210,25 @@ bool pug_etrace_may_repeat(struct pug_etrace_decoder *d)
 bool pug_etrace_repeat(struct pug_etrace_decoder *d, struct pug_habit_meeting *meeting,
                        uint64_t low, uint64_t high, uint64_t index)
 {
-    const bool syncs = (low & 3) == 3;
-    struct pug_habit_cause cause = {.low = low,
-                                    .high = high,
-                                    .at = d->pc,
-                                    .base = d->address,
-                                    .rest = (uint64_t)d->privilege << 8 | outcomes_of(d)};
-    if (syncs)
-        synchronise(&d->out->blank, &cause);
-    else if ((low & 3) == 0 && !look_up(d, &cause))
-        return false;
-    const struct pug_habit *habit =
-        pug_habits_look(&d->habits, d->code, d->out->batch, cause, d->pc_size, meeting);
-    if (!habit) {
-        d->walk.outcomes = 0; /* also for a synchronisation without a walk */
-        return false;
+    struct pug_habits *habits = &d->habits;
+    struct pug_habit *before = habits->at, *habit = pug_habits_next(habits, low, high);
+    if (!habit || !still_causes(d, habit)) {
+        pug_etrace_settle(d);
+        habit = look(d, meeting, low, high);
+        if (!habit)
+            return false;
+        pug_habits_follow(habits, before, habit);
     }
     if (stands(habit, STAND_CALLS) && !fits_stack(d, habit))
         return false;
     if (!d->stage->paths)
-        pug_habit_repeat(&d->habits, habit, d->out, index);
+        pug_habit_repeat(habits, habit, d->out, index);
     else if (!pug_etrace_count(d, habit))
         return false;
     d->index = index;
-    stand_as(d, habit);
-    learn(d, habit);
+    habits->at = habit;
+    if (stands(habit, STAND_LEARNS))
+        learn(d, habit);
     return true;
 }
 
@@ -244,6 +290,9 @@ static bool note(struct pug_etrace_decoder *d, const struct pug_habit_meeting *m
     const bool calls = d->options.implicit_return && pug_habit_has_calls(habit);
     if (calls && d->stack.recursion > 0) /* what counts calls is no list of them */
         return false;
+    const bool comes = arrives(d, habit);
+    const bool learns =
+        d->options.branch_prediction || calls || syncs || (comes && d->options.jump_target_cache);
     habit->stand[STAND_PC] = d->pc;
     habit->stand[STAND_LAST] = d->last;
     habit->stand[STAND_ADDRESS] = d->address;
@@ -251,9 +300,9 @@ static bool note(struct pug_etrace_decoder *d, const struct pug_habit_meeting *m
         (uint64_t)d->pc_size << STAND_SIZE |
         (uint64_t)d->tentative_goal.ir_value << STAND_IR_VALUE |
         (uint64_t)outcomes_of(d) << STAND_OUTCOMES | bit(d->last_valid, STAND_LAST_VALID) |
-        bit(d->tentative, STAND_TENTATIVE) | bit(syncs, STAND_SYNCS) |
-        bit(arrives(d, habit), STAND_ARRIVES) | bit(calls, STAND_CALLS) |
-        (uint64_t)d->irets << STAND_IRETS | (uint64_t)d->privilege << STAND_PRIVILEGE;
+        bit(d->tentative, STAND_TENTATIVE) | bit(syncs, STAND_SYNCS) | bit(comes, STAND_ARRIVES) |
+        bit(calls, STAND_CALLS) | (uint64_t)d->irets << STAND_IRETS |
+        (uint64_t)d->privilege << STAND_PRIVILEGE | bit(learns, STAND_LEARNS);
     return true;
 }
 

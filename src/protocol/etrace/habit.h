@@ -9,18 +9,15 @@
 /** May packets be habits now? Until one is decoded, or elements are delivered, that stays so. */
 bool pug_etrace_may_repeat(struct pug_etrace_decoder *d);
 
-/** Has it more outcomes than hops can be kept? 0 stands for 31. */
-static inline bool pug_etrace_is_long(uint64_t low)
-{
-    return (low & 3) == 1 && (((low >> 2) - 1) & 31) >= PUG_HABIT_HOPS;
-}
-
 /**
  * A packet of formats 0 to 2, or a synchronisation, as two words: if it is a habit, do what it
  * does. Else false, and whether it is to become one is in `meeting`.
  */
 bool pug_etrace_repeat(struct pug_etrace_decoder *d, struct pug_habit_meeting *meeting,
                        uint64_t low, uint64_t high, uint64_t index);
+
+/** Before anything else: the decoder stands where its habits left it. */
+void pug_etrace_settle(struct pug_etrace_decoder *d);
 
 /** It was decoded: keep what it did. */
 void pug_etrace_keep(struct pug_etrace_decoder *d, const struct pug_habit_meeting *meeting);

@@ -254,10 +254,8 @@ static inline struct words words_of(const struct pug_run *run,
 static inline bool repeat(struct pug_etrace_decoder *d, const struct pug_etrace_carried *payload,
                           struct words words, struct pug_habit_meeting *meeting)
 {
-    if (payload->timestamp_bits > 0 || pug_etrace_is_long(words.low) ||
-        ((words.low & 3) == 3 ? words.low >> 2 & 3 : d->tentative) || pug_habits_rest(&d->habits))
-        return false;
-    return pug_etrace_repeat(d, meeting, words.low, (uint64_t)words.high, payload->index);
+    return payload->timestamp_bits == 0 &&
+           pug_etrace_repeat(d, meeting, words.low, (uint64_t)words.high, payload->index);
 }
 
 /** False: the packet is another, and nothing has changed. */
@@ -323,6 +321,7 @@ static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decode
         meeting.keeps = false;
         if (!may_repeat || !repeat(d, &payload, words, &meeting)) {
             const struct pug_etrace_carried copy = payload; /* which else had to be in memory */
+            pug_etrace_settle(d);
             pug_etrace_count_close(d);
             d->shows = meeting.keeps;
             const bool decoded = decode(d, reader, &copy, words);
@@ -335,10 +334,12 @@ static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decode
         }
         pug_etrace_used_payload(reader, span, behind);
         if (each && batch->count > 0 && batch->response == PUG_RESP_CONT) {
+            pug_etrace_settle(d);
             pug_batch_give(batch);
             may_repeat = pug_etrace_may_repeat(d);
         }
     }
+    pug_etrace_settle(d);
     pug_etrace_count_close(d);
 }
 

@@ -81,6 +81,29 @@ static void stand_as(struct pug_ntrace_decoder *d, const struct pug_habit *habit
                                            .hist = (uint32_t)branch};
 }
 
+void pug_ntrace_settle(struct pug_ntrace_decoder *d)
+{
+    const struct pug_habit *habit = d->habits.at;
+    if (habit)
+        stand_as(d, habit);
+    d->habits.at = NULL;
+}
+
+/** NULL: there is none, or it is not looked for. */
+static struct pug_habit *look(struct pug_ntrace_decoder *d, struct pug_habit_meeting *meeting,
+                              uint64_t low, uint64_t high)
+{
+    const struct pug_habit_cause cause = {.low = low,
+                                          .high = high,
+                                          .at = d->pc,
+                                          .base = d->ref,
+                                          .rest = (uint64_t)d->full << 16 |
+                                                  (uint64_t)d->trap_size << 1 | d->by_jump};
+    if (pug_habits_rest(&d->habits))
+        return NULL;
+    return pug_habits_look(&d->habits, d->stage->code, d->stage->out.batch, cause, 0, meeting);
+}
+
 /** Its hops are counted. False: not now. Not inlined, for the registers of who does not count. */
 static __attribute__((noinline)) bool count(struct pug_ntrace_decoder *d,
                                             const struct pug_habit *habit, struct pug_chain *chain)
@@ -98,28 +121,26 @@ static __attribute__((noinline)) bool count(struct pug_ntrace_decoder *d,
 bool pug_ntrace_repeat(struct pug_ntrace_decoder *d, struct pug_habit_meeting *meeting,
                        struct pug_chain *chain, uint64_t low, uint64_t high, uint64_t index)
 {
-    struct pug_out *out = &d->stage->out;
-    const struct pug_habit_cause cause = {.low = low,
-                                          .high = high,
-                                          .at = d->pc,
-                                          .base = d->ref,
-                                          .rest = (uint64_t)d->full << 16 |
-                                                  (uint64_t)d->trap_size << 1 | d->by_jump};
-    const struct pug_habit *habit =
-        pug_habits_look(&d->habits, d->stage->code, out->batch, cause, 0, meeting);
-    if (!habit)
-        return false;
+    struct pug_habits *habits = &d->habits;
+    struct pug_habit *before = habits->at, *habit = pug_habits_next(habits, low, high);
+    if (!habit) {
+        pug_ntrace_settle(d);
+        habit = look(d, meeting, low, high);
+        if (!habit)
+            return false;
+        pug_habits_follow(habits, before, habit);
+    }
     const bool calls = habit->stand[STAND_BRANCH] >> STAND_CALLS;
     if (calls && !fits_stack(d, habit))
         return false;
     if (!d->stage->paths)
-        pug_habit_repeat(&d->habits, habit, out, index);
+        pug_habit_repeat(habits, habit, &d->stage->out, index);
     else if (!count(d, habit, chain))
         return false;
     d->index = index;
+    habits->at = habit;
     if (calls)
         pass_calls(d, habit);
-    stand_as(d, habit);
     return true;
 }
 

@@ -17,6 +17,9 @@ bool pug_ntrace_may_repeat(const struct pug_ntrace_decoder *d);
 bool pug_ntrace_repeat(struct pug_ntrace_decoder *d, struct pug_habit_meeting *meeting,
                        struct pug_chain *chain, uint64_t low, uint64_t high, uint64_t index);
 
+/** Before anything else: the decoder stands where its habits left it. */
+void pug_ntrace_settle(struct pug_ntrace_decoder *d);
+
 /** Before anything else than habits: end a chain that is open. Zeroed it is not. */
 static inline void pug_ntrace_close(struct pug_chain *chain)
 {

@@ -198,9 +198,10 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
         struct pug_habit_meeting meeting;
         meeting.keeps = false;
         const uint8_t *behind = NULL;
-        if (may_repeat && !pug_habits_rest(&d->habits))
+        if (may_repeat)
             behind = repeat(d, span, &meeting, &chain);
         if (!behind) {
+            pug_ntrace_settle(d);
             pug_ntrace_close(&chain);
             behind = read_usual(reader, span->at, span->end, &usual);
             if (!behind || !begin(d, &usual))
@@ -219,11 +220,13 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
         reader->count++;
         span->at = behind;
         if (each && batch->count > 0) {
+            pug_ntrace_settle(d);
             if (!pug_batch_give(batch))
                 break;
             may_repeat = pug_ntrace_may_repeat(d);
         }
     }
+    pug_ntrace_settle(d);
     pug_ntrace_close(&chain);
     return PUG_RESP_CONT;
 }
