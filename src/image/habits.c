@@ -22,18 +22,11 @@ void pug_habits_free(struct pug_habits *habits)
     *habits = (struct pug_habits){0};
 }
 
-static void lose_hits(struct pug_habits *habits, struct pug_habit *habit)
-{
-    if (habit->hits > 0)
-        habits->lose(habits->own, habit);
-    habit->hits = 0;
-}
-
 void pug_habits_lose_hits(struct pug_habits *habits)
 {
     const size_t count = habits->items ? habits->mask + (size_t)1 : 0;
     for (size_t i = 0; i < count; i++)
-        lose_hits(habits, &habits->items[i]);
+        pug_habit_lose_hits(habits, &habits->items[i]);
 }
 
 void pug_habits_forget(struct pug_habits *habits)
@@ -55,7 +48,7 @@ static void put(struct pug_habits *habits, const struct pug_habit *habit)
     struct pug_habit *place = &habits->items[pug_habit_hash(habit->cause) & habits->mask];
     struct pug_habit *other = &habits->items[(place - habits->items) ^ 1];
     const bool moves = place->stamp == habit->stamp;
-    lose_hits(habits, moves ? other : place);
+    pug_habit_lose_hits(habits, moves ? other : place);
     if (moves) {
         habits->replaced += other->stamp == habit->stamp;
         *other = *place;
@@ -83,8 +76,7 @@ static bool grow(struct pug_habits *habits, const struct pug_codemap *map)
                               .met = calloc(PRINTS * count, sizeof(*more.met)),
                               .mask = count - 1,
                               .number = habits->number,
-                              .lose = habits->lose,
-                              .own = habits->own};
+                              .paths = habits->paths};
     if (!more.items || !more.met) {
         pug_habits_free(&more);
         return false;

@@ -61,16 +61,16 @@ struct pug_habits {
     uint32_t number;         /**< of the one that was kept last */
     /** The one that leaves the decoder where it stands, and has not told it yet; or NULL. */
     struct pug_habit *at;
-    uint32_t replaced;     /**< since there are so many */
-    uint32_t hits, misses; /**< lately */
-    uint32_t rest;         /**< so many packets are not looked for: few were found */
-    /** One that has hits loses its place. */
-    void (*lose)(void *own, struct pug_habit *habit);
-    void *own;
+    uint32_t replaced;               /**< since there are so many */
+    uint32_t hits, misses;           /**< lately */
+    uint32_t rest;                   /**< so many packets are not looked for: few were found */
+    struct pug_paths *paths;         /**< on whose counts they are counted; NULL: none was */
+    const struct pug_habit *counted; /**< the last of a row of such, or NULL */
 };
 
 void pug_habits_free(struct pug_habits *habits);
-/** Call `lose` for all that have hits. */
+/** private: the hits of one, or all, into the counts. */
+void pug_habit_lose_hits(struct pug_habits *habits, struct pug_habit *habit);
 void pug_habits_lose_hits(struct pug_habits *habits);
 /** Before a change of what they depend on, and neither their words nor the map tell. */
 void pug_habits_forget(struct pug_habits *habits);
@@ -284,5 +284,17 @@ static inline void pug_habit_repeat(struct pug_habits *habits, const struct pug_
     batch->count += habit->ranges;
     habits->hits++;
 }
+
+/* ---- habit_counts.c ---- */
+
+/**
+ * A habit once more, counted in place of its ranges. False: not now. Of one that ends with a hop
+ * `last.start` is where that led.
+ */
+bool pug_habits_count(struct pug_habits *habits, struct pug_stage *stage, struct pug_habit *habit);
+/** Before anything else than habits is counted or pushed. */
+void pug_habits_count_close(struct pug_habits *habits);
+/** Before the paths are freed. */
+void pug_habits_counting_end(struct pug_habits *habits);
 
 #endif

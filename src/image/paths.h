@@ -216,7 +216,8 @@ void pug_chain_join(struct pug_chain *chain, const struct pug_block *block);
 static inline void pug_chain_hop(struct pug_chain *chain, const struct pug_block *block, bool taken)
 {
     struct pug_block *hit = (struct pug_block *)block;
-    if (!chain->last || (chain->taken && chain->last->last_type == PUG_INSTR_BR_INDIRECT))
+    /* without a branch of its own on `taken`, which the processor cannot foretell */
+    if (!chain->last || (chain->taken & (chain->last->last_type == PUG_INSTR_BR_INDIRECT)))
         pug_chain_join(chain, block);
     if ((hit->hits[0] | hit->hits[1]) != 0 && hit->hits[taken] < UINT32_MAX)
         hit->hits[taken]++;

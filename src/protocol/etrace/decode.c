@@ -483,7 +483,7 @@ void pug_etrace_decoder_free(void *decoder)
 {
     struct pug_etrace_decoder *d = decoder;
     pug_etrace_data_free(d->data);
-    pug_etrace_counting_free(d);
+    pug_habits_counting_end(&d->habits);
     pug_habits_free(&d->habits);
     free(d->stack.links);
     free(d);

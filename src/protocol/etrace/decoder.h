@@ -183,8 +183,6 @@ struct pug_etrace_decoder {
     struct pug_etrace_options habit_options; /**< in which they hold … */
     bool habits_hold;                        /**< … and which are in force */
     bool shows; /**< ranges are elements, also where they are counted: a habit is made of them */
-    struct pug_paths *counting;      /**< where habits have been counted for, or NULL */
-    const struct pug_habit *counted; /**< the last of a row of such, or NULL */
     struct etrace_data_state *data;
     bool data_counts;   /**< retired instructions are to be told */
     bool data_complete; /**< an access is ready to be pushed */

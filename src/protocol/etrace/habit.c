@@ -223,7 +223,7 @@ bool pug_etrace_repeat(struct pug_etrace_decoder *d, struct pug_habit_meeting *m
         return false;
     if (!d->stage->paths)
         pug_habit_repeat(habits, habit, d->out, index);
-    else if (!pug_etrace_count(d, habit))
+    else if (!pug_habits_count(habits, d->stage, habit))
         return false;
     d->index = index;
     habits->at = habit;

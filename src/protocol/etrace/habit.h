@@ -22,12 +22,4 @@ void pug_etrace_settle(struct pug_etrace_decoder *d);
 /** It was decoded: keep what it did. */
 void pug_etrace_keep(struct pug_etrace_decoder *d, const struct pug_habit_meeting *meeting);
 
-/* ---- count.c ---- */
-
-/** The habit is done once more, and counted. False: not now. */
-bool pug_etrace_count(struct pug_etrace_decoder *d, const struct pug_habit *habit);
-/** Before anything else than habits. */
-void pug_etrace_count_close(struct pug_etrace_decoder *d);
-void pug_etrace_counting_free(struct pug_etrace_decoder *d);
-
 #endif

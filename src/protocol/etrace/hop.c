@@ -293,9 +293,12 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const uint64_t 
     for (;;) {
         while (e < end) {
             const struct pug_block *next;
-            while (!counts && goes_on(&row, predicts) && is_conditional(block) &&
+            while (goes_on(&row, predicts) && is_conditional(block) &&
                    (next = branch(block, &row, predicts, epoch, &taken)) != NULL) {
-                pug_block_range(e++, block, index, &context, taken); /* most blocks */
+                if (counts) /* most blocks */
+                    pug_chain_hop(&chain, block, taken);
+                else
+                    pug_block_range(e++, block, index, &context, taken);
                 last = block;
                 block = next;
                 if (e == end)

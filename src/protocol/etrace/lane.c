@@ -322,7 +322,7 @@ static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decode
         if (!may_repeat || !repeat(d, &payload, words, &meeting)) {
             const struct pug_etrace_carried copy = payload; /* which else had to be in memory */
             pug_etrace_settle(d);
-            pug_etrace_count_close(d);
+            pug_habits_count_close(&d->habits);
             d->shows = meeting.keeps;
             const bool decoded = decode(d, reader, &copy, words);
             d->shows = false;
@@ -340,7 +340,7 @@ static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decode
         }
     }
     pug_etrace_settle(d);
-    pug_etrace_count_close(d);
+    pug_habits_count_close(&d->habits);
 }
 
 enum pug_response pug_etrace_lane(void *reader, void *decoder, struct pug_span *span,

@@ -35,6 +35,7 @@ enum pug_status pug_ntrace_decoder_new(const void *data, struct pug_stage *stage
 void pug_ntrace_decoder_free(void *data)
 {
     struct pug_ntrace_decoder *d = data;
+    pug_habits_counting_end(&d->habits);
     pug_habits_free(&d->habits);
     free(d->stack);
     free(d);

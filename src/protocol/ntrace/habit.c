@@ -7,8 +7,8 @@
 #include "protocol/ntrace/habit.h"
 #include "protocol/ntrace/message.h"
 
-/** What is in a habit's `stand`: two addresses, a count, and bits of the last word. */
-enum { STAND_PC, STAND_REF, STAND_FULL, STAND_BRANCH };
+/** What is in a habit's `stand`: an address, a count, and bits of the last word. */
+enum { STAND_REF, STAND_FULL, STAND_BRANCH };
 #define STAND_ICNT  32 /* behind the history */
 #define STAND_CALLS 63 /* there are calls and returns that the stack tells of */
 
@@ -68,7 +68,7 @@ static void stand_as(struct pug_ntrace_decoder *d, const struct pug_habit *habit
     const uint8_t type = type_of(&habit->cause);
     const struct pug_block *last = last_block(habit);
     const bool jumped = last->last_type == PUG_INSTR_BR_INDIRECT;
-    d->pc = habit->stand[STAND_PC];
+    d->pc = habit->last.start;
     d->ref = habit->stand[STAND_REF];
     d->full = (int64_t)habit->stand[STAND_FULL];
     d->last = last->last;
@@ -104,22 +104,8 @@ static struct pug_habit *look(struct pug_ntrace_decoder *d, struct pug_habit_mee
     return pug_habits_look(&d->habits, d->stage->code, d->stage->out.batch, cause, 0, meeting);
 }
 
-/** Its hops are counted. False: not now. Not inlined, for the registers of who does not count. */
-static __attribute__((noinline)) bool count(struct pug_ntrace_decoder *d,
-                                            const struct pug_habit *habit, struct pug_chain *chain)
-{
-    if (!chain->paths && !pug_chain_begin(chain, d->stage)) {
-        chain->paths = NULL;
-        return false;
-    }
-    for (uint32_t i = 0; i < habit->count; i++)
-        pug_chain_hop(chain, pug_habit_block(habit->hops[i]), habit->hops[i] & 1);
-    d->habits.hits++;
-    return true;
-}
-
 bool pug_ntrace_repeat(struct pug_ntrace_decoder *d, struct pug_habit_meeting *meeting,
-                       struct pug_chain *chain, uint64_t low, uint64_t high, uint64_t index)
+                       uint64_t low, uint64_t high, uint64_t index)
 {
     struct pug_habits *habits = &d->habits;
     struct pug_habit *before = habits->at, *habit = pug_habits_next(habits, low, high);
@@ -135,7 +121,7 @@ bool pug_ntrace_repeat(struct pug_ntrace_decoder *d, struct pug_habit_meeting *m
         return false;
     if (!d->stage->paths)
         pug_habit_repeat(habits, habit, &d->stage->out, index);
-    else if (!count(d, habit, chain))
+    else if (!pug_habits_count(habits, d->stage, habit))
         return false;
     d->index = index;
     habits->at = habit;
@@ -188,7 +174,7 @@ static bool note(const struct pug_ntrace_decoder *d, const struct pug_habit_meet
         !are_plain(d, habit))
         return false;
     const bool calls = d->config->implicit_return && pug_habit_has_calls(habit);
-    habit->stand[STAND_PC] = d->pc;
+    habit->last.start = d->pc;
     habit->stand[STAND_REF] = d->ref;
     habit->stand[STAND_FULL] = (uint64_t)d->full;
     habit->stand[STAND_BRANCH] =

@@ -11,22 +11,13 @@ bool pug_ntrace_may_repeat(const struct pug_ntrace_decoder *d);
 
 /**
  * A message as two words: if it is a habit, do what it does. Else false, and whether it is to
- * become one is in `meeting`. Where ranges are counted the chain is open then (see
- * pug_ntrace_close()).
+ * become one is in `meeting`.
  */
 bool pug_ntrace_repeat(struct pug_ntrace_decoder *d, struct pug_habit_meeting *meeting,
-                       struct pug_chain *chain, uint64_t low, uint64_t high, uint64_t index);
+                       uint64_t low, uint64_t high, uint64_t index);
 
 /** Before anything else: the decoder stands where its habits left it. */
 void pug_ntrace_settle(struct pug_ntrace_decoder *d);
-
-/** Before anything else than habits: end a chain that is open. Zeroed it is not. */
-static inline void pug_ntrace_close(struct pug_chain *chain)
-{
-    if (chain->paths)
-        pug_chain_end(chain);
-    chain->paths = NULL;
-}
 
 /** It was decoded, and tells no time: keep what it did. */
 void pug_ntrace_keep(struct pug_ntrace_decoder *d, const struct pug_habit_meeting *meeting);

@@ -111,13 +111,13 @@ static inline const uint8_t *take_words(const uint8_t *at, const uint8_t *end, u
 
 /** The next message does what it did before: where it ends. NULL: it is to be decoded. */
 static inline const uint8_t *repeat(struct pug_ntrace_decoder *d, const struct pug_span *span,
-                                    struct pug_habit_meeting *meeting, struct pug_chain *chain)
+                                    struct pug_habit_meeting *meeting)
 {
     uint64_t low, high;
     if (!shapes[*span->at >> 2].usual)
         return NULL;
     const uint8_t *behind = take_words(span->at, span->end, &low, &high);
-    if (!behind || !pug_ntrace_repeat(d, meeting, chain, low, high, pug_span_index(span)))
+    if (!behind || !pug_ntrace_repeat(d, meeting, low, high, pug_span_index(span)))
         return NULL;
     return behind;
 }
@@ -190,7 +190,6 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
     d->walk.range_count = 0;
     d->walk.sync_jumped = false;
     d->now = (struct pug_ntrace_branch){.valid = true};
-    struct pug_chain chain = {.paths = NULL};
     bool may_repeat = pug_ntrace_may_repeat(d);
     while (span->at < span->end && batch->count < batch->limit &&
            batch->response == PUG_RESP_CONT) {
@@ -199,10 +198,10 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
         meeting.keeps = false;
         const uint8_t *behind = NULL;
         if (may_repeat)
-            behind = repeat(d, span, &meeting, &chain);
+            behind = repeat(d, span, &meeting);
         if (!behind) {
             pug_ntrace_settle(d);
-            pug_ntrace_close(&chain);
+            pug_habits_count_close(&d->habits);
             behind = read_usual(reader, span->at, span->end, &usual);
             if (!behind || !begin(d, &usual))
                 break;
@@ -227,7 +226,7 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
         }
     }
     pug_ntrace_settle(d);
-    pug_ntrace_close(&chain);
+    pug_habits_count_close(&d->habits);
     return PUG_RESP_CONT;
 }
 
