@@ -118,7 +118,7 @@ static enum pug_response deliver(struct packets *packets, const struct pug_unwra
     return hand_over(packets, &run);
 }
 
-/** How many of the bytes are no payload. */
+/** How many of the bytes are no payload, where not all were taken. */
 static size_t framing_of(const struct pug_run *run, size_t size)
 {
     size_t framing = size;
@@ -141,16 +141,16 @@ static bool deliver_row(struct packets *packets, struct pug_unwrap_given *given,
 {
     struct pug_transport_sink *sink = packets->sink;
     struct pug_run run;
-    size_t used = 0;
+    size_t used = 0, payload;
     uint16_t source;
     if (!has_rows(packets) || !pug_unwrap_row_begins(packets->unwrap, given, &source) ||
         !(sink->takes(sink->context, source) & PUG_TAKES_ROWS) ||
-        !pug_unwrap_row(packets->unwrap, given, source, &run))
+        !pug_unwrap_row(packets->unwrap, given, source, &run, &payload))
         return false;
     *response = sink->run(sink->context, &run, &used);
     if (used == 0 && *response < PUG_RESP_WAIT)
         return false;
-    size_t framing = framing_of(&run, used);
+    const size_t framing = used == run.size ? used - payload : framing_of(&run, used);
     sink->stats->framing += framing;
     sink->stats->delivered -= framing; /* which counted all */
     pug_unwrap_take(packets->unwrap, given, used);
