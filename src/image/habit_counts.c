@@ -50,22 +50,13 @@ void pug_habit_lose_hits(struct pug_habits *habits, struct pug_habit *habit)
     habit->hits = 0;
 }
 
-static void spread_own(void *own)
-{
-    struct pug_habits *habits = own;
-    pug_habits_count_close(habits);
-    pug_habits_lose_hits(habits);
-}
-
 /**
  * Where a last range inside a block led, if it is a branch, belongs to the next packet, whose habit
  * knows both ends; that of a hop is counted with it.
  */
-void pug_habits_count_close(struct pug_habits *habits)
+void pug_habits_end_row(struct pug_habits *habits)
 {
     const struct pug_habit *habit = habits->counted;
-    if (!habit)
-        return;
     const struct pug_element last = last_of(habit);
     habits->counted = NULL;
     struct pug_count_pending *branch = pug_paths_leave_range(habits->paths, &last);
@@ -73,6 +64,13 @@ void pug_habits_count_close(struct pug_habits *habits)
         return;
     branch->foreseen = true;
     branch->target = habit->last.start;
+}
+
+static void spread_own(void *own)
+{
+    struct pug_habits *habits = own;
+    pug_habits_count_close(habits);
+    pug_habits_lose_hits(habits);
 }
 
 /** Where its first range begins. */

@@ -279,8 +279,10 @@ static inline void pug_habit_repeat(struct pug_habits *habits, const struct pug_
         memcpy(&e->context_id, &context, sizeof(context));
         pug_habit_put_last(habit, e);
     }
-    first->start += habit->told;
-    first->count -= habit->told > 0;
+    if (habit->told > 0) {
+        first->start += habit->told;
+        first->count--;
+    }
     batch->count += habit->ranges;
     habits->hits++;
 }
@@ -292,8 +294,14 @@ static inline void pug_habit_repeat(struct pug_habits *habits, const struct pug_
  * `last.start` is where that led.
  */
 bool pug_habits_count(struct pug_habits *habits, struct pug_stage *stage, struct pug_habit *habit);
+/** private: … if there is a row. */
+void pug_habits_end_row(struct pug_habits *habits);
 /** Before anything else than habits is counted or pushed. */
-void pug_habits_count_close(struct pug_habits *habits);
+static inline void pug_habits_count_close(struct pug_habits *habits)
+{
+    if (habits->counted)
+        pug_habits_end_row(habits);
+}
 /** Before the paths are freed. */
 void pug_habits_counting_end(struct pug_habits *habits);
 

@@ -189,6 +189,17 @@ void pug_chain_join(struct pug_chain *chain, const struct pug_block *block)
         take_jump(paths, chain->last, block);
 }
 
+void pug_chain_part(struct pug_chain *chain, const struct pug_block *block,
+                    const struct pug_element *range)
+{
+    struct pug_paths *paths = chain->paths;
+    if (!chain->last || (chain->taken && chain->last->last_type == PUG_INSTR_BR_INDIRECT))
+        pug_chain_join(chain, block);
+    pug_counts_add_range(paths->counts, paths->context, range, 1, 0);
+    (void)pug_paths_leave_range(paths, range);
+    chain->last = NULL;
+}
+
 void pug_chain_tally(const struct pug_chain *chain, struct pug_batch *batch, unsigned count)
 {
     for (uint32_t i = batch->count - count; i < batch->count; i++) {

@@ -209,22 +209,40 @@ static inline bool pug_chain_begin(struct pug_chain *chain, struct pug_stage *st
     return stage->paths && pug_chain_open(chain, stage);
 }
 
+/** The last block of all, and how it was left. */
+static inline void pug_chain_at(struct pug_chain *chain, const struct pug_block *block, bool taken)
+{
+    chain->last = block;
+    chain->taken = taken;
+}
+
 /** private: the first hop, or one behind an indirect branch. */
 void pug_chain_join(struct pug_chain *chain, const struct pug_block *block);
+
+/**
+ * The range of a whole block, behind `last`, which a loop has at hand: the chain's, which it tells
+ * in the end (pug_chain_at()). Whether that was taken is no branch of its own, since the processor
+ * cannot foretell it.
+ */
+static inline void pug_chain_hop_from(struct pug_chain *chain, const struct pug_block *last,
+                                      bool last_taken, const struct pug_block *block, bool taken)
+{
+    uint32_t *hits = &((struct pug_block *)block)->hits[taken];
+    if (!last || (last_taken & (last->last_type == PUG_INSTR_BR_INDIRECT))) {
+        pug_chain_at(chain, last, last_taken);
+        pug_chain_join(chain, block);
+    }
+    if (*hits - 1 < UINT32_MAX - 1)
+        ++*hits;
+    else
+        pug_paths_hop(chain->paths, block, taken);
+}
 
 /** The range of a whole block. */
 static inline void pug_chain_hop(struct pug_chain *chain, const struct pug_block *block, bool taken)
 {
-    struct pug_block *hit = (struct pug_block *)block;
-    /* without a branch of its own on `taken`, which the processor cannot foretell */
-    if (!chain->last || (chain->taken & (chain->last->last_type == PUG_INSTR_BR_INDIRECT)))
-        pug_chain_join(chain, block);
-    if ((hit->hits[0] | hit->hits[1]) != 0 && hit->hits[taken] < UINT32_MAX)
-        hit->hits[taken]++;
-    else
-        pug_paths_hop(chain->paths, block, taken);
-    chain->last = block;
-    chain->taken = taken;
+    pug_chain_hop_from(chain, chain->last, chain->taken, block, taken);
+    pug_chain_at(chain, block, taken);
 }
 
 /** The cycles that the last hop took. */
@@ -255,5 +273,39 @@ static inline void pug_chain_end(struct pug_chain *chain)
     pug_chain_break(chain);
     chain->paths->chain = NULL;
 }
+
+/*
+ * A chain that lasts over packets belongs to a decoder, and is zeroed while it is not open. What
+ * pushes elements closes it before, and who leaves the lane.
+ */
+
+/** Is it open, or can it be? */
+static inline bool pug_chain_resume(struct pug_chain *chain, struct pug_stage *stage)
+{
+    if (chain->paths)
+        return true;
+    if (pug_chain_begin(chain, stage))
+        return true;
+    chain->paths = NULL;
+    return false;
+}
+
+/** Behind a packet: a block on memory that changes may be gone at the next. */
+static inline void pug_chain_rest(struct pug_chain *chain)
+{
+    if (chain->last && !pug_block_lasts(chain->last))
+        pug_chain_break(chain);
+}
+
+static inline void pug_chain_close(struct pug_chain *chain)
+{
+    if (chain->paths)
+        pug_chain_end(chain);
+    chain->paths = NULL;
+}
+
+/** A range that is no block's, but begins where one does, and moves nothing. */
+void pug_chain_part(struct pug_chain *chain, const struct pug_block *block,
+                    const struct pug_element *range);
 
 #endif

@@ -305,6 +305,14 @@ static void check(const struct capture *capture, bool whole)
     pug_image_free(image);
 }
 
+static void damage(struct capture *capture, struct rec_random *random, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        capture->bytes[rec_random_below(random, (uint32_t)capture->size)] ^=
+            (uint8_t)(1 + rec_random_below(random, 255));
+}
+
+/** A few bytes more each time, and then so many that little is as the program has it. */
 static void one_capture(struct capture *capture, void *context)
 {
     struct rec_random random = {.state = 11};
@@ -313,9 +321,8 @@ static void one_capture(struct capture *capture, void *context)
         capture->size = ENOUGH;
     check(capture, true);
     for (unsigned n = 0; n < DAMAGES && capture->size <= ENOUGH / 4; n++) {
-        for (unsigned i = 1 + (unsigned)rec_random_below(&random, 8); i > 0; i--)
-            capture->bytes[rec_random_below(&random, capture->size)] ^=
-                (uint8_t)(1 + rec_random_below(&random, 255));
+        damage(capture, &random,
+               n + 1 < DAMAGES ? 1 + rec_random_below(&random, 8) : capture->size / 128);
         check(capture, false);
     }
 }

@@ -412,19 +412,77 @@ static void test_counts(void **state)
         struct stream_run run = run_of(&round, &list, seed);
         size_t first;
         stream_check_counts(&run);
-        stream_damage(&random, round.trace.data, &run.size, &first);
-        stream_check_counts(&run);
+        for (run.resets = 0; run.resets < 4; run.resets++) { /* habits come with what comes again */
+            stream_damage(&random, round.trace.data, &run.size, &first);
+            stream_check_counts(&run);
+        }
         pug_image_free(run.image);
         round_free(&round);
     }
 }
 
+/** IndirectBranch: so many halfwords, and which bits of the address are others. */
+static void put_jump(struct rec_bytes *trace, unsigned icnt, unsigned bits)
+{
+    const uint8_t message[] = {0x10, (uint8_t)(icnt << 4 | 1), (uint8_t)((bits >> 1 & 63) << 2),
+                               (uint8_t)(bits >> 7 << 2 | 3)};
+    rec_put_n(trace, message, sizeof(message));
+}
+
+/**
+ * Loops of one instruction whose messages are habits, if it jumps. Behind each a message that
+ * covers no code tells another address, where one more of them is: that is where the jump before
+ * went.
+ */
+static void check_landings(uint16_t insn)
+{
+    static const uint8_t sync[] = {0x24, 0x0d, 0x00, 0x0b}; /* at 100 */
+    const struct pug_setting items[] = {{.name = "xlen", .value = 64}, {.name = "ts", .value = 0}};
+    const struct pug_place place = {.space = PUG_SPACE_ANY};
+    uint8_t code[0x400];
+    struct pug_image *image = pug_image_new();
+    struct rec_bytes trace = {0};
+    for (size_t i = 0; i < sizeof(code); i += 2) {
+        code[i] = (uint8_t)insn;
+        code[i + 1] = (uint8_t)(insn >> 8);
+    }
+    assert_int_equal(pug_image_add_buffer(image, &place, 0x100, code, sizeof(code)), PUG_OK);
+    rec_put_n(&trace, sync, sizeof(sync));
+    for (unsigned bits = 0x20; bits < 0x100; bits += 2) {
+        for (unsigned i = 0; i < 4; i++)
+            put_jump(&trace, 1, 0);
+        put_jump(&trace, 1, bits);
+        for (unsigned i = 0; i < 4; i++)
+            put_jump(&trace, 1, 0);
+        put_jump(&trace, 0, bits);
+    }
+    stream_check_counts(&(struct stream_run){.protocol = "N-Trace",
+                                             .transport = "plain",
+                                             .settings = {.items = items, .count = 2},
+                                             .image = image,
+                                             .bytes = trace.data,
+                                             .size = trace.size});
+    rec_bytes_free(&trace);
+    pug_image_free(image);
+}
+
+static void test_counts_of_landings(void **state)
+{
+    (void)state;
+    check_landings(0x8502); /* c.jr a0 */
+    check_landings(0xc009); /* c.beqz s0: not taken, and yet not followed by what is behind it */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),           cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_blocks_and_waits), cmocka_unit_test(test_fast),
-        cmocka_unit_test(test_states),           cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_counts_of_landings),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_blocks_and_waits),
+        cmocka_unit_test(test_fast),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,10 @@
 
 void pug_etrace_push_time(struct pug_etrace_decoder *d)
 {
-    if (d->packet->tells_time)
-        pug_out_push(d->out, PUG_ELEM_TIMESTAMP, d->index)->timestamp = d->packet->now;
+    if (!d->packet->tells_time)
+        return;
+    pug_out_push(d->out, PUG_ELEM_TIMESTAMP, d->index)->timestamp = d->packet->now;
+    pug_etrace_tally(d);
 }
 
 /** What elements say of a privilege: flags, and the level, which is 0 without them. */
@@ -52,6 +54,7 @@ static bool update_context(struct pug_etrace_decoder *d)
     if (context_id == blank->context_id && vmid == blank->vmid && level == blank->level &&
         flags == blank->context_flags)
         return false;
+    pug_etrace_count_close(d);
     blank->context_flags = flags;
     blank->level = level;
     blank->context_id = context_id;

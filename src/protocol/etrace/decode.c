@@ -124,6 +124,7 @@ static enum pug_etrace_phase notify(struct pug_etrace_decoder *d)
         struct pug_element *e = pug_out_push(d->out, PUG_ELEM_EVENT, d->index);
         e->reason = PUG_EVENT_NUMBERED;
         e->number = PUG_ETRACE_NOTIFY_EVENT;
+        pug_etrace_tally(d);
     }
     return PUG_ETRACE_PHASE_TIME;
 }
@@ -146,6 +147,8 @@ static enum pug_etrace_phase report(struct pug_etrace_decoder *d)
 {
     const struct pug_etrace_packet *p = d->packet;
     bool fresh = d->fresh || !d->synced;
+    if (fresh)
+        pug_etrace_count_close(d);
     if (fresh && p->type == PUG_ETRACE_SYNC)
         pug_etrace_push_trace_on(d);
     pug_etrace_push_time(d);
@@ -375,9 +378,19 @@ static enum pug_etrace_phase (*const phases[PUG_ETRACE_PHASES])(struct pug_etrac
     [PUG_ETRACE_PHASE_END] = end,
 };
 
+/** Phases that say themselves when what is counted ends, or push nothing between ranges. */
+static const bool goes_on_counting[PUG_ETRACE_PHASES] = {
+    [PUG_ETRACE_PHASE_IDLE] = true,      [PUG_ETRACE_PHASE_REPLAY] = true,
+    [PUG_ETRACE_PHASE_FLOW_WALK] = true, [PUG_ETRACE_PHASE_NOTIFY] = true,
+    [PUG_ETRACE_PHASE_SYNC] = true,      [PUG_ETRACE_PHASE_SYNC_WALK] = true,
+    [PUG_ETRACE_PHASE_REPORT] = true,    [PUG_ETRACE_PHASE_TIME] = true,
+};
+
 void pug_etrace_go_on(struct pug_etrace_decoder *d)
 {
     for (;;) {
+        if (d->data_complete || !goes_on_counting[d->phase])
+            pug_etrace_count_close(d);
         if ((d->data_complete && !pug_etrace_data_drain(d)) ||
             (d->phase != PUG_ETRACE_PHASE_IDLE && !pug_out_ready(d->out))) {
             d->stage->pending = true;
@@ -389,13 +402,20 @@ void pug_etrace_go_on(struct pug_etrace_decoder *d)
     }
 }
 
+/** The same outside of the lane, so that nothing stays open. */
+static void go_on_alone(struct pug_etrace_decoder *d)
+{
+    pug_etrace_go_on(d);
+    pug_etrace_count_close(d);
+}
+
 enum pug_response pug_etrace_decode(void *decoder, const struct pug_packet *packet)
 {
     struct pug_etrace_decoder *d = decoder;
     d->packet = packet->data;
     d->index = packet->index;
     d->phase = PUG_ETRACE_PHASE_BEGIN;
-    pug_etrace_go_on(d);
+    go_on_alone(d);
     if (d->packet->type != PUG_ETRACE_BAD)
         return PUG_RESP_CONT;
     if (d->stage->options.halt_on_bad_packet)
@@ -405,7 +425,7 @@ enum pug_response pug_etrace_decode(void *decoder, const struct pug_packet *pack
 
 enum pug_response pug_etrace_resume(void *decoder)
 {
-    pug_etrace_go_on(decoder);
+    go_on_alone(decoder);
     return PUG_RESP_CONT;
 }
 
@@ -415,7 +435,7 @@ enum pug_response pug_etrace_decode_end(void *decoder)
     push_start(d);
     pug_etrace_data_lose(d);
     d->phase = PUG_ETRACE_PHASE_END;
-    pug_etrace_go_on(d);
+    go_on_alone(d);
     return PUG_RESP_CONT;
 }
 

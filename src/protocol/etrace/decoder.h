@@ -11,6 +11,7 @@
 #define PUG_PROTOCOL_ETRACE_DECODER_H
 
 #include "image/habits.h"
+#include "image/paths.h"
 #include "protocol/etrace/etrace.h"
 
 #define PUG_ETRACE_BPRED_MAX 1024u
@@ -182,6 +183,7 @@ struct pug_etrace_decoder {
     struct pug_habits habits;
     struct pug_etrace_options habit_options; /**< in which they hold … */
     bool habits_hold;                        /**< … and which are in force */
+    struct pug_chain chain; /**< of blocks that are counted; on the lane it lasts over packets */
     bool shows; /**< ranges are elements, also where they are counted: a habit is made of them */
     struct etrace_data_state *data;
     bool data_counts;   /**< retired instructions are to be told */
@@ -291,6 +293,29 @@ enum pug_etrace_phase pug_etrace_report_directly(struct pug_etrace_decoder *d);
 /** What to do for a trap packet, and what then. */
 enum pug_etrace_phase pug_etrace_trap(struct pug_etrace_decoder *d);
 
+/** Before elements are pushed that concern ranges: what was counted ends here. */
+static inline void pug_etrace_count_close(struct pug_etrace_decoder *d)
+{
+    pug_habits_count_close(&d->habits);
+    pug_chain_close(&d->chain);
+}
+
+/** Are ranges counted now? Then the chain is open. */
+static inline bool pug_etrace_may_count(struct pug_etrace_decoder *d)
+{
+    if (!d->stage->paths || d->shows)
+        return false;
+    pug_habits_count_close(&d->habits);
+    return pug_chain_resume(&d->chain, d->stage);
+}
+
+/** The element that was pushed has nothing to do with ranges. */
+static inline void pug_etrace_tally(struct pug_etrace_decoder *d)
+{
+    if (d->chain.paths)
+        pug_chain_tally(&d->chain, d->out->batch, 1);
+}
+
 /* ---- context.c ---- */
 
 /** The time of the packet in work, if it has one. */
@@ -351,6 +376,9 @@ bool pug_etrace_sequential(struct pug_etrace_decoder *d, uint64_t address,
 
 /** The range of the one instruction at pc, where `block` begins. */
 void pug_etrace_push_pc(struct pug_etrace_decoder *d, const struct pug_block *block);
+
+/** The same, or it is counted. Where ranges are, the chain is open. */
+void pug_etrace_tell_pc(struct pug_etrace_decoder *d, const struct pug_block *block, bool counts);
 
 /** The same; false: it is not there, and the flow ends. */
 bool pug_etrace_report_pc(struct pug_etrace_decoder *d);

@@ -38,14 +38,6 @@ static inline bool stops_on_branch(const struct pug_etrace_walk *w, const struct
                                  !goal->irreport && !goal->only_discontinuity && !after_return);
 }
 
-/** Of the range at `e`, the block that begins at pc: what was told already goes. Where it ends. */
-static inline struct pug_element *put_rest(const struct pug_etrace_decoder *d,
-                                           struct pug_element *e)
-{
-    e->start = d->pc + d->pc_size;
-    return e + (--e->count > 0);
-}
-
 /**
  * Where the jump that ends the block went, if nothing infers it: to the target, and the walk ends.
  * NULL: not so easily; nothing was done.
@@ -66,7 +58,7 @@ static inline const struct pug_block *arrival(const struct pug_etrace_decoder *d
 
 /** The walk ends at the first instruction of `here`. */
 static inline void arrive(struct pug_etrace_decoder *d, const struct pug_block *last,
-                          const struct pug_block *here, bool stacks)
+                          const struct pug_block *here, bool stacks, bool counts)
 {
     if (d->options.jump_target_cache)
         pug_etrace_learn_target(d, here->start);
@@ -79,7 +71,7 @@ static inline void arrive(struct pug_etrace_decoder *d, const struct pug_block *
     if (pug_etrace_is_branch(here))
         pug_etrace_fix_outcome(d, d->pc);
     if (d->walk.kind != PUG_ETRACE_WALK_SYNC)
-        pug_etrace_push_pc(d, here);
+        pug_etrace_tell_pc(d, here, counts);
 }
 
 /* ---- jumps ---- */
@@ -269,93 +261,107 @@ static inline void stop_on(struct pug_etrace_decoder *d, const struct pug_block 
     d->outcomes = (struct pug_etrace_outcomes){.map = !taken, .mapped = 1};
 }
 
+/** Ranges as elements: where the next one goes, and what all have; or counted, in a chain. */
+struct told {
+    struct pug_element *e;
+    uint64_t index;
+    struct pug_range_context context;
+    const struct pug_block *last;
+    bool taken;
+};
+
+/** The block ran. `skip`: it begins at pc, and what was told already goes. */
+static inline void tell(struct pug_etrace_decoder *d, struct told *told,
+                        const struct pug_block *block, bool taken, const bool counts, bool skip)
+{
+    if (counts && !skip) {
+        pug_chain_hop_from(&d->chain, told->last, told->taken, block, taken);
+        told->last = block;
+        told->taken = taken;
+    }
+    if (counts)
+        return;
+    struct pug_element *e = told->e++;
+    pug_block_range(e, block, told->index, &told->context, taken);
+    if (!skip)
+        return;
+    e->start = d->pc + d->pc_size;
+    told->e -= --e->count == 0;
+}
+
 /**
- * `predicts`: outcomes may be predictions; else all of them are explicit. A function of its own for
- * each use, since most streams have neither predictions nor a stack.
+ * `counts`: ranges are no elements. `predicts`: outcomes may be predictions; else all of them are
+ * explicit. A function of its own for each use, since most streams have neither predictions nor a
+ * stack.
  */
 static inline __attribute__((always_inline)) const struct pug_block *
 hop(struct pug_etrace_decoder *d, const struct pug_block *block, const uint64_t most,
-    const bool predicts, const bool stacks)
+    const bool counts, const bool predicts, const bool stacks)
 {
     struct pug_etrace_walk *w = &d->walk;
     struct pug_batch *batch = d->out->batch;
-    const struct pug_range_context context = pug_range_context(&d->out->blank);
-    const uint64_t index = d->index;
     const uint32_t epoch = d->code->epoch;
     const struct pug_block *last = NULL, *here = NULL;
     struct row row = begin_row(d, predicts);
     struct since since = {.steps = w->steps, .hops = w->hops, .most = most, .jumps = w->jumps};
-    struct pug_chain chain;
     bool skip = w->reported, stops = false, taken = true;
-    bool counts = !skip && !d->shows && pug_chain_begin(&chain, d->stage);
-    struct pug_element *e = &batch->elements[batch->count];
-    const struct pug_element *end = skip ? e + 1 : &batch->elements[batch->limit];
-    for (;;) {
-        while (e < end) {
-            const struct pug_block *next;
-            while (goes_on(&row, predicts) && is_conditional(block) &&
-                   (next = branch(block, &row, predicts, epoch, &taken)) != NULL) {
-                if (counts) /* most blocks */
-                    pug_chain_hop(&chain, block, taken);
-                else
-                    pug_block_range(e++, block, index, &context, taken);
-                last = block;
-                block = next;
-                if (e == end)
-                    break;
-            }
-            if (e == end)
-                break;
-            const uint64_t left = left_of(&row);
-            if (left <= 1 && may_stop(&w->goal, block, left, skip)) {
-                stops = stops_on_branch(w, block, left, skip,
-                                        last ? returns(d, last) : w->after_return);
-                break;
-            }
-            if (is_conditional(block)) {
-                next = branch(block, &row, predicts, epoch, &taken);
-                if (!next)
-                    break;
-            } else {
-                taken = true;
-                begin_counts(d, last, &since);
-                next = jump(d, block, left, stacks, epoch, &since);
-                if (!next) {
-                    here = arrival(d, block, left, stacks);
-                    break;
-                }
-            }
-            if (counts)
-                pug_chain_hop(&chain, block, taken);
-            else
-                pug_block_range(e++, block, index, &context, taken);
+    struct told told = {.e = &batch->elements[batch->count],
+                        .index = d->index,
+                        .context = pug_range_context(&d->out->blank),
+                        .last = d->chain.last,
+                        .taken = d->chain.taken};
+    const struct pug_element *end = &batch->elements[batch->limit];
+    while (told.e < end) {
+        const struct pug_block *next;
+        while (!skip && goes_on(&row, predicts) && is_conditional(block) &&
+               (next = branch(block, &row, predicts, epoch, &taken)) != NULL) {
+            tell(d, &told, block, taken, counts, false); /* most blocks */
             last = block;
             block = next;
+            if (told.e == end)
+                break;
         }
-        if (!skip || e < end)
+        if (told.e == end)
             break;
-        batch->count = (uint32_t)(put_rest(d, e - 1) - batch->elements);
-        counts = !d->shows && /* else what is in the batch is counted now */
-                 pug_chain_begin(&chain, d->stage);
-        e = &batch->elements[batch->count];
-        end = &batch->elements[batch->limit];
+        const uint64_t left = left_of(&row);
+        if (left <= 1 && may_stop(&w->goal, block, left, skip)) {
+            stops =
+                stops_on_branch(w, block, left, skip, last ? returns(d, last) : w->after_return);
+            break;
+        }
+        if (is_conditional(block)) {
+            next = branch(block, &row, predicts, epoch, &taken);
+            if (!next)
+                break;
+        } else {
+            taken = true;
+            begin_counts(d, last, &since);
+            next = jump(d, block, left, stacks, epoch, &since);
+            if (!next) {
+                here = arrival(d, block, left, stacks);
+                break;
+            }
+        }
+        tell(d, &told, block, taken, counts, skip);
         skip = false;
+        last = block;
+        block = next;
     }
     begin_counts(d, last, &since);
-    if (counts)
-        pug_chain_end(&chain);
     w->outcomes += end_row(&row, &d->outcomes);
     if (here || stops) {
         taken = here || pug_etrace_peek_outcome(d, block->last);
-        pug_block_range(e++, block, index, &context, taken);
-        if (skip)
-            e = put_rest(d, e - 1);
+        tell(d, &told, block, taken, counts, skip);
     }
-    batch->count = (uint32_t)(e - batch->elements);
+    batch->count = (uint32_t)(told.e - batch->elements);
+    if (counts)
+        pug_chain_at(&d->chain, told.last, told.taken);
     if (stops)
         stop_on(d, block, taken);
     if (here)
-        arrive(d, block, here, stacks);
+        arrive(d, block, here, stacks, counts);
+    if (counts)
+        pug_chain_rest(&d->chain);
     if (stops || here)
         return NULL;
     if (!last)
@@ -369,17 +375,51 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const uint64_t 
     return block;
 }
 
+/**
+ * What is left of the block whose first instruction was told is a block, too, that ends where it
+ * does, and can be counted as one. NULL: but it ends in a jump that looks at the code before it.
+ */
+static const struct pug_block *rest_of(struct pug_etrace_decoder *d, const struct pug_block *block)
+{
+    struct pug_etrace_walk *w = &d->walk;
+    if (block->count == 2 && block->last_type == PUG_INSTR_BR_INDIRECT &&
+        pug_etrace_takes_constants(d, &block->insn))
+        return NULL;
+    d->last = d->pc;
+    d->last_valid = true;
+    w->at = d->pc + d->pc_size;
+    w->reported = false;
+    w->steps = 1;
+    return pug_etrace_block(d, w->at);
+}
+
+static const struct pug_block *hop_counted(struct pug_etrace_decoder *d,
+                                           const struct pug_block *block, uint64_t most)
+{
+    const bool stacks = d->options.implicit_return;
+    if (d->walk.reported && block->count > 1) {
+        const struct pug_block *rest = rest_of(d, block);
+        if (!rest || !pug_block_hops(rest, d->code->epoch))
+            return rest ? rest : block;
+        block = rest;
+    }
+    return d->options.branch_prediction ? hop(d, block, most, true, true, stacks)
+                                        : hop(d, block, most, true, false, stacks);
+}
+
 const struct pug_block *pug_etrace_hop(struct pug_etrace_decoder *d, const struct pug_block *block)
 {
     const struct pug_etrace_outcomes *outcomes = &d->outcomes;
-    const bool stacks = d->options.implicit_return;
+    const bool stacks = d->options.implicit_return, predicts = d->options.branch_prediction;
     const uint64_t most = pug_repeats_bound(d->stage), limit = d->config->branch_limit;
     if (!pug_block_hops(block, d->code->epoch) ||
-        d->walk.outcomes + pug_etrace_outcomes_total(outcomes) > (limit < most ? limit : most))
+        d->walk.outcomes + pug_etrace_outcomes_total(outcomes) > (limit < most ? limit : most) ||
+        (!predicts && (outcomes->predicted > 0 || outcomes->mispredicted)))
         return block;
-    if (d->options.branch_prediction)
-        return hop(d, block, most, true, stacks);
-    if (outcomes->predicted > 0 || outcomes->mispredicted)
-        return block;
-    return stacks ? hop(d, block, most, false, true) : hop(d, block, most, false, false);
+    if (pug_etrace_may_count(d))
+        return hop_counted(d, block, most);
+    if (predicts)
+        return hop(d, block, most, false, true, stacks);
+    return stacks ? hop(d, block, most, false, false, true)
+                  : hop(d, block, most, false, false, false);
 }

@@ -323,6 +323,8 @@ static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decode
             const struct pug_etrace_carried copy = payload; /* which else had to be in memory */
             pug_etrace_settle(d);
             pug_habits_count_close(&d->habits);
+            if (meeting.keeps)
+                pug_chain_close(&d->chain);
             d->shows = meeting.keeps;
             const bool decoded = decode(d, reader, &copy, words);
             d->shows = false;
@@ -340,7 +342,7 @@ static void take_lane(struct pug_etrace_reader *reader, struct pug_etrace_decode
         }
     }
     pug_etrace_settle(d);
-    pug_habits_count_close(&d->habits);
+    pug_etrace_count_close(d);
 }
 
 enum pug_response pug_etrace_lane(void *reader, void *decoder, struct pug_span *span,

@@ -27,29 +27,55 @@ void pug_etrace_flush_range(struct pug_etrace_decoder *d, const struct pug_insn 
     w->range_count = 0;
 }
 
-/** A range that ends with the instruction at pc, the first one of `block`. */
-static void push_to_pc(struct pug_etrace_decoder *d, uint64_t start, uint32_t count,
-                       const struct pug_block *block)
+/** Make `e` a range that ends with the instruction at pc, the first one of `block`. */
+static void fill_to_pc(struct pug_etrace_decoder *d, struct pug_element *e, uint64_t start,
+                       uint32_t count, const struct pug_block *block)
 {
-    struct pug_batch *batch = d->out->batch;
-    struct pug_element *e = &batch->elements[batch->count++];
     const struct pug_range_context context = pug_range_context(&d->out->blank);
-    const bool alone = block->count == 1;
     pug_block_range(e, block, d->index, &context,
                     !pug_etrace_is_branch(block) || pug_etrace_peek_outcome(d, d->pc));
     e->start = start;
     e->end = d->pc + block->first_size;
     e->count = count;
-    if (!alone) { /* the block's last instruction is another one, for which nothing waits */
-        e->flags = PUG_ELEM_EXECUTED;
-        e->last_type = PUG_INSTR_OTHER;
-        e->last_subtype = 0;
-        e->last_size = block->first_size;
-    }
-    if (alone && block->insn.kind == PUG_RV_XRET)
+    if (block->count == 1)
+        return;
+    /* the block's last instruction is another one, for which nothing waits */
+    e->flags = PUG_ELEM_EXECUTED;
+    e->last_type = PUG_INSTR_OTHER;
+    e->last_subtype = 0;
+    e->last_size = block->first_size;
+}
+
+/** … which there is more to say of. */
+static bool returns_from_trap(const struct pug_block *block)
+{
+    return block->count == 1 && block->insn.kind == PUG_RV_XRET;
+}
+
+static void push_to_pc(struct pug_etrace_decoder *d, uint64_t start, uint32_t count,
+                       const struct pug_block *block)
+{
+    struct pug_batch *batch = d->out->batch;
+    fill_to_pc(d, &batch->elements[batch->count++], start, count, block);
+    if (returns_from_trap(block))
         pug_out_push(d->out, PUG_ELEM_EXCEPTION_RET, d->index);
     if (d->data_counts)
         pug_etrace_data_range(d, start, count);
+}
+
+void pug_etrace_tell_pc(struct pug_etrace_decoder *d, const struct pug_block *block, bool counts)
+{
+    struct pug_element range;
+    if (!counts || returns_from_trap(block)) {
+        pug_etrace_count_close(d);
+        pug_etrace_push_pc(d, block);
+    } else if (block->count > 1) {
+        fill_to_pc(d, &range, d->pc, 1, block);
+        pug_chain_part(&d->chain, block, &range);
+    } else {
+        pug_chain_hop(&d->chain, block,
+                      !pug_etrace_is_branch(block) || pug_etrace_peek_outcome(d, d->pc));
+    }
 }
 
 void pug_etrace_push_pc(struct pug_etrace_decoder *d, const struct pug_block *block)
@@ -60,9 +86,16 @@ void pug_etrace_push_pc(struct pug_etrace_decoder *d, const struct pug_block *bl
 void pug_etrace_flush_to_pc(struct pug_etrace_decoder *d, const struct pug_block *block)
 {
     struct pug_etrace_walk *w = &d->walk;
+    struct pug_element range;
     if (w->range_count == 0)
         w->range_start = d->pc;
-    push_to_pc(d, w->range_start, w->range_count + 1, block);
+    if (d->chain.paths && !returns_from_trap(block)) {
+        fill_to_pc(d, &range, w->range_start, w->range_count + 1, block);
+        pug_chain_part(&d->chain, pug_etrace_block(d, w->range_start), &range);
+    } else {
+        pug_etrace_count_close(d);
+        push_to_pc(d, w->range_start, w->range_count + 1, block);
+    }
     w->range_count = 0;
 }
 
@@ -139,10 +172,13 @@ bool pug_etrace_report_pc(struct pug_etrace_decoder *d)
 {
     const struct pug_block *block = pug_etrace_pc_block(d);
     if (block->count == 0) {
+        pug_etrace_count_close(d);
         pug_etrace_unreadable(d, block);
         return false;
     }
     d->pc_size = block->first_size;
-    pug_etrace_push_pc(d, block);
+    pug_etrace_tell_pc(d, block,
+                       !d->data_counts && pug_block_hops(block, d->code->epoch) &&
+                           pug_etrace_may_count(d));
     return true;
 }

@@ -171,11 +171,14 @@ enum pug_etrace_walk_result pug_etrace_stop_inside(struct pug_etrace_decoder *d,
         d->tentative_goal = w->goal;
     if (w->kind == PUG_ETRACE_WALK_SYNC) { /* which reports the instruction itself */
         warn_of_rounds(d, w->steps + count);
+        if (w->range_count > 0)
+            pug_etrace_count_close(d);
         flush_before(d, count);
     }
     d->pc = w->goal.target;
     const struct pug_block *here = pug_etrace_pc_block(d);
     if (here->count == 0) {
+        pug_etrace_count_close(d);
         pug_etrace_unreadable(d, here);
         return PUG_ETRACE_WALK_FAILED;
     }

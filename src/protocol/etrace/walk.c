@@ -296,6 +296,7 @@ enum pug_etrace_walk_result pug_etrace_walk_on(struct pug_etrace_decoder *d)
                 return result;
             block = current_block(d);
         }
+        pug_etrace_count_close(d);
         bool again = w->reported && block->count == 1; /* nothing new but the jump itself */
         if (block->count > 0)
             cover(d, block);

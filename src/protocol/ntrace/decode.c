@@ -197,6 +197,7 @@ static void begin(struct pug_ntrace_decoder *d)
 
 static enum pug_response suspend(struct pug_ntrace_decoder *d)
 {
+    pug_ntrace_count_close(d);
     d->stage->pending = true;
     return PUG_RESP_CONT;
 }
@@ -222,6 +223,7 @@ static void push_step(struct pug_ntrace_decoder *d)
 
 enum pug_response pug_ntrace_go_on(struct pug_ntrace_decoder *d)
 {
+    pug_ntrace_count_close(d);
     if (!d->started || d->gap) {
         if (!pug_out_ready(&d->stage->out))
             return suspend(d);
@@ -243,6 +245,8 @@ enum pug_response pug_ntrace_go_on(struct pug_ntrace_decoder *d)
                 return suspend(d);
             d->phase = walked == PUG_NTRACE_FAILED ? PUG_NTRACE_PHASE_FAIL : PUG_NTRACE_PHASE_LAND;
         }
+        if (d->rounds <= 1 || d->now.btype || d->phase == PUG_NTRACE_PHASE_FAIL)
+            pug_ntrace_count_close(d); /* else nothing is pushed */
         if (!pug_out_ready(&d->stage->out))
             return suspend(d);
         push_step(d);

@@ -8,6 +8,7 @@
 
 #include "image/codemap.h"
 #include "image/habits.h"
+#include "image/paths.h"
 #include "protocol/ntrace/ntrace.h"
 
 /** What a message says about the last instruction of the code that it covers. */
@@ -90,6 +91,7 @@ struct pug_ntrace_decoder {
     const struct pug_block *before; /**< the block that led to `pc`, if it was met just now; an
                                        indirect jump of it led to anywhere */
     struct pug_habits habits;
+    struct pug_chain chain; /**< of blocks that are counted; on the lane it lasts over messages */
     bool shows; /**< ranges are elements, also where they are counted: a habit is made of them */
     enum pug_status failure;
     const char *failure_text;
@@ -125,6 +127,13 @@ static inline enum pug_response pug_ntrace_answer_to_bad(const struct pug_ntrace
     return options->halt_on_bad_packet    ? PUG_RESP_FATAL_INVALID_DATA
            : options->error_on_bad_packet ? PUG_RESP_ERR_CONT
                                           : PUG_RESP_WARN_CONT;
+}
+
+/** Before elements are pushed: what was counted ends here. */
+static inline void pug_ntrace_count_close(struct pug_ntrace_decoder *d)
+{
+    pug_habits_count_close(&d->habits);
+    pug_chain_close(&d->chain);
 }
 
 /** Go on with the message underway, until it is done or the consumer waits. */

@@ -67,13 +67,12 @@ static void stand_as(struct pug_ntrace_decoder *d, const struct pug_habit *habit
     const uint64_t branch = habit->stand[STAND_BRANCH];
     const uint8_t type = type_of(&habit->cause);
     const struct pug_block *last = last_block(habit);
-    const bool jumped = last->last_type == PUG_INSTR_BR_INDIRECT;
     d->pc = habit->last.start;
     d->ref = habit->stand[STAND_REF];
     d->full = (int64_t)habit->stand[STAND_FULL];
     d->last = last->last;
     d->by_jump = tells(type) || (habit->hops[habit->count - 1] & 1);
-    d->before = tells(type) && !jumped ? NULL : last;
+    d->before = last;
     d->trap_size = 0;
     d->branch = (struct pug_ntrace_branch){.valid = type != PUG_NTRACE_RESOURCE_FULL,
                                            .type = type,
@@ -104,6 +103,12 @@ static struct pug_habit *look(struct pug_ntrace_decoder *d, struct pug_habit_mee
     return pug_habits_look(&d->habits, d->stage->code, d->stage->out.batch, cause, 0, meeting);
 }
 
+static bool count(struct pug_ntrace_decoder *d, struct pug_habit *habit)
+{
+    pug_chain_close(&d->chain);
+    return pug_habits_count(&d->habits, d->stage, habit);
+}
+
 bool pug_ntrace_repeat(struct pug_ntrace_decoder *d, struct pug_habit_meeting *meeting,
                        uint64_t low, uint64_t high, uint64_t index)
 {
@@ -121,7 +126,7 @@ bool pug_ntrace_repeat(struct pug_ntrace_decoder *d, struct pug_habit_meeting *m
         return false;
     if (!d->stage->paths)
         pug_habit_repeat(habits, habit, &d->stage->out, index);
-    else if (!pug_habits_count(habits, d->stage, habit))
+    else if (!count(d, habit))
         return false;
     d->index = index;
     habits->at = habit;
@@ -142,7 +147,9 @@ static bool is_plain(const struct pug_ntrace_decoder *d, const struct pug_habit 
     const bool last = hop + 1u == habit->count;
     if (kind == PUG_RV_XRET || kind == PUG_RV_SWAP || kind == PUG_RV_TRAP)
         return false;
-    if (block->last_type != PUG_INSTR_BR_INDIRECT || (last && tells(type_of(&habit->cause))))
+    if (last && tells(type_of(&habit->cause))) /* else it leads elsewhere than the message says */
+        return block->last_type == PUG_INSTR_BR_INDIRECT;
+    if (block->last_type != PUG_INSTR_BR_INDIRECT)
         return true;
     if (kind == PUG_RV_RETURN)
         return config->implicit_return && !last;

@@ -153,9 +153,12 @@ static inline bool begin(struct pug_ntrace_decoder *d, const struct usual *usual
 static inline void land(struct pug_ntrace_reader *reader, struct pug_ntrace_decoder *d,
                         const struct usual *usual)
 {
-    if (usual->stamped && reader->time_known)
+    if (usual->stamped && reader->time_known) {
         pug_out_push(&d->stage->out, PUG_ELEM_TIMESTAMP, d->index)->timestamp = reader->now +=
             usual->stamp;
+        if (d->chain.paths)
+            pug_chain_tally(&d->chain, d->stage->out.batch, 1);
+    }
     if (usual->type == PUG_NTRACE_RESOURCE_FULL)
         d->full -= d->walk.passed;
     else if (usual->type != PUG_NTRACE_DIRECT_BRANCH && d->ref_known)
@@ -202,6 +205,8 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
         if (!behind) {
             pug_ntrace_settle(d);
             pug_habits_count_close(&d->habits);
+            if (meeting.keeps)
+                pug_chain_close(&d->chain);
             behind = read_usual(reader, span->at, span->end, &usual);
             if (!behind || !begin(d, &usual))
                 break;
@@ -226,7 +231,7 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
         }
     }
     pug_ntrace_settle(d);
-    pug_habits_count_close(&d->habits);
+    pug_ntrace_count_close(d);
     return PUG_RESP_CONT;
 }
 

@@ -347,8 +347,8 @@ static inline void pass_call(struct pug_ntrace_decoder *d, const struct pug_bloc
 }
 
 /**
- * The block behind an indirect jump: that of an inferred return, or any, where the message says
- * where its last one goes. False: not so easily; nothing was done.
+ * The block behind an indirect jump: that of an inferred return, or of a constant in front of it,
+ * or any, where the message says where its last one goes. False: not so easily; nothing was done.
  */
 static inline bool jump(struct pug_ntrace_decoder *d, const struct pug_block *block, int64_t left,
                         const struct pug_block **next)
@@ -358,9 +358,11 @@ static inline bool jump(struct pug_ntrace_decoder *d, const struct pug_block *bl
     const bool told = left == 0 && d->walk.end == PUG_NTRACE_END_INDIRECT;
     if (block->last_type != PUG_INSTR_BR_INDIRECT || kind == PUG_RV_XRET || kind == PUG_RV_SWAP)
         return false;
+    const bool pops = kind == PUG_RV_RETURN && d->config->implicit_return && d->stack_count > 0;
     *next = told ? block : NULL;
-    if (left > 0 && kind == PUG_RV_RETURN && d->config->implicit_return && d->stack_count > 0)
-        *next = pug_codemap_jumped(d->stage->code, d->stack[d->stack_top], block->isa);
+    if (left > 0 && (pops || (d->config->sequential_jump && block->sequential)))
+        *next = pug_codemap_jumped(d->stage->code,
+                                   pops ? d->stack[d->stack_top] : block->insn.target, block->isa);
     if (!*next)
         return false;
     if (kind == PUG_RV_RETURN)
@@ -394,6 +396,8 @@ static inline __attribute__((always_inline)) void hop(struct pug_ntrace_decoder 
     const uint32_t epoch = d->stage->code->epoch;
     struct pug_element *e = &batch->elements[batch->count];
     struct way w = *way;
+    const struct pug_block *last = counts ? chain->last : NULL;
+    bool last_taken = counts && chain->taken;
     int64_t blocks = walk->blocks;
     do {
         const struct pug_block *const block = w.block;
@@ -423,20 +427,22 @@ static inline __attribute__((always_inline)) void hop(struct pug_ntrace_decoder 
                 break;
             pass_call(d, block);
             next = block->links[true];
-        } else if (history_only || !jump(d, block, left, &next)) {
+        } else if (!jump(d, block, left, &next)) {
             break;
         }
         if (counts)
-            pug_chain_hop(chain, block, go);
+            pug_chain_hop_from(chain, last, last_taken, block, go);
         else
             pug_block_range(e++, block, index, &context, go);
         blocks -= counts;
         w.budget = left;
         w.passed += size;
-        w.before = block;
-        w.taken = go;
+        w.before = last = block;
+        w.taken = last_taken = go;
         w.block = next;
     } while (history_only ? w.outcomes != NO_OUTCOMES : w.budget > 0);
+    if (counts)
+        pug_chain_at(chain, last, last_taken);
     d->walk.blocks = counts ? blocks : walk->blocks - (e - &batch->elements[batch->count]);
     batch->count = (uint32_t)(e - batch->elements);
     *way = w;
@@ -484,6 +490,15 @@ static const struct pug_block *leave(struct pug_ntrace_decoder *d, const struct 
     return way->block;
 }
 
+/** Are ranges counted now? Then the chain is open. */
+static inline bool may_count(struct pug_ntrace_decoder *d)
+{
+    if (!d->stage->paths)
+        return false;
+    pug_habits_count_close(&d->habits);
+    return pug_chain_resume(&d->chain, d->stage);
+}
+
 /**
  * Hops, as many as there are. Returns the block at d->pc where it is none, NULL where it was not
  * looked at.
@@ -491,22 +506,18 @@ static const struct pug_block *leave(struct pug_ntrace_decoder *d, const struct 
 static const struct pug_block *walk_branches(struct pug_ntrace_decoder *d)
 {
     struct pug_ntrace_walk *walk = &d->walk;
-    struct pug_chain chain;
-    const bool counts = !d->shows && pug_chain_begin(&chain, d->stage);
-    if (!pug_out_ready(&d->stage->out)) {
-        if (counts)
-            pug_chain_end(&chain);
+    const bool counts = !d->shows && may_count(d);
+    if (!pug_out_ready(&d->stage->out))
         return NULL;
-    }
     struct way way = {.before = d->before,
                       .block = block_behind(d, d->before, d->by_jump),
                       .outcomes = outcomes_of(walk),
                       .budget = 2 * walk->budget,
                       .passed = 2 * walk->passed,
                       .taken = d->by_jump};
-    hop_all(d, &way, counts ? &chain : NULL);
+    hop_all(d, &way, counts ? &d->chain : NULL);
     if (counts)
-        pug_chain_end(&chain);
+        pug_chain_rest(&d->chain);
     return leave(d, &way);
 }
 
@@ -523,6 +534,7 @@ enum pug_ntrace_walked pug_ntrace_walk(struct pug_ntrace_decoder *d)
             if (walk_is_over(walk))
                 break;
         }
+        pug_ntrace_count_close(d);
         if (!pug_out_ready(&d->stage->out))
             return PUG_NTRACE_WAITS;
         if (walk->blocks-- <= 0)
