@@ -131,12 +131,12 @@ bool window_open(struct window *window, struct input *input, const struct window
     return false;
 }
 
-/** The index has states of all, or has them already. */
-static bool knows_all(const struct window *window)
+/** Is it an index of all that could have more states? One of a part could not tell more by them. */
+static bool may_know_more(const struct window *window)
 {
     struct pug_index_info info;
     pug_index_info(window->index, &info);
-    return info.indexed == info.trace_size && info.states == info.indexed;
+    return info.indexed == info.trace_size && info.states < info.indexed;
 }
 
 uint64_t window_settled(struct window *window, struct input *input, uint64_t from, uint64_t to)
@@ -146,7 +146,7 @@ uint64_t window_settled(struct window *window, struct input *input, uint64_t fro
         return settled;
     settled =
         pug_index_settle(window->index, input->tree, input->trace, input->trace_size, from, to);
-    if (settled == UINT64_MAX && !knows_all(window) &&
+    if (settled == UINT64_MAX && may_know_more(window) &&
         index_add_states(input, window->asked, UINT64_MAX, &window->index) &&
         index_tree(input, true))
         settled = pug_index_settled(window->index, input->tree, from, to);
