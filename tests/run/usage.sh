@@ -141,7 +141,8 @@ for name in program.bin demo/program.bin /demo/program.bin "$demo/program.bin"; 
   [[ -s output ]] || { echo "pc --dso $name: nothing"; bad=1; }
 done
 crash=$source/examples/crash
-if id=$(readelf -n "$crash/crash" 2>/dev/null | sed -n 's/.*Build ID: //p') && [[ -n $id ]]; then
+if "$pugmark" --version | grep -q '[( ]elf ' &&
+    id=$(readelf -n "$crash/crash" 2>/dev/null | sed -n 's/.*Build ID: //p') && [[ -n $id ]]; then
   for command in pc calls profile; do
     said 0 "" $command --quiet --dso "$id" "$crash"
     cp output by_id
@@ -172,7 +173,7 @@ for clock in cycles instructions; do
   said 2 "pugmark: --exact is of times; the --clock that was asked for counts" timeline --exact --clock $clock "$demo"
 done
 said 2 "pugmark: --unit says what --last, --around or --before count" trace --unit calls "$demo"
-said 0 "" trace --unit calls --before exception "$demo"
+said 0 "" trace --quiet --unit calls --before exception "$demo"
 said 2 "pugmark: record: --qemu, --plugin, --sysroot and --children are of a program that runs, and with --from none does" \
   record --qemu qemu --from "$source/examples/crash/path" --protocol etmv4 --out none
 
