@@ -76,6 +76,13 @@ void pug_source_count(struct pug_source *source)
         stage->paths->shown = tree->shows_ranges;
 }
 
+void pug_source_count_no_more(struct pug_source *source)
+{
+    struct pug_paths *paths = source->stage.paths;
+    if (paths && paths->counts)
+        pug_paths_set_counts(paths, NULL);
+}
+
 static void tell_sources(struct pug_tree *tree)
 {
     for (size_t i = 0; i < tree->source_count; i++)

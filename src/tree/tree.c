@@ -65,8 +65,10 @@ struct pug_source *pug_tree_take(struct pug_tree *tree, const struct pug_tree *m
 {
     struct pug_source *taken = tree->sources[n], *fresh = NULL;
     pug_slots_clear(&tree->slots, taken->slot);
+    pug_source_count_no_more(taken); /* who gets it may be another thread */
     if (pug_source_clone(model->sources[n], tree, &fresh) == PUG_OK)
         return pug_tree_exchange(tree, n, fresh);
+    pug_source_count(taken);
     (void)pug_slots_put(&tree->slots, taken->slot, taken);
     return NULL;
 }

@@ -228,6 +228,8 @@ static inline void pug_tree_counted(const struct pug_tree *tree, uint64_t index)
 
 /** The source counts from now on where its tree does, and shows ranges as that does. */
 void pug_source_count(struct pug_source *source);
+/** What it counted until now is where it went; it counts nowhere, until a tree takes it. */
+void pug_source_count_no_more(struct pug_source *source);
 
 enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_config *config,
                                struct pug_source **source);
