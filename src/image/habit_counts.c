@@ -99,8 +99,10 @@ static bool begin_row(struct pug_habits *habits, struct pug_stage *stage,
     return true;
 }
 
-bool pug_habits_count(struct pug_habits *habits, struct pug_stage *stage, struct pug_habit *habit)
+bool pug_habits_count(struct pug_habits *habits, struct pug_stage *stage, struct pug_chain *chain,
+                      struct pug_habit *habit)
 {
+    pug_chain_close(chain);
     if (habit->hits == UINT32_MAX)
         pug_paths_spread(habits->paths);
     if (!habits->counted && !begin_row(habits, stage, habit))

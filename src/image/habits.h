@@ -12,6 +12,8 @@
 
 #include "image/codemap.h"
 
+struct pug_chain;
+
 /** Most blocks. Where there are more, a packet costs little beside them. */
 #define PUG_HABIT_HOPS 16u
 
@@ -290,10 +292,11 @@ static inline void pug_habit_repeat(struct pug_habits *habits, const struct pug_
 /* ---- habit_counts.c ---- */
 
 /**
- * A habit once more, counted in place of its ranges. False: not now. Of one that ends with a hop
- * `last.start` is where that led.
+ * A habit once more, counted in place of its ranges; a chain that was open ends before it. False:
+ * not now. Of one that ends with a hop `last.start` is where that led.
  */
-bool pug_habits_count(struct pug_habits *habits, struct pug_stage *stage, struct pug_habit *habit);
+bool pug_habits_count(struct pug_habits *habits, struct pug_stage *stage, struct pug_chain *chain,
+                      struct pug_habit *habit);
 /** private: … if there is a row. */
 void pug_habits_end_row(struct pug_habits *habits);
 /** Before anything else than habits is counted or pushed. */

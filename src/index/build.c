@@ -44,11 +44,13 @@ static void keep_times(struct making *making)
 {
     const struct pug_tree *tree = making->job.tree;
     const struct pug_index_file_summary *summaries = making->summaries.items;
-    for (size_t n = 0; n < making->summaries.count; n++)
+    for (size_t n = 0; n < making->summaries.count; n++) {
+        if (summaries[n].kind != PUG_MARK_TIMESTAMP || summaries[n].nobody)
+            continue;
         for (size_t i = 0; i < tree->source_count; i++)
-            if (summaries[n].kind == PUG_MARK_TIMESTAMP && !summaries[n].nobody &&
-                summaries[n].source == pug_source_id(tree->sources[i]))
+            if (summaries[n].source == pug_source_id(tree->sources[i]))
                 making->times[i] = summaries[n].last;
+    }
 }
 
 /** With quirks, what comes may depend on more than a state. */

@@ -212,6 +212,12 @@ bool pug_index_has_states(const struct pug_index *index, const struct pug_tree *
            index->header->decode_identity == pug_index_decode_identity(tree);
 }
 
+bool pug_index_has_all_states(const struct pug_index *index, const struct pug_tree *tree)
+{
+    const unsigned flags = index->header->flags & (PUG_INDEX_ENDED | PUG_INDEX_PARTLY);
+    return flags == PUG_INDEX_ENDED && pug_index_has_states(index, tree);
+}
+
 bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
                      const uint8_t *bytes, uint64_t size, bool elements, uint64_t before,
                      struct pug_tree **reached, uint64_t *at)
@@ -232,8 +238,7 @@ uint64_t pug_index_settled(const struct pug_index *index, const struct pug_tree 
                            uint64_t from, uint64_t to)
 {
     const struct pug_index_file_header *h = index->header;
-    const bool ends = (h->flags & PUG_INDEX_ENDED) && !(h->flags & PUG_INDEX_PARTLY);
-    if (!ends || !pug_index_has_states(index, tree) || to > h->indexed)
+    if (!pug_index_has_all_states(index, tree) || to > h->indexed)
         return UINT64_MAX;
     uint64_t last = 0;
     for (uint64_t block = from / h->block; block < h->blocks && block * h->block < to; block++)

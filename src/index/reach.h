@@ -19,6 +19,9 @@ void pug_index_state_hashes(const struct pug_tree *tree, const struct pug_state 
 /** What a block has of them; never 0. */
 uint64_t pug_index_state_sum(const uint64_t *hashes, size_t sources);
 
+/** Are the states of all blocks there, as `tree` makes them, up to the end of trace? */
+bool pug_index_has_all_states(const struct pug_index *index, const struct pug_tree *tree);
+
 /** A copy of `tree` that has read all before a block; false: it cannot be brought there. */
 bool pug_index_reach_block(const struct pug_index *index, const struct pug_tree *tree,
                            const uint8_t *bytes, bool elements, uint64_t block,

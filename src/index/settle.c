@@ -104,10 +104,8 @@ uint64_t pug_index_settle(const struct pug_index *index, const struct pug_tree *
 {
     const struct pug_index_file_header *h = index->header;
     const uint64_t start = (to / PUG_INDEX_ALIGNMENT + 1) * PUG_INDEX_ALIGNMENT;
-    const bool ends = (h->flags & PUG_INDEX_ENDED) && !(h->flags & PUG_INDEX_PARTLY);
     uint64_t settled = pug_index_settled(index, tree, from, to);
-    if ((ends && pug_index_has_states(index, tree)) || to >= size || start >= size ||
-        size < h->indexed)
+    if (pug_index_has_all_states(index, tree) || to >= size || start >= size || size < h->indexed)
         return settled;
     struct settling settling = {.index = index, .tree = tree, .first = from == 0};
     settling.all = tree->transport->single || h->indexed < start;

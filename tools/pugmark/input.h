@@ -39,13 +39,13 @@ const struct input_spread *input_spread(void);
 /** What went wrong with an input counts for that one: it was told. Did something? */
 bool input_forgive(void);
 
-/** What the shared options say. */
 /** Of several inputs one may have nothing of a process, thread or processor, but not all. */
 struct input_several {
     const char *last; /**< operand */
     bool any;         /**< one of them had it */
 };
 
+/** What the shared options say. */
 struct input_options {
     const char *buffer;
     struct option_list sources;

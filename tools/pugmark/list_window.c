@@ -54,17 +54,6 @@ static void excuse_silent(struct list_state *state, const struct pug_index *inde
         watch->packets[i].past |= !is_among(watch->packets[i].id, ids, count);
 }
 
-/** Bring the tree to a place some way before the window. False: there is no tree. */
-static bool enter_window(struct list_state *state, struct window *window, bool elements,
-                         uint64_t margin, uint64_t *at)
-{
-    const struct list_options *options = state->options;
-    struct input *input = state->input;
-    state->until =
-        elements ? window_settled(window, input, options->from, options->to) : options->to;
-    return window_enter(window, input, elements, state->pivot_at, margin, at);
-}
-
 /** Read what the window needs, from `at` on. */
 static void read_window(struct list_state *state, struct window *window, bool elements, uint64_t at)
 {
@@ -115,7 +104,7 @@ static bool find_margin(struct list_state *state, struct window *window, bool el
     state->look_to = elements ? before_pivot(state, window) : UINT64_MAX;
     for (uint64_t next = info.block;; next *= 4) {
         *margin = next;
-        if (!enter_window(state, window, elements, next, &at))
+        if (!window_enter(window, state->input, elements, state->pivot_at, next, &at))
             return false;
         read_window(state, window, elements, at);
         if (at == 0 || (state->pivot >= count && state->pivot - count >= state->unsure))
@@ -146,10 +135,12 @@ static int list_near(struct list_state *state, struct list_options *options, boo
     options->from = window.from;
     options->to = window.to;
     state->pivot_at = options->window.count.given ? options->window.around.value : window.from;
+    state->until =
+        elements ? window_settled(&window, state->input, options->from, options->to) : options->to;
     bool good = true;
     if (options->window.count.given || (elements && has_events(state->input)))
         good = find_margin(state, &window, elements, &margin);
-    good = good && enter_window(state, &window, elements, margin, &at);
+    good = good && window_enter(&window, state->input, elements, state->pivot_at, margin, &at);
     bool all = good && at == 0 && state->until == UINT64_MAX && !state->counts;
     if (good && !all) {
         list_head(state, state->input->stretch);

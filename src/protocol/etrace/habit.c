@@ -207,12 +207,6 @@ bool pug_etrace_may_repeat(struct pug_etrace_decoder *d)
     return true;
 }
 
-static bool count(struct pug_etrace_decoder *d, struct pug_habit *habit)
-{
-    pug_chain_close(&d->chain);
-    return pug_habits_count(&d->habits, d->stage, habit);
-}
-
 bool pug_etrace_repeat(struct pug_etrace_decoder *d, struct pug_habit_meeting *meeting,
                        uint64_t low, uint64_t high, uint64_t index)
 {
@@ -229,7 +223,7 @@ bool pug_etrace_repeat(struct pug_etrace_decoder *d, struct pug_habit_meeting *m
         return false;
     if (!d->stage->paths)
         pug_habit_repeat(habits, habit, d->out, index);
-    else if (!count(d, habit))
+    else if (!pug_habits_count(habits, d->stage, &d->chain, habit))
         return false;
     d->index = index;
     habits->at = habit;

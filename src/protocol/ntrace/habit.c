@@ -103,12 +103,6 @@ static struct pug_habit *look(struct pug_ntrace_decoder *d, struct pug_habit_mee
     return pug_habits_look(&d->habits, d->stage->code, d->stage->out.batch, cause, 0, meeting);
 }
 
-static bool count(struct pug_ntrace_decoder *d, struct pug_habit *habit)
-{
-    pug_chain_close(&d->chain);
-    return pug_habits_count(&d->habits, d->stage, habit);
-}
-
 bool pug_ntrace_repeat(struct pug_ntrace_decoder *d, struct pug_habit_meeting *meeting,
                        uint64_t low, uint64_t high, uint64_t index)
 {
@@ -126,7 +120,7 @@ bool pug_ntrace_repeat(struct pug_ntrace_decoder *d, struct pug_habit_meeting *m
         return false;
     if (!d->stage->paths)
         pug_habit_repeat(habits, habit, &d->stage->out, index);
-    else if (!count(d, habit))
+    else if (!pug_habits_count(habits, d->stage, &d->chain, habit))
         return false;
     d->index = index;
     habits->at = habit;
