@@ -51,6 +51,12 @@ static inline uint64_t pug_etmv4_ahead(const uint8_t *at, const uint8_t *end)
     return end - at >= 8 ? pug_bytes_64(at) : pug_bytes_number(at, (unsigned)(end - at));
 }
 
+/** Is it the header of a packet of atoms? */
+static inline bool pug_etmv4_is_atoms(uint8_t header)
+{
+    return header >= 0xC0;
+}
+
 /** How many bits of eight bytes are packets of atoms, at most seven: those have the upper two bits
  * set. */
 static inline unsigned pug_etmv4_atom_bits(uint64_t bytes)

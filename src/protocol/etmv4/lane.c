@@ -90,22 +90,13 @@ struct pug_element *pug_etmv4_leave(decoder *d, struct pug_chain *chain, struct 
     return pug_etmv4_batch_end(batch);
 }
 
-/** The usual way. Beside others the compiler would keep less of it in registers. */
-static __attribute__((noinline)) uint32_t ride_plain(reader *r, decoder *d, struct pug_span *span,
-                                                     struct pug_etmv4_aim *aim)
-{
-    return pug_etmv4_ride(r, d, span, aim, NULL, NULL, PUG_WANT_BATCH, false, false);
-}
-
 static inline __attribute__((always_inline)) uint32_t
 ride_want(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
           struct pug_etmv4_marks *marks, const enum pug_want want)
 {
     if (d->config->return_stack)
         return pug_etmv4_ride(r, d, span, aim, NULL, marks, want, true, false);
-    return want == PUG_WANT_BATCH && !marks
-               ? ride_plain(r, d, span, aim)
-               : pug_etmv4_ride(r, d, span, aim, NULL, marks, want, false, false);
+    return pug_etmv4_ride(r, d, span, aim, NULL, marks, want, false, false);
 }
 
 static inline __attribute__((always_inline)) uint32_t
