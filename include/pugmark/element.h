@@ -5,6 +5,7 @@
 
 #include "pugmark/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -191,6 +192,8 @@ enum pug_element_flag {
     PUG_ELEM_HAS_VALUE = 1 << 12,
     PUG_ELEM_OVERFLOW = 1 << 13,   /**< ITMTRACE, DATA_*: trace was lost before this */
     PUG_ELEM_BIG_ENDIAN = 1 << 14, /**< DATA_*: a big-endian transfer */
+    /** `cycle_count` is said once more with the next one (TIMESTAMP of ETMv4): no sum has it. */
+    PUG_ELEM_CC_APART = 1 << 15,
 };
 
 /** Bits of `context_flags`. */
@@ -248,6 +251,12 @@ struct pug_element {
     uint8_t last_type, last_subtype, last_size; /**< last instruction of a range; size in bytes */
     uint8_t isa;                                /**< enum pug_isa */
 };
+
+/** Are the element's cycles part of the sum of cycles? */
+static inline bool pug_element_adds_cycles(const struct pug_element *element)
+{
+    return (element->flags & (PUG_ELEM_HAS_CC | PUG_ELEM_CC_APART)) == PUG_ELEM_HAS_CC;
+}
 
 /* Bits of I_RANGE_NOPATH where those of software trace would be. */
 /** Of a Core Trace Module's range: bit 0 call, bit 1 return. */

@@ -152,8 +152,9 @@ static void begin_timestamps(struct pug_call_task *task, uint64_t first)
 
 static void take_time(struct pug_call_task *task, const struct pug_element *element)
 {
-    bool stamp = element->type == PUG_ELEM_TIMESTAMP;
-    if (!stamp && !(element->flags & PUG_ELEM_HAS_CC))
+    const bool stamp = element->type == PUG_ELEM_TIMESTAMP,
+               counts = pug_element_adds_cycles(element);
+    if (!stamp && !counts)
         return;
     if (!task->has_time_index || task->time_index != element->index) {
         task->before = task->now;
@@ -162,11 +163,12 @@ static void take_time(struct pug_call_task *task, const struct pug_element *elem
     task->current = true;
     task->has_time_index = true;
     task->time_index = element->index;
-    if (!stamp) {
+    if (counts) {
         task->now.cycles += element->cycle_count;
         task->has_cycles = true;
-        return;
     }
+    if (!stamp)
+        return;
     if (!task->has_timestamp)
         begin_timestamps(task, element->timestamp);
     task->now.timestamp = element->timestamp;

@@ -424,7 +424,7 @@ void pug_counts_add_elements(struct pug_counts *counts, const struct pug_element
             continue;
         }
         add_other(counts, &elements[i]);
-        if (elements[i].flags & PUG_ELEM_HAS_CC)
+        if (pug_element_adds_cycles(&elements[i]))
             add_cycles_of(counts, &elements[i]);
         i++;
     }

@@ -206,7 +206,7 @@ void pug_chain_tally(const struct pug_chain *chain, struct pug_batch *batch, uns
         const struct pug_element *element = &batch->elements[i];
         if (!chain->last)
             pug_counts_add_elements(chain->paths->counts, element, 1);
-        else if (element->flags & PUG_ELEM_HAS_CC)
+        else if (pug_element_adds_cycles(element))
             pug_chain_cycles(chain, element->cycle_count);
     }
     batch->tallied = batch->count;

@@ -220,7 +220,7 @@ static inline bool is_step(const struct pug_element *element)
     case PUG_ELEM_EXCEPTION_RET:
     case PUG_ELEM_PE_CONTEXT:
     case PUG_ELEM_TIMESTAMP: return true;
-    default: return element->flags & PUG_ELEM_HAS_CC;
+    default: return pug_element_adds_cycles(element);
     }
 }
 

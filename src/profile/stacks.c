@@ -427,7 +427,7 @@ static void take_other(struct profile_stacks *stacks, uint32_t task,
         take_time(stacks, top, element->timestamp);
     if (element->type == PUG_ELEM_TRACE_ON || element->type == PUG_ELEM_NO_SYNC)
         stop_time(stacks);
-    if (element->flags & PUG_ELEM_HAS_CC)
+    if (pug_element_adds_cycles(element))
         add_cost(stacks, top, element->cycle_count, 0);
 }
 

@@ -272,7 +272,7 @@ void pug_profile_trail_other(struct profile_trail *trail, const struct pug_eleme
     const bool between =
         element->type != PUG_ELEM_TIMESTAMP && element->type != PUG_ELEM_CYCLE_COUNT;
     const bool own = trail->last.use != NO_NODE && trail->source == element->source;
-    if (!between && !(element->flags & PUG_ELEM_HAS_CC))
+    if (!between && !pug_element_adds_cycles(element))
         return;
     if (!between && own) {
         pug_profile_trail_cycles(trail, element->cycle_count);

@@ -18,7 +18,8 @@
 struct told {
     char text[1024];
     size_t length;
-    bool times; /* each event with its time: "+a@5", "-a@9:4" took 4 */
+    bool times;      /* each event with its time: "+a@5", "-a@9:4" took 4 */
+    uint64_t cycles; /* at the last event */
     struct pug_calls *calls;
     uint64_t index;
 };
@@ -61,6 +62,7 @@ static void put_function(struct told *told, const struct pug_call_frame *frame)
 static void on_event(void *context, const struct pug_call_event *event)
 {
     struct told *told = context;
+    told->cycles = event->now.cycles;
     put(told, told->length ? " " : "");
     if (event->kind == PUG_CALL_GAP) {
         put(told, "?%s", (const char *[]){"", "0", "!"}[event->gap]);
@@ -431,6 +433,26 @@ static void cycles_are_times_where_there_are_no_timestamps(void **state)
     finish(&told, "+a@0 +b@7 -b@14:7 -a.@14:14");
 }
 
+/* PTM's counts with timestamps are of what passed since; ETMv4's are told again by the next one. */
+static void cycles_with_timestamps_are_added_where_they_add_up(void **state)
+{
+    (void)state;
+    for (unsigned apart = 0; apart < 2; apart++) {
+        struct told told;
+        begin(&told, true);
+        calls(&told, 0x100, 0x110);
+        take(&told, (struct pug_element){
+                        .type = PUG_ELEM_TIMESTAMP,
+                        .flags = (uint16_t)(PUG_ELEM_HAS_CC | (apart ? PUG_ELEM_CC_APART : 0)),
+                        .timestamp = 50,
+                        .cycle_count = 5});
+        take(&told, (struct pug_element){
+                        .type = PUG_ELEM_CYCLE_COUNT, .flags = PUG_ELEM_HAS_CC, .cycle_count = 7});
+        finish(&told, "+a@0 -a.@50:0");
+        assert_int_equal(told.cycles, apart ? 7 : 12);
+    }
+}
+
 static void times_that_go_back_take_nothing(void **state)
 {
     (void)state;
@@ -559,6 +581,7 @@ int main(void)
         cmocka_unit_test(a_call_has_its_own_packets_time_not_the_next_ones),
         cmocka_unit_test(times_may_follow_their_ranges),
         cmocka_unit_test(cycles_are_times_where_there_are_no_timestamps),
+        cmocka_unit_test(cycles_with_timestamps_are_added_where_they_add_up),
         cmocka_unit_test(times_that_go_back_take_nothing),
         cmocka_unit_test(tasks_have_stacks_of_their_own),
         cmocka_unit_test(limits_and_missing_parts_are_errors),

@@ -201,7 +201,7 @@ static bool count_simply(void *context, const struct pug_situation *situation,
         assert_int_equal(pug_calls_take(simple->calls, task, element, 1), PUG_OK);
         const struct pug_call_frame *frames;
         const uint32_t depth = pug_calls_stack(simple->calls, task, &frames);
-        if (depth > 0 && (element->flags & PUG_ELEM_HAS_CC))
+        if (depth > 0 && pug_element_adds_cycles(element))
             add_frame(&simple->tallies, (uintptr_t)frames[depth - 1].user, 0, element->cycle_count);
         if (element->type != PUG_ELEM_INSTR_RANGE)
             continue;

@@ -301,7 +301,7 @@ static void go_on(const struct slices *slices, struct task *task, const struct p
 {
     if (e->type == PUG_ELEM_INSTR_RANGE || e->type == PUG_ELEM_I_RANGE_NOPATH)
         task->ran.instructions += e->count;
-    if (e->type != PUG_ELEM_TIMESTAMP && (e->flags & PUG_ELEM_HAS_CC))
+    if (pug_element_adds_cycles(e))
         task->ran.cycles += e->cycle_count;
     const uint64_t at = progress_of(slices, &task->ran);
     task->now_at = at > task->now_at ? at : task->now_at;
@@ -499,7 +499,7 @@ static void clocks_elements(void *part, const struct pug_situation *where,
     (void)where;
     for (size_t i = 0; i < count; i++) {
         clocks->time |= elements[i].type == PUG_ELEM_TIMESTAMP && elements[i].timestamp != 0;
-        clocks->cycles |= (elements[i].flags & PUG_ELEM_HAS_CC) != 0;
+        clocks->cycles |= pug_element_adds_cycles(&elements[i]);
     }
 }
 

@@ -17,7 +17,7 @@ static bool take_item(void *context, const struct trace_item *item)
     const struct pug_element *e = &item->element;
     decoding->heard.time |= (decoding->dates && item->where->time != 0) ||
                             (e->type == PUG_ELEM_TIMESTAMP && e->timestamp != 0);
-    decoding->heard.cycles |= (e->flags & PUG_ELEM_HAS_CC) != 0;
+    decoding->heard.cycles |= pug_element_adds_cycles(e);
     return slices_take(decoding->slices, item);
 }
 

@@ -57,7 +57,7 @@ static void put_timestamp(decoder *d, const struct pug_etmv4_p0 *p0)
     element->timestamp = p0->value;
     if (p0->flags & PUG_ETMV4_WITH_CYCLES) {
         element->cycle_count = p0->bits;
-        element->flags = PUG_ELEM_HAS_CC;
+        element->flags = PUG_ELEM_HAS_CC | PUG_ELEM_CC_APART; /* since the last CYCLE_COUNT */
     }
 }
 
