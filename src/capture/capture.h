@@ -273,6 +273,21 @@ bool pug_capture_keep_begin(struct pug_capture *capture, uint64_t most);
  */
 const uint8_t *pug_capture_begun(const struct pug_capture *capture, uint64_t *size, uint64_t *came);
 
+/* ---- decode.c ---- */
+
+/**
+ * Takes what the selection's tasks, processors and times leave out, where it stands among what
+ * elements() gets, and as that does: time passes there, too.
+ */
+typedef void pug_capture_left_out_fn(void *part, const struct pug_situation *situation,
+                                     const struct pug_element *elements, size_t count);
+
+/** pug_capture_decode() for who asks for that (`left_out`; NULL: nobody does). */
+enum pug_status pug_capture_decode_beside(struct pug_capture *capture,
+                                          const struct pug_capture_decode *config,
+                                          pug_capture_left_out_fn *left_out,
+                                          struct pug_capture_result *result);
+
 /* ---- memory.c: bytes of a file ---- */
 
 /** Map a regular file. The log says why not. */

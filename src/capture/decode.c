@@ -504,10 +504,19 @@ enum pug_status pug_capture_decode(struct pug_capture *capture,
                                    const struct pug_capture_decode *config,
                                    struct pug_capture_result *result)
 {
+    return pug_capture_decode_beside(capture, config, NULL, result);
+}
+
+enum pug_status pug_capture_decode_beside(struct pug_capture *capture,
+                                          const struct pug_capture_decode *config,
+                                          pug_capture_left_out_fn *left_out,
+                                          struct pug_capture_result *result)
+{
     if (!capture || !config || !result || !is_whole(config))
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_capture_decoding decoding = {.capture = capture,
                                             .config = config,
+                                            .left_out = left_out,
                                             .result = result,
                                             .threads = config->threads ? config->threads
                                                                        : pug_jobs_processors()};

@@ -12,6 +12,7 @@
 struct pug_capture_decoding {
     struct pug_capture *capture;
     const struct pug_capture_decode *config;
+    pug_capture_left_out_fn *left_out; /**< NULL: nobody asks */
     struct pug_capture_result *result;
     bool *tasks;   /**< by number: is it chosen? NULL: all are */
     int32_t *tids; /**< of those that are chosen, in order */

@@ -196,8 +196,11 @@ static void give(struct pug_capture_lane *lane, void *part, const struct pug_ele
 {
     const struct pug_capture_decode *config = lane->decoding->config;
     find_situation(lane, elements);
-    if (!lane->chosen)
+    if (!lane->chosen) {
+        if (lane->decoding->left_out)
+            lane->decoding->left_out(part, &lane->situation, elements, count);
         return;
+    }
     if (config->selection && config->selection->object_count > 0)
         give_some(lane, part, elements, count);
     else

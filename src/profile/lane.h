@@ -147,6 +147,7 @@ struct profile_steps {
     struct pug_situation situation;
     struct pug_element like; /* the context of its ranges */
     size_t count;
+    bool left_out; /* of what was not chosen: what a clock needs of it */
 };
 
 struct profile_part {
@@ -209,6 +210,9 @@ uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation 
 struct profile_part *pug_profile_part_new(struct pug_capture *capture, bool stacks);
 void pug_profile_part_free(struct profile_part *part);
 void pug_profile_part_elements(struct profile_part *part, const struct pug_situation *situation,
+                               const struct pug_element *elements, size_t count);
+/** Elements that do not count; what comes behind them does not follow what was before. */
+void pug_profile_part_left_out(struct profile_part *part, const struct pug_situation *situation,
                                const struct pug_element *elements, size_t count);
 
 /** As struct pug_travel has them; without steps they can be folded. */

@@ -356,6 +356,52 @@ static void keep_steps(struct profile_part *part, const struct pug_situation *si
     }
 }
 
+/* ---- what is left out ---- */
+
+/** Elements that say when it is, or that nobody knows. */
+static bool concerns_clocks(const struct pug_element *element)
+{
+    return element->type == PUG_ELEM_TIMESTAMP || element->type == PUG_ELEM_TRACE_ON ||
+           element->type == PUG_ELEM_NO_SYNC;
+}
+
+/** Is the last group of what was left out of this source? */
+static bool is_left_out(const struct profile_part *part, const struct pug_situation *situation)
+{
+    if (part->group_count == 0)
+        return false;
+    const struct profile_steps *last = &part->groups[part->group_count - 1];
+    return last->left_out && last->situation.buffer == situation->buffer &&
+           last->situation.source == situation->source;
+}
+
+/** One of a source's elements that are left out; NULL: only that there are some. */
+static bool keep_left_out(struct profile_part *part, const struct pug_situation *situation,
+                          const struct pug_element *element)
+{
+    if (!make_room(part))
+        return false;
+    if (!is_left_out(part, situation))
+        part->groups[part->group_count++] = (struct profile_steps){
+            .situation = *situation, .like.source = situation->source, .left_out = true};
+    if (element)
+        keep_step(part, &part->groups[part->group_count - 1], element);
+    return true;
+}
+
+void pug_profile_part_left_out(struct profile_part *part, const struct pug_situation *situation,
+                               const struct pug_element *elements, size_t count)
+{
+    struct pug_count_seam *seam =
+        part->counts ? pug_counts_seam(part->counts, situation->source) : NULL;
+    if (seam)
+        pug_counts_break_off(part->counts, seam);
+    bool good = part->stacks && keep_left_out(part, situation, NULL);
+    for (size_t i = 0; i < count && good; i++)
+        if (concerns_clocks(&elements[i]))
+            good = keep_left_out(part, situation, &elements[i]);
+}
+
 void pug_profile_part_elements(struct profile_part *part, const struct pug_situation *situation,
                                const struct pug_element *elements, size_t count)
 {

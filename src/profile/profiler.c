@@ -94,6 +94,12 @@ static void drop(void *part)
     pug_profile_part_free(part);
 }
 
+static void left_out(void *part, const struct pug_situation *situation,
+                     const struct pug_element *elements, size_t count)
+{
+    pug_profile_part_left_out(part, situation, elements, count);
+}
+
 static void *unpack(void *context, const uint8_t *bytes, size_t size)
 {
     const struct counting *counting = context;
@@ -207,7 +213,7 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
     enum pug_status status = PUG_ERR_MEM;
     if (own && open_counting(&counting)) {
         decode.travel = travel_of(&counting);
-        status = pug_capture_decode(capture, &decode, &result);
+        status = pug_capture_decode_beside(capture, &decode, left_out, &result);
     }
     if (status == PUG_OK)
         status = finish(&counting, &result);

@@ -476,10 +476,27 @@ static void take_steps(struct profile_stacks *stacks, uint32_t task, struct prof
     stacks->here.last = NULL;
 }
 
+/* What others did on a processor: the time that passed there is theirs. */
+static void take_left_out(struct profile_stacks *stacks, const struct profile_steps *group,
+                          const struct pug_element **others)
+{
+    pug_profile_trail_leave_out(&stacks->trail, group);
+    for (size_t i = 0; i < group->count; i++, ++*others)
+        if ((*others)->type == PUG_ELEM_TIMESTAMP)
+            take_time(stacks, NULL, (*others)->timestamp);
+        else
+            stop_time(stacks);
+    pug_profile_trail_end_group(&stacks->trail);
+}
+
 static void take_group(struct profile_stacks *stacks, const struct profile_steps *group,
                        struct profile_step *steps, const struct pug_element **others)
 {
     struct profile_trail *trail = &stacks->trail;
+    if (group->left_out) {
+        take_left_out(stacks, group, others);
+        return;
+    }
     pug_profile_trail_begin_group(trail, group);
     const uint32_t task = find_task(stacks, &group->situation);
     if (task == PUG_NO_TASK || trail->status != PUG_OK)

@@ -295,6 +295,15 @@ void pug_profile_trail_begin_group(struct profile_trail *trail, const struct pro
     pug_counts_set_memory(trail->counts, group->like.source, trail->lane.space);
 }
 
+void pug_profile_trail_leave_out(struct profile_trail *trail, const struct profile_steps *group)
+{
+    struct pug_count_seam *seam = pug_counts_seam(trail->counts, group->like.source);
+    trail->group = group;
+    trail->follows = false;
+    if (seam)
+        pug_counts_break_off(trail->counts, seam);
+}
+
 void pug_profile_trail_end_group(struct profile_trail *trail)
 {
     tell_seam(trail);

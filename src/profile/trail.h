@@ -68,6 +68,8 @@ static inline void profile_trail_fail(struct profile_trail *trail, enum pug_stat
 void pug_profile_trail_begin_group(struct profile_trail *trail, const struct profile_steps *group);
 /** They are over, and need not be there any more. */
 void pug_profile_trail_end_group(struct profile_trail *trail);
+/** Steps of a group that was left out come next: who runs afterwards does not follow. */
+void pug_profile_trail_leave_out(struct profile_trail *trail, const struct profile_steps *group);
 /** A stretch begins. */
 void pug_profile_trail_stretch(struct profile_trail *trail);
 /** All that was counted goes to the profile. */

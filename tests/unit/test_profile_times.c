@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Time and cycles of some threads alone: what others did meanwhile on the same processor is
+ * not theirs. Whoever is chosen, each thread has what it has in the profile of all.
+ */
+#include "recorder/etmv4.h"
+#include "recorder/frames.h"
+#include "support/perf_made.h"
+#include "support/perf_programs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define FIRST  201
+#define SECOND 302
+#define ID     0x10
+
+static const struct rec_perf_cpu processor = {
+    .cpu = 0,
+    .unit = REC_PERF_ETMV4,
+    .count = 8,
+    .words = {0x850, ID, 0x28000ea1, 0x4100f403, 0x20001088, 0, 0xcc, 1}};
+
+/** How threads take turns. */
+struct story {
+    bool gaps;   /**< tracing is off between them */
+    bool pieces; /**< the buffer is emptied between them */
+};
+
+static struct rec_etmv4 *begin_unit(struct rec_bytes *trace)
+{
+    const struct rec_etmv4_config config = {.idr0 = (uint32_t)processor.words[2],
+                                            .idr2 = (uint32_t)processor.words[4],
+                                            .configr = (uint32_t)processor.words[0],
+                                            .seed = 1};
+    struct rec_etmv4 *unit = rec_etmv4_new(&config, trace);
+    assert_non_null(unit);
+    rec_etmv4_sync(unit);
+    rec_etmv4_trace_on(unit);
+    return unit;
+}
+
+/** A thread runs from a time on, for 100 of it, until an exception. */
+static void run(struct rec_etmv4 *unit, int32_t tid, uint64_t from)
+{
+    const struct rec_context context = {
+        .sf = true, .ns = true, .has_context_id = true, .context_id = (uint32_t)tid};
+    rec_etmv4_start(unit, PERF_MAIN_BASE, false, &context);
+    rec_etmv4_timestamp(unit, from);
+    rec_etmv4_atom(unit, false);
+    rec_etmv4_cycles(unit, (uint32_t)tid);
+    rec_etmv4_atom(unit, false);
+    rec_etmv4_timestamp(unit, from + 100);
+    rec_etmv4_atom(unit, false);
+    rec_etmv4_cycles(unit, 7);
+    rec_etmv4_exception(unit, 0x0e, PERF_MAIN_BASE + 3 * (uint64_t)PERF_BLOCK, false, false);
+}
+
+static void put_trace(struct rec_perf *perf, struct rec_etmv4 *unit, struct rec_bytes *trace,
+                      uint64_t *offset, uint64_t time)
+{
+    const struct rec_perf_sample sample = {.pid = 0, .tid = 0, .cpu = 0, .time = time};
+    struct rec_bytes framed = {0};
+    struct rec_frames frames = {.out = &framed};
+    rec_etmv4_finish(unit);
+    rec_etmv4_free(unit);
+    rec_frames_put(&frames, ID, trace->data, trace->size);
+    rec_frames_finish(&frames);
+    rec_perf_aux(perf, &sample, *offset, framed.size, 0);
+    rec_perf_trace(perf, 0, 0, *offset, &framed);
+    *offset += framed.size;
+    rec_bytes_free(&framed);
+    rec_bytes_free(trace);
+    *trace = (struct rec_bytes){0};
+}
+
+/** Two threads take turns on a processor: each runs 100 of every 1000. */
+static void put_turns(struct rec_perf *perf, const struct story *story)
+{
+    struct rec_bytes trace = {0};
+    struct rec_etmv4 *unit = begin_unit(&trace);
+    uint64_t offset = 0, time = 1000;
+    for (unsigned turn = 0; turn < 6; turn++, time += 500) {
+        if (turn > 0 && story->gaps)
+            rec_etmv4_trace_on(unit);
+        run(unit, turn % 2 ? SECOND : FIRST, time);
+        if (!story->pieces || turn == 5)
+            continue;
+        put_trace(perf, unit, &trace, &offset, time + 200);
+        unit = begin_unit(&trace);
+    }
+    put_trace(perf, unit, &trace, &offset, time);
+}
+
+static void put_programs(struct made_folder *folder)
+{
+    char name[64];
+    assert_true(perf_programs_write(folder->path));
+    (void)made_folder_path(folder, "bin");
+    for (unsigned i = 0; i < PERF_PROGRAMS; i++) {
+        snprintf(name, sizeof(name), "bin/%s", perf_program_names[i]);
+        (void)made_folder_path(folder, name);
+    }
+}
+
+static struct pug_capture *open_story(const struct story *story, struct made_folder *folder)
+{
+    static const int32_t tids[] = {FIRST, SECOND};
+    struct rec_perf perf;
+    made_folder_begin(folder);
+    rec_perf_begin(
+        &perf, &(struct rec_perf_config){
+                   .version = 1, .cpus = &processor, .cpu_count = 1, .has_clock = true, .mult = 1});
+    for (unsigned i = 0; i < 2; i++) {
+        const struct rec_perf_sample sample = {
+            .pid = tids[i] - 1, .tid = tids[i], .cpu = 0, .time = 10 + i};
+        rec_perf_comm(&perf, &sample, perf_program_names[i], true);
+        rec_perf_map(&perf, &sample,
+                     &(struct rec_perf_map){.address = PERF_MAIN_BASE,
+                                            .size = 0x1000,
+                                            .offset = PERF_HEADERS,
+                                            .prot = 5,
+                                            .path = i ? "/bin/two" : "/bin/one"});
+    }
+    put_turns(&perf, story);
+    put_programs(folder);
+    return perf_made_open(&perf, folder);
+}
+
+static void end_story(struct pug_capture *capture, struct made_folder *folder)
+{
+    pug_capture_free(capture);
+    made_folder_end(folder);
+}
+
+/** What a thread has. */
+struct sums {
+    uint64_t instructions, cycles, time, contradictions;
+};
+
+static struct sums sums_of(const struct pug_profile *profile, int32_t tid)
+{
+    struct sums sums = {0};
+    size_t frame_count, task_count, range_count, use_count;
+    const struct pug_profile_frame *frames = pug_profile_frames(profile, &frame_count);
+    const struct pug_profile_task *tasks = pug_profile_tasks(profile, &task_count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(profile, &range_count);
+    const struct pug_profile_use *uses = pug_profile_uses(profile, &use_count);
+    for (size_t i = 0; i < frame_count; i++)
+        if (tasks[frames[i].task].tid == tid) {
+            sums.cycles += frames[i].cycles;
+            sums.time += frames[i].time;
+        }
+    for (size_t i = 0; i < use_count; i++)
+        if (tasks[frames[uses[i].frame].task].tid == tid)
+            sums.instructions += uses[i].count * ranges[uses[i].range].instructions;
+    sums.contradictions = pug_profile_noted(profile, PUG_NOTE_CONTRADICTIONS);
+    return sums;
+}
+
+static struct pug_profile *count(struct pug_capture *capture, unsigned threads, bool stacks,
+                                 const struct pug_capture_selection *selection)
+{
+    struct pug_profile *profile = pug_profile_new();
+    struct pug_names *names = pug_names_new(NULL);
+    const struct pug_profiler_options options = {
+        .threads = threads, .stacks = stacks, .names = names, .selection = selection};
+    assert_non_null(profile);
+    assert_int_equal(pug_profile_capture(profile, capture, &options, NULL), PUG_OK);
+    pug_names_free(names);
+    return profile;
+}
+
+static void assert_same_sums(const struct sums *found, const struct sums *expected)
+{
+    assert_int_equal(found->instructions, expected->instructions);
+    assert_int_equal(found->cycles, expected->cycles);
+    assert_int_equal(found->time, expected->time);
+    assert_int_equal(found->contradictions, 0);
+}
+
+/** A thread alone is what it is among all, however it is chosen. */
+static void check_thread(struct pug_capture *capture, const struct pug_profile *all, int32_t tid)
+{
+    const int32_t pid = tid - 1;
+    const char *comm = tid == FIRST ? perf_program_names[0] : perf_program_names[1];
+    const struct pug_capture_selection selections[] = {{.tids = &tid, .tid_count = 1},
+                                                       {.pids = &pid, .pid_count = 1},
+                                                       {.comms = &comm, .comm_count = 1}};
+    const struct sums expected = sums_of(all, tid);
+    for (size_t i = 0; i < sizeof(selections) / sizeof(selections[0]); i++)
+        for (unsigned threads = 1; threads <= 2; threads++) {
+            struct pug_profile *profile = count(capture, threads, true, &selections[i]);
+            const struct sums found = sums_of(profile, tid);
+            assert_same_sums(&found, &expected);
+            assert_int_equal(sums_of(profile, tid == FIRST ? SECOND : FIRST).instructions, 0);
+            pug_profile_free(profile);
+        }
+}
+
+static void check(const struct story *story, uint64_t first, uint64_t second)
+{
+    struct made_folder folder;
+    struct pug_capture *capture = open_story(story, &folder);
+    struct pug_profile *all = count(capture, 1, true, NULL);
+    assert_int_equal(sums_of(all, FIRST).time, first);
+    assert_int_equal(sums_of(all, SECOND).time, second);
+    assert_int_equal(sums_of(all, FIRST).cycles, 3 * (FIRST + 7));
+    assert_int_equal(sums_of(all, SECOND).cycles, 3 * (SECOND + 7));
+    check_thread(capture, all, FIRST);
+    check_thread(capture, all, SECOND);
+    pug_profile_free(all);
+    end_story(capture, &folder);
+}
+
+/*
+ * Who comes next has the time of the switch, as its first timestamp is behind that; but where it
+ * was never seen before there is no function yet that could have it.
+ */
+static void test_turns(void **state)
+{
+    (void)state;
+    check(&(struct story){.gaps = false}, 300 + 2 * 400, 300 + 2 * 400);
+}
+
+/* Nobody has it where tracing was off. */
+static void test_gaps(void **state)
+{
+    (void)state;
+    check(&(struct story){.gaps = true}, 300, 300);
+}
+
+static void test_pieces(void **state)
+{
+    (void)state;
+    check(&(struct story){.pieces = true}, 300, 300);
+}
+
+/*
+ * What is dated in a window has the time since the timestamp before it, as in the whole; but behind
+ * the cut a thread has no function before it runs again.
+ */
+static void test_windows(void **state)
+{
+    const struct story story = {.gaps = false};
+    struct made_folder folder;
+    struct pug_capture *capture = open_story(&story, &folder);
+    struct pug_profile *all = count(capture, 1, true, NULL);
+    (void)state;
+    for (uint64_t cut = 1000; cut < 4000; cut += 50) {
+        const struct pug_capture_selection before = {.has_to = true, .to = cut},
+                                           behind = {.has_from = true, .from = cut};
+        struct pug_profile *early = count(capture, 1, true, &before),
+                           *late = count(capture, 2, true, &behind);
+        assert_int_equal(pug_profile_merge(early, late), PUG_OK);
+        for (int i = 0; i < 2; i++) {
+            const int32_t tid = i ? SECOND : FIRST;
+            const struct sums expected = sums_of(all, tid), found = sums_of(early, tid);
+            assert_int_equal(found.instructions, expected.instructions);
+            assert_int_equal(found.cycles, expected.cycles);
+            assert_true(found.time == expected.time || found.time + 400 == expected.time);
+        }
+        pug_profile_free(early);
+        pug_profile_free(late);
+    }
+    pug_profile_free(all);
+    end_story(capture, &folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_windows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
