@@ -101,6 +101,23 @@ long=(--quiet --source 0x11 "$captures/etmv4-a64")
 grep -q '"name": "not traced", .*"ts": 16734486, "dur": 1276292}' chrome || fail "the pause is not seen"
 grep '"ph": "i"' chrome | sed -n 's/.*"ts": \([0-9]*\),.*/\1/p' | awk '$1 > 16734486 && $1 < 18010778 { exit 1 }' || fail "something was in the pause"
 
+# ---- threads that take turns ----
+
+turns=$(readlink -f "$(dirname "$pugmark")/../tests")/perf_turns
+on_processor() { grep -o '"ph": "[BE]".*"pid": 0, .*"ts": [0-9.]*' | sed 's/"pid.*"ts"/"ts"/'; }
+for gaps in no gaps; do
+    mkdir "turns-$gaps" && (cd "turns-$gaps" && "$turns" $gaps) || fail "perf_turns $gaps: exit $?"
+    perf=(--quiet --symfs "turns-$gaps" "turns-$gaps/perf.data")
+
+    # the processor has a thread as long as it has, also where others are not chosen
+    "$pugmark" timeline --format chrome "${perf[@]}" | on_processor | perl -ne 'print "$_" . <> if /201/' >want
+    (($(wc -l <want) == 6)) || fail "timeline $gaps: the processor's track has no turns"
+    for choice in '--tid 201' '--pid 200' '--comm one'; do
+        "$pugmark" timeline $choice --format chrome "${perf[@]}" | on_processor | cmp -s want - ||
+            fail "timeline $gaps $choice: the processor's track is another one"
+    done
+done
+
 # ---- what is missing, and why ----
 
 # words CAPTURE WANTED OTHER: so many times, in each command

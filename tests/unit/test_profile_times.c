@@ -3,10 +3,9 @@
  * @file Time and cycles of some threads alone: what others did meanwhile on the same processor is
  * not theirs. Whoever is chosen, each thread has what it has in the profile of all.
  */
-#include "recorder/etmv4.h"
-#include "recorder/frames.h"
 #include "support/perf_made.h"
 #include "support/perf_programs.h"
+#include "support/perf_turns.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,87 +14,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#define FIRST  201
-#define SECOND 302
-#define ID     0x10
-
-static const struct rec_perf_cpu processor = {
-    .cpu = 0,
-    .unit = REC_PERF_ETMV4,
-    .count = 8,
-    .words = {0x850, ID, 0x28000ea1, 0x4100f403, 0x20001088, 0, 0xcc, 1}};
-
-/** How threads take turns. */
-struct story {
-    bool gaps;   /**< tracing is off between them */
-    bool pieces; /**< the buffer is emptied between them */
-};
-
-static struct rec_etmv4 *begin_unit(struct rec_bytes *trace)
-{
-    const struct rec_etmv4_config config = {.idr0 = (uint32_t)processor.words[2],
-                                            .idr2 = (uint32_t)processor.words[4],
-                                            .configr = (uint32_t)processor.words[0],
-                                            .seed = 1};
-    struct rec_etmv4 *unit = rec_etmv4_new(&config, trace);
-    assert_non_null(unit);
-    rec_etmv4_sync(unit);
-    rec_etmv4_trace_on(unit);
-    return unit;
-}
-
-/** A thread runs from a time on, for 100 of it, until an exception. */
-static void run(struct rec_etmv4 *unit, int32_t tid, uint64_t from)
-{
-    const struct rec_context context = {
-        .sf = true, .ns = true, .has_context_id = true, .context_id = (uint32_t)tid};
-    rec_etmv4_start(unit, PERF_MAIN_BASE, false, &context);
-    rec_etmv4_timestamp(unit, from);
-    rec_etmv4_atom(unit, false);
-    rec_etmv4_cycles(unit, (uint32_t)tid);
-    rec_etmv4_atom(unit, false);
-    rec_etmv4_timestamp(unit, from + 100);
-    rec_etmv4_atom(unit, false);
-    rec_etmv4_cycles(unit, 7);
-    rec_etmv4_exception(unit, 0x0e, PERF_MAIN_BASE + 3 * (uint64_t)PERF_BLOCK, false, false);
-}
-
-static void put_trace(struct rec_perf *perf, struct rec_etmv4 *unit, struct rec_bytes *trace,
-                      uint64_t *offset, uint64_t time)
-{
-    const struct rec_perf_sample sample = {.pid = 0, .tid = 0, .cpu = 0, .time = time};
-    struct rec_bytes framed = {0};
-    struct rec_frames frames = {.out = &framed};
-    rec_etmv4_finish(unit);
-    rec_etmv4_free(unit);
-    rec_frames_put(&frames, ID, trace->data, trace->size);
-    rec_frames_finish(&frames);
-    rec_perf_aux(perf, &sample, *offset, framed.size, 0);
-    rec_perf_trace(perf, 0, 0, *offset, &framed);
-    *offset += framed.size;
-    rec_bytes_free(&framed);
-    rec_bytes_free(trace);
-    *trace = (struct rec_bytes){0};
-}
-
-/** Two threads take turns on a processor: each runs 100 of every 1000. */
-static void put_turns(struct rec_perf *perf, const struct story *story)
-{
-    struct rec_bytes trace = {0};
-    struct rec_etmv4 *unit = begin_unit(&trace);
-    uint64_t offset = 0, time = 1000;
-    for (unsigned turn = 0; turn < 6; turn++, time += 500) {
-        if (turn > 0 && story->gaps)
-            rec_etmv4_trace_on(unit);
-        run(unit, turn % 2 ? SECOND : FIRST, time);
-        if (!story->pieces || turn == 5)
-            continue;
-        put_trace(perf, unit, &trace, &offset, time + 200);
-        unit = begin_unit(&trace);
-    }
-    put_trace(perf, unit, &trace, &offset, time);
-}
 
 static void put_programs(struct made_folder *folder)
 {
@@ -108,26 +26,11 @@ static void put_programs(struct made_folder *folder)
     }
 }
 
-static struct pug_capture *open_story(const struct story *story, struct made_folder *folder)
+static struct pug_capture *open_story(const struct perf_turns *turns, struct made_folder *folder)
 {
-    static const int32_t tids[] = {FIRST, SECOND};
     struct rec_perf perf;
     made_folder_begin(folder);
-    rec_perf_begin(
-        &perf, &(struct rec_perf_config){
-                   .version = 1, .cpus = &processor, .cpu_count = 1, .has_clock = true, .mult = 1});
-    for (unsigned i = 0; i < 2; i++) {
-        const struct rec_perf_sample sample = {
-            .pid = tids[i] - 1, .tid = tids[i], .cpu = 0, .time = 10 + i};
-        rec_perf_comm(&perf, &sample, perf_program_names[i], true);
-        rec_perf_map(&perf, &sample,
-                     &(struct rec_perf_map){.address = PERF_MAIN_BASE,
-                                            .size = 0x1000,
-                                            .offset = PERF_HEADERS,
-                                            .prot = 5,
-                                            .path = i ? "/bin/two" : "/bin/one"});
-    }
-    put_turns(&perf, story);
+    perf_turns_tell(&perf, turns);
     put_programs(folder);
     return perf_made_open(&perf, folder);
 }
@@ -188,7 +91,7 @@ static void assert_same_sums(const struct sums *found, const struct sums *expect
 static void check_thread(struct pug_capture *capture, const struct pug_profile *all, int32_t tid)
 {
     const int32_t pid = tid - 1;
-    const char *comm = tid == FIRST ? perf_program_names[0] : perf_program_names[1];
+    const char *comm = tid == PERF_TURNS_FIRST ? perf_program_names[0] : perf_program_names[1];
     const struct pug_capture_selection selections[] = {{.tids = &tid, .tid_count = 1},
                                                        {.pids = &pid, .pid_count = 1},
                                                        {.comms = &comm, .comm_count = 1}};
@@ -198,22 +101,25 @@ static void check_thread(struct pug_capture *capture, const struct pug_profile *
             struct pug_profile *profile = count(capture, threads, true, &selections[i]);
             const struct sums found = sums_of(profile, tid);
             assert_same_sums(&found, &expected);
-            assert_int_equal(sums_of(profile, tid == FIRST ? SECOND : FIRST).instructions, 0);
+            assert_int_equal(
+                sums_of(profile, tid == PERF_TURNS_FIRST ? PERF_TURNS_SECOND : PERF_TURNS_FIRST)
+                    .instructions,
+                0);
             pug_profile_free(profile);
         }
 }
 
-static void check(const struct story *story, uint64_t first, uint64_t second)
+static void check(const struct perf_turns *story, uint64_t first, uint64_t second)
 {
     struct made_folder folder;
     struct pug_capture *capture = open_story(story, &folder);
     struct pug_profile *all = count(capture, 1, true, NULL);
-    assert_int_equal(sums_of(all, FIRST).time, first);
-    assert_int_equal(sums_of(all, SECOND).time, second);
-    assert_int_equal(sums_of(all, FIRST).cycles, 3 * (FIRST + 7));
-    assert_int_equal(sums_of(all, SECOND).cycles, 3 * (SECOND + 7));
-    check_thread(capture, all, FIRST);
-    check_thread(capture, all, SECOND);
+    assert_int_equal(sums_of(all, PERF_TURNS_FIRST).time, first);
+    assert_int_equal(sums_of(all, PERF_TURNS_SECOND).time, second);
+    assert_int_equal(sums_of(all, PERF_TURNS_FIRST).cycles, 3 * (PERF_TURNS_FIRST + 7));
+    assert_int_equal(sums_of(all, PERF_TURNS_SECOND).cycles, 3 * (PERF_TURNS_SECOND + 7));
+    check_thread(capture, all, PERF_TURNS_FIRST);
+    check_thread(capture, all, PERF_TURNS_SECOND);
     pug_profile_free(all);
     end_story(capture, &folder);
 }
@@ -225,20 +131,20 @@ static void check(const struct story *story, uint64_t first, uint64_t second)
 static void test_turns(void **state)
 {
     (void)state;
-    check(&(struct story){.gaps = false}, 300 + 2 * 400, 300 + 2 * 400);
+    check(&(struct perf_turns){.gaps = false}, 300 + 2 * 400, 300 + 2 * 400);
 }
 
 /* Nobody has it where tracing was off. */
 static void test_gaps(void **state)
 {
     (void)state;
-    check(&(struct story){.gaps = true}, 300, 300);
+    check(&(struct perf_turns){.gaps = true}, 300, 300);
 }
 
 static void test_pieces(void **state)
 {
     (void)state;
-    check(&(struct story){.pieces = true}, 300, 300);
+    check(&(struct perf_turns){.pieces = true}, 300, 300);
 }
 
 /*
@@ -247,7 +153,7 @@ static void test_pieces(void **state)
  */
 static void test_windows(void **state)
 {
-    const struct story story = {.gaps = false};
+    const struct perf_turns story = {.gaps = false};
     struct made_folder folder;
     struct pug_capture *capture = open_story(&story, &folder);
     struct pug_profile *all = count(capture, 1, true, NULL);
@@ -259,7 +165,7 @@ static void test_windows(void **state)
                            *late = count(capture, 2, true, &behind);
         assert_int_equal(pug_profile_merge(early, late), PUG_OK);
         for (int i = 0; i < 2; i++) {
-            const int32_t tid = i ? SECOND : FIRST;
+            const int32_t tid = i ? PERF_TURNS_SECOND : PERF_TURNS_FIRST;
             const struct sums expected = sums_of(all, tid), found = sums_of(early, tid);
             assert_int_equal(found.instructions, expected.instructions);
             assert_int_equal(found.cycles, expected.cycles);

@@ -211,8 +211,9 @@ int input_concluded(struct input *input, enum pug_status status,
     return status == PUG_OK || input->fatal ? input_result(input) : EXIT_INPUT;
 }
 
-enum pug_status input_decode_quietly(struct input *input, struct pug_capture_decode *decode,
-                                     bool (*go_on)(void), struct pug_capture_result *result)
+static enum pug_status decode_beside(struct input *input, struct pug_capture_decode *decode,
+                                     pug_capture_left_out_fn *left_out, bool (*go_on)(void),
+                                     struct pug_capture_result *result)
 {
     struct progress progress = progress_begin(input_bytes(input), input->options->quiet, go_on);
     decode->threads = input_jobs(input);
@@ -222,17 +223,31 @@ enum pug_status input_decode_quietly(struct input *input, struct pug_capture_dec
     decode->times |= input->options->time != NULL;
     decode->progress = progress_show;
     decode->progress_context = &progress;
-    const enum pug_status status = pug_capture_decode(input->capture, decode, result);
+    const enum pug_status status =
+        pug_capture_decode_beside(input->capture, decode, left_out, result);
     progress_end(&progress);
     return status;
+}
+
+enum pug_status input_decode_quietly(struct input *input, struct pug_capture_decode *decode,
+                                     bool (*go_on)(void), struct pug_capture_result *result)
+{
+    return decode_beside(input, decode, NULL, go_on, result);
+}
+
+bool input_decode_beside(struct input *input, struct pug_capture_decode *decode,
+                         pug_capture_left_out_fn *left_out, bool (*go_on)(void),
+                         struct pug_capture_result *result)
+{
+    const enum pug_status status = decode_beside(input, decode, left_out, go_on, result);
+    (void)input_concluded(input, status, result);
+    return status == PUG_OK;
 }
 
 bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (*go_on)(void),
                   struct pug_capture_result *result)
 {
-    const enum pug_status status = input_decode_quietly(input, decode, go_on, result);
-    (void)input_concluded(input, status, result);
-    return status == PUG_OK;
+    return input_decode_beside(input, decode, NULL, go_on, result);
 }
 
 static void conclude(struct input *input)

@@ -52,6 +52,7 @@ struct task {
 
 struct processor {
     bool used;
+    bool away; /* it runs a task that was not selected */
     uint32_t task;
     uint64_t time; /* the last one that it ran a task at */
     uint64_t told; /* its last timestamp */
@@ -399,7 +400,7 @@ static void put_processor(struct slices *slices, struct processor *processor,
         snprintf(words, sizeof(words), "cpu %" PRIu32, cpu);
         pug_timeline_track(slices->timeline, track,
                            &(struct pug_track){.pid = -1, .tid = -1, .name = words});
-    } else {
+    } else if (!processor->away) {
         pug_timeline_leave(slices->timeline, track, item->where->time);
     }
     uint32_t name = slice_name_number(&slices->names, SLICE_KEY(SLICE_TASK, number), &is_new);
@@ -409,6 +410,7 @@ static void put_processor(struct slices *slices, struct processor *processor,
     }
     pug_timeline_enter(slices->timeline, track, item->where->time, name, false);
     processor->used = true;
+    processor->away = false;
     processor->task = number;
 }
 
@@ -420,7 +422,7 @@ static void take_processor(struct slices *slices, uint32_t number, struct task *
     const uint64_t told = timestamp_of(slices, &item->element);
     if (!processor)
         return;
-    if (!processor->used || processor->task != number) {
+    if (!processor->used || processor->away || processor->task != number) {
         if (processor->told > task->time) /* others ran until then */
             come_to(slices, number, task, processor->told);
         else if (processor->told < task->time) /* it comes from another processor */
@@ -429,6 +431,20 @@ static void take_processor(struct slices *slices, uint32_t number, struct task *
     }
     processor->time = item->where->time;
     processor->told = told ? told : processor->told;
+}
+
+bool slices_take_others(struct slices *slices, const struct trace_item *item)
+{
+    struct processor *processor = has_times(slices) ? processor_of(slices, item) : NULL;
+    const uint64_t told = timestamp_of(slices, &item->element);
+    if (!processor)
+        return !slices->failed;
+    if (processor->used && !processor->away)
+        pug_timeline_leave(slices->timeline, TRACK_OF_PROCESSOR((uint32_t)item->where->cpu),
+                           item->where->time);
+    processor->away = processor->used;
+    processor->told = told ? told : processor->told;
+    return true;
 }
 
 bool slices_take(struct slices *slices, const struct trace_item *item)
@@ -460,7 +476,7 @@ static void end_times(struct slices *slices)
         write_waiting(slices, i, task, task->dated > task->time ? task->dated : task->time);
     }
     for (uint32_t i = 0; i < slices->processor_count; i++)
-        if (slices->processors[i].used)
+        if (slices->processors[i].used && !slices->processors[i].away)
             pug_timeline_leave(slices->timeline, TRACK_OF_PROCESSOR(i), slices->processors[i].time);
 }
 

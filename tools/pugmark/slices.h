@@ -38,6 +38,9 @@ struct slices *slices_new(const struct slices_options *options);
 /** Take what comes next, in the order of the capture; false: no memory. */
 bool slices_take(struct slices *slices, const struct trace_item *item);
 
+/** The same of what was not selected: others run on a processor meanwhile. */
+bool slices_take_others(struct slices *slices, const struct trace_item *item);
+
 /** All has come: write what waits. Once; then only slices_numbers() and slices_free(). */
 enum pug_status slices_end(struct slices *slices);
 void slices_free(struct slices *slices);

@@ -15,6 +15,8 @@ static bool take_item(void *context, const struct trace_item *item)
 {
     struct decoding *decoding = context;
     const struct pug_element *e = &item->element;
+    if (item->others)
+        return slices_take_others(decoding->slices, item);
     decoding->heard.time |= (decoding->dates && item->where->time != 0) ||
                             (e->type == PUG_ELEM_TIMESTAMP && e->timestamp != 0);
     decoding->heard.cycles |= pug_element_adds_cycles(e);
@@ -38,7 +40,8 @@ enum pug_status slices_decode_heard(struct slices *slices, const struct input *i
                                      .progress = progress_show,
                                      .progress_context = &progress};
     trace_parts_decode(&parts, &how);
-    enum pug_status status = pug_capture_decode(input->capture, &how, result);
+    enum pug_status status =
+        pug_capture_decode_beside(input->capture, &how, trace_parts_others, result);
     progress_end(&progress);
     *heard = decoding.heard;
     return status == PUG_OK && parts.failed ? PUG_ERR_MEM : status;

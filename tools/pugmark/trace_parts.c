@@ -290,6 +290,44 @@ static void hand_on(struct part *part)
     part->unwanted = !pug_passage_give(part->passage, portion, size);
 }
 
+/** Room for an item there; false: nobody wants it, or there is none. */
+static bool make_room(struct part *part, const struct pug_situation *where)
+{
+    if (part->passage && part->size >= PORTION_SIZE)
+        hand_on(part);
+    return !part->failed && !part->unwanted && keep_where(part, where);
+}
+
+static bool tells_time(const struct pug_element *e)
+{
+    return e->type == PUG_ELEM_TIMESTAMP || e->type == PUG_ELEM_TRACE_ON ||
+           e->type == PUG_ELEM_NO_SYNC;
+}
+
+static void make_others(struct part *part, const struct pug_situation *where,
+                        const struct pug_element *e)
+{
+    const struct trace_item *last = part->window.ring.last;
+    if (!tells_time(e) && part->where && last && last->others && same_situation(part->where, where))
+        return; /* they are there already */
+    if (!make_room(part, where))
+        return;
+    make_item(part, &(struct pug_element){.index = e->index,
+                                          .timestamp = e->timestamp,
+                                          .source = e->source,
+                                          .type = tells_time(e) ? e->type : PUG_ELEM_UNKNOWN});
+    if (!part->failed)
+        part->window.ring.last->others = true;
+}
+
+void trace_parts_others(void *context, const struct pug_situation *where,
+                        const struct pug_element *given, size_t count)
+{
+    struct part *part = context;
+    for (size_t i = 0; i < count; i++)
+        make_others(part, where, &given[i]);
+}
+
 static void elements(void *context, const struct pug_situation *where,
                      const struct pug_element *given, size_t count)
 {

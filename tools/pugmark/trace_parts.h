@@ -51,6 +51,14 @@ struct trace_parts {
 /** Forget all that came. */
 void trace_parts_clear(struct trace_parts *parts);
 
+/**
+ * For pug_capture_decode_beside(): what was not selected becomes items of `others`, as far as it
+ * tells times, or that nobody knows them; at least one of each that comes to a processor. Of a
+ * window without limits alone.
+ */
+void trace_parts_others(void *part, const struct pug_situation *where,
+                        const struct pug_element *given, size_t count);
+
 /** For pug_capture_decode(); the parts must outlive it. */
 void trace_parts_decode(struct trace_parts *parts, struct pug_capture_decode *decode);
 

@@ -31,6 +31,7 @@ struct trace_item {
     uint32_t skip;   /**< its first instructions that are not to be printed */
     uint32_t sizes;  /**< instructions whose bytes are known */
     bool wanted;     /**< it is what the window is to end with */
+    bool others;     /**< it was not selected, and tells that others run there, and when */
 };
 
 struct trace_list {

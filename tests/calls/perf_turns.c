@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Makes perf.data of two threads that take turns on a processor, and their programs in bin/,
+ * in the current folder, for tests/run/call_times.sh: "gaps": tracing is off between them.
+ */
+#include "support/perf_turns.h"
+#include "support/perf_programs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    struct rec_perf perf;
+    struct rec_bytes file = {0};
+    perf_turns_tell(&perf, &(struct perf_turns){.gaps = argc > 1 && strcmp(argv[1], "gaps") == 0});
+    rec_perf_finish(&perf, &file);
+    FILE *out = perf_programs_write(".") ? fopen("perf.data", "wb") : NULL;
+    const bool good = out && fwrite(file.data, 1, file.size, out) == file.size;
+    rec_bytes_free(&file);
+    return out && fclose(out) == 0 && good ? 0 : 1;
+}

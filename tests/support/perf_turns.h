@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Two threads that take turns on one processor, as perf.data: each runs 100 of every 1000,
+ * and tells of it in timestamps and cycle counts.
+ */
+#ifndef PUG_TESTS_SUPPORT_PERF_TURNS_H
+#define PUG_TESTS_SUPPORT_PERF_TURNS_H
+
+#include "recorder/perfdata.h"
+
+#define PERF_TURNS_FIRST  201 /**< threads, each of its own process */
+#define PERF_TURNS_SECOND 302
+
+/** How they take turns. */
+struct perf_turns {
+    bool gaps;   /**< tracing is off between them */
+    bool pieces; /**< the buffer is emptied between them */
+};
+
+/** All records, of the first two programs of perf_programs.h. */
+void perf_turns_tell(struct rec_perf *perf, const struct perf_turns *turns);
+
+#endif
