@@ -116,7 +116,27 @@ for gaps in no gaps; do
         "$pugmark" timeline $choice --format chrome "${perf[@]}" | on_processor | cmp -s want - ||
             fail "timeline $gaps $choice: the processor's track is another one"
     done
+
+    # of every 1000 each runs 100; on the wall its function takes all of it
+    for tid in 201 302; do
+        took() { "$pugmark" calls --summary "$@" "${perf[@]}" | awk -v tid=$tid '$1 == tid { print $4; exit }'; }
+        for choice in '' "--tid $tid"; do
+            [[ $(took $choice) == 2100 ]] || fail "calls $gaps $choice: $tid took $(took $choice)"
+            [[ $(took --running $choice) == 300 ]] || fail "calls --running $gaps $choice: $tid took $(took --running $choice)"
+        done
+    done
+    "$pugmark" calls --running --tid 201 "${perf[@]}" >got
+    grep -q 'times are in ticks while it runs' got || fail "calls --running $gaps does not say so"
+    [[ $(awk '$3 ~ /^[0-9]+$/ { print $3 }' got | xargs) == '1000 1100 1200 1300 1300' ]] || fail "calls --running $gaps: $(cat got)"
 done
+# what was not traced is no time that a function ran; where all is traced nothing is left out
+"$pugmark" calls --quiet --running --summary snapshot | awk 'NR > 1 { print $3 }' | sort -n | tail -n 1 >got
+"$pugmark" calls --quiet --summary snapshot | awk 'NR > 1 { print $3 }' | sort -n | tail -n 1 >want
+(($(cat got) > 0 && $(cat got) <= $(cat want))) || fail "calls --running: $(cat got) of $(cat want)"
+"$pugmark" calls --quiet --running "$captures/etmv4-a64-broadcast" | grep -v 'times are in' >got
+"$pugmark" calls --quiet "$captures/etmv4-a64-broadcast" | grep -v 'times are in' | cmp -s - got || fail "calls --running: other times where all is traced"
+"$pugmark" calls --running --by-time snapshot >said 2>&1
+[[ $? == 2 ]] && grep -q -- '--by-time' said || fail "calls --running --by-time: $(cat said)"
 
 # ---- what is missing, and why ----
 

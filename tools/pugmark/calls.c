@@ -19,6 +19,7 @@
 #include "input.h"
 #include "output.h"
 #include "places.h"
+#include "thread_clock.h"
 #include "trace_parts.h"
 
 #include <inttypes.h>
@@ -31,12 +32,14 @@
 struct calls_options {
     struct input_options input;
     struct capture_options names;
-    bool summary, by_time;
+    bool summary, by_time, running;
 };
 
 static const struct option table[] = {
     {"by-time", NULL, "calls of all buffers and sources in the order of time", option_flag,
      offsetof(struct calls_options, by_time)},
+    {"running", NULL, "leave out of times what passed while a thread was not traced: switched out",
+     option_flag, offsetof(struct calls_options, running)},
     {"summary", NULL, "one line for each path of calls: how often, time in all, own time",
      option_flag, offsetof(struct calls_options, summary)},
 };
@@ -68,8 +71,9 @@ struct calls {
     const struct input *input; /* NULL: by time, then these */
     struct input *capture;
     struct pug_correlate *correlate;
-    struct pug_tree **trees; /* of the buffers: their images name functions */
-    struct places *places;   /* of tasks, where these are followed; else NULL */
+    struct pug_tree **trees;      /* of the buffers: their images name functions */
+    struct places *places;        /* of tasks, where these are followed; else NULL */
+    struct thread_clocks *clocks; /* in place of the trace's times, or NULL */
     struct pug_calls *stacks;
     bool summary;
     struct followed **sources;
@@ -163,11 +167,12 @@ static void print_begin(struct followed *followed, const struct pug_call_frame *
     followed->held = false;
 }
 
-static void print_unit(struct followed *followed, enum pug_time_unit unit)
+static void print_unit(struct followed *followed, enum pug_time_unit unit, bool running)
 {
     followed->unit = (uint8_t)unit;
     begin_line(followed, NULL, NULL, NULL, 0);
-    output_text("[times are in %s]\n", pug_time_unit_name(unit));
+    output_text("[times are in %s%s]\n", pug_time_unit_name(unit),
+                running && unit == PUG_TIME_TICKS ? " while it runs" : "");
 }
 
 /** By time each has a line of its own: another source's may come before it is left. */
@@ -212,7 +217,7 @@ static void on_call(void *context, const struct pug_call_event *event)
     if (!followed)
         return;
     if (event->unit != followed->unit)
-        print_unit(followed, event->unit);
+        print_unit(followed, event->unit, calls->clocks != NULL);
     switch (event->kind) {
     case PUG_CALL_ENTER: print_enter(followed, event, calls->correlate != NULL); break;
     case PUG_CALL_LEAVE: print_leave(followed, event); break;
@@ -535,8 +540,11 @@ static int calls_by_time(const struct calls_options *options, const char *operan
 static bool take_item(void *context, const struct trace_item *item)
 {
     struct calls *calls = context;
-    calls->failed |= !places_follow(calls->places, item) ||
-                     pug_calls_take(calls->stacks, places_task(item), &item->element, 1) != PUG_OK;
+    struct pug_element element = item->element;
+    calls->failed |= calls->clocks && !thread_clocks_take(calls->clocks, item, &element);
+    if (!item->others)
+        calls->failed |= !places_follow(calls->places, item) ||
+                         pug_calls_take(calls->stacks, places_task(item), &element, 1) != PUG_OK;
     return !calls->failed && output_wanted();
 }
 
@@ -551,7 +559,8 @@ static int follow_tasks(struct calls *calls, const struct pug_names *names)
     struct pug_capture_decode decode = {.threads = 0};
     struct pug_capture_result result;
     trace_parts_decode(&parts, &decode);
-    if (!input_decode(calls->capture, &decode, output_wanted, &result))
+    if (!input_decode_beside(calls->capture, &decode, calls->clocks ? trace_parts_others : NULL,
+                             output_wanted, &result))
         return EXIT_INPUT;
     pug_calls_end(calls->stacks);
     if (calls->failed || parts.failed || pug_names_status(names) == PUG_ERR_MEM)
@@ -567,14 +576,16 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
     calls.places = names ? places_new(input->capture, names) : NULL;
     if (names && !calls.places)
         input_starve(input);
-    if (calls.places && !count_tasks(&calls))
+    calls.clocks = calls.places && options->running ? thread_clocks_new() : NULL;
+    if (calls.places && (!count_tasks(&calls) || (options->running && !calls.clocks)))
         input_starve(input);
-    if (calls.of_tasks && make_stacks(&calls)) {
+    if (calls.of_tasks && (calls.clocks || !options->running) && make_stacks(&calls)) {
         print_head(&calls);
         code = follow_tasks(&calls, names);
     }
     code = finish(&calls, code);
     pug_calls_free(calls.stacks);
+    thread_clocks_free(calls.clocks);
     places_free(calls.places);
     capture_names_end(names);
     return code;
@@ -589,6 +600,10 @@ static int calls_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, 1);
     if (end >= 0)
         return end;
+    if (options.by_time && options.running) {
+        fprintf(stderr, "pugmark: --running is of threads, --by-time of sources: not both\n");
+        return EXIT_USAGE;
+    }
     if (options.by_time)
         return calls_by_time(&options, argv[1]);
     struct input input;
@@ -596,7 +611,8 @@ static int calls_run(const struct command *self, int argc, char **argv)
         return input.failure;
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
-    if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF || input_selects(&input))
+    if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF || input_selects(&input) ||
+        options.running)
         code = calls_of_tasks(&options, &input);
     else if (input_flow_tree(&input) && make_stacks(&calls)) {
         print_head(&calls);
