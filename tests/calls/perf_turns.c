@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Makes perf.data of two threads that take turns on a processor, and their programs in bin/,
- * in the current folder, for tests/run/call_times.sh: "gaps": tracing is off between them.
+ * in the current folder, for tests/run/call_times.sh: "gaps": tracing is off between them; "moves":
+ * not all of them are on one processor.
  */
 #include "support/perf_turns.h"
 #include "support/perf_programs.h"
@@ -13,7 +14,10 @@ int main(int argc, char **argv)
 {
     struct rec_perf perf;
     struct rec_bytes file = {0};
-    perf_turns_tell(&perf, &(struct perf_turns){.gaps = argc > 1 && strcmp(argv[1], "gaps") == 0});
+    const char *how = argc > 1 ? argv[1] : "";
+    const struct perf_turns turns = {.gaps = strcmp(how, "gaps") == 0,
+                                     .moves = strcmp(how, "moves") == 0};
+    perf_turns_tell(&perf, &turns);
     rec_perf_finish(&perf, &file);
     FILE *out = perf_programs_write(".") ? fopen("perf.data", "wb") : NULL;
     const bool good = out && fwrite(file.data, 1, file.size, out) == file.size;

@@ -129,6 +129,16 @@ for gaps in no gaps; do
     grep -q 'times are in ticks while it runs' got || fail "calls --running $gaps does not say so"
     [[ $(awk '$3 ~ /^[0-9]+$/ { print $3 }' got | xargs) == '1000 1100 1200 1300 1300' ]] || fail "calls --running $gaps: $(cat got)"
 done
+# threads that move between processors whose buffers are read one after the other: it is said that times go back
+mkdir turns-moves && (cd turns-moves && "$turns" moves) || fail "perf_turns moves: exit $?"
+for command in "calls" "timeline --output moved"; do
+    "$pugmark" $command --symfs turns-moves turns-moves/perf.data 2>said >/dev/null
+    grep -q '^pugmark: 2 times a thread' said || fail "$command does not say that threads go back: $(cat said)"
+    "$pugmark" $command --symfs turns-no turns-no/perf.data 2>&1 >/dev/null | grep 'times a thread' && fail "$command: nothing goes back"
+done
+"$pugmark" calls --running --summary --symfs turns-moves turns-moves/perf.data 2>/dev/null | awk 'NR > 1 && $4 > 300 { exit 1 }' ||
+    fail "calls --running: more than there was of threads that move"
+
 # what was not traced is no time that a function ran; where all is traced nothing is left out
 "$pugmark" calls --quiet --running --summary snapshot | awk 'NR > 1 { print $3 }' | sort -n | tail -n 1 >got
 "$pugmark" calls --quiet --summary snapshot | awk 'NR > 1 { print $3 }' | sort -n | tail -n 1 >want

@@ -7,26 +7,42 @@
 
 #include <stdlib.h>
 
-#define ID 0x10
+#define ID(cpu_) (0x10 + 2 * (cpu_))
+#define PROCESSOR(cpu_)                                                                            \
+    {                                                                                              \
+        .cpu = (cpu_), .unit = REC_PERF_ETMV4, .count = 8, .words = {                              \
+            0x850,                                                                                 \
+            ID(cpu_),                                                                              \
+            0x28000ea1,                                                                            \
+            0x4100f403,                                                                            \
+            0x20001088,                                                                            \
+            0,                                                                                     \
+            0xcc,                                                                                  \
+            1                                                                                      \
+        }                                                                                          \
+    }
 
-static const struct rec_perf_cpu processor = {
-    .cpu = 0,
-    .unit = REC_PERF_ETMV4,
-    .count = 8,
-    .words = {0x850, ID, 0x28000ea1, 0x4100f403, 0x20001088, 0, 0xcc, 1}};
+static const struct rec_perf_cpu processors[] = {PROCESSOR(0), PROCESSOR(1)};
 
-static struct rec_etmv4 *begin_unit(struct rec_bytes *trace)
+/** One processor's trace. */
+struct buffer {
+    struct rec_etmv4 *unit;
+    struct rec_bytes trace;
+    uint64_t offset;
+};
+
+static void begin_trace(struct buffer *buffer)
 {
-    const struct rec_etmv4_config config = {.idr0 = (uint32_t)processor.words[2],
-                                            .idr2 = (uint32_t)processor.words[4],
-                                            .configr = (uint32_t)processor.words[0],
+    const struct rec_etmv4_config config = {.idr0 = (uint32_t)processors[0].words[2],
+                                            .idr2 = (uint32_t)processors[0].words[4],
+                                            .configr = (uint32_t)processors[0].words[0],
                                             .seed = 1};
-    struct rec_etmv4 *unit = rec_etmv4_new(&config, trace);
-    if (!unit)
+    buffer->trace = (struct rec_bytes){0};
+    buffer->unit = rec_etmv4_new(&config, &buffer->trace);
+    if (!buffer->unit)
         abort();
-    rec_etmv4_sync(unit);
-    rec_etmv4_trace_on(unit);
-    return unit;
+    rec_etmv4_sync(buffer->unit);
+    rec_etmv4_trace_on(buffer->unit);
 }
 
 /** A thread runs from a time on, for 100 of it, until an exception. */
@@ -45,40 +61,40 @@ static void run(struct rec_etmv4 *unit, int32_t tid, uint64_t from)
     rec_etmv4_exception(unit, 0x0e, PERF_MAIN_BASE + 3 * (uint64_t)PERF_BLOCK, false, false);
 }
 
-static void put_trace(struct rec_perf *perf, struct rec_etmv4 *unit, struct rec_bytes *trace,
-                      uint64_t *offset, uint64_t time)
+static void put_trace(struct rec_perf *perf, struct buffer *buffer, int32_t cpu, uint64_t time)
 {
-    const struct rec_perf_sample sample = {.pid = 0, .tid = 0, .cpu = 0, .time = time};
+    const struct rec_perf_sample sample = {.pid = 0, .tid = 0, .cpu = cpu, .time = time};
     struct rec_bytes framed = {0};
     struct rec_frames frames = {.out = &framed};
-    rec_etmv4_finish(unit);
-    rec_etmv4_free(unit);
-    rec_frames_put(&frames, ID, trace->data, trace->size);
+    rec_etmv4_finish(buffer->unit);
+    rec_etmv4_free(buffer->unit);
+    rec_frames_put(&frames, (uint8_t)ID(cpu), buffer->trace.data, buffer->trace.size);
     rec_frames_finish(&frames);
-    rec_perf_aux(perf, &sample, *offset, framed.size, 0);
-    rec_perf_trace(perf, 0, 0, *offset, &framed);
-    *offset += framed.size;
+    rec_perf_aux(perf, &sample, buffer->offset, framed.size, 0);
+    rec_perf_trace(perf, cpu, 0, buffer->offset, &framed);
+    buffer->offset += framed.size;
     rec_bytes_free(&framed);
-    rec_bytes_free(trace);
-    *trace = (struct rec_bytes){0};
+    rec_bytes_free(&buffer->trace);
 }
 
-/** Two threads take turns on a processor: each runs 100 of every 1000. */
 static void put_turns(struct rec_perf *perf, const struct perf_turns *turns)
 {
-    struct rec_bytes trace = {0};
-    struct rec_etmv4 *unit = begin_unit(&trace);
-    uint64_t offset = 0, time = 1000;
+    struct buffer buffers[2] = {{.offset = 0}, {.offset = 0}};
+    uint64_t time = 1000;
+    begin_trace(&buffers[0]);
+    begin_trace(&buffers[1]);
     for (unsigned turn = 0; turn < 6; turn++, time += 500) {
+        struct buffer *buffer = &buffers[turns->moves && turn / 2 == 1];
         if (turn > 0 && turns->gaps)
-            rec_etmv4_trace_on(unit);
-        run(unit, turn % 2 ? PERF_TURNS_SECOND : PERF_TURNS_FIRST, time);
+            rec_etmv4_trace_on(buffer->unit);
+        run(buffer->unit, turn % 2 ? PERF_TURNS_SECOND : PERF_TURNS_FIRST, time);
         if (!turns->pieces || turn == 5)
             continue;
-        put_trace(perf, unit, &trace, &offset, time + 200);
-        unit = begin_unit(&trace);
+        put_trace(perf, buffer, 0, time + 200);
+        begin_trace(buffer);
     }
-    put_trace(perf, unit, &trace, &offset, time);
+    put_trace(perf, &buffers[0], 0, time);
+    put_trace(perf, &buffers[1], 1, time);
 }
 
 void perf_turns_tell(struct rec_perf *perf, const struct perf_turns *turns)
@@ -86,7 +102,7 @@ void perf_turns_tell(struct rec_perf *perf, const struct perf_turns *turns)
     static const int32_t tids[] = {PERF_TURNS_FIRST, PERF_TURNS_SECOND};
     rec_perf_begin(
         perf, &(struct rec_perf_config){
-                  .version = 1, .cpus = &processor, .cpu_count = 1, .has_clock = true, .mult = 1});
+                  .version = 1, .cpus = processors, .cpu_count = 2, .has_clock = true, .mult = 1});
     for (unsigned i = 0; i < 2; i++) {
         const struct rec_perf_sample sample = {
             .pid = tids[i] - 1, .tid = tids[i], .cpu = 0, .time = 10 + i};

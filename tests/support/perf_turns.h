@@ -15,6 +15,7 @@
 struct perf_turns {
     bool gaps;   /**< tracing is off between them */
     bool pieces; /**< the buffer is emptied between them */
+    bool moves;  /**< the second turns of both are on another processor, not with `pieces` */
 };
 
 /** All records, of the first two programs of perf_programs.h. */

@@ -11,10 +11,20 @@ struct object {
     struct pug_names_file *file; /* or NULL */
 };
 
+/* When a task was seen last, and where. */
+struct seen {
+    uint64_t time;    /* its last timestamp; 0: none yet */
+    uint64_t earlier; /* what it told elsewhere since; 0: nothing */
+    uint32_t buffer;
+    uint16_t source;
+};
+
 struct places {
     struct pug_capture *capture;
     struct pug_names *names;
     struct trace_place *tasks; /* where the last range of each was */
+    struct seen *seen;         /* as many */
+    uint64_t returns;
     struct object *objects;
     uint32_t task_count, object_count;
 };
@@ -32,6 +42,7 @@ void places_free(struct places *places)
     if (!places)
         return;
     free(places->tasks);
+    free(places->seen);
     free(places->objects);
     free(places);
 }
@@ -52,11 +63,15 @@ static struct trace_place *place_of(struct places *places, uint32_t task)
     if (task >= places->task_count) {
         uint32_t count = task + task / 2 + 16;
         struct trace_place *tasks = realloc(places->tasks, count * sizeof(*tasks));
-        if (!tasks)
+        places->tasks = tasks ? tasks : places->tasks;
+        struct seen *seen = tasks ? realloc(places->seen, count * sizeof(*seen)) : NULL;
+        if (!seen)
             return NULL;
-        for (uint32_t i = places->task_count; i < count; i++)
+        places->seen = seen;
+        for (uint32_t i = places->task_count; i < count; i++) {
             tasks[i] = (struct trace_place){.object = PUG_NO_OBJECT};
-        places->tasks = tasks;
+            seen[i] = (struct seen){.time = 0};
+        }
         places->task_count = count;
     }
     return &places->tasks[task];
@@ -76,9 +91,46 @@ static bool has_object(struct places *places, uint32_t number)
     return true;
 }
 
+/**
+ * A timestamp of a task that was elsewhere before, and later. That may be all that is left of its
+ * time there; if something runs behind it, it is out of its place.
+ */
+static void see(struct places *places, uint32_t task, const struct trace_item *item)
+{
+    struct seen *seen = &places->seen[task];
+    const struct pug_situation *where = item->where;
+    const uint64_t time = item->element.timestamp;
+    if (where->task == PUG_NO_TASK)
+        return;
+    const bool moved = seen->buffer != where->buffer || seen->source != where->source;
+    if (item->element.type == PUG_ELEM_INSTR_RANGE && seen->earlier > 0 && moved) {
+        places->returns++;
+        *seen = (struct seen){seen->earlier, 0, where->buffer, where->source};
+    }
+    if (item->element.type != PUG_ELEM_TIMESTAMP || time == 0)
+        return;
+    if (moved && time < seen->time)
+        seen->earlier = time;
+    else
+        *seen = (struct seen){time, 0, where->buffer, where->source};
+}
+
+void places_tell(const struct places *places, const char *what)
+{
+    if (places->returns > 0)
+        fprintf(stderr,
+                "pugmark: %" PRIu64 " times a thread goes on with what it did earlier on another "
+                "processor: buffers are read one after the other, so %s are not in the order of "
+                "time\n",
+                places->returns, what);
+}
+
 bool places_follow(struct places *places, const struct trace_item *item)
 {
-    struct trace_place *place = place_of(places, places_task(item));
+    const uint32_t task = places_task(item);
+    struct trace_place *place = place_of(places, task);
+    if (place)
+        see(places, task, item);
     if (place && item->place)
         *place = *item->place;
     return place && (place->object == PUG_NO_OBJECT || has_object(places, place->object));

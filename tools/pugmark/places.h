@@ -25,6 +25,12 @@ uint32_t places_task(const struct trace_item *item);
 bool places_follow(struct places *places, const struct trace_item *item);
 
 /**
+ * Say on standard error how often a thread came from one processor's trace to another's that is
+ * older: sources and buffers are not read in the order of time. `what` is not in it then.
+ */
+void places_tell(const struct places *places, const char *what);
+
+/**
  * An address in what a task ran last, or around it: its file and address there; NULL: not known.
  */
 struct pug_names_file *places_find(struct places *places, uint32_t task, uint64_t address,

@@ -615,6 +615,11 @@ void slices_free(struct slices *slices)
     free(slices);
 }
 
+void slices_tell(const struct slices *slices)
+{
+    places_tell(slices->places, "its slices");
+}
+
 struct slices_numbers slices_numbers(const struct slices *slices)
 {
     return slices->numbers;

@@ -51,4 +51,7 @@ struct slices_numbers {
 };
 struct slices_numbers slices_numbers(const struct slices *slices);
 
+/** As places_tell(), of slices. */
+void slices_tell(const struct slices *slices);
+
 #endif
