@@ -571,6 +571,8 @@ static void test_parts_of_shared(void **state)
     assert_true(seen_count > 1);
     pug_capture_free(capture);
     assert_same_counts(&sum, &whole);
+    assert_true(time_of(whole.profile) > 0);
+    assert_int_equal(time_of(sum.profile), time_of(whole.profile));
     pug_profile_free(sum.profile);
     empty(&whole);
 }
