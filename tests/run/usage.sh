@@ -180,6 +180,9 @@ said 2 "pugmark: record: --qemu, --plugin, --sysroot and --children are of a pro
 # A profile is of what was counted; weights and clocks may be missing.
 said 0 "" profile -o saved "$demo"
 said 2 "pugmark: saved: of a profile nothing can be chosen by --pid*" profile --pid 1 saved
+said 2 "pugmark: too few words*usage: pugmark diff *BEFORE AFTER*" diff "$demo"
+said 2 "pugmark: --time 3,2: nothing is between these: *" profile --time 3,2 "$demo"
+said 2 "pugmark: --time 3,3: nothing is between these: *" list --time 3,3 "$demo"
 said 2 "pugmark: saved: of a profile nothing can be chosen by *" diff --time 1,2 saved "$demo"
 said 0 "" profile --dso program.bin saved
 said 1 "pugmark: --weight cycles: nothing in it counts cycles" profile --format folded --weight cycles "$demo"

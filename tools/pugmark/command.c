@@ -39,8 +39,10 @@ int command_start(const struct command *self, int argc, char **argv, const struc
     if (found != operands) {
         const bool many = operands >= 0 && found > operands;
         fprintf(stderr, "pugmark: %s%s%s\nusage: pugmark %s [OPTIONS] %s\n",
-                many ? "too many words: '" : "no input", many ? argv[1 + operands] : "",
-                many ? "'" : "", self->name, self->operands);
+                many    ? "too many words: '"
+                : found ? "too few words"
+                        : "no input",
+                many ? argv[1 + operands] : "", many ? "'" : "", self->name, self->operands);
         return EXIT_USAGE;
     }
     return -1;

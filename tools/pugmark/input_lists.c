@@ -245,5 +245,10 @@ bool input_lists_time(struct input_lists *lists, const char *words, enum pug_cap
                 words, input_lists_time_words(unit));
     else if (unit == PUG_CAPTURE_NO_TIME)
         fprintf(stderr, "pugmark: --time: nothing in this input has a time\n");
-    return good && unit != PUG_CAPTURE_NO_TIME;
+    else if (selection->has_from && selection->has_to && selection->from >= selection->to)
+        fprintf(stderr, "pugmark: --time %s: nothing is between these: TO is not behind FROM\n",
+                words);
+    else
+        return true;
+    return false;
 }
