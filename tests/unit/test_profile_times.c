@@ -3,6 +3,7 @@
  * @file Time and cycles of some threads alone: what others did meanwhile on the same processor is
  * not theirs. Whoever is chosen, each thread has what it has in the profile of all.
  */
+#include "profile/lane.h"
 #include "support/perf_made.h"
 #include "support/perf_programs.h"
 #include "support/perf_turns.h"
@@ -178,13 +179,43 @@ static void test_windows(void **state)
     end_story(capture, &folder);
 }
 
+/* What was left out goes to other processes as what it is, once for all that comes in a row. */
+static void test_travels(void **state)
+{
+    const struct perf_turns turns = {.gaps = false};
+    const struct pug_situation situation = {.task = PUG_NO_TASK, .source = 7};
+    const struct pug_element given[] = {{.type = PUG_ELEM_INSTR_RANGE, .source = 7},
+                                        {.type = PUG_ELEM_TIMESTAMP, .source = 7, .timestamp = 5},
+                                        {.type = PUG_ELEM_TRACE_ON, .source = 7}};
+    struct made_folder folder;
+    struct pug_state bytes = {0};
+    struct pug_capture *capture = open_story(&turns, &folder);
+    struct profile_part *part = pug_profile_part_new(capture, true);
+    (void)state;
+    assert_non_null(part);
+    pug_profile_part_left_out(part, &situation, given, 3);
+    pug_profile_part_left_out(part, &situation, given, 1);
+    pug_profile_part_pack(part, &bytes);
+    assert_false(bytes.failed);
+    struct profile_part *there = pug_profile_part_unpack(capture, bytes.bytes, bytes.size);
+    assert_non_null(there);
+    assert_int_equal(there->group_count, 1);
+    assert_true(there->groups[0].left_out);
+    assert_int_equal(there->groups[0].count, 2);
+    assert_int_equal(there->other_count, 2);
+    assert_int_equal(there->others[0].timestamp, 5);
+    pug_profile_part_free(there);
+    pug_profile_part_free(part);
+    pug_state_free(&bytes);
+    end_story(capture, &folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_gaps),
-        cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_turns),   cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_pieces),  cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_travels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
