@@ -131,7 +131,7 @@ for gaps in no gaps; do
 done
 # threads that move between processors whose buffers are read one after the other: it is said that times go back
 mkdir turns-moves && (cd turns-moves && "$turns" moves) || fail "perf_turns moves: exit $?"
-for command in "calls" "timeline --output moved"; do
+for command in "calls" "timeline --output moved" "report --output moved"; do
     "$pugmark" $command --symfs turns-moves turns-moves/perf.data 2>said >/dev/null
     grep -q '^pugmark: 2 times a thread' said || fail "$command does not say that threads go back: $(cat said)"
     "$pugmark" $command --symfs turns-no turns-no/perf.data 2>&1 >/dev/null | grep 'times a thread' && fail "$command: nothing goes back"

@@ -85,6 +85,8 @@ static int look_at(struct input *input, struct pug_names *names, struct extra *e
     enum pug_status status = slices ? slices_decode(slices, input, &result) : PUG_ERR_MEM;
     if (slices && slices_end(slices) != PUG_OK)
         status = PUG_ERR_MEM;
+    if (slices && !input->options->quiet)
+        slices_tell(slices);
     slices_free(slices);
     const int code = input_concluded(input, status, &result);
     if (!extra->timelines.failed)
