@@ -54,9 +54,9 @@ struct pug_capture_program {
     uint64_t spare[2]; /**< zero */
 };
 
-/** "For the DSO of this path take that file." */
+/** "For the DSO of this path take that file." Of those that fit the first that can be used. */
 struct pug_capture_replacement {
-    const char *path;  /**< as recorded, or its last component */
+    const char *path;  /**< as recorded, its end behind a "/", or the recorded build id */
     const char *file;  /**< what is taken for it */
     uint64_t spare[4]; /**< zero */
 };

@@ -19,7 +19,7 @@ struct kept {
     uint8_t build_id[20];    /* with zeros behind it */
 };
 
-const char *pug_perf_last_component(const char *path)
+static const char *last_component(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -42,7 +42,7 @@ static bool keep(void *context, const char *path, const char *file)
         return true;
     kept->path = pug_capture_keep(capture, path, SIZE_MAX);
     kept->file = strcmp(path, file) == 0 ? kept->path : pug_capture_keep(capture, file, SIZE_MAX);
-    kept->name = pug_perf_last_component(kept->path);
+    kept->name = last_component(kept->path);
     kept->folder = walk->folder;
     return false;
 }
@@ -181,7 +181,7 @@ bool pug_perf_each_called(struct pug_perf *perf, const char *path, bool high,
 {
     const struct pug_perf_folders *folders = given(perf);
     const struct kept *files = folders->files.items;
-    const char *name = pug_perf_last_component(path);
+    const char *name = last_component(path);
     const size_t first = first_called(folders, name);
     size_t count = 0;
     while (first + count < folders->files.count && strcmp(files[first + count].name, name) == 0)

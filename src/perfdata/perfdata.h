@@ -487,7 +487,6 @@ bool pug_perf_each_called(struct pug_perf *perf, const char *path, bool high,
 bool pug_perf_try_folders(struct pug_perf *perf, uint32_t object, const char *name);
 /** "[name]" may be of any file of that module, of the recorded kernel. */
 bool pug_perf_try_release(struct pug_perf *perf, uint32_t object);
-const char *pug_perf_last_component(const char *path);
 void pug_perf_folders_free(struct pug_perf_folders *folders);
 
 /* archive.c */

@@ -110,8 +110,7 @@ static bool try_replacements(struct pug_perf *perf, uint32_t number)
     struct pug_capture_object *object = pug_capture_objects(perf->capture)[number];
     for (size_t i = 0; i < roots->replacement_count; i++) {
         const struct pug_capture_replacement *taken = &roots->replacements[i];
-        if (strcmp(taken->path, object->path) != 0 &&
-            strcmp(taken->path, pug_perf_last_component(object->path)) != 0)
+        if (!pug_object_is(object->path, object->build_id, object->build_id_size, taken->path))
             continue;
         if (pug_perf_try(perf, number, taken->file, true))
             return true;

@@ -151,6 +151,10 @@ if "$pugmark" --version | grep -q '[( ]elf ' &&
   done
   said 2 "pugmark: --dso ${id}0: not one that ran; *" pc --dso "${id}0" "$crash"
 fi
+for command in pc stat profile info; do
+  said 2 "pugmark: --dso program.bin=other: files are taken for what perf.data names; *--elf and --image*" \
+    $command --dso program.bin=other "$demo"
+done
 said 2 "pugmark: --dso rogram.bin: not one that ran; *" pc --dso rogram.bin "$demo"
 said 3 "*: no source 0x55 in it; there are 0x10" report --source 0x55 --output page "$demo"
 said 0 "*: no source 0x55 in it; there are 0x10" pc --source 0x10 --source 0x55 "$demo"

@@ -60,6 +60,14 @@ for command in pc stat profile list calls; do
   ends "another build" 1 'does not match the trace: [0-9]+ contradictions?' $command --dso "$work/plain=other" plain.data
 done
 ends "another build" 1 'no build id tells whether other is the .*/plain that ran' pc --dso "$work/plain=other" plain.data
+ends "another build, by the end of its path" 1 'does not match the trace' pc --dso "$(basename "$work")/plain=other" plain.data
+for command in pc stat profile list calls info; do
+  code=0
+  said=$("$bin/pugmark" $command --dso plan=other plain.data 2>&1 >/dev/null) || code=$?
+  [[ $code == 2 && $said == "pugmark: --dso plan: not one that ran; there are "*plain* ]] && continue
+  echo "$command --dso plan=other: got $code and '$said'"
+  bad=1
+done
 ends "another program" 1 'does not match the trace' pc --dso "$work/plain=slow" plain.data
 mv plain away
 ends "no program" 1 'came [0-9]+ times to .*/plain, whose text is missing: not below' pc plain.data

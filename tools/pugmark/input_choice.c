@@ -270,6 +270,44 @@ static bool objects_are_there(struct input *input)
     return true;
 }
 
+static bool is_object(const struct pug_capture *capture, const char *name)
+{
+    for (size_t n = 0; n < capture->objects.count; n++) {
+        const struct pug_capture_object *object = pug_capture_objects(capture)[n];
+        if (pug_object_is(object->path, object->build_id, object->build_id_size, name))
+            return true;
+    }
+    return false;
+}
+
+/**
+ * What --dso says is in another file. False, having said so: one of them did not run, or nothing of
+ * INPUT is looked for by its path.
+ */
+static bool replaced_are_there(struct input *input)
+{
+    const size_t count = input->options->replacements.count;
+    const bool perf = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
+    if (count == 0 || input->options->several || input->options->objects_elsewhere)
+        return true;
+    input->failure = EXIT_USAGE;
+    if (!perf)
+        fprintf(stderr,
+                "pugmark: --dso %s: files are taken for what perf.data names; programs of "
+                "snapshots and single files are told by --elf and --image\n",
+                input->options->replacements.items[0]);
+    for (size_t n = 0; perf && n < count; n++) {
+        const char *name = input->lists.replacements[n].path;
+        if (is_object(input->capture, name))
+            continue;
+        input_refuse_object(name, object_at, input->capture);
+        return false;
+    }
+    if (perf)
+        input->failure = EXIT_INPUT;
+    return perf;
+}
+
 bool input_choices_are_there(struct input *input)
 {
     const struct input_options *options = input->options;
@@ -283,7 +321,7 @@ bool input_choices_are_there(struct input *input)
     if (several)
         several->any |= ran;
     const bool there = several ? several->any || input->trace_path != several->last : ran;
-    return there && objects_are_there(input);
+    return there && replaced_are_there(input) && objects_are_there(input);
 }
 
 void input_of_several(struct input_options *options, char *const *operands,

@@ -77,7 +77,7 @@ static bool add_image_file(const struct option *option, void *target, const char
     return option_to_list(option, target, argument);
 }
 
-/** "PATH=FILE" says where an object is, "NAME" which ones are wanted. */
+/** "NAME=FILE" says where an object is, "NAME" which ones are wanted. */
 static bool add_object(const struct option *option, void *target, const char *argument)
 {
     struct input_options *options = target;
@@ -105,7 +105,7 @@ const struct option input_option_table[] = {
     {"tid", "TID", "only this thread; may be repeated", add_number, IN(tids)},
     {"comm", "NAME", "only threads of this name; may be repeated", option_to_list, IN(comms)},
     {"cpu", "CPU", "only what ran on this processor; may be repeated", add_number, IN(cpus)},
-    {"dso", "NAME", "only code of this program or library; or PATH=FILE: it is in that file",
+    {"dso", "NAME", "only code of this program or library; or NAME=FILE: it is in that file",
      add_object, 0},
     {"time", "FROM,TO",
      "only what ran then: seconds.fraction, or numbers in the unit that info names", option_string,
