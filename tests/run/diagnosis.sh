@@ -25,7 +25,7 @@ says 0 "" pc --source 0x10 "$demo"
 # The program 0x40 bytes off, with enough of it on both sides.
 copy shifted
 { head -c 64 /dev/zero; cat "$demo/program.bin"; head -c 4096 /dev/zero; } >"$tmp/shifted/program.bin"
-for command in pc list stat; do
+for command in pc list stat info; do
   says 1 "*something is wrong:*the program does not match the trace: * contradictions in * branches, the first at offset *, address 0x*" "$command" "$tmp/shifted"
 done
 says 1 "" pc --quiet "$tmp/shifted"
@@ -33,7 +33,9 @@ says 1 "" pc --quiet "$tmp/shifted"
 # Half of the program.
 copy half
 head -c $(($(stat -c %s "$demo/program.bin") / 2 / 64 * 64)) "$demo/program.bin" >"$tmp/half/program.bin"
-says 1 "*execution came * to addresses that no file or dump has: 0x4*Load the file that belongs there*" pc "$tmp/half"
+for command in pc info; do
+  says 1 "*execution came * to addresses that no file or dump has: 0x4*Load the file that belongs there*" $command "$tmp/half"
+done
 
 # A dump that is not there is told once, by each command that needs memory.
 cp -r "$source/tests/captures/etmv4-arm" "$tmp/missing" && chmod -R u+w "$tmp/missing"
@@ -50,7 +52,12 @@ done
 # Another id than the trace has.
 copy other
 sed -i 's/^TRCTRACEIDR.*/TRCTRACEIDR(0x010)=0x21/' "$tmp/other/ETM_0.ini"
-says 1 "*there are no bytes for source 0x21; ids in this trace: 0x10 (* bytes)*" pc "$tmp/other"
+for command in pc info; do
+  says 1 "*there are no bytes for source 0x21; ids in this trace: 0x10 (* bytes)*" $command "$tmp/other"
+done
+# The same of a trace that is longer than what `info` decodes of others.
+for _ in {1..4000}; do cat "$demo/trace.bin"; done >"$tmp/other/trace.bin"
+says 1 "*there are no bytes for source 0x21; ids in this trace: 0x10 (1,024,000 bytes)*" info "$tmp/other"
 
 # What comes before the first id in CoreSight frames is of none.
 { head -c 32 /dev/zero; printf '\x21'; head -c 15 /dev/zero; } >"$tmp/late.bin"
@@ -79,7 +86,7 @@ turned() { # NAME: the capture, with the return stack told the other way
 for name in etmv4-a64 etmv4-arm ete-a64 ete-a64-loss ptm-arm; do
   turned "$name"
   case $name in ptm*) bit="bit 29 of ETMCR, or bit 23 of ETMCCER" ;; *) bit="bit 12 of TRCCONFIGR" ;; esac
-  for command in stat pc list "stat --jobs 1"; do
+  for command in stat pc list "stat --jobs 1" info; do
     # shellcheck disable=SC2086
     says 1 "*something is wrong:*source 0x10: the settings do not match the trace: * times, *return stack, which is off: $bit. *" $command "$tmp/turned"
   done
@@ -165,9 +172,11 @@ fi
 # A trace of jumps (CTM), and the program of another core.
 osd=$source/../shared/vectors/osd
 if [[ -d $osd ]]; then
-  says 0 "" calls --protocol osd-ctm --source 1 --elf "$osd/ctm64/traps.elf" "$osd/ctm64/stream.dtd"
-  says 1 "*the program does not match the trace, as the messages say*" \
-    calls --protocol osd-ctm --source 1 --elf "$osd/ctm32/traps32.elf" "$osd/ctm64/stream.dtd"
+  for command in calls info; do
+    says 0 "" $command --protocol osd-ctm --source 1 --elf "$osd/ctm64/traps.elf" "$osd/ctm64/stream.dtd"
+    says 1 "*something is wrong:*the program does not match the trace (1 time, the first at offset 54: the program has no such jump*" \
+      $command --protocol osd-ctm --source 1 --elf "$osd/ctm32/traps32.elf" "$osd/ctm64/stream.dtd"
+  done
   says 3 "*ids in this trace: 0x01*no such source in it*" list --protocol osd-ctm --source 9 "$osd/ctm64/stream.dtd"
 fi
 exit $bad

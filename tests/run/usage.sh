@@ -82,9 +82,9 @@ said 1 "*empty: something is wrong:*the trace is empty*" pc --protocol ntrace --
 said 3 "pugmark: text: no source of program flow in it" pc --protocol itm text
 said 3 "pugmark: text: no source of program flow in it" calls --protocol stm text
 said 3 "*: no ITM in it" itm "$demo"
-said 0 "" info --protocol itm empty
+said 1 "*empty: something is wrong:*the trace is empty*" info --protocol itm empty
 grep -q "^  trace: there are no bytes in it" output || { echo "info: empty trace not told"; bad=1; }
-said 0 "" info --protocol itm text
+said 1 "*text: something is wrong:*no place in them where ITM could begin to decode*" info --protocol itm text
 grep -q "^  a synchronisation point of source 0x00" output || { echo "info: no sync not told"; bad=1; }
 
 # Snapshots that lack something.
@@ -118,9 +118,9 @@ said 2 "pugmark: --set 16:src_bits: sources of snapshots alone have settings of 
 said 2 "pugmark: --core x86: no core of this name is known*" pc --core x86 "$demo"
 said 0 "" info --core cortex-m7 "$demo"
 grep -q "profile M" output || { echo "info --core: not taken"; bad=1; }
-said 0 "" info --set ETM_0:TRCTRACEIDR=0x33 "$demo"
+said 1 "*there are no bytes for source 0x33; ids in this trace: 0x10 *" info --set ETM_0:TRCTRACEIDR=0x33 "$demo"
 grep -q "trace id: 0x33" output || { echo "info --set SOURCE:NAME=VALUE: not taken"; bad=1; }
-said 0 "" info --set 16:TRCTRACEIDR=0x33 "$demo"
+said 1 "*there are no bytes for source 0x33; ids in this trace: 0x10 *" info --set 16:TRCTRACEIDR=0x33 "$demo"
 grep -q "trace id: 0x33" output || { echo "info --set ID:NAME=VALUE: not taken"; bad=1; }
 
 # Choices that are not there.

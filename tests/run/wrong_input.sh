@@ -13,10 +13,15 @@ fresh() {
   rm -rf "$work/it" && cp -r "$captures/$1" "$work/it" && chmod -R u+w "$work/it" && cd "$work/it" || exit 1
 }
 
-# ends NAME CODE PATTERN: pc of the copy ends with this code, and says something like this.
+# ends NAME CODE PATTERN: pc and info of the copy end with this code, and say something like this.
 ends() {
+  one_ends pc "$@"
+  one_ends info "$@"
+}
+one_ends() {
   local code=0 text
-  text=$("$bin/pugmark" pc "$work/it" 2>&1 >/dev/null) || code=$?
+  text=$("$bin/pugmark" "$1" "$work/it" 2>&1 >/dev/null) || code=$?
+  shift
   tried=$((tried + 1))
   if [[ $2 == 0 ]]; then
     [[ $code == 0 && $text != *"something is wrong"* ]] && return
@@ -117,5 +122,5 @@ for command in pc list calls stat trace "timeline -o $work/out" "profile -o $wor
   echo "$command: $code, '$text'"
   bad=1
 done
-[[ $tried -ge 140 ]] || { echo "only $tried runs"; bad=1; }
+[[ $tried -ge 280 ]] || { echo "only $tried runs"; bad=1; }
 exit $bad

@@ -225,6 +225,18 @@ static void say_misset(struct diagnosis *diagnosis, const struct misset *misset)
         misset->source, diagnosis_grouped(misset->count, number), misset->index, misset->text);
 }
 
+/** Of what gives no ranges: as its first message has it, which a command may not have printed. */
+static void say_misfit(struct diagnosis *diagnosis)
+{
+    const struct messages *messages = &diagnosis->input->messages;
+    char number[32];
+    diagnosis_say(diagnosis,
+                  "the program does not match the trace (%s time%s, the first at offset "
+                  "%" PRIu64 ": %s). Is this the version that ran, loaded where it ran?\n",
+                  diagnosis_grouped(messages->misfits, number), messages->misfits == 1 ? "" : "s",
+                  messages->misfit.index, messages->misfit.text);
+}
+
 /* ---- the whole ---- */
 
 /* A bad packet in so many bytes is many. */
@@ -343,6 +355,15 @@ static bool is_far_off(const struct diagnosis *diagnosis)
     return false;
 }
 
+bool diagnosis_is_silent(const struct diagnosis *diagnosis)
+{
+    const struct pug_evidence *evidence;
+    for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
+        if (evidence->told > 0)
+            return false;
+    return true;
+}
+
 static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey)
 {
     const struct pug_evidence *evidence;
@@ -364,9 +385,7 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
         say_missing(diagnosis, evidence);
     }
     if (is_misfit(diagnosis) && !diagnosis->said)
-        diagnosis_say(diagnosis,
-                      "the program does not match the trace, as the messages say. Is this the "
-                      "version that ran, loaded where it ran?\n");
+        say_misfit(diagnosis);
     diagnosis_say_bytes(diagnosis, survey);
     if (is_cut(diagnosis))
         diagnosis_say(diagnosis, "the trace ends inside a packet or frame: it was cut off there\n");
@@ -465,43 +484,4 @@ bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
         return false;
     say_all(diagnosis, &survey);
     return diagnosis->said;
-}
-
-/* ---- without a run ---- */
-
-/* So much of a trace is decoded to see whether the program is the one that ran. */
-#define LOOK_MOST (UINT64_C(1) << 20)
-
-static enum pug_response take_look(void *part, const struct pug_element *elements, size_t count,
-                                   size_t *taken)
-{
-    pug_diagnosis_elements(part, elements, count);
-    *taken = count;
-    return PUG_RESP_CONT;
-}
-
-bool diagnosis_look(struct input *input)
-{
-    struct diagnosis diagnosis = {.input = input, .quiet = input->options->quiet};
-    const struct pug_evidence *evidence;
-    struct pug_tree *tree;
-    uint64_t at = 0;
-    if (!input->trace || input->options->reference ||
-        pug_capture_tree(input->capture, input->stretch, true, NULL, &tree) != PUG_OK)
-        return false;
-    diagnosis.evidence = pug_diagnosis_new(pug_tree_image(tree));
-    struct pug_diagnosis_part *part =
-        diagnosis.evidence ? pug_diagnosis_begin(diagnosis.evidence) : NULL;
-    if (part) {
-        pug_tree_on_elements(tree, take_look, part);
-        (void)pug_tree_feed(tree, input->trace, &at,
-                            input->trace_size < LOOK_MOST ? input->trace_size : LOOK_MOST);
-        pug_diagnosis_take(diagnosis.evidence, part);
-    }
-    for (size_t n = 0; part && pug_diagnosis_evidence(diagnosis.evidence, n, &evidence); n++)
-        if (input_wants(input, evidence->source))
-            say_mismatch(&diagnosis, evidence);
-    pug_diagnosis_free(diagnosis.evidence);
-    pug_tree_free(tree);
-    return diagnosis.said;
 }

@@ -21,13 +21,10 @@ void diagnosis_consume(struct diagnosis *diagnosis, pug_elements_fn *function, v
 /** Say what the trace at hand looks like, where no run comes about. */
 void diagnosis_guess(const struct input *input);
 
-/**
- * Where a run decoded nothing: say whether the program matches the beginning of the trace at hand,
- * if it does not. True: so it is.
- */
-bool diagnosis_look(struct input *input);
-
 /** After the run: say what is off, unless `quiet`. True: something is. */
 bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet);
+
+/** After the run: was nothing decoded of any source? */
+bool diagnosis_is_silent(const struct diagnosis *diagnosis);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark info: what a capture holds, and what it lacks. */
 #include "command.h"
-#include "diagnosis.h"
 #include "input.h"
 #include "output.h"
 #include "perf_info.h"
@@ -206,29 +205,27 @@ static uint8_t *read_undescribed(const struct input_options *options, const char
     return bytes;
 }
 
+/* So much of a trace is decoded to see whether program and settings are those that ran. */
+#define LOOK_MOST (UINT64_C(1) << 20)
+
 /** What one buffer holds, and what it lacks; an exit code. */
 static int print_stretch(struct input *input)
 {
     struct tally *tallies = NULL;
     size_t count = 0;
-    int code = EXIT_INPUT;
     input_settle(input);
     if (!input_tree(input, false))
-        return code;
+        return EXIT_INPUT;
     while (pug_tree_source_at(input->tree, count))
         count++;
     tallies = calloc(count + 1, sizeof(*tallies));
     if (!tallies) {
         fprintf(stderr, "pugmark: out of memory\n");
-        return code;
+        return EXIT_INPUT;
     }
     for (size_t i = 0; i < count; i++)
         tally_source(&tallies[i], pug_tree_source_at(input->tree, i));
     input_run(input, NULL, NULL);
-    input->described = true;
-    code = input_result(input);
-    if (code == EXIT_DONE && diagnosis_look(input))
-        code = EXIT_TRACE_ERRORS;
     print_transport(input);
     for (size_t i = 0; i < count; i++)
         print_source(input->capture, &tallies[i]);
@@ -236,7 +233,7 @@ static int print_stretch(struct input *input)
     print_unread(input);
     print_missing(input, tallies);
     free(tallies);
-    return input->fatal ? EXIT_FATAL : code;
+    return input_examine(input, LOOK_MOST);
 }
 
 static int info_run(const struct command *self, int argc, char **argv)

@@ -223,6 +223,12 @@ void input_on_elements(struct input *input, pug_elements_fn *function, void *con
 
 /** After the last run of a tree: say what is wrong with it, if something is. The exit code. */
 int input_result(struct input *input);
+/**
+ * The same of a command that reads packets and decodes nothing: the first bytes of the trace at
+ * hand, at most so many, are decoded to see whether settings and program fit. Its tree is another
+ * one then.
+ */
+int input_examine(struct input *input, uint64_t most);
 
 void input_close(struct input *input);
 /**

@@ -303,7 +303,7 @@ static void drop_nothing(void *part)
     (void)part;
 }
 
-static void look_at_stretch(struct input *input)
+static void look_at_stretch(struct input *input, uint64_t most)
 {
     const struct pug_parts nobody = {.context = input,
                                      .begin = begin_nothing,
@@ -311,9 +311,9 @@ static void look_at_stretch(struct input *input)
                                      .take = take_nothing,
                                      .drop = drop_nothing};
     struct pug_jobs_result result = {.response = PUG_RESP_CONT};
-    input->partial = input->trace_whole > INPUT_LOOK_MOST;
+    input->partial = input->trace_whole > most;
     if (input->partial)
-        input->trace_size = input->trace_whole = INPUT_LOOK_MOST;
+        input->trace_size = input->trace_whole = most;
     const struct pug_jobs jobs = {.threads = input_jobs(input),
                                   .parts = diagnosis_parts(input->diagnosis, &nobody)};
     if (pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result) == PUG_OK)
@@ -327,7 +327,7 @@ static void look_at_stretches(struct input *input)
     do {
         messages_forget(&input->messages);
         if (input_tree(input, true) && input->diagnosis)
-            look_at_stretch(input);
+            look_at_stretch(input, INPUT_LOOK_MOST);
     } while (input_next(input));
 }
 
@@ -349,6 +349,46 @@ static void look_again(struct input *input)
     messages_forget(&input->messages);
     input->silent = false;
     input->errors_before += pug_log_errors(input->log) - errors;
+}
+
+/**
+ * Decode the beginning of the stretch at hand for what its packets alone do not tell; where nothing
+ * can be decoded of that, all of it: there may be nothing.
+ */
+static void look_behind_packets(struct input *input, uint64_t most)
+{
+    const uint64_t size = input->trace_size, whole = input->trace_whole;
+    bool silent = true;
+    for (uint64_t to = most; input->trace && silent; to = UINT64_MAX) {
+        input->trace_size = size;
+        input->trace_whole = whole;
+        messages_forget(&input->messages);
+        if (!input_tree(input, true) || !input->diagnosis)
+            return;
+        look_at_stretch(input, to);
+        silent = to < whole && diagnosis_is_silent(input->diagnosis);
+    }
+}
+
+int input_examine(struct input *input, uint64_t most)
+{
+    const bool wrong = input->wrong;
+    input->wrong = false;
+    input->described = true;
+    int code = input_result(input);
+    input->described = false;
+    const uint64_t errors = pug_log_errors(input->log);
+    if (input->diagnosis && !input->fatal && !pug_peers_helps(input_peers())) {
+        input->silent = true;
+        look_behind_packets(input, most);
+        messages_forget(&input->messages);
+        input->silent = false;
+        input->errors_before += pug_log_errors(input->log) - errors;
+    }
+    if (input->wrong && code == EXIT_DONE)
+        code = EXIT_TRACE_ERRORS;
+    input->wrong |= wrong;
+    return input->fatal ? EXIT_FATAL : code;
 }
 
 int input_result(struct input *input)

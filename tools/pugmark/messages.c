@@ -113,10 +113,19 @@ static void take_misset(struct messages *messages, const struct pug_log_record *
     misset->looked += pug_diagnosis_looks(record->index, &end);
 }
 
+static void take_misfit(struct messages *messages, const struct pug_log_record *record)
+{
+    if (messages->misfits++ > 0)
+        return;
+    messages->misfit.index = record->index;
+    snprintf(messages->misfit.text, sizeof(messages->misfit.text), "%s", record->text);
+}
+
 void messages_take(struct messages *messages, const struct pug_log_record *record, bool quiet)
 {
     messages->bad_packets += is_bad_packet(record->code);
-    messages->misfits += record->code == PUG_ERR_TRACE_MISMATCH;
+    if (record->code == PUG_ERR_TRACE_MISMATCH)
+        take_misfit(messages, record);
     messages->cut += record->code == PUG_ERR_TRUNCATED;
     messages->frames_cut += record->code == PUG_ERR_TRUNCATED && record->source == PUG_NO_SOURCE;
     if (record->code == PUG_ERR_TRACE_SETTINGS)

@@ -28,8 +28,12 @@ struct messages {
     uint64_t unprinted;
     uint64_t bad_packets; /**< that messages told of, printed or not */
     uint64_t misfits;     /**< of trace and program, the same */
-    uint64_t cut;         /**< packets and frames that the data end in, the same */
-    uint64_t frames_cut;  /**< of these, frames */
+    struct {
+        uint64_t index;
+        char text[160];
+    } misfit;            /**< the first of these */
+    uint64_t cut;        /**< packets and frames that the data end in, the same */
+    uint64_t frames_cut; /**< of these, frames */
     struct misset missets[MESSAGE_MISSETS]; /**< of trace and settings, by source, the same */
     size_t misset_count;
 };
