@@ -18,17 +18,37 @@ for example in "$source"/examples/*.c; do
 done
 LD_LIBRARY_PATH=$libs "$tmp/external_protocol" | grep -q 'SWTRACE( (Ma:0x00; Ch:0x01) 0x2a; )'
 [[ $(LD_LIBRARY_PATH=$libs "$tmp/functions" "$source/examples/demo") == *'(no symbol)' ]]
+# The archive needs what the library needs, by either way.
+# shellcheck disable=SC2046
+cc -std=c17 -o "$tmp/static" "$source/examples/functions.c" $(pkg-config --cflags --static --libs pugmark |
+  sed "s|-lpugmark |$libs/libpugmark.a |")
+[[ $("$tmp/static" "$source/examples/demo") == *'(no symbol)' ]]
 mkdir "$tmp/project"
 cat >"$tmp/project/CMakeLists.txt" <<C
 cmake_minimum_required(VERSION 3.22)
-project(user C)
+project(user C CXX)
 find_package(pugmark REQUIRED)
+find_package(pugmark REQUIRED) # as where a project's parts do
 add_executable(user $source/examples/external_protocol.c)
 target_link_libraries(user PRIVATE pugmark::pugmark)
+add_executable(static $source/examples/functions.c)
+target_link_libraries(static PRIVATE pugmark::pugmark_static)
+add_executable(plus plus.cpp)
+target_link_libraries(plus PRIVATE pugmark::pugmark)
+C
+cat >"$tmp/project/plus.cpp" <<C
+#include <cstring>
+#include <pugmark/pugmark.h>
+int main()
+{
+    return std::strcmp(pug_version(), PUG_VERSION);
+}
 C
 cmake -S "$tmp/project" -B "$tmp/project/build" -DCMAKE_PREFIX_PATH="$tmp/usr" >/dev/null
 cmake --build "$tmp/project/build" >/dev/null
 "$tmp/project/build/user" >/dev/null
+"$tmp/project/build/plus"
+[[ $("$tmp/project/build/static" "$source/examples/demo") == *'(no symbol)' ]]
 # The drop-in, too; it needs what the library needs, and is found from where the files that name it lie.
 needed() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort; }
 needed "$build/lib/libpugmark.so" >"$tmp/library"
