@@ -154,6 +154,30 @@ code=0
 "$bin/pugmark" info "$tmp/zeros" >"$tmp/guess" || code=$?
 grep -q "looks like nothing" "$tmp/guess" && [[ $code == 1 ]] || { cat "$tmp/guess"; bad=1; }
 
+# Words that were written in the other order: of a file that nothing describes, and of a snapshot.
+for capture in etmv4-a64 etrace-rv64 ntrace-rv64; do
+  for width in 2 4 8; do
+    rm -rf "$tmp/turned" && cp -r "$source/tests/captures/$capture" "$tmp/turned" && chmod -R u+w "$tmp/turned"
+    perl -0777 -pi -e 's/(.{'$width'})/reverse $1/gse' "$tmp/turned/trace.bin"
+    "$bin/pugmark" info "$tmp/turned/trace.bin" >"$tmp/guess"
+    grep -q "^with the bytes of each word of $width turned round .*reverse-bytes=$width" "$tmp/guess" || { cat "$tmp/guess"; bad=1; }
+    says 1 "*with the bytes of each word of $width turned round *they look like * in *" stat "$tmp/turned"
+  done
+done
+
+# A snapshot that says another format: which one it would be.
+formats() { # CAPTURE FORMAT RIGHT: told with the first, it is the second
+  rm -rf "$tmp/framed" && cp -r "$1" "$tmp/framed" && chmod -R u+w "$tmp/framed"
+  sed -i "s/^format=.*/format=$2/" "$tmp/framed/trace.ini"
+  for command in stat info; do
+    says 1 "*it looks like *; that is format=$3 in the snapshot, which says format=$2*" $command "$tmp/framed"
+  done
+}
+captures=$source/tests/captures
+for format in source_data dstream_coresight nexus encapsulation; do formats "$captures/etmv4-a64" $format coresight; done
+for format in source_data coresight nexus; do formats "$captures/etrace-rv64" $format encapsulation; done
+for format in source_data coresight encapsulation; do formats "$captures/ntrace-rv64" $format nexus; done
+
 # Of perf.data some is looked at once more, which ends anywhere: no warning of the trace's, counted or, as --tid has it, not;
 # and the same counts on any number of threads.
 if [[ -x $bin/perf_repeat ]] && "$bin/pugmark" record --quiet --from "$source/examples/crash/path" --protocol etmv4 --perf "$tmp/short.data"; then

@@ -21,6 +21,13 @@ void diagnosis_consume(struct diagnosis *diagnosis, pug_elements_fn *function, v
 /** Say what the trace at hand looks like, where no run comes about. */
 void diagnosis_guess(const struct input *input);
 
+/**
+ * pug_guess_format() of bytes that look like nothing, as if each word of *width of them, 2, 4 or 8,
+ * had been written in the other order: how many guesses there are.
+ */
+size_t diagnosis_guess_turned(const uint8_t *bytes, size_t size,
+                              struct pug_guess guesses[PUG_GUESSES], unsigned *width);
+
 /** After the run: say what is off, unless `quiet`. True: something is. */
 bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet);
 

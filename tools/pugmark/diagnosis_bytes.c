@@ -4,6 +4,7 @@
 #include "diagnosis_private.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void diagnosis_list_ids(const struct input *input, const struct pug_survey *survey, char *text,
@@ -89,34 +90,121 @@ static void say_settings(struct diagnosis *diagnosis, const struct pug_guess *gu
     diagnosis_say(diagnosis, "its packets are right with %s (%s)\n", text, guesses[0].reason);
 }
 
+/** The format of the buffer at hand, as a snapshot says it; NULL: it is no snapshot's. */
+static const char *format_said(const struct input *input)
+{
+    const struct pug_snapshot *snapshot = pug_capture_snapshot(input->capture);
+    const struct pug_capture_stretch *stretch =
+        pug_capture_stretch_at(input->capture, input->stretch);
+    return snapshot ? pug_snapshot_buffer_at(snapshot, stretch->buffer)->format : NULL;
+}
+
+/** What a snapshot calls that. */
+static const char *format_of(const struct pug_guess *guess)
+{
+    static const char dstream[] = "dstream=1";
+    if (strcmp(guess->transport, "plain") == 0)
+        return "source_data";
+    return strncmp(guess->settings, dstream, sizeof(dstream) - 1) == 0 ? "dstream_coresight"
+                                                                       : guess->transport;
+}
+
+/** "it looks like ETMV4I in coresight (…)"; of a snapshot, which word of it says otherwise. */
+static void put_guess(const struct input *input, const struct pug_guess *guess, bool first,
+                      char *text, size_t size)
+{
+    const char *format = format_said(input);
+    const bool other = format && strcmp(format, format_of(guess)) != 0;
+    snprintf(text, size, "%s looks like %s in %s%s%s (%s)%s%s%s%s", first ? "it" : "or it",
+             guess->protocol, guess->transport, *guess->settings ? ", --set " : "", guess->settings,
+             guess->reason, other ? "; that is format=" : "", other ? format_of(guess) : "",
+             other ? " in the snapshot, which says format=" : "", other ? format : "");
+}
+
+/* So much is looked at by pug_guess_format(). */
+#define GUESS_MOST ((size_t)256 << 10)
+
+size_t diagnosis_guess_turned(const uint8_t *bytes, size_t size,
+                              struct pug_guess guesses[PUG_GUESSES], unsigned *width)
+{
+    static const unsigned widths[] = {4, 8, 2};
+    const size_t most = size < GUESS_MOST ? size : GUESS_MOST;
+    uint8_t *turned = malloc(most + 1);
+    size_t count = 0;
+    for (unsigned n = 0; turned && count == 0 && n < sizeof(widths) / sizeof(widths[0]); n++) {
+        *width = widths[n];
+        const size_t whole = most / *width * *width;
+        for (size_t i = 0; i < whole; i++)
+            turned[i] = bytes[i ^ (*width - 1)];
+        count = pug_guess_format(turned, whole, guesses);
+    }
+    free(turned);
+    return count;
+}
+
+/** Of bytes that look like nothing: what they would be if their words lay the other way round. */
+static void say_turned(struct diagnosis *diagnosis, bool nothing)
+{
+    const struct input *input = diagnosis->input;
+    struct pug_guess guesses[PUG_GUESSES];
+    unsigned width;
+    if (diagnosis_guess_turned(input->trace, (size_t)input->trace_size, guesses, &width) > 0)
+        diagnosis_say(diagnosis,
+                      "with the bytes of each word of %u turned round (objcopy -I binary -O binary "
+                      "--reverse-bytes=%u) they look like %s in %s%s%s (%s)\n",
+                      width, width, guesses[0].protocol, guesses[0].transport,
+                      *guesses[0].settings ? ", --set " : "", guesses[0].settings,
+                      guesses[0].reason);
+    else if (nothing)
+        diagnosis_say(diagnosis, "its bytes look like nothing that is known here\n");
+}
+
+/** As many guesses as are of use. */
+static void say_guesses(struct diagnosis *diagnosis, const struct pug_guess *guesses, size_t count)
+{
+    char text[512];
+    for (size_t i = 0; i < count; i++) {
+        put_guess(diagnosis->input, &guesses[i], i == 0, text, sizeof(text));
+        diagnosis_say(diagnosis, "%s\n", text);
+    }
+}
+
+/** Is it read as that protocol in those frames, which lie otherwise than is said? */
+static bool is_out_of_frame(const struct input *input, const struct pug_guess *guess)
+{
+    const struct pug_transport_stats *stats = pug_tree_transport_stats(input->tree);
+    return !*guess->settings && stats->skipped * 2 > input->trace_size;
+}
+
 void diagnosis_say_guesses(struct diagnosis *diagnosis, bool nothing)
 {
     const struct input *input = diagnosis->input;
     struct pug_guess guesses[PUG_GUESSES];
-    size_t count = pug_guess_format(input->trace, (size_t)input->trace_size, guesses);
+    const size_t most = nothing ? 3 : 1;
+    size_t count = pug_guess_format(input->trace, (size_t)input->trace_size, guesses), of_use = 0;
     if (count > 0 && is_in_use(input, &guesses[0])) {
-        if (nothing || input->messages.bad_packets > 0)
+        if (nothing && is_out_of_frame(input, &guesses[0]))
+            say_guesses(diagnosis, guesses, 1);
+        else if (nothing || input->messages.bad_packets > 0)
             say_settings(diagnosis, guesses, count);
         return;
     }
-    for (size_t i = 0; i < count && (i < (nothing ? 3 : 1) || guesses[i].score == guesses[0].score);
-         i++)
-        diagnosis_say(diagnosis, "%s looks like %s in %s%s%s (%s)\n", i ? "or it" : "it",
-                      guesses[i].protocol, guesses[i].transport,
-                      *guesses[i].settings ? ", --set " : "", guesses[i].settings,
-                      guesses[i].reason);
-    if (count == 0 && nothing)
-        diagnosis_say(diagnosis, "its bytes look like nothing that is known here\n");
+    while (of_use < count && (of_use < most || guesses[of_use].score == guesses[0].score))
+        of_use++;
+    say_guesses(diagnosis, guesses, of_use);
+    if (count == 0)
+        say_turned(diagnosis, nothing);
 }
 
 void diagnosis_guess(const struct input *input)
 {
     struct pug_guess guesses[PUG_GUESSES];
     const size_t count = pug_guess_format(input->trace, (size_t)input->trace_size, guesses);
-    for (size_t i = 0; i < count && i < 3; i++)
-        fprintf(stderr, "  * %s looks like %s in %s%s%s (%s)\n", i ? "or it" : "it",
-                guesses[i].protocol, guesses[i].transport, *guesses[i].settings ? ", --set " : "",
-                guesses[i].settings, guesses[i].reason);
+    char text[512];
+    for (size_t i = 0; i < count && i < 3; i++) {
+        put_guess(input, &guesses[i], i == 0, text, sizeof(text));
+        fprintf(stderr, "  * %s\n", text);
+    }
 }
 
 void diagnosis_say_deaf(struct diagnosis *diagnosis, const struct pug_source *source,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark info: what a capture holds, and what it lacks. */
 #include "command.h"
+#include "diagnosis.h"
 #include "input.h"
 #include "output.h"
 #include "perf_info.h"
@@ -174,8 +175,13 @@ static void print_names(void)
 static int guess_run(const char *path, const uint8_t *bytes, size_t size)
 {
     struct pug_guess guesses[PUG_GUESSES];
+    unsigned width;
     size_t count = pug_guess_format(bytes, size, guesses);
     output_text("%s: %zu bytes\n", path, size);
+    if (count == 0 && (count = diagnosis_guess_turned(bytes, size, guesses, &width)) > 0)
+        output_text("with the bytes of each word of %u turned round (objcopy -I binary -O binary "
+                    "--reverse-bytes=%u) it\n",
+                    width, width);
     for (size_t i = 0; i < count; i++)
         output_text("%s %3u %%  %s in %s%s%s\n         %s\n", i ? "       or" : "looks like",
                     guesses[i].score, guesses[i].protocol, guesses[i].transport,
