@@ -154,6 +154,21 @@ code=0
 "$bin/pugmark" info "$tmp/zeros" >"$tmp/guess" || code=$?
 grep -q "looks like nothing" "$tmp/guess" && [[ $code == 1 ]] || { cat "$tmp/guess"; bad=1; }
 
+# An option of the encoder that is told wrong.
+rm -rf "$tmp/off" && cp -r "$source/tests/captures/ntrace-rv64" "$tmp/off" && chmod -R u+w "$tmp/off"
+sed -i 's/^implicit_return=.*/implicit_return=0/' "$tmp/off"/*.ini
+says 1 "*it fits with --set implicit_return=1 (returns that are not told)*" stat "$tmp/off"
+says 0 "" stat --set implicit_return=1 "$tmp/off"
+# Damage is nobody's setting.
+for name in etmv4-a64 ete-a64 ptm-arm etmv3-arm etrace-rv64 ntrace-rv64; do
+  rm -rf "$tmp/off" && cp -r "$source/tests/captures/$name" "$tmp/off" && chmod -R u+w "$tmp/off"
+  for at in 3001 7003 11003 15005; do
+    printf '\125\252\3\300' | dd of="$tmp/off/trace.bin" bs=1 seek=$at conv=notrunc status=none
+  done
+  "$bin/pugmark" stat "$tmp/off" >/dev/null 2>"$tmp/said" || true
+  grep -q "something is wrong" "$tmp/said" && ! grep -q "fits with" "$tmp/said" || { echo "damage of $name:"; cat "$tmp/said"; bad=1; }
+done
+
 # Words that were written in the other order: of a file that nothing describes, and of a snapshot.
 for capture in etmv4-a64 etrace-rv64 ntrace-rv64; do
   for width in 2 4 8; do

@@ -71,8 +71,9 @@ replace() { cp "$1" "$file"; }
 mismatch='the program does not match the trace|addresses that no file or dump has'
 unread='no place in them where|there are no bytes for|nothing could be decoded|of its .* bytes only|bad packets?,|bytes were skipped'
 
-# The capture; settings that are wrong for it; another protocol's capture, and what its bytes look like.
-while read -r name widths other looks; do
+# The capture; settings that are wrong for it; another protocol's capture, and what its bytes look like; the setting that
+# is right, where that one alone is wrong and costs more than a few packets.
+while read -r name widths other looks right; do
   fresh "$name"; ends "$name" 0 ""
   fresh "$name"; sed -i -E 's/^((TRC|ETM)TRACEIDR[^=]*)=.*/\1=0x6f/; s/^(srcid|src_id)=.*/\1=13/' ./*.ini
   ends "$name, another id" 1 "there are no bytes for source 0x(6f|0d)( and the others asked for)?; ids in this trace: 0x[0-9a-f]+ \([0-9,]+ bytes\)"
@@ -84,25 +85,26 @@ while read -r name widths other looks; do
   ends "$name, empty" 1 "the trace is empty"
   fresh "$name"; each_trace replace memory_0.bin; ends "$name, the program as trace" 1 "$unread"
   fresh "$name"; sed -i -E "s/$widths/" ./*.ini; ends "$name, wrong widths" 1 "$unread|$mismatch"
+  [[ -z $right ]] || ends "$name, the right width" 1 "it fits with --set (trace_[0-9]:)?$right \("
   fresh "$name"; each_trace replace "$captures/$other/trace.bin"
   ends "$name, the bytes of $other" 1 "(looks like|are right with).*$looks"
   [[ $name == *trace* ]] && continue
   fresh "$name"; each_trace cut_off; ends "$name, cut off" 1 "the trace ends inside a packet or frame"
 done <<'END'
-ete-a64 ^(TRCIDR2[^=]*)=.*/\1=0x30001008 ntrace-rv64 N-Trace
-ete-a64-loss ^(TRCIDR2[^=]*)=.*/\1=0x30001008 ptm-arm PTM
-etmv4-a64 ^(TRCIDR2[^=]*)=.*/\1=0x30001008 etrace-rv64 E-Trace
+ete-a64 ^(TRCIDR2[^=]*)=.*/\1=0x30001008 ntrace-rv64 N-Trace TRCIDR2=0x30001088
+ete-a64-loss ^(TRCIDR2[^=]*)=.*/\1=0x30001008 ptm-arm PTM TRCIDR2=0x30001088
+etmv4-a64 ^(TRCIDR2[^=]*)=.*/\1=0x30001008 etrace-rv64 E-Trace TRCIDR2=0x30001088
 etmv4-a64-cycles ^(TRCIDR2[^=]*)=.*/\1=0x30001008 etmv3-arm ETMV3
-etmv4-arm ^(TRCIDR2[^=]*)=.*/\1=0x30001008 ntrace-rv32 N-Trace
+etmv4-arm ^(TRCIDR2[^=]*)=.*/\1=0x30001008 ntrace-rv32 N-Trace TRCIDR2=0x30001088
 etmv3-arm ^(ETMCR[^=]*)=.*/\1=0x1000 etmv4-a64 ETMV4I
-etmv3-arm-cycles ^(ETMCR[^=]*)=.*/\1=0x0 ptm-arm PTM
+etmv3-arm-cycles ^(ETMCR[^=]*)=.*/\1=0x0 ptm-arm PTM ETMCR=0xc000
 ptm-arm ^(ETMCR[^=]*)=.*/\1=0x1000 etrace-rv32 E-Trace
 ptm-arm-cycles ^(ETMCR[^=]*)=.*/\1=0x0 etmv4-a64 ETMV4I
-etrace-rv32 ^iaddress_width_p=.*/iaddress_width_p=16 etmv4-a64 ETMV4I
+etrace-rv32 ^iaddress_width_p=.*/iaddress_width_p=16 etmv4-a64 ETMV4I iaddress_width_p=32
 etrace-rv64 ^iaddress_width_p=.*/iaddress_width_p=24 ptm-arm PTM
-ntrace-rv32 ^src_bits=.*/src_bits=7 etmv4-arm ETMV4I
-ntrace-rv64 ^src_bits=.*/src_bits=1 etmv3-arm ETMV3
-ntrace-rv64-btm ^src_bits=.*/src_bits=0 etmv4-a64 ETMV4I
+ntrace-rv32 ^src_bits=.*/src_bits=7 etmv4-arm ETMV4I src_bits=4
+ntrace-rv64 ^src_bits=.*/src_bits=1 etmv3-arm ETMV3 src_bits=4
+ntrace-rv64-btm ^src_bits=.*/src_bits=0 etmv4-a64 ETMV4I src_bits=4
 END
 
 # What loses trace on its way is no mistake of anybody's, but told.

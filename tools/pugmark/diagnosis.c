@@ -373,12 +373,14 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
         return;
     }
     const bool nothing = !diagnosis->input->partial && diagnosis_say_silence(diagnosis, survey);
+    bool named = false; /* the setting that is wrong */
     for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++) {
         if (!input_wants(diagnosis->input, evidence->source))
             continue;
         const struct misset *misset = misset_of(diagnosis, evidence);
         if (misset) { /* the others may come of it */
             say_misset(diagnosis, misset);
+            named = true;
             continue;
         }
         say_mismatch(diagnosis, evidence);
@@ -393,6 +395,8 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
         diagnosis->input->messages.bad_packets * BAD_MANY > diagnosis->input->trace_whole;
     if (diagnosis->said && survey->transport.no_decoder * 2 > survey->bytes && !nothing)
         say_others(diagnosis, survey);
+    if (diagnosis->said && !named && diagnosis_say_doubts(diagnosis, survey))
+        return;
     if (diagnosis->said && (nothing || many || diagnosis->poor || is_far_off(diagnosis)))
         diagnosis_say_guesses(diagnosis, nothing);
 }

@@ -55,6 +55,9 @@ bool diagnosis_say_silence(struct diagnosis *diagnosis, const struct pug_survey 
 /** Of bytes that went nowhere, and of bad packets. */
 void diagnosis_say_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey);
 
+/** Which other settings trace and program fit with, if that is so of one. True: of one it is. */
+bool diagnosis_say_doubts(struct diagnosis *diagnosis, const struct pug_survey *survey);
+
 /** What the bytes look like, if that is not what they were taken for. */
 void diagnosis_say_guesses(struct diagnosis *diagnosis, bool nothing);
 

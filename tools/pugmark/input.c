@@ -136,10 +136,9 @@ void input_tell_slip(void *context, const char *file, const char *name, const ch
         fprintf(stderr, "pugmark: %s: nobody knows '%s'; is %s meant?\n", file, name, meant);
 }
 
-static bool open_capture(struct input *input, const char *operand)
+struct pug_capture_options input_capture_options(const struct input *input)
 {
     const struct input_options *options = input->options;
-    input->watch = (struct pug_settings_watch){known_note, &input->known};
     struct pug_capture_options capture = {
         .log = input->log,
         .decode = {.data_elements = !options->reference,
@@ -169,6 +168,14 @@ static bool open_capture(struct input *input, const char *operand)
     };
     if (options->reference)
         capture.quirks = pug_quirks_reference();
+    return capture;
+}
+
+static bool open_capture(struct input *input, const char *operand)
+{
+    const struct input_options *options = input->options;
+    input->watch = (struct pug_settings_watch){known_note, &input->known};
+    const struct pug_capture_options capture = input_capture_options(input);
     const enum pug_status status = pug_capture_open(operand, &capture, &input->capture);
     if (status == PUG_ERR_INVALID_PARAM_VAL ||
         (status == PUG_ERR_DCDREG_NAME_UNKNOWN && (options->protocol || options->params))) {

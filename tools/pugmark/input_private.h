@@ -8,6 +8,9 @@
 /** Where its log's records go. */
 void input_take_message(void *context, const struct pug_log_record *record);
 
+/** What its capture is opened with; it borrows from the input. */
+struct pug_capture_options input_capture_options(const struct input *input);
+
 /** Was everything of --set and --core asked for? False, having said what was not. */
 bool input_settings_read(const struct input *input);
 

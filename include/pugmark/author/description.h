@@ -51,6 +51,21 @@ struct pug_usual {
     unsigned syncs;        /**< such bytes have so many synchronisation points at least */
 };
 
+/** So many values can a doubt have. */
+#define PUG_DOUBT_VALUES 10u
+
+/**
+ * What is easily told wrong of a source, and then makes other packets, or another flow, of its
+ * bytes: the width of a field, an option. Where trace and program do not fit the others are tried.
+ */
+struct pug_doubt {
+    const char *setting;               /**< a register or parameter … */
+    const char *what;                  /**< … and what these bits of it say */
+    uint64_t bits;                     /**< those; UINT64_MAX: all of it */
+    uint64_t values[PUG_DOUBT_VALUES]; /**< what they can be, in their place */
+    unsigned count;                    /**< how many of these there are */
+};
+
 /** What a packet says for who finds out what bytes are. */
 enum pug_fit {
     PUG_FIT_USUAL,
@@ -81,7 +96,9 @@ struct pug_description {
     const struct pug_usual *usual; /**< the last one has no settings; NULL: it is not guessed */
     /** How a packet speaks for a guess that is not bad itself; NULL: all do as usual ones. */
     enum pug_fit (*fit)(const struct pug_packet *packet);
-    uint64_t spare[2]; /**< zero */
+    /** What may be told wrong; the last one has no setting. NULL: nothing that could be tried. */
+    const struct pug_doubt *doubts;
+    uint64_t spare[1]; /**< zero */
 };
 
 #ifdef __cplusplus

@@ -70,8 +70,16 @@ static const struct pug_usual usual[] = {{USUAL "ETMCR=0", "", NULL, 1},
                                          {USUAL "ETMCR=0xc", "ETMCR=0xc", NULL, 1},
                                          {0}};
 
+static const struct pug_doubt doubts[] = {
+    {"ETMCR", "bytes of a context id", 0xc000, {0x0, 0x4000, 0x8000, 0xc000}, 4},
+    {"ETMCR", "cycle-accurate trace", 0x1000, {0x0, 0x1000}, 2},
+    {"ETMCR", "data trace", 0xc, {0x0, 0x4, 0x8, 0xc}, 4},
+    {0},
+};
+
 static const struct pug_description description = {
     .usual = usual,
+    .doubts = doubts,
     .types = (const struct pug_device_type[]){{"ETM", 3, "ETM3", 0}, {0}},
     .registers = pug_armv7_register_list,
     .traces_core = true,

@@ -203,8 +203,18 @@ static const struct pug_usual ete_usual[] = {
     {ETE_USUAL "0x488", "TRCIDR2=0x488", NULL, 1},
     {0}};
 
+/** IHI 0064, TRCIDR0, TRCIDR2, TRCCONFIGR. */
+static const struct pug_doubt doubts[] = {
+    {"TRCIDR2", "CIDSIZE, bytes of a context id", 0x3e0, {0x0, 0x80}, 2},
+    {"TRCIDR2", "VMIDSIZE, bytes of a VMID", 0x7c00, {0x0, 0x400, 0x800, 0x1000}, 4},
+    {"TRCIDR0", "COMMOPT, whether cycle counts tell of commits", 0x20000000, {0x0, 0x20000000}, 2},
+    {"TRCCONFIGR", "CCI, cycle counts", 0x10, {0x0, 0x10}, 2},
+    {0},
+};
+
 static const struct pug_description etmv4_description = {
     .usual = etmv4_usual,
+    .doubts = doubts,
     .types = (const struct pug_device_type[]){{"ETM", 4, "ETM4", 0}, {0}},
     .registers = etmv4_registers,
     .traces_core = true,
@@ -215,6 +225,7 @@ static const struct pug_description etmv4_description = {
 static const struct pug_description ete_description = {
     .extends = "ETMV4I",
     .usual = ete_usual,
+    .doubts = doubts,
     .types = (const struct pug_device_type[]){{"ETE", 0, "ETE", 0}, {0}},
     .registers = ete_registers,
     .traces_core = true,

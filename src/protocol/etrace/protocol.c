@@ -32,12 +32,30 @@ static enum pug_fit fit(const struct pug_packet *packet)
         "xlen=64 srcid_bits=" bits, "srcid_bits=" bits, "encapsulation", 0                         \
     }
 
+static const struct pug_doubt doubts[] = {
+    {"time_width_p", "bits of a time", UINT64_MAX, {8, 16, 24, 32, 40, 48, 56, 64}, 8},
+    {"notime_p", "packets without times", UINT64_MAX, {0, 1}, 2},
+    {"context_width_p", "bits of a context", UINT64_MAX, {8, 16, 24, 32}, 4},
+    {"nocontext_p", "packets without contexts", UINT64_MAX, {0, 1}, 2},
+    {"ecause_width_p", "bits of a cause", UINT64_MAX, {4, 5, 6}, 3},
+    {"privilege_width_p", "bits of a privilege", UINT64_MAX, {1, 2, 3}, 3},
+    {"iaddress_width_p", "bits of an address", UINT64_MAX, {32, 39, 40, 48, 56, 57, 64}, 7},
+    {"iaddress_lsb_p", "bits that addresses are told without", UINT64_MAX, {0, 1}, 2},
+    {"f0s_width_p", "bits of a subformat", UINT64_MAX, {0, 1}, 2},
+    {"xlen", "bits of a register", UINT64_MAX, {32, 64}, 2},
+    {"timestamp_bytes", "of the encapsulation", UINT64_MAX, {0, 1, 2, 3, 4, 5, 6, 7, 8}, 9},
+    {"src_bits", "of the encapsulation", UINT64_MAX, {0, 1, 2, 3, 4, 5, 6, 8, 12, 16}, 10},
+    {"type_bits", "of the encapsulation", UINT64_MAX, {0, 1, 2}, 3},
+    {0},
+};
+
 /** Its framing takes almost anything. */
 static const struct pug_description description = {
     .transport = "encapsulation",
     .of_parameters = true,
     .takes_all = true,
     .fit = fit,
+    .doubts = doubts,
     .usual = (const struct pug_usual[]){{"xlen=64", "", "encapsulation", 0},
                                         WRAPPED("1"),
                                         WRAPPED("2"),

@@ -253,8 +253,17 @@ static const struct pug_usual usual[] = {
     WIDTH("0"), WIDTH("1"), WIDTH("2"), WIDTH("3"),  WIDTH("4"),  WIDTH("5"),  WIDTH("6"),
     WIDTH("7"), WIDTH("8"), WIDTH("9"), WIDTH("10"), WIDTH("11"), WIDTH("12"), {0}};
 
+static const struct pug_doubt doubts[] = {
+    {"implicit_return", "returns that are not told", UINT64_MAX, {0, 1}, 2},
+    {"sequential_jump", "jumps that are not told", UINT64_MAX, {0, 1}, 2},
+    {"xlen", "bits of a register", UINT64_MAX, {32, 64}, 2},
+    {"src_bits", "bits of the SRC field", UINT64_MAX, {0, 1, 2, 3, 4, 5, 6, 8, 10, 12}, 10},
+    {"ts", "timestamps in messages", UINT64_MAX, {0, 1}, 2},
+    {0},
+};
+
 static const struct pug_description description = {
-    .transport = "nexus", .usual = usual, .fit = pug_ntrace_fit};
+    .transport = "nexus", .usual = usual, .fit = pug_ntrace_fit, .doubts = doubts};
 
 const struct pug_protocol pug_protocol_ntrace = {
     .name = "N-Trace",

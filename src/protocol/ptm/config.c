@@ -80,8 +80,15 @@ static const struct pug_usual usual[] = {{USUAL "ETMCR=0", "", NULL, 1},
                                          {USUAL "ETMCR=0xd000", "ETMCR=0xd000", NULL, 1},
                                          {0}};
 
+static const struct pug_doubt doubts[] = {
+    {"ETMCR", "bytes of a context id", 0xc000, {0x0, 0x4000, 0x8000, 0xc000}, 4},
+    {"ETMCR", "cycle-accurate trace", 0x1000, {0x0, 0x1000}, 2},
+    {0},
+};
+
 static const struct pug_description description = {
     .usual = usual,
+    .doubts = doubts,
     .types = (const struct pug_device_type[]){{"PTM", 0, "PTM1", 0}, {"PFT", 0, "PFT1", 0}, {0}},
     .registers = pug_armv7_register_list,
     .traces_core = true,
