@@ -68,7 +68,8 @@ mkdir folder
 printf 'text' >text
 said 3 "pugmark: none: No such file or directory" pc none
 said 3 "pugmark: folder: no snapshot: there is no snapshot.ini in it*" pc folder
-said 3 "pugmark: text: no snapshot; a single file of trace needs --protocol or --params" pc text
+said 3 "pugmark: text: no snapshot; a single file of trace needs --protocol or --params
+pugmark: text: \`pugmark info\` says what it looks like" pc text
 said 3 "pugmark: none: No such file or directory" itm none
 said 3 "pugmark: folder: not a file" pc --protocol itm folder
 said 3 "*file access error: folder: Is a directory" pc --params folder text
@@ -115,6 +116,9 @@ said 2 "*src_bits must be 0 to 12*" pc --set src_bits=99 "$source/tests/captures
 said 2 "pugmark: --set ETM_9:TRCIDR1: no such source; there are ETM_0 (0x10)" pc --set ETM_9:TRCIDR1=1 "$demo"
 said 2 "pugmark: --set 0x11:TRCIDR1: no such source; there are ETM_0 (0x10)" pc --set 0x11:TRCIDR1=1 "$demo"
 said 2 "pugmark: --set 16:src_bits: sources of snapshots alone have settings of their own" list --protocol ntrace --set 16:src_bits=1 text
+said 2 "pugmark: --set TRCIDR0: 0x128000ea1 has more bits than the register" pc --set TRCIDR0=0x128000ea1 "$demo"
+said 2 "pugmark: --set ETMCR: 0x100000000 has more bits than the register" \
+  list --protocol ptm --set ETMCR=0x100000000 --set ETMIDR=0x4100f310 --set ETMCCER=0x34c01ac2 --set ETMTRACEIDR=0x10 text
 said 2 "pugmark: --core x86: no core of this name is known*" pc --core x86 "$demo"
 said 0 "" info --core cortex-m7 "$demo"
 grep -q "profile M" output || { echo "info --core: not taken"; bad=1; }
@@ -212,6 +216,9 @@ said 2 "pugmark: --type other: no element type; there are UNKNOWN *" list --type
 said 0 "" list --type event,Instr_Range "$demo"
 said 2 "pugmark: --format xml: no format; there are text, jsonl, csv" list --format xml "$demo"
 said 2 "pugmark: --type is of elements; *" list --packets --type EVENT "$demo"
+for command in pc list calls trace stat profile "timeline -o new"; do
+  said 2 "pugmark: --time 5,1: nothing is between these: *" $command --time 5,1 "$demo"
+done
 said 2 "pugmark: --from is behind --to" list --from 10 --to 5 "$demo"
 said 2 "pugmark: --count needs --around" list --count 3 "$demo"
 size=$(stat -c %s "$demo/$trace")
@@ -224,4 +231,10 @@ said 2 "pugmark: --block 100: must be 1024 to *" index --block 100 --output inde
 said 3 "pugmark: none/index: No such file or directory" index --output none/index "$demo"
 said 0 "" pc --jobs 0 "$demo"
 cmp -s output "$demo/path.txt" || { echo "--jobs 0: another path"; bad=1; }
+# Who reads no more of a pipe wants no more.
+for command in info stat list pc trace calls profile coverage report timeline "find --sync" "timeline --format chrome"; do
+  # shellcheck disable=SC2086
+  { "$pugmark" $command --quiet "$crash" 2>said || echo $? >>said; } | true
+  grep -qE "^[234]$|cannot write|Broken pipe" said && { echo "$command into a closed pipe: $(tail -2 said)"; bad=1; }
+done
 exit $bad

@@ -5,6 +5,7 @@
 #include "command.h"
 #include "input_lists.h"
 #include "output.h"
+#include "pugmark/author/protocol.h"
 #include "sandbox.h"
 #include "unread.h"
 
@@ -99,6 +100,30 @@ static bool cut_source(const struct input *input, struct pug_setting *setting)
     return false;
 }
 
+static bool is_register(const char *name)
+{
+    const struct pug_protocol *protocol;
+    for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++) {
+        const struct pug_register *at =
+            protocol->description ? protocol->description->registers : NULL;
+        for (; at && at->name; at++)
+            if (strcmp(at->name, name) == 0 ||
+                (at->other_name && strcmp(at->other_name, name) == 0))
+                return true;
+    }
+    return false;
+}
+
+/** Registers have 32 bits, as those of a snapshot have; false, having said so: one has more. */
+static bool fits_register(const struct pug_setting *setting)
+{
+    if (setting->text || setting->value <= UINT32_MAX || !is_register(setting->name))
+        return true;
+    fprintf(stderr, "pugmark: --set %s: 0x%" PRIx64 " has more bits than the register\n",
+            setting->name, setting->value);
+    return false;
+}
+
 /** Was everything of --set and --core asked for, of those names that `whose` has? */
 static bool settings_read(const struct input *input, const char *whose)
 {
@@ -108,7 +133,7 @@ static bool settings_read(const struct input *input, const char *whose)
         fprintf(stderr, "pugmark: out of memory\n");
     for (size_t i = 0; good && i < input->set.count; i++) {
         items[i] = input->set.items[i];
-        good = cut_source(input, &items[i]);
+        good = cut_source(input, &items[i]) && fits_register(&items[i]);
     }
     good = good && known_take(&input->known, items, input->set.count, whose);
     free(items);
@@ -185,6 +210,8 @@ static bool open_capture(struct input *input, const char *operand)
     }
     if (status == PUG_ERR_MEM)
         fprintf(stderr, "pugmark: out of memory\n");
+    if (status == PUG_ERR_NOT_FOUND && input_is_bare(options, operand))
+        fprintf(stderr, "pugmark: %s: `pugmark info` says what it looks like\n", operand);
     input->wrong = status == PUG_OK && pug_log_errors(input->log) > 0;
     return status == PUG_OK;
 }

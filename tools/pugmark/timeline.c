@@ -148,7 +148,7 @@ static int write_file(struct input *input, const struct timeline_options *option
     if (input_unsound(input) || code == EXIT_INPUT) {
         pug_outfile_abandon(file);
         code = EXIT_INPUT;
-    } else if (pug_outfile_commit(file) != PUG_OK) {
+    } else if (pug_outfile_commit(file) != PUG_OK && errno != EPIPE) {
         fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(errno));
         code = EXIT_INPUT;
     }
