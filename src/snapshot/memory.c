@@ -3,6 +3,7 @@
 #include "snapshot/snapshot.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,13 +100,30 @@ static enum pug_status map(struct memory *memory, struct mapped *what, const cha
     return status;
 }
 
+/** What of a dump its file does not have. */
+static void say_short(const struct pug_snapshot *snapshot, const char *path,
+                      const struct pug_snapshot_dump *dump)
+{
+    if (dump->length > 0)
+        pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_TRUNCATED,
+                         "%s: it does not have all of the 0x%" PRIx64
+                         " bytes from offset 0x%" PRIx64 " on that are told",
+                         path, dump->length, dump->offset);
+    else
+        pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, PUG_ERR_TRUNCATED,
+                         "%s: there is nothing in it from offset 0x%" PRIx64 " on", path,
+                         dump->offset);
+}
+
 /** Memory that cannot be had. */
 static void say_trouble(const struct pug_snapshot *snapshot, const char *path,
-                        enum pug_status status)
+                        const struct pug_snapshot_dump *dump, enum pug_status status)
 {
     if (!pug_snapshot_is_native(snapshot))
         pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, status,
                          "Failed to create memory accessor for file %s.", path);
+    else if (status == PUG_ERR_TRUNCATED && !dump->elf)
+        say_short(snapshot, path, dump);
     else
         pug_snapshot_say(snapshot, BUILDER, PUG_SEV_ERROR, status, "%s%s%s", path,
                          status == PUG_ERR_FILE ? ": " : "",
@@ -127,7 +145,7 @@ static void add_one(struct memory *memory, struct mapped *what, uint16_t source)
     }
     memory->starved |= status == PUG_ERR_MEM;
     if (status != PUG_OK)
-        say_trouble(snapshot, path ? path : dump->file, status);
+        say_trouble(snapshot, path ? path : dump->file, dump, status);
     free(path);
     struct mapped *added =
         status == PUG_OK ? pug_snapshot_list_add(&memory->mapped, sizeof(*added)) : NULL;

@@ -108,6 +108,19 @@ broken "*broken/ETM_0.ini:*: Device section is missing mandatory name definition
   "sed -i '/^name/d' ETM_0.ini"
 broken "*no trace buffer in it" "rm trace.ini"
 
+# Of a dump that its file does not have it is said what.
+short() { # TEXT COMMAND
+  rm -rf broken
+  cp -r "$demo" broken
+  chmod -R u+w broken
+  (cd broken && eval "$2")
+  said 1 "*data end too early: broken/program.bin: $1
+*" info broken
+}
+short "there is nothing in it from offset 0x5000 on" "echo offset=0x5000 >>cpu_0.ini"
+short "it does not have all of the 0x10000 bytes from offset 0x0 on that are told" "echo length=0x10000 >>cpu_0.ini"
+short "there is nothing in it from offset 0x0 on" ": >program.bin"
+
 # What the command line says goes before a snapshot.
 for command in pc trace profile report info; do
   said 2 "pugmark: --set foo: no such setting*" $command --set foo=1 "$demo"
