@@ -7,7 +7,7 @@
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
 
-#include "pugmark/params.h"
+#include "params/params.h"
 #include "transport/coresight_guess.h"
 
 #include <ctype.h>
@@ -106,6 +106,13 @@ static const struct pug_protocol *usual_protocol(void)
     return protocol;
 }
 
+/** What the options have in a parameter file's word; or NULL. */
+static const char *container_of(const struct pug_settings *given)
+{
+    const struct pug_settings unwatched = {.items = given->items, .count = given->count};
+    return pug_settings_word(&unwatched, "container", NULL);
+}
+
 /** Protocol and transport by their names, or by what the parameters say. */
 static enum pug_status choose_ways(struct pug_capture *capture, struct pug_capture_raw *raw)
 {
@@ -113,8 +120,11 @@ static enum pug_status choose_ways(struct pug_capture *capture, struct pug_captu
     const char *wanted = options->transport;
     raw->protocol =
         options->protocol ? find_protocol(capture, options->protocol) : usual_protocol();
-    if (!wanted && raw->protocol && raw->params && is_of_parameters(raw->protocol))
-        wanted = pug_params_transport(raw->params);
+    if (!wanted && raw->protocol && is_of_parameters(raw->protocol))
+        wanted = container_of(&options->settings)
+                     ? pug_params_container(container_of(&options->settings))
+                 : raw->params ? pug_params_transport(raw->params)
+                               : NULL;
     raw->transport = raw->protocol ? find_transport(capture, wanted, raw->protocol) : NULL;
     return raw->transport ? PUG_OK : PUG_ERR_DCDREG_NAME_UNKNOWN;
 }
@@ -144,7 +154,18 @@ static void add_xlen(const struct pug_capture *capture, struct pug_capture_raw *
                         (unsigned)told->value, options->programs[0].path, (unsigned)width);
 }
 
-#define DERIVED 2u /* settings that nobody gives: the hart's width, how frames lie */
+#define DERIVED                                                                                    \
+    3u /* settings that nobody gives: the hart's width, how frames lie, packets' layout */
+
+/** In some wrappings packets have another layout: that goes without saying. */
+static void add_layout(struct pug_capture_raw *raw)
+{
+    const struct pug_settings given = {.items = raw->items, .count = raw->count};
+    const char *container = container_of(&given);
+    const char *layout = pug_params_layout(container ? container : raw->transport->name);
+    if (layout && is_of_parameters(raw->protocol) && !pug_settings_find(&given, "layout"))
+        raw->items[raw->count++] = (struct pug_setting){.name = "layout", .text = layout};
+}
 
 /** "type_bits_5": does a setting of one source say what an option says of all? */
 static bool is_overruled(const struct pug_settings *given, const struct pug_setting *setting)
@@ -176,6 +197,7 @@ static enum pug_status take_settings(struct pug_capture *capture, struct pug_cap
         if (!is_overruled(given, &file->items[i]))
             raw->items[raw->count++] = file->items[i];
     add_xlen(capture, raw);
+    add_layout(raw);
     raw->settings = (struct pug_settings){raw->items, raw->count, given->watch};
     return PUG_OK;
 }

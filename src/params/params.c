@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Parameter files: reading them, and what some of their keys stand for. */
-#include "pugmark/params.h"
+#include "params/params.h"
 
 #include "files/infile.h"
 
@@ -136,14 +136,11 @@ static enum pug_status derive_options(struct list *list)
 
 static enum pug_status derive_layout(struct list *list)
 {
-    const char *container = word(list, "container");
+    const char *layout = pug_params_layout(word(list, "container"));
     const char *mode = word(list, "address_mode");
     enum pug_status status = PUG_OK;
-    if (begins_with(container, "esp32") && !has(list, "layout"))
-        status =
-            append(list, "layout", 0, strstr(container, "generation 1") ? "esp32_1" : "esp32_2");
-    if (status == PUG_OK && begins_with(container, "pulp") && !has(list, "layout"))
-        status = append(list, "layout", 0, "pulp");
+    if (layout && !has(list, "layout"))
+        status = append(list, "layout", 0, layout);
     if (status == PUG_OK && mode)
         status = append_number(list, "full_address", begins_with(mode, "full"));
     return status;
@@ -436,14 +433,25 @@ const char *pug_params_key(size_t n)
     return n < sizeof(keys) / sizeof(keys[0]) ? keys[n] : NULL;
 }
 
-const char *pug_params_transport(const struct pug_params *params)
+const char *pug_params_container(const char *container)
 {
     static const char *const transports[] = {"smi", "esp32", "pulp", "raw"};
-    const char *container = word(&params->list, "container");
     for (size_t i = 0; i < sizeof(transports) / sizeof(transports[0]); i++)
         if (begins_with(container, transports[i]))
             return transports[i];
     return "encapsulation";
+}
+
+const char *pug_params_transport(const struct pug_params *params)
+{
+    return pug_params_container(word(&params->list, "container"));
+}
+
+const char *pug_params_layout(const char *container)
+{
+    if (begins_with(container, "esp32"))
+        return strstr(container, "generation 1") ? "esp32_1" : "esp32_2";
+    return begins_with(container, "pulp") ? "pulp" : NULL;
 }
 
 const struct pug_settings *pug_params_settings(const struct pug_params *params)

@@ -63,6 +63,10 @@ said 0 "" info --help
 grep -q "^  orbflow " output || { echo "info --help: no transports"; bad=1; }
 [[ $(grep -c "^  plain " output) == 1 ]] || { echo "info --help: not each transport once"; bad=1; }
 
+for name in $(sed -n '/^transports:/,$s/^  \([a-z0-9]*\) .*/\1/p' output); do
+  grep -qwF "$name" "$source/docs/man/pugmark.1" || { echo "transport $name: not in the manual"; bad=1; }
+done
+
 # Inputs that are none.
 mkdir folder
 printf 'text' >text
@@ -107,6 +111,18 @@ broken "*broken/snapshot.ini:1: Snapshot section is missing mandatory version de
 broken "*broken/ETM_0.ini:*: Device section is missing mandatory name definition*" \
   "sed -i '/^name/d' ETM_0.ini"
 broken "*no trace buffer in it" "rm trace.ini"
+
+# How E-Trace is wrapped is told by the transport or the container, and the wrapping tells packets' layout.
+for each in "container=smi|Siemens|standard" "container=esp32|Espressif|esp32_2" "container=esp32 generation 1|Espressif|esp32_1" \
+  "container=encap|RISC-V packet encapsulation|standard" "container=pulp|PULP|pulp"; do
+  IFS='|' read -r container title layout <<<"$each"
+  "$pugmark" info --quiet --protocol etrace --set src_id=0 --set xlen=32 --set "$container" text >output 2>said
+  grep -q "^trace: text, 4 bytes, $title" output && grep -q "layout = $layout\$" output || { echo "$container:"; cat said output; bad=1; }
+done
+"$pugmark" info --quiet --protocol etrace --set src_id=0 --set xlen=32 --transport pulp text >output 2>said
+grep -q "layout = pulp\$" output || { echo "--transport pulp: another layout"; bad=1; }
+"$pugmark" info --quiet --protocol etrace --set src_id=0 --set xlen=32 --set layout=standard --transport pulp text >output 2>said
+grep -q "layout = standard\$" output || { echo "--transport pulp with a layout: another layout"; bad=1; }
 
 # Of a dump that its file does not have it is said what.
 short() { # TEXT COMMAND

@@ -45,6 +45,7 @@ static const struct pug_doubt doubts[] = {
     {"xlen", "bits of a register", UINT64_MAX, {32, 64}, 2},
     {"timestamp_bytes", "of the encapsulation", UINT64_MAX, {0, 1, 2, 3, 4, 5, 6, 7, 8}, 9},
     {"src_bits", "of the encapsulation", UINT64_MAX, {0, 1, 2, 3, 4, 5, 6, 8, 12, 16}, 10},
+    {"hart_index_bits", "of Siemens' messages", UINT64_MAX, {0, 1, 2, 3, 4, 6, 8, 10, 12, 16}, 10},
     {"type_bits", "of the encapsulation", UINT64_MAX, {0, 1, 2}, 3},
     {0},
 };

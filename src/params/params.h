@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+/** @file What the words of parameter files mean that options have, too. */
+#ifndef PUG_PARAMS_PARAMS_H
+#define PUG_PARAMS_PARAMS_H
+
+#include "pugmark/params.h"
+
+/** The transport that a container is, of which nobody may say anything (NULL). */
+const char *pug_params_container(const char *container);
+
+/** The setting `layout` of E-Trace in it; NULL: the usual one. */
+const char *pug_params_layout(const char *container);
+
+#endif
