@@ -200,7 +200,7 @@ static void decode(struct making *making, struct pug_tree *decoder, uint64_t fir
 }
 
 /** Up to where states are wanted: the end of a block, or of what is indexed. */
-static uint64_t states_end(const struct making *making)
+static uint64_t wanted_states(const struct making *making)
 {
     const uint64_t states = making->options->states, block = making->header.block,
                    end = making->header.indexed;
@@ -213,7 +213,7 @@ static uint64_t states_end(const struct making *making)
 static void prove_elements(struct making *making, const struct pug_tree *tree)
 {
     const struct pug_index *old = making->old;
-    const uint64_t end = states_end(making);
+    const uint64_t end = wanted_states(making);
     bool partly = end < making->header.indexed;
     struct pug_tree *decoder = NULL;
     making->header.decode_identity = pug_index_decode_identity(tree);

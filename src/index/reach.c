@@ -63,6 +63,11 @@ static uint64_t state_sum(const struct pug_tree *tree)
 
 /* ---- coming to a block ---- */
 
+bool pug_index_feed(struct pug_tree *tree, const uint8_t *bytes, uint64_t at, uint64_t end)
+{
+    return PUG_RESP_IS_CONT(pug_tree_feed(tree, bytes, &at, end)) && at == end;
+}
+
 /** Where to start so that a source, or every one, is synchronised some blocks before `block`. */
 static uint64_t start_before(const struct pug_index *index, uint32_t source, uint64_t block,
                              uint64_t back)
@@ -126,7 +131,7 @@ static struct pug_tree *read_part(struct aim *aim, const struct pug_source *only
         pug_tree_enable(tree, only->slot, true);
     }
     read_marks(tree, aim->elements ? NULL : &aim->nobody);
-    if (PUG_RESP_IS_CONT(pug_tree_feed(tree, aim->bytes, &at, end)) && at == end)
+    if (pug_index_feed(tree, aim->bytes, at, end))
         return tree;
     pug_tree_free(tree);
     return NULL;

@@ -22,6 +22,9 @@ uint64_t pug_index_state_sum(const uint64_t *hashes, size_t sources);
 /** Are the states of all blocks there, as `tree` makes them, up to the end of trace? */
 bool pug_index_has_all_states(const struct pug_index *index, const struct pug_tree *tree);
 
+/** Read [at, end). False: not all was taken, since the transport stopped or somebody waits. */
+bool pug_index_feed(struct pug_tree *tree, const uint8_t *bytes, uint64_t at, uint64_t end);
+
 /** A copy of `tree` that has read all before a block; false: it cannot be brought there. */
 bool pug_index_reach_block(const struct pug_index *index, const struct pug_tree *tree,
                            const uint8_t *bytes, bool elements, uint64_t block,

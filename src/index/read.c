@@ -42,7 +42,7 @@ uint64_t pug_index_known_state(const struct pug_index *index, bool elements, uin
 }
 
 /** Of all blocks, though the last ones may have none that is known. */
-static uint64_t states_end(const struct pug_index *index)
+static uint64_t known_states(const struct pug_index *index)
 {
     const struct pug_index_file_header *h = index->header;
     if (!(h->flags & PUG_INDEX_ELEMENTS))
@@ -68,7 +68,7 @@ void pug_index_info(const struct pug_index *index, struct pug_index_info *info)
         .full = h->flags & PUG_INDEX_FULL,
         .elements = h->flags & PUG_INDEX_ELEMENTS,
         .frame_syncs = frame_syncs(index),
-        .states = states_end(index),
+        .states = known_states(index),
     };
 }
 

@@ -62,19 +62,14 @@ static bool have_met(const struct settling *settling)
     return met;
 }
 
-static bool feed(struct pug_tree *tree, const uint8_t *bytes, uint64_t at, uint64_t end)
-{
-    return PUG_RESP_IS_CONT(pug_tree_feed(tree, bytes, &at, end)) && at == end;
-}
-
 /** Read on from `start` until they have met; UINT64_MAX: they do not soon. */
 static uint64_t meet_behind(struct settling *settling, const uint8_t *bytes, uint64_t size,
                             uint64_t start)
 {
     const uint64_t most = size - start < SETTLES_IN ? size : start + SETTLES_IN;
     for (uint64_t at = start, step = FIRST_STEP; most - at > step;) {
-        if (!feed(settling->whole, bytes, at, at + step) ||
-            !feed(settling->fresh, bytes, at, at + step))
+        if (!pug_index_feed(settling->whole, bytes, at, at + step) ||
+            !pug_index_feed(settling->fresh, bytes, at, at + step))
             break;
         at += step;
         if (have_met(settling))
@@ -95,7 +90,7 @@ static bool begin_behind(struct settling *settling, const uint8_t *bytes, uint64
         if (start > SETTLES_IN || pug_tree_clone(settling->tree, NULL, &settling->whole) != PUG_OK)
             return false;
     }
-    return feed(settling->whole, bytes, at, start) &&
+    return pug_index_feed(settling->whole, bytes, at, start) &&
            pug_tree_clone(settling->tree, NULL, &settling->fresh) == PUG_OK;
 }
 
