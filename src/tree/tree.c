@@ -38,6 +38,13 @@ static struct pug_source *touch(struct pug_tree *tree, const struct pug_source *
     return pug_tree_touch(tree, n);
 }
 
+void pug_tree_give_log(struct pug_tree *tree, struct pug_log *log)
+{
+    tree->log = tree->transport_sink.log = log;
+    for (size_t n = 0; n < tree->source_count; n++)
+        tree->sources[n]->stage.log = log;
+}
+
 struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug_source *source)
 {
     struct pug_source *other = tree->sources[n];

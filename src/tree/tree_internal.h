@@ -208,6 +208,9 @@ void pug_in_turn_free(struct pug_tree *tree);
 /** Who gets a run, and is touched by it. NULL: nobody, which is counted. */
 struct pug_source *pug_tree_hear(struct pug_tree *tree, const struct pug_run *run);
 
+/** From now on it and its sources log there; NULL: nowhere. */
+void pug_tree_give_log(struct pug_tree *tree, struct pug_log *log);
+
 /** How often there was no memory for code that the tree, or a clone of it, came to. */
 unsigned pug_tree_starved(const struct pug_tree *tree);
 

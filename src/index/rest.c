@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file How far to read so that a part of the trace is complete, where sources fall silent behind
+ * it. All are read until those that go on are settled (settle.c tells how that is seen). Of the
+ * others nothing can come before they speak again: there a tree has only to hear them, and comes
+ * there by the index. Who never speaks again has only its end to tell.
+ */
+#include "index/rest.h"
+#include "index/reach.h"
+#include "tree/tree_internal.h"
+
+#include <stdlib.h>
+
+/* As in settle.c: states are compared behind so many bytes, and each time an eighth more … */
+#define FIRST_STEP UINT64_C(1024)
+/* … and so much is read at most. */
+#define SETTLES_IN (UINT64_C(1) << 23)
+
+bool pug_index_has_all_marks(const struct pug_index *index, uint64_t size)
+{
+    const struct pug_index_file_header *h = index->header;
+    return h->indexed == size && h->from == 0 && (h->flags & PUG_INDEX_ENDED) &&
+           h->sources < PUG_INDEX_SOURCE_LIMIT - 1; /* of more ids some are counted as nobody's */
+}
+
+/* ---- leaps ---- */
+
+static bool is_pending(const struct pug_index_rest *rest, size_t n, uint64_t at)
+{
+    return rest->settled[n] > at;
+}
+
+static bool any_pending(const struct pug_index_rest *rest, uint64_t at)
+{
+    size_t n = 0;
+    while (n < rest->sources && !is_pending(rest, n, at))
+        n++;
+    return n < rest->sources;
+}
+
+/**
+ * A tree that has read all before a block, in place of one that had read all that its pending
+ * sources say before it. These go over to it as they are, and it hears no others.
+ */
+static bool leap(const struct pug_index_rest *rest, const struct pug_index *index,
+                 const struct pug_tree *model, const uint8_t *bytes, uint64_t to,
+                 struct pug_tree **tree)
+{
+    struct pug_tree *there = NULL, *here = *tree;
+    if (!pug_index_reach_block(index, model, bytes, false, to / index->header->block, &there))
+        return false;
+    pug_tree_give_log(there, here->log);
+    pug_tree_enable_all(there, false);
+    for (size_t n = 0; n < rest->sources; n++) {
+        if (!is_pending(rest, n, to))
+            continue;
+        const bool heard = pug_tree_loss_of(here, n) == PUG_TREE_NO_LOSS;
+        struct pug_source *source = pug_tree_take(here, model, n);
+        if (!source) {
+            pug_tree_free(there);
+            return false;
+        }
+        source->heard = heard;
+        pug_source_free(pug_tree_exchange(there, n, source));
+        pug_tree_enable(there, source->slot, true);
+    }
+    pug_tree_on_elements(there, here->on_elements, here->elements_context);
+    pug_tree_free(here);
+    *tree = there;
+    return true;
+}
+
+/**
+ * Those that are not settled anywhere, in the order in which an end tells them. That they end
+ * inside something is nothing of the part.
+ */
+static void end_pending(const struct pug_index_rest *rest, struct pug_tree *tree)
+{
+    pug_tree_give_log(tree, NULL);
+    for (size_t n = 0; n < rest->sources; n++)
+        if (rest->settled[n] == UINT64_MAX)
+            (void)pug_source_end(pug_tree_touch(tree, n));
+    (void)pug_tree_deliver(tree);
+}
+
+bool pug_index_rest_read(const struct pug_index_rest *rest, const struct pug_index *index,
+                         const struct pug_tree *model, const uint8_t *bytes, struct pug_tree **tree)
+{
+    for (size_t i = 0; i < rest->count; i++) {
+        const struct pug_index_leap *part = &rest->leaps[i];
+        if (!leap(rest, index, model, bytes, part->from, tree) ||
+            !pug_index_feed(*tree, bytes, part->from, part->to))
+            return false;
+    }
+    end_pending(rest, *tree);
+    return true;
+}
+
+void pug_index_rest_free(struct pug_index_rest *rest)
+{
+    free(rest->leaps);
+    free(rest->settled);
+    *rest = (struct pug_index_rest){0};
+}
+
+/* ---- finding ---- */
+
+/** Two trees that read on: one knows all that was before, the other nothing. */
+struct finding {
+    const struct pug_index *index;
+    const struct pug_tree *model;
+    const uint8_t *bytes;
+    struct pug_index_rest *rest;
+    struct pug_tree *whole, *fresh;
+    uint64_t from, begin; /* of the part; and where the stretch that is read now began */
+    bool first;           /* the part has the begin of the trace, where the end of a source is that
+                             never spoke */
+};
+
+/** Has one of the pending sources bytes in a block? */
+static bool speaks(const struct finding *finding, uint64_t at, uint64_t block)
+{
+    const struct pug_index *index = finding->index;
+    const uint64_t end = pug_index_block_summary(index, block + 1);
+    for (uint64_t n = pug_index_block_summary(index, block); n < end; n++) {
+        const struct pug_index_file_summary *s = &index->summaries[n];
+        for (size_t i = 0; s->kind == PUG_MARK_DATA && !s->nobody && i < finding->rest->sources;
+             i++)
+            if (is_pending(finding->rest, i, at) &&
+                pug_source_id(finding->model->sources[i]) == s->source)
+                return true;
+    }
+    return false;
+}
+
+/** The part of a run that is in the window, or behind it, makes its source one to wait for. */
+static void note_run(void *context, const struct pug_run *run)
+{
+    const struct finding *finding = context;
+    if (run->size == 0 || pug_run_index(run, run->bytes + run->size - 1) < finding->from)
+        return;
+    for (size_t n = 0; n < finding->rest->sources; n++)
+        if (pug_source_id(finding->model->sources[n]) == run->source)
+            finding->rest->settled[n] = UINT64_MAX;
+}
+
+/** Who has met is settled here. */
+static void compare(const struct finding *finding, const struct pug_state *whole,
+                    const struct pug_state *fresh, uint64_t at)
+{
+    const uint8_t *left = whole->bytes, *right = fresh->bytes;
+    for (size_t n = 0; n <= finding->rest->sources; n++) {
+        struct pug_state_section a = pug_state_section(&left), b = pug_state_section(&right);
+        if (n > 0) { /* losses are no elements */
+            (void)pug_state_section_loss(finding->whole, &a);
+            (void)pug_state_section_loss(finding->fresh, &b);
+        }
+        const bool same = pug_state_same_section(&a, &b);
+        if (n == 0 && !same)
+            return;
+        if (n > 0 && same && is_pending(finding->rest, n - 1, at) &&
+            (!finding->first || finding->fresh->sources[n - 1]->touched))
+            finding->rest->settled[n - 1] = at;
+    }
+}
+
+static void look_who_met(const struct finding *finding, uint64_t at)
+{
+    struct pug_state whole = {0}, fresh = {0};
+    if (pug_tree_state(finding->whole, &whole) && pug_tree_state(finding->fresh, &fresh))
+        compare(finding, &whole, &fresh, at);
+    pug_state_free(&whole);
+    pug_state_free(&fresh);
+}
+
+static bool add_leap(struct pug_index_rest *rest, uint64_t from)
+{
+    struct pug_index_leap *grown = realloc(rest->leaps, (rest->count + 1) * sizeof(*rest->leaps));
+    if (!grown)
+        return false;
+    grown[rest->count++] = (struct pug_index_leap){.from = from};
+    rest->leaps = grown;
+    return true;
+}
+
+/** Up to here the stretch at hand is read. */
+static void close_stretch(const struct finding *finding, uint64_t at)
+{
+    struct pug_index_rest *rest = finding->rest;
+    if (rest->count == 0)
+        rest->until = at;
+    else
+        rest->leaps[rest->count - 1].to = at;
+}
+
+/**
+ * Where nobody that is pending speaks: on to where one does. *at does not move where that is the
+ * block at hand, and is behind everything where none ever does. False: one cannot come there.
+ */
+static bool leap_on(struct finding *finding, uint64_t *at)
+{
+    const struct pug_index *index = finding->index;
+    const uint64_t size = index->header->block, here = *at / size;
+    uint64_t next = here;
+    /* bytes of a run may lie in the block behind that of its first */
+    if (*at % size != 0 || here == 0 || speaks(finding, *at, here - 1))
+        return true;
+    while (next < index->header->blocks && !speaks(finding, *at, next))
+        next++;
+    if (next == index->header->blocks) {
+        close_stretch(finding, *at);
+        *at = UINT64_MAX;
+        return true;
+    }
+    next = pug_index_known_state(index, false, next);
+    if (next <= here)
+        return true;
+    close_stretch(finding, *at);
+    *at = next * size;
+    return add_leap(finding->rest, *at) &&
+           leap(finding->rest, index, finding->model, finding->bytes, *at, &finding->whole) &&
+           leap(finding->rest, index, finding->model, finding->bytes, *at, &finding->fresh);
+}
+
+/** Both trees read on to the next place where states are compared. */
+static bool read_on(const struct finding *finding, uint64_t size, uint64_t *at)
+{
+    const uint64_t block = finding->index->header->block, read = *at - finding->begin;
+    const uint64_t step = FIRST_STEP + read / 8 / FIRST_STEP * FIRST_STEP;
+    const uint64_t next = (*at / block + 1) * block;
+    uint64_t end = next - *at < step ? next : *at + step;
+    end = end < size ? end : size;
+    if (!pug_index_feed(finding->whole, finding->bytes, *at, end) ||
+        !pug_index_feed(finding->fresh, finding->bytes, *at, end))
+        return false;
+    *at = end;
+    look_who_met(finding, end);
+    return true;
+}
+
+/** From `at` on, until nobody is pending. */
+static bool read_until_settled(struct finding *finding, uint64_t size, uint64_t at)
+{
+    uint64_t left = SETTLES_IN;
+    finding->begin = at;
+    while (any_pending(finding->rest, at)) {
+        const uint64_t before = at;
+        if (!leap_on(finding, &at))
+            return false;
+        if (at == UINT64_MAX)
+            return true;
+        if (at != before)
+            finding->begin = at;
+        const uint64_t begin = at;
+        if (at == size || !read_on(finding, size, &at) || at - begin > left)
+            return false;
+        left -= at - begin;
+    }
+    close_stretch(finding, at);
+    return true;
+}
+
+/** The tree that knows what was before, at `start`, and who of the part is pending there. */
+static bool begin_finding(struct finding *finding, uint64_t size, uint64_t start)
+{
+    struct pug_index_rest *rest = finding->rest;
+    uint64_t at = 0;
+    rest->sources = finding->model->source_count;
+    rest->settled = calloc(rest->sources + 1, sizeof(*rest->settled));
+    if (!rest->settled)
+        return false;
+    for (size_t n = 0; n < rest->sources && finding->first; n++)
+        rest->settled[n] = UINT64_MAX;
+    if (!pug_index_reach(finding->index, finding->model, finding->bytes, size, true, finding->from,
+                         &finding->whole, &at)) {
+        at = 0;
+        if (start > SETTLES_IN || pug_tree_clone(finding->model, NULL, &finding->whole) != PUG_OK)
+            return false;
+    }
+    pug_tree_on_runs(finding->whole, note_run, finding);
+    if (!pug_index_feed(finding->whole, finding->bytes, at, start) ||
+        pug_tree_clone(finding->model, NULL, &finding->fresh) != PUG_OK)
+        return false;
+    pug_tree_on_runs(finding->whole, NULL, NULL);
+    return true;
+}
+
+bool pug_index_rest_find(const struct pug_index *index, const struct pug_tree *tree,
+                         const uint8_t *bytes, uint64_t size, uint64_t from, uint64_t to,
+                         struct pug_index_rest *rest)
+{
+    const uint64_t start = (to / PUG_INDEX_ALIGNMENT + 1) * PUG_INDEX_ALIGNMENT;
+    struct finding finding = {.index = index,
+                              .model = tree,
+                              .bytes = bytes,
+                              .rest = rest,
+                              .from = from,
+                              .first = from == 0};
+    *rest = (struct pug_index_rest){0};
+    if (to >= size || start >= size || tree->transport->single ||
+        !pug_index_has_all_marks(index, size))
+        return false;
+    const bool found =
+        begin_finding(&finding, size, start) && read_until_settled(&finding, size, start);
+    pug_tree_free(finding.whole);
+    pug_tree_free(finding.fresh);
+    if (!found)
+        pug_index_rest_free(rest);
+    return found;
+}
