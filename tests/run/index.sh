@@ -27,16 +27,16 @@ with=$("$pugmark" find "$demo" --sync) || fail "find with an index"
 # A window makes the decoders' states once; whoever has another program makes them anew, and the file keeps what it has.
 at=$(($(stat -c %s "$demo/trace.bin") / 2))
 cp "$file" "$work/marks"
-without=$("$pugmark" list "$demo" --quiet --around $at) || fail "list --around with marks"
+without=$("$pugmark" list "$demo" --quiet --around $at --radius 100) || fail "list --around with marks"
 "$pugmark" index "$demo" --quiet --rebuild --elements --output "$work/states" || fail "index --elements"
 cmp -s "$file" "$work/marks" && fail "a window left no states"
 cmp -s "$file" "$work/states" || fail "the states of a window are not those of index --elements"
-[[ $("$pugmark" list "$demo" --quiet --around $at) == "$without" ]] || fail "another window with states"
+[[ $("$pugmark" list "$demo" --quiet --around $at --radius 100) == "$without" ]] || fail "another window with states"
 cp "$demo/program.bin" "$work/program.bin"
 printf '\x1f\x20\x03\xd5' | dd of="$demo/program.bin" conv=notrunc status=none
-"$pugmark" list "$demo" --quiet --around $at >"$work/window" # of a program that did not run
+"$pugmark" list "$demo" --quiet --around $at --radius 100 >"$work/window" # of a program that did not run
 cmp -s "$file" "$work/states" || fail "a window with another program changed the file"
-"$pugmark" list "$demo" --quiet | awk -v at=$at '$1 >= at - 1024 && $1 < at + 1024' | cmp -s - "$work/window" ||
+"$pugmark" list "$demo" --quiet | awk -v at=$at '$1 >= at - 100 && $1 < at + 100' | cmp -s - "$work/window" ||
     fail "a window with another program"
 "$pugmark" index "$demo" --quiet --elements || fail "index --elements with another program"
 cmp -s "$file" "$work/states" && fail "states of another program were taken for these"

@@ -144,6 +144,17 @@ struct pug_index *index_open(struct input *input, const char *asked, uint64_t li
     return NULL;
 }
 
+bool index_add_marks(struct input *input, struct pug_index **index)
+{
+    struct pug_index *more = NULL;
+    if (!index_tree(input, true) ||
+        !complete(input, *index, (struct pug_index_options){.limit = 0}, &more))
+        return false;
+    pug_index_free(*index);
+    *index = more;
+    return index_tree(input, false); /* the one before is used up */
+}
+
 /**
  * A file that has all of this but the states gets those, too, so that they are made once. It keeps
  * those of another program.
@@ -172,6 +183,8 @@ bool index_add_states(struct input *input, const char *asked, uint64_t until,
     struct pug_index *more = NULL;
     struct pug_index_info info;
     pug_index_info(*index, &info);
+    if (until == 0) /* there is nothing before the begin; no limit would mean all */
+        return index_tree(input, false);
     if (!index_tree(input, true))
         return false;
     const bool has = pug_index_has_states(*index, input->tree) &&

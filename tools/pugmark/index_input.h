@@ -24,6 +24,10 @@ bool index_tree(struct input *input, bool decode);
  */
 struct pug_index *index_open(struct input *input, const char *asked, uint64_t limit);
 
+/** One that index_open() gave of the begin has the marks of all from now on. False, having said
+ * why. */
+bool index_add_marks(struct input *input, struct pug_index **index);
+
 /**
  * An index that index_open() gave has the decoders' states up to `until` from now on: where it does
  * not, all before that is decoded for them, by all processors, and the file gets them, too. False,

@@ -63,7 +63,9 @@ static void read_window(struct list_state *state, struct window *window, bool el
         dwt_sources_forget(state->dwt);
     state->seen = state->pivot = state->unsure = 0;
     state->found = false;
-    window_run(state->input, at, is_wanted, state);
+    window_run(window, state->input, at, is_wanted, state);
+    if (!state->looking && output_wanted())
+        window_rest(window, state->input);
     list_detach(state);
     if (!state->found)
         state->pivot = state->seen;
@@ -135,8 +137,9 @@ static int list_near(struct list_state *state, struct list_options *options, boo
     options->from = window.from;
     options->to = window.to;
     state->pivot_at = options->window.count.given ? options->window.around.value : window.from;
-    state->until =
-        elements ? window_settled(&window, state->input, options->from, options->to) : options->to;
+    state->until = elements ? window_settled(&window, state->input, options->from, options->to,
+                                             !options->packets)
+                            : options->to;
     bool good = true;
     if (options->window.count.given || (elements && has_events(state->input)))
         good = find_margin(state, &window, elements, &margin);

@@ -6,6 +6,8 @@
 
 /* Bytes handed to the tree at once. */
 #define PIECE (UINT64_C(1) << 16)
+/* What is not farther behind a window is read in a row. */
+#define FAR (UINT64_C(1) << 20)
 /* An index of a part has so much behind the window. */
 #define MARGIN (UINT64_C(1) << 20)
 
@@ -88,6 +90,7 @@ static void narrow(struct window *window, uint64_t from, uint64_t to)
 
 void window_close(struct window *window)
 {
+    pug_index_rest_free(&window->rest);
     pug_index_free(window->index);
     window->index = NULL;
 }
@@ -139,18 +142,58 @@ static bool may_know_more(const struct window *window)
     return info.indexed == info.trace_size && info.states < info.indexed;
 }
 
-uint64_t window_settled(struct window *window, struct input *input, uint64_t from, uint64_t to)
+/** Of sources that fall silent behind the window the marks of all say where they go on. */
+static bool find_rest(struct window *window, struct input *input, uint64_t from, uint64_t to)
 {
-    uint64_t settled = UINT64_MAX;
-    if (to >= input->trace_size || !index_tree(input, true))
+    return pug_index_rest_find(window->index, input->tree, input->trace, input->trace_size, from,
+                               to, &window->rest);
+}
+
+/** How far to read in a row; UINT64_MAX: that is not known. */
+static uint64_t settled_near(struct window *window, struct input *input, uint64_t from, uint64_t to,
+                             bool leaps)
+{
+    uint64_t settled = pug_index_settled(window->index, input->tree, from, to);
+    if (settled < UINT64_MAX && settled - to < FAR)
+        return settled;
+    if (leaps && find_rest(window, input, from, to))
+        return window->rest.until;
+    if (settled < UINT64_MAX)
         return settled;
     settled =
         pug_index_settle(window->index, input->tree, input->trace, input->trace_size, from, to);
+    if (settled == UINT64_MAX && leaps &&
+        !pug_index_has_all_marks(window->index, input->trace_size) &&
+        index_add_marks(input, &window->index) && index_tree(input, true) &&
+        find_rest(window, input, from, to))
+        settled = window->rest.until;
+    return settled;
+}
+
+uint64_t window_settled(struct window *window, struct input *input, uint64_t from, uint64_t to,
+                        bool leaps)
+{
+    if (to >= input->trace_size || !index_tree(input, true))
+        return UINT64_MAX;
+    const uint64_t settled = settled_near(window, input, from, to, leaps);
     if (settled == UINT64_MAX && may_know_more(window) &&
         index_add_states(input, window->asked, UINT64_MAX, &window->index) &&
         index_tree(input, true))
-        settled = pug_index_settled(window->index, input->tree, from, to);
+        return pug_index_settled(window->index, input->tree, from, to);
     return settled;
+}
+
+/** Who reads with leaps needs a copy of the tree. */
+static bool enter_at_begin(struct window *window, struct input *input)
+{
+    struct pug_tree *copy;
+    if (window->rest.count == 0)
+        return true;
+    if (pug_tree_clone(input->tree, input->log, &copy) != PUG_OK)
+        return false;
+    window->model = input->tree;
+    input->tree = copy;
+    return true;
 }
 
 bool window_enter(struct window *window, struct input *input, bool elements, uint64_t before,
@@ -162,7 +205,7 @@ bool window_enter(struct window *window, struct input *input, bool elements, uin
     if (!input_tree(input, elements))
         return false;
     if (before <= margin)
-        return true;
+        return enter_at_begin(window, input);
     /* The index knows the state of all sources together. */
     pug_tree_enable_all(input->tree, true);
     if (pug_index_reach(window->index, input->tree, input->trace, input->trace_size, elements,
@@ -172,7 +215,7 @@ bool window_enter(struct window *window, struct input *input, bool elements, uin
         return true;
     }
     *at = 0;
-    return input_tree(input, elements);
+    return input_tree(input, elements) && enter_at_begin(window, input);
 }
 
 void window_leave(struct window *window, struct input *input)
@@ -184,16 +227,22 @@ void window_leave(struct window *window, struct input *input)
     window->model = NULL;
 }
 
-void window_run(struct input *input, uint64_t at, bool (*go_on)(void *context, uint64_t at),
-                void *context)
+/** Bytes to hand to the tree at once. */
+static size_t next_piece(const struct window *window, const struct input *input, uint64_t at)
+{
+    const uint64_t until = window->rest.until > at ? window->rest.until : input->trace_size;
+    return (size_t)(until - at < PIECE ? until - at : PIECE);
+}
+
+void window_run(const struct window *window, struct input *input, uint64_t at,
+                bool (*go_on)(void *context, uint64_t at), void *context)
 {
     enum pug_response response = PUG_RESP_CONT;
     bool wanted = true;
     while (at < input->trace_size && PUG_RESP_IS_CONT(response) && (wanted = go_on(context, at))) {
-        uint64_t left = input->trace_size - at;
         size_t used = 0;
-        response = pug_tree_data(input->tree, at, input->trace + at,
-                                 (size_t)(left < PIECE ? left : PIECE), &used);
+        response =
+            pug_tree_data(input->tree, at, input->trace + at, next_piece(window, input, at), &used);
         at += used;
         if (used == 0)
             break;
@@ -201,4 +250,12 @@ void window_run(struct input *input, uint64_t at, bool (*go_on)(void *context, u
     if (PUG_RESP_IS_CONT(response) && wanted)
         response = pug_tree_end(input->tree);
     input->fatal |= PUG_RESP_IS_FATAL(response);
+}
+
+void window_rest(struct window *window, struct input *input)
+{
+    if (window->rest.until > 0 && !input->fatal &&
+        !pug_index_rest_read(&window->rest, window->index, window->model, input->trace,
+                             &input->tree))
+        input_starve(input);
 }

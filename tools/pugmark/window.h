@@ -3,6 +3,7 @@
 #ifndef PUGMARK_TOOL_WINDOW_H
 #define PUGMARK_TOOL_WINDOW_H
 
+#include "index/rest.h"
 #include "input.h"
 
 /** What --from-time, --to-time, --around, --radius and --count say. */
@@ -28,8 +29,9 @@ struct window {
     uint64_t from, to; /**< [from, to) */
     bool dated;        /**< there is a time from which on it is wanted, or none was given */
     struct pug_index *index;
-    const char *asked;      /**< private: the file that it lies in, or NULL */
-    struct pug_tree *model; /**< private: the tree that the input's was copied from */
+    struct pug_index_rest rest; /**< private: what is to be read behind what is read in a row */
+    const char *asked;          /**< private: the file that it lies in, or NULL */
+    struct pug_tree *model;     /**< private: the tree that the input's was copied from */
 };
 
 /**
@@ -41,10 +43,12 @@ bool window_open(struct window *window, struct input *input, const struct window
 void window_close(struct window *window);
 
 /**
- * How far to read so that all elements of [from, to) have come; UINT64_MAX: to the end. The input's
+ * How far to read so that all elements of [from, to) have come, but for those that window_rest()
+ * reads, which gives elements alone (`leaps`: that will do); UINT64_MAX: to the end. The input's
  * tree is another one afterwards.
  */
-uint64_t window_settled(struct window *window, struct input *input, uint64_t from, uint64_t to);
+uint64_t window_settled(struct window *window, struct input *input, uint64_t from, uint64_t to,
+                        bool leaps);
 
 /**
  * Give the input a tree that has read the trace up to *at, which is before `before` by at least
@@ -57,7 +61,10 @@ void window_leave(struct window *window, struct input *input);
 
 /** Read from `at` on while `go_on` wants more from there, or to the end of the trace, which is
  * told. */
-void window_run(struct input *input, uint64_t at, bool (*go_on)(void *context, uint64_t at),
-                void *context);
+void window_run(const struct window *window, struct input *input, uint64_t at,
+                bool (*go_on)(void *context, uint64_t at), void *context);
+
+/** Behind that, where it was read as far as window_settled() said. */
+void window_rest(struct window *window, struct input *input);
 
 #endif
