@@ -364,16 +364,11 @@ bool diagnosis_is_silent(const struct diagnosis *diagnosis)
     return true;
 }
 
-static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey)
+/** What elements and messages show. True: a setting that is wrong was named. */
+static bool say_evidence(struct diagnosis *diagnosis)
 {
     const struct pug_evidence *evidence;
-    if (diagnosis->input->trace_whole == 0) {
-        if (input_bytes(diagnosis->input) == 0) /* of several buffers one may be */
-            diagnosis_say(diagnosis, "the trace is empty\n");
-        return;
-    }
-    const bool nothing = !diagnosis->input->partial && diagnosis_say_silence(diagnosis, survey);
-    bool named = false; /* the setting that is wrong */
+    bool named = false;
     for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++) {
         if (!input_wants(diagnosis->input, evidence->source))
             continue;
@@ -388,9 +383,26 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
     }
     if (is_misfit(diagnosis) && !diagnosis->said)
         say_misfit(diagnosis);
-    diagnosis_say_bytes(diagnosis, survey);
+    return named;
+}
+
+static void say_cut(struct diagnosis *diagnosis)
+{
     if (is_cut(diagnosis))
         diagnosis_say(diagnosis, "the trace ends inside a packet or frame: it was cut off there\n");
+}
+
+static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey)
+{
+    if (diagnosis->input->trace_whole == 0) {
+        if (input_bytes(diagnosis->input) == 0) /* of several buffers one may be */
+            diagnosis_say(diagnosis, "the trace is empty\n");
+        return;
+    }
+    const bool nothing = !diagnosis->input->partial && diagnosis_say_silence(diagnosis, survey);
+    const bool named = say_evidence(diagnosis);
+    diagnosis_say_bytes(diagnosis, survey);
+    say_cut(diagnosis);
     const bool many =
         diagnosis->input->messages.bad_packets * BAD_MANY > diagnosis->input->trace_whole;
     if (diagnosis->said && survey->transport.no_decoder * 2 > survey->bytes && !nothing)
@@ -484,6 +496,11 @@ bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
     for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
         if (input_wants(input, evidence->source))
             note_losses(diagnosis, evidence);
+    if (input->narrow) {
+        (void)say_evidence(diagnosis);
+        say_cut(diagnosis);
+        return diagnosis->said;
+    }
     if (!is_suspicious(diagnosis) || !survey_trace(input, SURVEY_MOST, &survey))
         return false;
     say_all(diagnosis, &survey);

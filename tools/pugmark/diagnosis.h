@@ -28,6 +28,9 @@ void diagnosis_guess(const struct input *input);
 size_t diagnosis_guess_turned(const uint8_t *bytes, size_t size,
                               struct pug_guess guesses[PUG_GUESSES], unsigned *width);
 
+/** Evidence from one element, of a consumer that chooses which. */
+void diagnosis_add(struct diagnosis *diagnosis, const struct pug_element *element);
+
 /** After the run: say what is off, unless `quiet`. True: something is. */
 bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet);
 

@@ -61,11 +61,23 @@ static void set_passage(void *context, struct pug_passage *passage)
     part->diagnosis->inner->passage(part->inner, &part->passage);
 }
 
+/** Of a part of the trace alone its elements count. */
+static void collect(const struct double_part *part, const struct pug_element *elements,
+                    size_t count)
+{
+    const struct input *input = part->diagnosis->input;
+    if (!input->narrow)
+        pug_diagnosis_elements(part->evidence, elements, count);
+    for (size_t i = 0; input->narrow && i < count; i++)
+        if (input_counts(input, elements[i].index))
+            pug_diagnosis_elements(part->evidence, &elements[i], 1);
+}
+
 static void part_elements(void *context, const struct pug_element *elements, size_t count)
 {
     struct double_part *part = context;
     part->diagnosis->inner->elements(part->inner, elements, count);
-    pug_diagnosis_elements(part->evidence, elements, count);
+    collect(part, elements, count);
 }
 
 static bool take_part(void *context, void *taken)
@@ -172,6 +184,14 @@ static enum pug_response consume(void *context, const struct pug_element *elemen
         pug_diagnosis_elements(diagnosis->own, elements,
                                response >= PUG_RESP_WAIT ? *taken : count);
     return response;
+}
+
+void diagnosis_add(struct diagnosis *diagnosis, const struct pug_element *element)
+{
+    if (!diagnosis->own)
+        diagnosis->own = pug_diagnosis_begin(diagnosis->evidence);
+    if (diagnosis->own)
+        pug_diagnosis_elements(diagnosis->own, element, 1);
 }
 
 void diagnosis_consume(struct diagnosis *diagnosis, pug_elements_fn *function, void *context)

@@ -21,6 +21,11 @@ void input_take_message(void *context, const struct pug_log_record *record)
 {
     struct input *input = context;
     /* Why there is no capture, or no tree, is no message about the trace. */
+    /* what tells no place may be of any; of no source it is not about the trace */
+    if (record->index == PUG_NO_INDEX ? input->narrow && record->source != PUG_NO_SOURCE
+                                      : !input_counts(input, record->index))
+        return;
+    input->wrong |= input->narrow && record->severity == PUG_SEV_ERROR;
     const bool quiet = input->silent || (input->options->quiet &&
                                          (input->opened || record->severity != PUG_SEV_ERROR));
     if (record->component && strcmp(record->component, "capture") == 0 && record->code == PUG_OK) {

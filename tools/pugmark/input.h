@@ -116,13 +116,15 @@ struct input {
     bool by_elements;       /**< private: all of it was decoded to elements */
     bool partial;           /**< private: of the trace only the beginning is at hand */
     struct messages messages; /**< private: of the run at hand */
-    bool described;           /**< what is wrong is part of the output, or told */
-    bool refused;             /**< private: options do not fit, and that was told */
-    bool *heard;              /**< private: buffers with a chosen source; NULL: all are */
-    uint8_t *trace_copy;      /**< private: the trace where it is not in memory anyhow */
-    struct set_options set;   /**< private: --set and --core */
-    struct known known;       /**< private: the names that transport and protocols look for */
-    struct known told;        /**< private: names that nobody reads, and that was told */
+    bool narrow; /**< private: of a part of the trace alone is told what is wrong with it … */
+    uint64_t narrow_from, narrow_to; /**< … [from, to) */
+    bool described;                  /**< what is wrong is part of the output, or told */
+    bool refused;                    /**< private: options do not fit, and that was told */
+    bool *heard;                     /**< private: buffers with a chosen source; NULL: all are */
+    uint8_t *trace_copy;             /**< private: the trace where it is not in memory anyhow */
+    struct set_options set;          /**< private: --set and --core */
+    struct known known; /**< private: the names that transport and protocols look for */
+    struct known told;  /**< private: names that nobody reads, and that was told */
     struct pug_settings_watch watch;
 };
 
@@ -217,6 +219,14 @@ bool input_has_flows(const struct input *input);
 
 /** How many threads input_run() and input_decode() use at most. */
 unsigned input_jobs(const struct input *input);
+
+/**
+ * What is wrong counts, and is said, of [from, to) of the trace alone, however much of it is
+ * decoded for that, and of what is read from now on.
+ */
+void input_narrow(struct input *input, uint64_t from, uint64_t to);
+/** Does it count what is at a place? */
+bool input_counts(const struct input *input, uint64_t index);
 
 /** Elements to a function on the caller's thread, for input_run() without parts. */
 void input_on_elements(struct input *input, pug_elements_fn *function, void *context);

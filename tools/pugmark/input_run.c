@@ -391,9 +391,23 @@ int input_examine(struct input *input, uint64_t most)
     return input->fatal ? EXIT_FATAL : code;
 }
 
+void input_narrow(struct input *input, uint64_t from, uint64_t to)
+{
+    input->narrow = from > 0 || to < input->trace_size;
+    input->narrow_from = from;
+    input->narrow_to = to;
+    input->errors_before = pug_log_errors(input->log); /* as of who made an index */
+}
+
+bool input_counts(const struct input *input, uint64_t index)
+{
+    return !input->narrow || (index >= input->narrow_from && index < input->narrow_to);
+}
+
 int input_result(struct input *input)
 {
-    const bool erred = pug_log_errors(input->log) > input->errors_before;
+    /* what is logged of a part is looked at one by one */
+    const bool erred = !input->narrow && pug_log_errors(input->log) > input->errors_before;
     messages_end(&input->messages, input->options->quiet);
     if (!input->diagnosis)
         look_again(input);

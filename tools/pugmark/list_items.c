@@ -2,6 +2,7 @@
 /** @file pugmark list: elements and packets as they come, selected and put down. */
 #include "base/text.h"
 #include "command.h"
+#include "diagnosis.h"
 #include "dwt_sources.h"
 #include "element_lines.h"
 #include "json_lines.h"
@@ -113,6 +114,32 @@ static void print_elements(void *context, unsigned worker, const struct pug_elem
     (void)worker;
     for (size_t i = 0; i < count; i++)
         on_element(context, &elements[i]);
+}
+
+/** Is it one of those that are listed, or between two of them? */
+static bool is_within(const struct list_state *state, const struct pug_element *e, uint64_t seen)
+{
+    if (state->looking)
+        return false;
+    if (!state->options->window.count.given)
+        return in_range(state, e->index);
+    return state->seen > state->first &&
+           (state->seen < state->last || (state->seen == state->last && seen < state->last));
+}
+
+/** Of a part of the trace its own elements alone are evidence, whatever is read for it. */
+static enum pug_response on_elements_near(void *context, const struct pug_element *elements,
+                                          size_t count, size_t *taken)
+{
+    struct list_state *state = context;
+    (void)taken;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t seen = state->seen;
+        on_element(state, &elements[i]);
+        if (state->input->diagnosis && is_within(state, &elements[i], seen))
+            diagnosis_add(state->input->diagnosis, &elements[i]);
+    }
+    return PUG_RESP_CONT;
 }
 
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
@@ -278,7 +305,9 @@ static void attach_elements(struct list_state *state, bool elements)
     if (elements && state->options->format != LIST_CSV && !state->options->input.reference &&
         !dwt_sources_new(input->tree, false, &state->dwt))
         input_starve(input);
-    if (elements || state->lens)
+    if (elements && state->near)
+        pug_tree_on_elements(input->tree, on_elements_near, state);
+    else if (elements || state->lens)
         input_on_elements(input, on_elements, state);
 }
 

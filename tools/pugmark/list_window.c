@@ -54,9 +54,22 @@ static void excuse_silent(struct list_state *state, const struct pug_index *inde
         watch->packets[i].past |= !is_among(watch->packets[i].id, ids, count);
 }
 
+/**
+ * What is wrong with the trace elsewhere depends on what an index spares to read. Of lines that are
+ * counted nobody knows before where they are: elements tell it, and no messages.
+ */
+static void narrow(struct list_state *state, const struct window *window)
+{
+    struct input *input = state->input;
+    const bool counts = state->options->window.count.given, nothing = counts || state->looking;
+    state->near = counts || window->from > 0 || window->to < input->trace_size;
+    input_narrow(input, nothing ? 0 : window->from, nothing ? 0 : window->to);
+}
+
 /** Read what the window needs, from `at` on. */
 static void read_window(struct list_state *state, struct window *window, bool elements, uint64_t at)
 {
+    narrow(state, window);
     list_attach(state, elements);
     excuse_silent(state, window->index);
     if (state->dwt && at > 0)
@@ -130,6 +143,7 @@ static int list_near(struct list_state *state, struct list_options *options, boo
     if (!window_open(&window, state->input, &options->window, elements))
         return EXIT_INPUT;
     state->dated = window.dated;
+    narrow(state, &window);
     if (!window.dated) {
         window_close(&window);
         return EXIT_DONE;

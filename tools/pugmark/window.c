@@ -3,6 +3,7 @@
 
 #include "index_input.h"
 #include "input_lists.h"
+#include "tree/tree_internal.h"
 
 /* Bytes handed to the tree at once. */
 #define PIECE (UINT64_C(1) << 16)
@@ -212,6 +213,7 @@ bool window_enter(struct window *window, struct input *input, bool elements, uin
                         before - margin, &reached, at)) {
         window->model = input->tree;
         input->tree = reached;
+        pug_tree_give_log(reached, input->log);
         return true;
     }
     *at = 0;
@@ -234,6 +236,14 @@ static size_t next_piece(const struct window *window, const struct input *input,
     return (size_t)(until - at < PIECE ? until - at : PIECE);
 }
 
+/** That trace ends inside something is nothing of a window that does not go to its end. */
+static enum pug_response end_tree(const struct window *window, const struct input *input)
+{
+    if (window->to < input->trace_size)
+        pug_tree_give_log(input->tree, NULL);
+    return pug_tree_end(input->tree);
+}
+
 void window_run(const struct window *window, struct input *input, uint64_t at,
                 bool (*go_on)(void *context, uint64_t at), void *context)
 {
@@ -248,7 +258,7 @@ void window_run(const struct window *window, struct input *input, uint64_t at,
             break;
     }
     if (PUG_RESP_IS_CONT(response) && wanted)
-        response = pug_tree_end(input->tree);
+        response = end_tree(window, input);
     input->fatal |= PUG_RESP_IS_FATAL(response);
 }
 

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# pugmark list of a part of the trace: what is said of it, and the exit code, are the same for the same request whatever
+# index there is, and tell of that part alone; so it is where sources fall silent for long behind it.
+#   window_codes.sh BIN SOURCE
+set -u
+bin=${1:?usage: window_codes.sh BIN SOURCE} source=${2:?usage: window_codes.sh BIN SOURCE}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+pugmark=$bin/pugmark capture=$work/capture
+failed=0
+
+wrong() {
+    echo "FAILED: $*" >&2
+    failed=1
+}
+
+# In the middle of the trace one source speaks alone for long: 0x11 is silent there, 0x12 everywhere.
+whole=$source/tests/captures/etmv4-a64/trace.bin
+cp -r "$source/tests/captures/etmv4-a64" "$capture"
+lonely() {
+    for ((n = 0; n < 30; n++)); do tail -c +5121 "$whole" | head -c 10240; done
+}
+{ cat "$whole" && lonely && cat "$whole" && lonely && cat "$whole"; } >"$capture/trace.bin"
+size=$(stat -c %s "$capture/trace.bin")
+# A byte in the first part, one in the last, and a program that lacks something.
+for at in 2100 $((size - 9000)); do
+    printf '\x55\x01\x02' | dd of="$capture/trace.bin" bs=1 seek=$at conv=notrunc status=none
+done
+sed -i '/^\[dump1\]/,$d' "$capture"/cpu_?.ini
+
+"$pugmark" index --quiet --output "$work/marks" --block 1024 "$capture" || wrong "index"
+"$pugmark" index --quiet --output "$work/states" --block 2048 --elements "$capture" || wrong "index --elements"
+"$pugmark" list "$capture" >"$work/full" 2>/dev/null
+(($? == 1)) || wrong "nothing is wrong with the whole"
+
+# A request by each of the indexes: its output, what is said and the code.
+ask() {
+    local index file code
+    for index in none marks states; do
+        file=()
+        [[ $index == none ]] || { cp "$work/$index" "$work/index" && file=(--index "$work/index"); }
+        "$pugmark" list "${file[@]}" "$@" "$capture" >"$work/out.$index" 2>"$work/said.$index"
+        code=$?
+        [[ $index != none ]] || first=$code
+        ((code == first)) || wrong "list $*: exit code $first without an index, $code with one of $index"
+        for what in out said; do
+            cmp -s "$work/$what.none" "$work/$what.$index" || wrong "list $*: other $what with an index of $index"
+        done
+    done
+}
+
+errors=0 good=0
+for at in 0 300 2100 3000 4300 4700 9000 40000 200000 320000 326000 331000 345000 500000 $((size - 9000)) $((size - 500)); do
+    ask --around $at --radius 400
+    awk -v at=$at '$1 >= at - 400 && $1 < at + 400' "$work/full" | cmp -s - "$work/out.none" ||
+        wrong "around $at: not the lines of the full list"
+    ((first == 0)) && good=$((good + 1)) || errors=$((errors + 1))
+    # addresses without memory are wrong where they are listed
+    ! grep -q ADDR_NACC "$work/out.none" || ((first == 1)) || wrong "around $at: code $first for missing memory"
+    ask --around $at --count 20
+    ask --around $at --radius 400 --packets
+    ask --around $at --radius 400 --packets --elements
+done
+# A window that is all of the trace: marks are made of all sources, but what is wrong with others is no matter.
+cp "$source"/tests/captures/etmv4-a64/cpu_?.ini "$capture"
+printf '\x95\x95\x95' | dd of="$capture/trace.bin" bs=1 seek=3000 conv=notrunc status=none
+ask --around 100 --radius "$size" --source 0x11
+((first == 1)) || wrong "a damaged source: exit code $first"
+ask --around 100 --radius "$size" --source 0x12
+((good > 0 && errors > 0)) || wrong "$good windows without errors, $errors with some"
+exit $failed
