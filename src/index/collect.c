@@ -140,14 +140,16 @@ static bool share_reach(struct job *job)
 
 /* ---- times ---- */
 
-static void shift_times(struct yield *yield, uint16_t id, uint64_t more)
+/** All at once, by what each id is behind: there may be many sources, and many marks. */
+static void shift_times(struct yield *yield, const uint64_t *behind)
 {
     struct pug_index_file_summary *summaries = yield->summaries.items;
     struct pug_index_file_mark *marks = yield->marks.items;
     for (size_t i = 0; i < yield->summaries.count; i++) {
         struct pug_index_file_summary *s = &summaries[i];
-        if (s->kind != PUG_MARK_TIMESTAMP || s->source != id || s->nobody)
+        if (s->kind != PUG_MARK_TIMESTAMP || s->nobody)
             continue;
+        const uint64_t more = behind[s->source];
         s->first += more;
         s->last += more;
         s->least += more;
@@ -155,8 +157,16 @@ static void shift_times(struct yield *yield, uint16_t id, uint64_t more)
         s->sum += more * s->count;
     }
     for (size_t i = 0; i < yield->marks.count; i++)
-        if (marks[i].kind == PUG_MARK_TIMESTAMP && marks[i].source == id && !marks[i].nobody)
-            marks[i].value += more;
+        if (marks[i].kind == PUG_MARK_TIMESTAMP && !marks[i].nobody)
+            marks[i].value += behind[marks[i].source];
+}
+
+/** What a source's times lack in a block. */
+static uint64_t time_behind(const struct clock *clock, uint64_t last)
+{
+    const uint64_t mask = pug_clock_mask(clock->begin_bits);
+    const uint64_t begin = last + ((clock->begin - last) & mask);
+    return clock->begin_bits < 64 && clock->end_bits > 0 ? begin - clock->begin : 0;
 }
 
 /**
@@ -165,18 +175,18 @@ static void shift_times(struct yield *yield, uint16_t id, uint64_t more)
  */
 static void settle_times(const struct job *job, struct yield *yield)
 {
+    bool any = false;
     for (size_t i = 0; i < job->tree->source_count; i++) {
         const struct clock *clock = &yield->clocks[i];
-        const uint64_t mask = pug_clock_mask(clock->begin_bits);
-        const uint64_t begin = job->times[i] + ((clock->begin - job->times[i]) & mask);
-        const uint64_t more = clock->begin_bits < 64 ? begin - clock->begin : 0;
-        if (clock->end_bits == 0)
-            continue;
+        const uint64_t more = time_behind(clock, job->times[i]);
         yield->crowded |= more > 0 && clock->end_bits != clock->begin_bits;
-        if (more > 0)
-            shift_times(yield, pug_source_id(job->tree->sources[i]), more);
-        job->times[i] = clock->end + more;
+        any |= more > 0;
+        job->behind[pug_source_id(job->tree->sources[i])] = more;
+        if (clock->end_bits > 0)
+            job->times[i] = clock->end + more;
     }
+    if (any)
+        shift_times(yield, job->behind);
 }
 
 static bool take_block(void *context, struct pug_jobs_block *block)
@@ -263,7 +273,7 @@ static void drop_yield(void *context, void *product)
     pug_index_yield_free(product);
 }
 
-bool pug_index_collect(struct job *job, unsigned threads)
+static bool collect(struct job *job, unsigned threads)
 {
     /* pieces are the same on all processes, which may have more or fewer threads */
     const unsigned workers = pug_peers_any(job->peers) ? job->peers->count : threads;
@@ -293,4 +303,13 @@ bool pug_index_collect(struct job *job, unsigned threads)
         return false;
     pug_jobs_read(&plan, &client, &outcome);
     return share_reach(job) && !outcome.failed;
+}
+
+bool pug_index_collect(struct job *job, unsigned threads)
+{
+    job->behind = calloc((size_t)UINT16_MAX + 1, sizeof(*job->behind));
+    const bool good = job->behind && collect(job, threads);
+    free(job->behind);
+    job->behind = NULL;
+    return good;
 }

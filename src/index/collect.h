@@ -70,6 +70,7 @@ struct job {
     void *take_context;
     uint64_t at;             /* how far what was taken came */
     uint64_t *times;         /* of each source the last one in it, whole */
+    uint64_t *behind;        /* by id, for a while: what times of a block lack */
     bool crowded;            /* there was what one thread alone can read */
     struct pug_peers *peers; /* processes that read it together, or NULL */
 };
