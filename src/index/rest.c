@@ -195,7 +195,8 @@ static void close_stretch(const struct finding *finding, uint64_t at)
 
 /**
  * Where nobody that is pending speaks: on to where one does. *at does not move where that is the
- * block at hand, and is behind everything where none ever does. False: one cannot come there.
+ * block at hand, and is behind everything where none ever does. False: one cannot come there, or
+ * what the index calls silence are other bytes now.
  */
 static bool leap_on(struct finding *finding, uint64_t *at)
 {
@@ -207,6 +208,8 @@ static bool leap_on(struct finding *finding, uint64_t *at)
         return true;
     while (next < index->header->blocks && !speaks(finding, *at, next))
         next++;
+    if (!pug_index_holds(index, finding->bytes, *at, next * size))
+        return false;
     if (next == index->header->blocks) {
         close_stretch(finding, *at);
         *at = UINT64_MAX;

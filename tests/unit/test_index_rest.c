@@ -182,9 +182,33 @@ static void says_where_it_does_not_know(void **state)
     indexed_close(&trace);
 }
 
+/** Of silence an index tells that was made before somebody changed the trace there. */
+static void believes_no_index_of_other_bytes(void **state)
+{
+    struct indexed trace;
+    struct pug_index_rest rest;
+    (void)state;
+    assert_true(indexed_open(PUG_SOURCE_DIR "/tests/captures/etmv4-a64", &trace));
+    struct pug_tree *tree = indexed_decoder(&trace, true);
+    struct pug_index *index = indexed_build(&trace, BLOCK, false);
+    /* 0x12 speaks nowhere, which has to hold up to the end */
+    for (unsigned n = 0; n < 3; n++) {
+        const uint64_t at[] = {0, 10000, 15000};
+        trace.bytes[at[n]] ^= n > 0;
+        assert_int_equal(pug_index_rest_find(index, tree, trace.bytes, trace.size, 0, 4500, &rest),
+                         n == 0);
+        pug_index_rest_free(&rest);
+        trace.bytes[at[n]] ^= n > 0;
+    }
+    pug_index_free(index);
+    pug_tree_free(tree);
+    indexed_close(&trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST_CAPTURES(leaps_over_silence),
-                                       cmocka_unit_test(says_where_it_does_not_know)};
+                                       cmocka_unit_test(says_where_it_does_not_know),
+                                       cmocka_unit_test(believes_no_index_of_other_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
