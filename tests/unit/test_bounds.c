@@ -261,6 +261,138 @@ static void ranges_are_what_is_bounded(void **state)
     decode_all_repeats(all, sizeof(all) / sizeof(all[0]));
 }
 
+/* ---- at the bound ---- */
+
+/* c.nop; two jumps to what is next; c.bnez a0, to the nop */
+static const uint8_t jumps[] = {0x01, 0x00, 0x09, 0xa0, 0x09, 0xa0, 0x6d, 0xfd};
+
+/** What came of a trace: its elements, and what was said of it. */
+struct came {
+    uint64_t ranges, hash, messages;
+};
+
+static void hash_bytes(struct came *came, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        came->hash = (came->hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(1099511628211);
+}
+
+static enum pug_response note_elements(void *context, const struct pug_element *elements,
+                                       size_t count, size_t *taken)
+{
+    struct came *came = context;
+    *taken = count;
+    for (size_t i = 0; i < count; i++)
+        came->ranges += elements[i].type == PUG_ELEM_INSTR_RANGE;
+    hash_bytes(came, elements, count * sizeof(*elements));
+    return PUG_RESP_CONT;
+}
+
+static void note_message(void *context, const struct pug_log_record *record)
+{
+    struct came *came = context;
+    came->messages++;
+    hash_bytes(came, record->text, strlen(record->text));
+}
+
+/** 31 branches that were taken, `predicted` as foreseen and one that was not. */
+static size_t write_predictions(uint8_t *trace, uint64_t predicted)
+{
+    static const uint8_t begin[] = {0x03, 0x63, 0x00, 0x04, 0x05, 0x01,
+                                    0x00, 0x00, 0x00, 0x00, 0x05};
+    uint8_t *at = trace;
+    memcpy(at, begin, sizeof(begin));
+    at += sizeof(begin);
+    for (unsigned i = 0; i < 5; i++)
+        *at++ = (uint8_t)((predicted - 31) << 2 >> 8 * i);
+    return (size_t)(at - trace);
+}
+
+/** How predictions are decoded. */
+struct manner {
+    bool jumps;  /**< the loop has some */
+    bool steps;  /**< addresses are such that no more than one block is walked over at a time */
+    bool counts; /**< ranges are no elements */
+    uint64_t limit;
+};
+
+static struct came decode_predictions(uint64_t predicted, const struct manner *manner)
+{
+    const struct pug_setting settings[] = {{"xlen", 64, NULL},
+                                           {"iaddress_width_p", 64, NULL},
+                                           {"iaddress_lsb_p", 1, NULL},
+                                           {"bpred_size_p", 10, NULL},
+                                           {"srcid_bits", 0, NULL},
+                                           {"branch_prediction", 1, NULL},
+                                           {"branch_limit", manner->limit, NULL},
+                                           {"iaddress_sign_extend", manner->steps, NULL}};
+    const struct pug_source_config source = {
+        .protocol = "E-Trace",
+        .settings = {.items = settings, .count = sizeof(settings) / sizeof(settings[0])},
+        .decode = true,
+        .options = {.expansion = 16}};
+    struct came came = {0};
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    struct pug_counts *counts = manner->counts ? pug_counts_new() : NULL;
+    uint8_t trace[32];
+    const size_t size = write_predictions(trace, predicted);
+    struct run run = {.image = pug_image_new()};
+    const struct pug_tree_config config = {
+        .transport = "encapsulation", .image = run.image, .log = log};
+    size_t used = 0;
+    pug_log_set_sink(log, note_message, &came);
+    pug_image_add_buffer(run.image, NULL, 0x1000, manner->jumps ? jumps : loop,
+                         manner->jumps ? sizeof(jumps) : sizeof(loop));
+    assert_int_equal(pug_tree_new(&config, &run.tree), PUG_OK);
+    assert_int_equal(pug_tree_add_source(run.tree, &source, NULL), PUG_OK);
+    pug_tree_on_elements(run.tree, note_elements, &came);
+    if (counts)
+        pug_tree_count(run.tree, counts);
+    (void)pug_tree_data(run.tree, 0, trace, size, &used);
+    (void)pug_tree_end(run.tree);
+    if (counts) {
+        uint64_t instructions;
+        pug_tree_count(run.tree, NULL);
+        pug_counts_total(counts, &came.ranges, &instructions);
+    }
+    close_run(&run);
+    pug_counts_free(counts);
+    pug_log_free(log);
+    return came;
+}
+
+/** Of what goes beyond a bound as much is told, in whatever way it was come to. */
+static void check_predictions(uint64_t predicted, uint64_t limit, bool has_jumps)
+{
+    struct manner manner = {.jumps = has_jumps, .limit = limit};
+    const struct came hops = decode_predictions(predicted, &manner);
+    manner.steps = true;
+    const struct came steps = decode_predictions(predicted, &manner);
+    manner.counts = true;
+    const struct came counted_steps = decode_predictions(predicted, &manner);
+    manner.steps = false;
+    const struct came counted = decode_predictions(predicted, &manner);
+    assert_memory_equal(&hops, &steps, sizeof(hops));
+    assert_memory_equal(&counted, &counted_steps, sizeof(counted));
+    assert_int_equal(counted.ranges, hops.ranges);
+    assert_int_equal(counted.messages, hops.messages);
+    const uint64_t most = limit < UINT64_C(8) * 16 ? limit : UINT64_C(8) * 16;
+    if (!has_jumps)
+        assert_int_equal(hops.messages > 0, most < 30 || predicted + 1 > most);
+}
+
+static void bounds_are_met_in_hops(void **state)
+{
+    static const uint64_t limits[] = {1, 31, 60, 1000};
+    (void)state;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        for (uint64_t predicted = 31; predicted < 200; predicted++) {
+            const uint64_t count = predicted < 199 ? predicted : UINT32_MAX + UINT64_C(31);
+            check_predictions(count, limits[i], false);
+            check_predictions(count, limits[i], true);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +403,7 @@ int main(void)
         cmocka_unit_test(a_byte_stands_for_so_much),
         cmocka_unit_test(repetitions_are_decoded),
         cmocka_unit_test(ranges_are_what_is_bounded),
+        cmocka_unit_test(bounds_are_met_in_hops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

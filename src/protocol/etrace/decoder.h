@@ -81,7 +81,7 @@ struct pug_etrace_walk {
     uint32_t jumps, landmark_looks;
     uint64_t landmark;
     uint32_t returns; /**< inferred since an outcome was consumed */
-    uint64_t hops;    /**< blocks without an outcome */
+    uint64_t hops;    /**< blocks without an outcome; all, if there are too many of these */
 };
 
 /* ---- data.c ---- */

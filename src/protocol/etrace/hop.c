@@ -156,20 +156,51 @@ static inline void note_since(struct pug_etrace_walk *w, const struct since *sin
 /** Outcomes while they are consumed: explicit ones with a 1 behind the last, then predictions. */
 struct row {
     uint64_t map, predicted;
-    bool mispredicted;
+    uint64_t behind; /**< that no hop takes: those beyond the bounds, and a wrong prediction */
     uint8_t *predictor;
     unsigned mask, lsb; /**< of addresses, for the predictor */
 };
 
-static inline struct row begin_row(struct pug_etrace_decoder *d, bool predicts)
+#define NO_BOUND UINT64_MAX
+
+/**
+ * So many outcomes may be consumed. Where a packet has more than may be it is so many blocks, too,
+ * until the walk goes beyond a bound; else it is as many as there are.
+ */
+static inline uint64_t room_of(const struct pug_etrace_decoder *d, uint64_t most)
+{
+    const struct pug_etrace_walk *w = &d->walk;
+    const uint64_t bound = pug_etrace_outcomes_bound(d);
+    if (!pug_etrace_is_beyond(d))
+        return NO_BOUND;
+    const uint64_t outcomes = bound > w->outcomes ? bound - w->outcomes : 0;
+    const uint64_t blocks = most > w->hops ? most - w->hops : 0;
+    return outcomes < blocks ? outcomes : blocks;
+}
+
+/** Explicit ones do not fill the room. */
+static inline struct row begin_row(struct pug_etrace_decoder *d, bool predicts, uint64_t room)
 {
     const struct pug_etrace_outcomes *outcomes = &d->outcomes;
+    const uint64_t most = room == NO_BOUND ? room : room - outcomes->mapped;
+    const uint64_t predicted = outcomes->predicted < most ? outcomes->predicted : most;
     return (struct row){.map = outcomes->map | UINT64_C(1) << outcomes->mapped,
-                        .predicted = predicts ? outcomes->predicted : 0,
-                        .mispredicted = predicts && outcomes->mispredicted,
+                        .predicted = predicts ? predicted : 0,
+                        .behind =
+                            predicts ? outcomes->predicted - predicted + outcomes->mispredicted : 0,
                         .predictor = d->predictor,
                         .mask = pug_etrace_predictor_mask(d),
                         .lsb = d->config->iaddress_lsb};
+}
+
+/** A block without an outcome takes the room of one that has one. */
+static inline bool give_room(struct row *row)
+{
+    if (row->predicted == 0)
+        return false;
+    row->predicted--;
+    row->behind++;
+    return true;
 }
 
 /** Are two left, or more? Then no walk ends in this block. May say no. */
@@ -181,7 +212,7 @@ static inline bool goes_on(const struct row *row, bool predicts)
 /** How many are left, if that is 0 or 1; else more than that. */
 static inline uint64_t left_of(const struct row *row)
 {
-    return (row->map > 3 ? 2 : row->map >> 1) + row->predicted + row->mispredicted;
+    return (row->map > 3 ? 2 : row->map >> 1) + row->predicted + row->behind;
 }
 
 /** So many were consumed. */
@@ -191,8 +222,8 @@ static inline uint64_t end_row(const struct row *row, struct pug_etrace_outcomes
     const uint64_t before = outcomes->mapped + outcomes->predicted;
     outcomes->map = row->map ^ UINT64_C(1) << mapped;
     outcomes->mapped = mapped;
-    outcomes->predicted = row->predicted;
-    return before - mapped - row->predicted;
+    outcomes->predicted = row->predicted + row->behind - outcomes->mispredicted;
+    return before - mapped - outcomes->predicted;
 }
 
 /** By an explicit one. */
@@ -295,15 +326,16 @@ static inline void tell(struct pug_etrace_decoder *d, struct told *told,
  * stack.
  */
 static inline __attribute__((always_inline)) const struct pug_block *
-hop(struct pug_etrace_decoder *d, const struct pug_block *block, const uint64_t most,
+hop(struct pug_etrace_decoder *d, const struct pug_block *block, const uint64_t room,
     const bool counts, const bool predicts, const bool stacks)
 {
     struct pug_etrace_walk *w = &d->walk;
     struct pug_batch *batch = d->out->batch;
     const uint32_t epoch = d->code->epoch;
     const struct pug_block *last = NULL, *here = NULL;
-    struct row row = begin_row(d, predicts);
-    struct since since = {.steps = w->steps, .hops = w->hops, .most = most, .jumps = w->jumps};
+    struct row row = begin_row(d, predicts, room);
+    struct since since = {
+        .steps = w->steps, .hops = w->hops, .most = pug_repeats_bound(d->stage), .jumps = w->jumps};
     bool skip = w->reported, stops = false, taken = true;
     struct told told = {.e = &batch->elements[batch->count],
                         .index = d->index,
@@ -336,6 +368,8 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const uint64_t 
         } else {
             taken = true;
             begin_counts(d, last, &since);
+            if (predicts && room != NO_BOUND && !give_room(&row))
+                break;
             next = jump(d, block, left, stacks, epoch, &since);
             if (!next) {
                 here = arrival(d, block, left, stacks);
@@ -348,7 +382,9 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const uint64_t 
         block = next;
     }
     begin_counts(d, last, &since);
-    w->outcomes += end_row(&row, &d->outcomes);
+    const uint64_t consumed = end_row(&row, &d->outcomes);
+    w->outcomes += consumed;
+    since.hops += predicts && room != NO_BOUND ? consumed : 0;
     if (here || stops) {
         taken = here || pug_etrace_peek_outcome(d, block->last);
         tell(d, &told, block, taken, counts, skip);
@@ -393,8 +429,17 @@ static const struct pug_block *rest_of(struct pug_etrace_decoder *d, const struc
     return pug_etrace_block(d, w->at);
 }
 
+/** Of a packet with more outcomes than may be: apart, so that others do not ask for room. */
+static __attribute__((noinline)) const struct pug_block *
+hop_beyond(struct pug_etrace_decoder *d, const struct pug_block *block, uint64_t room, bool counts)
+{
+    const bool stacks = d->options.implicit_return;
+    return counts ? hop(d, block, room, true, true, stacks)
+                  : hop(d, block, room, false, true, stacks);
+}
+
 static const struct pug_block *hop_counted(struct pug_etrace_decoder *d,
-                                           const struct pug_block *block, uint64_t most)
+                                           const struct pug_block *block, uint64_t room)
 {
     const bool stacks = d->options.implicit_return;
     if (d->walk.reported && block->count > 1) {
@@ -403,23 +448,26 @@ static const struct pug_block *hop_counted(struct pug_etrace_decoder *d,
             return rest ? rest : block;
         block = rest;
     }
-    return d->options.branch_prediction ? hop(d, block, most, true, true, stacks)
-                                        : hop(d, block, most, true, false, stacks);
+    if (room != NO_BOUND)
+        return hop_beyond(d, block, room, true);
+    return d->options.branch_prediction ? hop(d, block, NO_BOUND, true, true, stacks)
+                                        : hop(d, block, NO_BOUND, true, false, stacks);
 }
 
 const struct pug_block *pug_etrace_hop(struct pug_etrace_decoder *d, const struct pug_block *block)
 {
     const struct pug_etrace_outcomes *outcomes = &d->outcomes;
     const bool stacks = d->options.implicit_return, predicts = d->options.branch_prediction;
-    const uint64_t most = pug_repeats_bound(d->stage), limit = d->config->branch_limit;
-    if (!pug_block_hops(block, d->code->epoch) ||
-        d->walk.outcomes + pug_etrace_outcomes_total(outcomes) > (limit < most ? limit : most) ||
-        (!predicts && (outcomes->predicted > 0 || outcomes->mispredicted)))
+    const uint64_t room = room_of(d, pug_repeats_bound(d->stage));
+    if (!pug_block_hops(block, d->code->epoch) || outcomes->mapped > room ||
+        (!predicts && (room != NO_BOUND || outcomes->predicted > 0 || outcomes->mispredicted)))
         return block;
     if (pug_etrace_may_count(d))
-        return hop_counted(d, block, most);
+        return hop_counted(d, block, room);
+    if (room != NO_BOUND)
+        return hop_beyond(d, block, room, false);
     if (predicts)
-        return hop(d, block, most, false, true, stacks);
-    return stacks ? hop(d, block, most, false, false, true)
-                  : hop(d, block, most, false, false, false);
+        return hop(d, block, NO_BOUND, false, true, stacks);
+    return stacks ? hop(d, block, NO_BOUND, false, false, true)
+                  : hop(d, block, NO_BOUND, false, false, false);
 }

@@ -221,7 +221,7 @@ static void cover(struct pug_etrace_decoder *d, const struct pug_block *block)
         w->range_start = w->reported ? d->pc + d->pc_size : block->start;
     w->range_count += count;
     w->steps += block->count;
-    w->hops++;
+    w->hops += !block->insn.conditional || pug_etrace_is_beyond(d);
 }
 
 /** The flow instruction that ends a block. PUG_ETRACE_WALK_SUSPENDED: *block is the next one. */

@@ -70,6 +70,24 @@ static inline bool pug_etrace_may_be_sequential(const struct pug_etrace_decoder 
     return (block->sequential || block->count == 1) && pug_etrace_takes_constants(d, &block->insn);
 }
 
+static inline uint64_t pug_etrace_total(const struct pug_etrace_decoder *d)
+{
+    return pug_etrace_outcomes_total(&d->outcomes);
+}
+
+/** Most outcomes that a packet's walk may consume. */
+static inline uint64_t pug_etrace_outcomes_bound(const struct pug_etrace_decoder *d)
+{
+    const uint64_t limit = d->config->branch_limit, most = pug_repeats_bound(d->stage);
+    return limit < most ? limit : most;
+}
+
+/** Has the packet more of them? While it is walked that does not change. */
+static inline bool pug_etrace_is_beyond(const struct pug_etrace_decoder *d)
+{
+    return d->walk.outcomes + pug_etrace_total(d) > pug_etrace_outcomes_bound(d);
+}
+
 /* ---- hop.c ---- */
 
 /**
@@ -99,10 +117,5 @@ bool pug_etrace_is_explicit_return(const struct pug_etrace_decoder *d);
 
 /** Look up what the above needs to know. */
 void pug_etrace_look_at_target(struct pug_etrace_decoder *d);
-
-static inline uint64_t pug_etrace_total(const struct pug_etrace_decoder *d)
-{
-    return pug_etrace_outcomes_total(&d->outcomes);
-}
 
 #endif
