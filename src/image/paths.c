@@ -177,13 +177,19 @@ static void take_jump(struct pug_paths *paths, const struct pug_block *last,
         pug_paths_keep_jump(paths, from, to->start, pug_paths_place(paths, to));
 }
 
+/** Bit 0 of a kept jump's address is of who counts by paths; an odd one is RISC-V's. */
+static bool keeps_jumps_to(const struct pug_block *block)
+{
+    return pug_block_lasts(block) && block->number < PUG_PATH_NUMBERS && !(block->start & 1);
+}
+
 void pug_chain_join(struct pug_chain *chain, const struct pug_block *block)
 {
     struct pug_paths *paths = chain->paths;
     if (!chain->last)
         pug_counts_follow(paths->counts, pug_paths_seam(paths), block->start);
-    else if (!pug_block_lasts(chain->last) || !pug_block_lasts(block) ||
-             chain->last->number >= PUG_PATH_NUMBERS || block->number >= PUG_PATH_NUMBERS)
+    else if (!pug_block_lasts(chain->last) || !keeps_jumps_to(block) ||
+             chain->last->number >= PUG_PATH_NUMBERS)
         pug_paths_add_jump(paths, chain->last, block->start, 1);
     else
         take_jump(paths, chain->last, block);

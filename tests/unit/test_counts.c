@@ -696,13 +696,78 @@ static void test_taken_back(void **state)
     pug_counts_free(expected);
 }
 
+/* ---- odd addresses ---- */
+
+/**
+ * A synchronisation at 100b, then jumps from one place to the next: differences of addresses. What
+ * is met for the first time is no habit, and each place is known.
+ */
+static size_t write_odd(uint8_t *trace)
+{
+    static const uint8_t begin[] = {0x03, 0xe3, 0x05, 0x08};
+    static const int places[] = {0x0b, 0x13, 0x1b, 0x0b, 0x1b, 0x13};
+    uint8_t *at = trace;
+    memcpy(at, begin, sizeof(begin));
+    at += sizeof(begin);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        *at++ = 1;
+        *at++ = (uint8_t)((unsigned)(places[(i + 1) % 6] - places[i % 6]) << 2 | 2);
+    }
+    return (size_t)(at - trace);
+}
+
+/** E-Trace whose lowest bit of addresses is sent; at 100b, 1013 and 101b c.addi and c.jr a0. */
+static void decode_odd(size_t block, struct pug_counts *by_elements, struct pug_counts *counts)
+{
+    static const struct pug_setting settings[] = {{.name = "xlen", .value = 32},
+                                                  {.name = "iaddress_width_p", .value = 32},
+                                                  {.name = "iaddress_lsb_p", .value = 0},
+                                                  {.name = "srcid_bits", .value = 0}};
+    const struct pug_source_config config = {
+        .protocol = "E-Trace",
+        .settings = {.items = settings, .count = sizeof(settings) / sizeof(settings[0])},
+        .decode = true};
+    uint8_t program[0x20], trace[4 + ROUNDS * 2];
+    struct seen seen = {.counts = by_elements};
+    memset(program, 1, sizeof(program));
+    for (size_t at = 0x0d; at < sizeof(program); at += 8)
+        memcpy(program + at, (const uint8_t[]){0x02, 0x85}, 2);
+    const struct alone alone = {.config = &config,
+                                .image = image_with(0x1000, program, sizeof(program)),
+                                .trace = trace,
+                                .size = write_odd(trace)};
+    decode_alone(&alone, block, &seen, counts);
+}
+
+/** Damaged trace goes anywhere: no bit of an address is without meaning. */
+static void test_odd_addresses(void **state)
+{
+    static const size_t blocks[] = {SIZE_MAX, 1, 3};
+    struct pug_counts *expected = pug_counts_new();
+    size_t count;
+    (void)state;
+    decode_odd(SIZE_MAX, expected, NULL);
+    const struct pug_count_jump *jumps = pug_counts_jumps(expected, &count);
+    assert_int_equal(count, 6);
+    assert_int_equal(jumps[0].from, 0x100d);
+    assert_int_equal(jumps[0].to, 0x1013);
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+        struct pug_counts *counts = pug_counts_new();
+        decode_odd(blocks[i], NULL, counts);
+        counts_assert_equal(expected, counts, "odd addresses", "alone");
+        pug_counts_free(counts);
+    }
+    pug_counts_free(expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts),      cmocka_unit_test(test_two_sets),
         cmocka_unit_test(test_waiting),    cmocka_unit_test(test_contexts),
         cmocka_unit_test(test_total),      cmocka_unit_test(test_exception_returns),
-        cmocka_unit_test(test_taken_back), TEST_CAPTURES(test_captures),
+        cmocka_unit_test(test_taken_back), cmocka_unit_test(test_odd_addresses),
+        TEST_CAPTURES(test_captures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
