@@ -204,6 +204,8 @@ static bool in_sample(struct pug_source_evidence *source, uint64_t index)
         source->reads = 0;
         source->follows = false;
         source->call_count = 0;
+        if (is_looked_at(index)) /* parts are cut between windows: nothing may last longer */
+            memset(source->longs, 0, sizeof(source->longs));
     }
     return is_looked_at(index);
 }

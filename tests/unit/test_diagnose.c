@@ -195,6 +195,21 @@ static void instructions_are_executed_whole(void **state)
     assert_int_equal(pug_evidence_contradictions(&seen), 0);
 }
 
+/** Parts are cut where windows of 4 KiB are: what is seen in one must not depend on the others. */
+static void nothing_is_kept_over_windows(void **state)
+{
+    struct pug_element halves[] = {
+        of_isa(range(4000, 0x2002, 0x2006, PUG_INSTR_BR, 0, true), PUG_ISA_RV64, 4),
+        of_isa(range(4095, 0x2004, 0x2006, PUG_INSTR_OTHER, 0, true), PUG_ISA_RV64, 2)};
+    (void)state;
+    one(halves, 2, PUG_CONTRA_BOUNDARY, 4095, 0x2004);
+    halves[1].index = 4096;
+    for (unsigned apart = 0; apart < 2; apart++) {
+        struct pug_evidence seen = examine(halves, 2, apart);
+        assert_int_equal(pug_evidence_contradictions(&seen), 0);
+    }
+}
+
 /** Where there is a return stack these have no address. */
 static void returns_that_a_stack_would_know_are_counted(void **state)
 {
@@ -426,6 +441,7 @@ int main(void)
         cmocka_unit_test(what_ran_long_before_says_nothing),
         cmocka_unit_test(it_is_said_where_ranges_are_looked_at),
         cmocka_unit_test(instructions_are_executed_whole),
+        cmocka_unit_test(nothing_is_kept_over_windows),
         cmocka_unit_test(returns_that_a_stack_would_know_are_counted),
         cmocka_unit_test(losses_are_counted),
         cmocka_unit_test(what_explains_a_gap),
