@@ -42,3 +42,34 @@ void counts_assert_equal(struct pug_counts *a, struct pug_counts *b, const char 
                  (unsigned long long)pug_counts_contradictions(b),
                  (unsigned long long)pug_counts_contradictions(a));
 }
+
+enum pug_response counts_take(void *context, const struct pug_element *elements, size_t count,
+                              size_t *taken)
+{
+    struct counts_seen *seen = context;
+    for (size_t i = 0; i < count; i++) {
+        struct pug_element e = elements[i];
+        assert_true(!seen->counted || seen->shown || e.type != PUG_ELEM_INSTR_RANGE);
+        if (e.type != PUG_ELEM_INSTR_RANGE || seen->shown) {
+            if (e.flags & PUG_ELEM_PAYLOAD)
+                e.payload = NULL;
+            uint64_t *hash = &seen->hashes[e.source % 256];
+            for (size_t j = 0; j < sizeof(e); j++)
+                *hash = (*hash ^ ((uint8_t *)&e)[j]) * UINT64_C(1099511628211);
+            seen->others++;
+        }
+        if (seen->counts)
+            pug_counts_add_elements(seen->counts, &elements[i], 1);
+        if (seen->wait_once_in && rec_random_once_in(&seen->random, seen->wait_once_in)) {
+            *taken = i + 1;
+            return PUG_RESP_WAIT;
+        }
+    }
+    return PUG_RESP_CONT;
+}
+
+void counts_assert_others_equal(const struct counts_seen *expected, const struct counts_seen *seen)
+{
+    assert_int_equal(seen->others, expected->others);
+    assert_memory_equal(seen->hashes, expected->hashes, sizeof(seen->hashes));
+}
