@@ -24,17 +24,21 @@ cc -std=c17 -o "$tmp/static" "$source/examples/functions.c" $(pkg-config --cflag
   sed "s|-lpugmark |$libs/libpugmark.a |")
 [[ $("$tmp/static" "$source/examples/demo") == *'(no symbol)' ]]
 mkdir "$tmp/project"
+languages=C
+! command -v c++ >/dev/null || languages+=' CXX'
 cat >"$tmp/project/CMakeLists.txt" <<C
 cmake_minimum_required(VERSION 3.22)
-project(user C CXX)
+project(user $languages)
 find_package(pugmark REQUIRED)
 find_package(pugmark REQUIRED) # as where a project's parts do
 add_executable(user $source/examples/external_protocol.c)
 target_link_libraries(user PRIVATE pugmark::pugmark)
 add_executable(static $source/examples/functions.c)
 target_link_libraries(static PRIVATE pugmark::pugmark_static)
-add_executable(plus plus.cpp)
-target_link_libraries(plus PRIVATE pugmark::pugmark)
+if(CMAKE_CXX_COMPILER)
+  add_executable(plus plus.cpp)
+  target_link_libraries(plus PRIVATE pugmark::pugmark)
+endif()
 C
 cat >"$tmp/project/plus.cpp" <<C
 #include <cstring>
@@ -47,7 +51,7 @@ C
 cmake -S "$tmp/project" -B "$tmp/project/build" -DCMAKE_PREFIX_PATH="$tmp/usr" >/dev/null
 cmake --build "$tmp/project/build" >/dev/null
 "$tmp/project/build/user" >/dev/null
-"$tmp/project/build/plus"
+[[ $languages == C ]] || "$tmp/project/build/plus"
 [[ $("$tmp/project/build/static" "$source/examples/demo") == *'(no symbol)' ]]
 # The drop-in, too; it needs what the library needs, and is found from where the files that name it lie.
 needed() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort; }
