@@ -6,15 +6,11 @@
  * there by the index. Who never speaks again has only its end to tell.
  */
 #include "index/rest.h"
+#include "index/pair.h"
 #include "index/reach.h"
 #include "tree/tree_internal.h"
 
 #include <stdlib.h>
-
-/* As in settle.c: states are compared behind so many bytes, and each time an eighth more … */
-#define FIRST_STEP UINT64_C(1024)
-/* … and so much is read at most. */
-#define SETTLES_IN (UINT64_C(1) << 23)
 
 bool pug_index_has_all_marks(const struct pug_index *index, uint64_t size)
 {
@@ -105,13 +101,12 @@ void pug_index_rest_free(struct pug_index_rest *rest)
 
 /* ---- finding ---- */
 
-/** Two trees that read on: one knows all that was before, the other nothing. */
 struct finding {
     const struct pug_index *index;
     const struct pug_tree *model;
     const uint8_t *bytes;
     struct pug_index_rest *rest;
-    struct pug_tree *whole, *fresh;
+    struct pug_index_pair pair;
     uint64_t from, begin; /* of the part; and where the stretch that is read now began */
     bool first;           /* the part has the begin of the trace, where the end of a source is that
                              never spoke */
@@ -144,33 +139,22 @@ static void note_run(void *context, const struct pug_run *run)
             finding->rest->settled[n] = UINT64_MAX;
 }
 
-/** Who has met is settled here. */
-static void compare(const struct finding *finding, const struct pug_state *whole,
-                    const struct pug_state *fresh, uint64_t at)
-{
-    const uint8_t *left = whole->bytes, *right = fresh->bytes;
-    for (size_t n = 0; n <= finding->rest->sources; n++) {
-        struct pug_state_section a = pug_state_section(&left), b = pug_state_section(&right);
-        if (n > 0) { /* losses are no elements */
-            (void)pug_state_section_loss(finding->whole, &a);
-            (void)pug_state_section_loss(finding->fresh, &b);
-        }
-        const bool same = pug_state_same_section(&a, &b);
-        if (n == 0 && !same)
-            return;
-        if (n > 0 && same && is_pending(finding->rest, n - 1, at) &&
-            (!finding->first || finding->fresh->sources[n - 1]->touched))
-            finding->rest->settled[n - 1] = at;
-    }
-}
+/** Who has met is settled at `at`. */
+struct meeting {
+    const struct finding *finding;
+    uint64_t at;
+};
 
-static void look_who_met(const struct finding *finding, uint64_t at)
+static bool note_met(void *context, size_t n, bool same)
 {
-    struct pug_state whole = {0}, fresh = {0};
-    if (pug_tree_state(finding->whole, &whole) && pug_tree_state(finding->fresh, &fresh))
-        compare(finding, &whole, &fresh, at);
-    pug_state_free(&whole);
-    pug_state_free(&fresh);
+    const struct meeting *meeting = context;
+    const struct finding *finding = meeting->finding;
+    if (n == 0)
+        return same;
+    if (same && is_pending(finding->rest, n - 1, meeting->at) &&
+        (!finding->first || finding->pair.fresh->sources[n - 1]->touched))
+        finding->rest->settled[n - 1] = meeting->at;
+    return true;
 }
 
 static bool add_leap(struct pug_index_rest *rest, uint64_t from)
@@ -208,43 +192,43 @@ static bool leap_on(struct finding *finding, uint64_t *at)
         return true;
     while (next < index->header->blocks && !speaks(finding, *at, next))
         next++;
+    const bool never = next == index->header->blocks;
+    const uint64_t known = never ? next : pug_index_known_state(index, false, next);
+    if (!never && known <= here)
+        return true;
     if (!pug_index_holds(index, finding->bytes, *at, next * size))
         return false;
-    if (next == index->header->blocks) {
+    if (never) {
         close_stretch(finding, *at);
         *at = UINT64_MAX;
         return true;
     }
-    next = pug_index_known_state(index, false, next);
-    if (next <= here)
-        return true;
     close_stretch(finding, *at);
-    *at = next * size;
+    *at = known * size;
     return add_leap(finding->rest, *at) &&
-           leap(finding->rest, index, finding->model, finding->bytes, *at, &finding->whole) &&
-           leap(finding->rest, index, finding->model, finding->bytes, *at, &finding->fresh);
+           leap(finding->rest, index, finding->model, finding->bytes, *at, &finding->pair.whole) &&
+           leap(finding->rest, index, finding->model, finding->bytes, *at, &finding->pair.fresh);
 }
 
 /** Both trees read on to the next place where states are compared. */
 static bool read_on(const struct finding *finding, uint64_t size, uint64_t *at)
 {
     const uint64_t block = finding->index->header->block, read = *at - finding->begin;
-    const uint64_t step = FIRST_STEP + read / 8 / FIRST_STEP * FIRST_STEP;
+    const uint64_t step = pug_index_pair_step(read);
     const uint64_t next = (*at / block + 1) * block;
     uint64_t end = next - *at < step ? next : *at + step;
     end = end < size ? end : size;
-    if (!pug_index_feed(finding->whole, finding->bytes, *at, end) ||
-        !pug_index_feed(finding->fresh, finding->bytes, *at, end))
+    if (!pug_index_pair_feed(&finding->pair, finding->bytes, *at, end))
         return false;
     *at = end;
-    look_who_met(finding, end);
+    (void)pug_index_pair_compare(&finding->pair, note_met, &(struct meeting){finding, end});
     return true;
 }
 
 /** From `at` on, until nobody is pending. */
 static bool read_until_settled(struct finding *finding, uint64_t size, uint64_t at)
 {
-    uint64_t left = SETTLES_IN;
+    uint64_t left = PUG_INDEX_SETTLES_IN;
     finding->begin = at;
     while (any_pending(finding->rest, at)) {
         const uint64_t before = at;
@@ -267,25 +251,14 @@ static bool read_until_settled(struct finding *finding, uint64_t size, uint64_t 
 static bool begin_finding(struct finding *finding, uint64_t size, uint64_t start)
 {
     struct pug_index_rest *rest = finding->rest;
-    uint64_t at = 0;
     rest->sources = finding->model->source_count;
     rest->settled = calloc(rest->sources + 1, sizeof(*rest->settled));
     if (!rest->settled)
         return false;
     for (size_t n = 0; n < rest->sources && finding->first; n++)
         rest->settled[n] = UINT64_MAX;
-    if (!pug_index_reach(finding->index, finding->model, finding->bytes, size, true, finding->from,
-                         &finding->whole, &at)) {
-        at = 0;
-        if (start > SETTLES_IN || pug_tree_clone(finding->model, NULL, &finding->whole) != PUG_OK)
-            return false;
-    }
-    pug_tree_on_runs(finding->whole, note_run, finding);
-    if (!pug_index_feed(finding->whole, finding->bytes, at, start) ||
-        pug_tree_clone(finding->model, NULL, &finding->fresh) != PUG_OK)
-        return false;
-    pug_tree_on_runs(finding->whole, NULL, NULL);
-    return true;
+    return pug_index_pair_begin(&finding->pair, finding->index, finding->model, finding->bytes,
+                                size, finding->from, start, note_run, finding);
 }
 
 bool pug_index_rest_find(const struct pug_index *index, const struct pug_tree *tree,
@@ -305,8 +278,7 @@ bool pug_index_rest_find(const struct pug_index *index, const struct pug_tree *t
         return false;
     const bool found =
         begin_finding(&finding, size, start) && read_until_settled(&finding, size, start);
-    pug_tree_free(finding.whole);
-    pug_tree_free(finding.fresh);
+    pug_index_pair_free(&finding.pair);
     if (!found)
         pug_index_rest_free(rest);
     return found;
