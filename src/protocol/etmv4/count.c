@@ -26,11 +26,6 @@ struct count {
     uint32_t left;        /* atoms of the last packet that are for decode(); 1: none */
 };
 
-static inline enum pug_etmv4_form form_of(const struct count *c, const uint8_t *at)
-{
-    return c->reader->config->headers[*at].form;
-}
-
 static inline const struct pug_block *block_at(const struct count *c, uint64_t place)
 {
     return pug_codemap_numbered(c->d->map, (uint32_t)place & (PUG_PATH_NUMBERS - 1));
@@ -173,7 +168,7 @@ static inline void reopen_aim(const struct count *c, struct pug_etmv4_aim *aim)
 {
     if (!c->last)
         return;
-    aim->open = form_of(c, c->last) != PUG_ETMV4_FORM_ATOM;
+    aim->open = !pug_etmv4_is_atoms(*c->last);
     aim->is = c->reader->stack[PUG_ETMV4_REGISTER].is;
     aim->value = c->reader->stack[PUG_ETMV4_REGISTER].value;
     aim->index = pug_run_index(c->run, c->last);
@@ -269,10 +264,10 @@ static PUG_NOINLINE size_t take_time(const struct count *c, struct pug_etmv4_mar
 }
 
 /** Would an address be the second in a row, with a timestamp between? Then all of them wait. */
-static inline bool is_second(const struct count *c, const struct pug_etmv4_aim *aim,
-                             const struct pug_etmv4_marks *marks, const uint8_t *last)
+static inline bool is_second(const struct pug_etmv4_aim *aim, const struct pug_etmv4_marks *marks,
+                             const uint8_t *last)
 {
-    return marks->count > 0 && (last ? form_of(c, last) != PUG_ETMV4_FORM_ATOM : aim->open);
+    return marks->count > 0 && (last ? !pug_etmv4_is_atoms(*last) : aim->open);
 }
 
 /* ---- the lane ---- */
@@ -328,7 +323,7 @@ static inline __attribute__((always_inline)) uint32_t count(reader *r, decoder *
                 at += size;
                 continue;
             }
-            if (marks && is_second(&c, aim, marks, last))
+            if (marks && is_second(aim, marks, last))
                 break;
             if (!(here & PUG_PATH_ASKS)) { /* nobody asked */
                 reopen_aim(note(&c, last, here, path, jump), aim);

@@ -150,8 +150,7 @@ static bool is_ready(const reader *r, decoder *d, const uint8_t *at, enum pug_wa
     struct pug_batch *batch = d->stage->out.batch;
     if (r->special || d->way == PUG_ETMV4_QUEUES)
         return false;
-    if (d->way == PUG_ETMV4_MARKED &&
-        (r->config->headers[*at].form != PUG_ETMV4_FORM_ATOM || !pug_etmv4_put_marks(d)))
+    if (d->way == PUG_ETMV4_MARKED && (!pug_etmv4_is_atoms(*at) || !pug_etmv4_put_marks(d)))
         return false;
     if (want == PUG_WANT_COUNTS && batch->count > 0)
         (void)batch->flush(batch);

@@ -145,7 +145,7 @@ pug_etmv4_ride(struct pug_etmv4_reader *r, struct pug_etmv4_decoder *d, struct p
         if (turns && at >= span->end)
             pug_span_end_turns(span, at + 1, (uint32_t)(element - batch->elements));
         const struct pug_etmv4_header *const header = &headers[*at];
-        if (header->form != PUG_ETMV4_FORM_ATOM) {
+        if (!pug_etmv4_is_atoms(*at)) {
             if (marks && marks->count > 0 && aim.open && pug_etmv4_is_address(*at))
                 break; /* both addresses wait, and what is between them */
             const size_t size = pug_etmv4_take_address(r, forms, (uint16_t)pug_etmv4_ahead(at, end),
