@@ -282,6 +282,13 @@ const uint8_t *pug_capture_begun(const struct pug_capture *capture, uint64_t *si
 typedef void pug_capture_left_out_fn(void *part, const struct pug_situation *situation,
                                      const struct pug_element *elements, size_t count);
 
+/** Does it say when it is, or that nobody knows? That is what counts of what is left out. */
+static inline bool pug_capture_tells_time(const struct pug_element *element)
+{
+    return element->type == PUG_ELEM_TIMESTAMP || element->type == PUG_ELEM_TRACE_ON ||
+           element->type == PUG_ELEM_NO_SYNC;
+}
+
 /** pug_capture_decode() for who asks for that (`left_out`; NULL: nobody does). */
 enum pug_status pug_capture_decode_beside(struct pug_capture *capture,
                                           const struct pug_capture_decode *config,

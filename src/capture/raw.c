@@ -154,8 +154,8 @@ static void add_xlen(const struct pug_capture *capture, struct pug_capture_raw *
                         (unsigned)told->value, options->programs[0].path, (unsigned)width);
 }
 
-#define DERIVED                                                                                    \
-    3u /* settings that nobody gives: the hart's width, how frames lie, packets' layout */
+/* Settings that nobody gives: the hart's width, how frames lie, packets' layout. */
+#define DERIVED 3u
 
 /** In some wrappings packets have another layout: that goes without saying. */
 static void add_layout(struct pug_capture_raw *raw)

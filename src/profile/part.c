@@ -2,6 +2,7 @@
 /** @file What a part of the trace has for a profile beside counts: notes, and steps of calls. */
 #include "profile/lane.h"
 
+#include "capture/capture.h"
 #include "capture/named.h"
 #include "counts/counts.h"
 #include "pugmark/jobs.h"
@@ -358,13 +359,6 @@ static void keep_steps(struct profile_part *part, const struct pug_situation *si
 
 /* ---- what is left out ---- */
 
-/** Elements that say when it is, or that nobody knows. */
-static bool concerns_clocks(const struct pug_element *element)
-{
-    return element->type == PUG_ELEM_TIMESTAMP || element->type == PUG_ELEM_TRACE_ON ||
-           element->type == PUG_ELEM_NO_SYNC;
-}
-
 /** Is the last group of what was left out of this source? */
 static bool is_left_out(const struct profile_part *part, const struct pug_situation *situation)
 {
@@ -398,7 +392,7 @@ void pug_profile_part_left_out(struct profile_part *part, const struct pug_situa
         pug_counts_break_off(part->counts, seam);
     bool good = part->stacks && keep_left_out(part, situation, NULL);
     for (size_t i = 0; i < count && good; i++)
-        if (concerns_clocks(&elements[i]))
+        if (pug_capture_tells_time(&elements[i]))
             good = keep_left_out(part, situation, &elements[i]);
 }
 

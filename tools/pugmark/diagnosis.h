@@ -28,6 +28,11 @@ void diagnosis_guess(const struct input *input);
 size_t diagnosis_guess_turned(const uint8_t *bytes, size_t size,
                               struct pug_guess guesses[PUG_GUESSES], unsigned *width);
 
+/** How bytes are turned so, for printf(): of *width, twice. */
+#define DIAGNOSIS_TURNED                                                                           \
+    "with the bytes of each word of %u turned round (objcopy -I binary -O binary "                 \
+    "--reverse-bytes=%u)"
+
 /** Evidence from one element, of a consumer that chooses which. */
 void diagnosis_add(struct diagnosis *diagnosis, const struct pug_element *element);
 

@@ -149,10 +149,8 @@ static void say_turned(struct diagnosis *diagnosis, bool nothing)
     struct pug_guess guesses[PUG_GUESSES];
     unsigned width;
     if (diagnosis_guess_turned(input->trace, (size_t)input->trace_size, guesses, &width) > 0)
-        diagnosis_say(diagnosis,
-                      "with the bytes of each word of %u turned round (objcopy -I binary -O binary "
-                      "--reverse-bytes=%u) they look like %s in %s%s%s (%s)\n",
-                      width, width, guesses[0].protocol, guesses[0].transport,
+        diagnosis_say(diagnosis, DIAGNOSIS_TURNED " they look like %s in %s%s%s (%s)\n", width,
+                      width, guesses[0].protocol, guesses[0].transport,
                       *guesses[0].settings ? ", --set " : "", guesses[0].settings,
                       guesses[0].reason);
     else if (nothing)

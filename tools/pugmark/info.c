@@ -179,9 +179,7 @@ static int guess_run(const char *path, const uint8_t *bytes, size_t size)
     size_t count = pug_guess_format(bytes, size, guesses);
     output_text("%s: %zu bytes\n", path, size);
     if (count == 0 && (count = diagnosis_guess_turned(bytes, size, guesses, &width)) > 0)
-        output_text("with the bytes of each word of %u turned round (objcopy -I binary -O binary "
-                    "--reverse-bytes=%u) it\n",
-                    width, width);
+        output_text(DIAGNOSIS_TURNED " it\n", width, width);
     for (size_t i = 0; i < count; i++)
         output_text("%s %3u %%  %s in %s%s%s\n         %s\n", i ? "       or" : "looks like",
                     guesses[i].score, guesses[i].protocol, guesses[i].transport,

@@ -5,7 +5,6 @@
 #include "command.h"
 #include "input_lists.h"
 #include "output.h"
-#include "pugmark/author/protocol.h"
 #include "sandbox.h"
 #include "unread.h"
 
@@ -20,14 +19,14 @@
 void input_take_message(void *context, const struct pug_log_record *record)
 {
     struct input *input = context;
-    /* Why there is no capture, or no tree, is no message about the trace. */
-    /* what tells no place may be of any; of no source it is not about the trace */
+    /* What tells no place may be of any; of no source it is not about the trace. */
     if (record->index == PUG_NO_INDEX ? input->narrow && record->source != PUG_NO_SOURCE
                                       : !input_counts(input, record->index))
         return;
     input->wrong |= input->narrow && record->severity == PUG_SEV_ERROR;
     const bool quiet = input->silent || (input->options->quiet &&
                                          (input->opened || record->severity != PUG_SEV_ERROR));
+    /* Why there is no capture, or no tree, is no message about the trace. */
     if (record->component && strcmp(record->component, "capture") == 0 && record->code == PUG_OK) {
         if (!quiet && !messages_said(&input->messages, record))
             fprintf(stderr, "pugmark: %s\n", record->text);
@@ -108,14 +107,9 @@ static bool cut_source(const struct input *input, struct pug_setting *setting)
 static bool is_register(const char *name)
 {
     const struct pug_protocol *protocol;
-    for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++) {
-        const struct pug_register *at =
-            protocol->description ? protocol->description->registers : NULL;
-        for (; at && at->name; at++)
-            if (strcmp(at->name, name) == 0 ||
-                (at->other_name && strcmp(at->other_name, name) == 0))
-                return true;
-    }
+    for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++)
+        if (protocol->description && unread_is_register(protocol->description->registers, name))
+            return true;
     return false;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "thread_clock.h"
 
+#include "base/grow.h"
 #include "places.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct clock {
     bool begun; /* there was a timestamp */
@@ -20,15 +20,9 @@ struct runner {
     uint32_t task;
 };
 
-struct runners {
-    struct runner *items;
-    uint32_t count;
-};
-
 struct thread_clocks {
-    struct clock *tasks;
-    struct runners *buffers;
-    uint32_t task_count, buffer_count;
+    struct pug_list tasks;   /* struct clock, by task */
+    struct pug_list buffers; /* lists of struct runner, by buffer */
 };
 
 struct thread_clocks *thread_clocks_new(void)
@@ -40,56 +34,41 @@ void thread_clocks_free(struct thread_clocks *clocks)
 {
     if (!clocks)
         return;
-    for (uint32_t i = 0; i < clocks->buffer_count; i++)
-        free(clocks->buffers[i].items);
-    free(clocks->buffers);
-    free(clocks->tasks);
+    struct pug_list *buffers = clocks->buffers.items;
+    for (size_t i = 0; i < clocks->buffers.count; i++)
+        free(buffers[i].items);
+    free(buffers);
+    free(clocks->tasks.items);
     free(clocks);
 }
 
-/** Room for item `number`; new ones are zero. */
-static bool make_room(void **items, uint32_t *count, uint32_t number, size_t size)
+/** Item `number`, which may be new, and zero; NULL: no memory. */
+static void *item_at(struct pug_list *list, uint32_t number, size_t size)
 {
-    if (number < *count)
-        return true;
-    const uint32_t wanted = number + number / 2 + 16;
-    char *grown = realloc(*items, wanted * size);
-    if (!grown)
-        return false;
-    memset(grown + *count * size, 0, (wanted - *count) * size);
-    *items = grown;
-    *count = wanted;
-    return true;
+    while (list->count <= number)
+        if (!pug_list_add(list, size))
+            return NULL;
+    return (char *)list->items + number * size;
 }
 
 static struct clock *clock_of(struct thread_clocks *clocks, uint32_t task)
 {
-    void *tasks = clocks->tasks;
-    const bool good = make_room(&tasks, &clocks->task_count, task, sizeof(*clocks->tasks));
-    clocks->tasks = tasks;
-    return good ? &clocks->tasks[task] : NULL;
+    return item_at(&clocks->tasks, task, sizeof(struct clock));
 }
 
 /** Who ran last on a source: at first this task. NULL: no memory. */
 static struct runner *runner_of(struct thread_clocks *clocks, const struct pug_situation *where,
                                 uint32_t task)
 {
-    void *buffers = clocks->buffers;
-    const bool good =
-        make_room(&buffers, &clocks->buffer_count, where->buffer, sizeof(*clocks->buffers));
-    clocks->buffers = buffers;
-    if (!good)
-        return NULL;
-    struct runners *all = &clocks->buffers[where->buffer];
-    for (uint32_t i = 0; i < all->count; i++)
-        if (all->items[i].source == where->source)
-            return &all->items[i];
-    struct runner *grown = realloc(all->items, (all->count + 1) * sizeof(*grown));
-    if (!grown)
-        return NULL;
-    all->items = grown;
-    grown[all->count] = (struct runner){.source = where->source, .task = task};
-    return &grown[all->count++];
+    struct pug_list *all = item_at(&clocks->buffers, where->buffer, sizeof(*all));
+    struct runner *runner = all ? all->items : NULL;
+    for (size_t i = 0; all && i < all->count; i++)
+        if (runner[i].source == where->source)
+            return &runner[i];
+    runner = all ? pug_list_add(all, sizeof(*runner)) : NULL;
+    if (runner)
+        *runner = (struct runner){.source = where->source, .task = task};
+    return runner;
 }
 
 /** A task is on a processor: another one was there, or it was elsewhere. */
@@ -97,7 +76,7 @@ static void come(struct thread_clocks *clocks, struct clock *clock, struct runne
                  const struct pug_situation *where, uint32_t task)
 {
     if (runner->task != task)
-        clocks->tasks[runner->task].runs = clock->runs = false;
+        clock_of(clocks, runner->task)->runs = clock->runs = false;
     if (clock->buffer != where->buffer || clock->source != where->source)
         clock->runs = false;
     runner->task = task;

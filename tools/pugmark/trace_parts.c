@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "trace_parts.h"
 
+#include "capture/capture.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -290,32 +292,30 @@ static void hand_on(struct part *part)
     part->unwanted = !pug_passage_give(part->passage, portion, size);
 }
 
-/** Room for an item there; false: nobody wants it, or there is none. */
-static bool make_room(struct part *part, const struct pug_situation *where)
+/** A portion that is full goes on. False: nobody wants more, or there is no memory. */
+static bool begin_portion(struct part *part, const struct pug_situation *where)
 {
-    if (part->passage && part->size >= PORTION_SIZE)
-        hand_on(part);
-    return !part->failed && !part->unwanted && keep_where(part, where);
-}
-
-static bool tells_time(const struct pug_element *e)
-{
-    return e->type == PUG_ELEM_TIMESTAMP || e->type == PUG_ELEM_TRACE_ON ||
-           e->type == PUG_ELEM_NO_SYNC;
+    if (!part->passage || part->size < PORTION_SIZE)
+        return true;
+    hand_on(part);
+    return !part->unwanted && keep_where(part, where);
 }
 
 static void make_others(struct part *part, const struct pug_situation *where,
                         const struct pug_element *e)
 {
     const struct trace_item *last = part->window.ring.last;
-    if (!tells_time(e) && part->where && last && last->others && same_situation(part->where, where))
+    const bool tells = pug_capture_tells_time(e);
+    if (part->failed || part->unwanted)
+        return;
+    if (!tells && part->where && last && last->others && same_situation(part->where, where))
         return; /* they are there already */
-    if (!make_room(part, where))
+    if (!begin_portion(part, where) || !keep_where(part, where))
         return;
     make_item(part, &(struct pug_element){.index = e->index,
                                           .timestamp = e->timestamp,
                                           .source = e->source,
-                                          .type = tells_time(e) ? e->type : PUG_ELEM_UNKNOWN});
+                                          .type = tells ? e->type : PUG_ELEM_UNKNOWN});
     if (!part->failed)
         part->window.ring.last->others = true;
 }
@@ -338,11 +338,8 @@ static void elements(void *context, const struct pug_situation *where,
     if (!all)
         note_begin(part, given, count);
     for (size_t i = 0; i < count && !part->failed; i++) {
-        if (all && part->passage && part->size >= PORTION_SIZE) {
-            hand_on(part);
-            if (part->unwanted || !keep_where(part, where))
-                return;
-        }
+        if (all && !begin_portion(part, where))
+            return;
         make_item(part, &given[i]);
     }
 }

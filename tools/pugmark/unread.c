@@ -27,7 +27,7 @@ static bool has(const struct file *file, const char *name)
     return false;
 }
 
-static bool is_register(const struct pug_register *registers, const char *name)
+bool unread_is_register(const struct pug_register *registers, const char *name)
 {
     for (; registers && registers->name; registers++)
         if (strcmp(registers->name, name) == 0 ||
@@ -75,7 +75,7 @@ static void tell_file(const struct file *file)
     const struct known *known = &file->input->known;
     for (size_t i = 0; i < file->count; i++) {
         const char *name = file->names[i];
-        if (!known_has(known, name) && !is_register(file->registers, name) && !is_key(name))
+        if (!known_has(known, name) && !unread_is_register(file->registers, name) && !is_key(name))
             file->tell(file->context, file->name, name, find_meant(file, name));
     }
 }

@@ -4,6 +4,7 @@
 #define PUGMARK_TOOL_UNREAD_H
 
 #include "input.h"
+#include "pugmark/author/protocol.h"
 
 /** `meant`: a name that is known and missing there, and differs by a slip of the hand; or NULL. */
 typedef void unread_fn(void *context, const char *file, const char *name, const char *meant);
@@ -17,5 +18,8 @@ bool unread_each(const struct input *input, unread_fn *tell, void *context);
 
 /** Is there a parameter file with names in it, of which nobody reads one? */
 bool unread_wholly(const struct input *input);
+
+/** Is it one of these, which may be NULL? */
+bool unread_is_register(const struct pug_register *registers, const char *name);
 
 #endif
