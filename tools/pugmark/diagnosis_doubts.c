@@ -47,7 +47,9 @@ struct doubt {
 
 struct trials {
     struct diagnosis *diagnosis;
-    struct trial now;
+    struct trial now;        /* with the settings as they are */
+    struct trial as_told[2]; /* the same, of all sources and of the one */
+    bool told[2];            /* is that measured? */
     struct {
         struct trial trial;
         char text[192];
@@ -229,6 +231,16 @@ static bool complete(const struct input *input, struct doubt *doubt)
                       find_register(device, doubt->doubt->setting, &doubt->now));
 }
 
+/** How well it decodes as it is, which is measured once. False: it does not. */
+static bool try_now(struct trials *trials, const struct doubt *doubt)
+{
+    const bool one = doubt->device != NULL;
+    trials->told[one] = trials->told[one] ||
+                        try_setting(trials->diagnosis->input, doubt, NULL, &trials->as_told[one]);
+    trials->now = trials->as_told[one];
+    return trials->told[one];
+}
+
 static void try_source(struct trials *trials, const struct pug_capture_source *source)
 {
     const struct input *input = trials->diagnosis->input;
@@ -237,8 +249,7 @@ static void try_source(struct trials *trials, const struct pug_capture_source *s
         protocol && protocol->description ? protocol->description->doubts : NULL;
     for (; at && at->setting; at++) {
         struct doubt doubt = {.doubt = at, .device = source->name, .id = source->id};
-        if (complete(input, &doubt) && try_setting(input, &doubt, NULL, &trials->now) &&
-            trials->now.wrong > 0)
+        if (complete(input, &doubt) && try_now(trials, &doubt) && trials->now.wrong > 0)
             try_values(trials, &doubt);
     }
 }
