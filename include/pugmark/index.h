@@ -18,7 +18,9 @@
  *
  * Blocks also have a hash of the *state* that the packet readers were in at their start, and, if
  * the capture was decoded as well, of that of the decoders: whoever starts some way before a block
- * and comes to it in that state goes on exactly as if all had been read (pug_index_reach()).
+ * and comes to it in that state goes on exactly as if all had been read (pug_index_reach()). Where
+ * decoders are told all that they know behind each synchronisation point (ETMv3, PTM, ETMv4, ETE,
+ * N-Trace), the states of the packet readers are enough.
  *
  * docs/index-format.md describes the file. Positions are byte offsets in the capture.
  */
@@ -231,9 +233,11 @@ bool pug_index_has_states(const struct pug_index *index, const struct pug_tree *
 /**
  * A copy of a tree that has read the capture up to a block boundary, as far before `before` as it
  * must be, and is in the very state of one that read all of it. It borrows from that tree, and has
- * no log. `elements`: the tree decodes, and the index must have the decoders' states. False: start
- * at the beginning; *reached is NULL. The caller frees the copy; *at is where it goes on. Without
- * `elements` the whole times of packets may lack bits that are above those sent.
+ * no log. `elements`: the tree decodes; the index has the decoders' states, or two trees that begin
+ * at different synchronisation points before come to the same one, having been told all of it since
+ * (pug_protocol.decoder_told()). False: start at the beginning; *reached is NULL. The caller frees
+ * the copy; *at is where it goes on. Without `elements` the whole times of packets may lack bits
+ * that are above those sent.
  */
 bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
                      const uint8_t *bytes, uint64_t size, bool elements, uint64_t before,

@@ -10,6 +10,8 @@
 
 /* So many times as far back is the next attempt. */
 #define FARTHER 4u
+/* A block whose state the index has will do, if it is no more blocks before the place. */
+#define NEAR 4u
 
 /* ---- states ---- */
 
@@ -68,9 +70,8 @@ bool pug_index_feed(struct pug_tree *tree, const uint8_t *bytes, uint64_t at, ui
     return PUG_RESP_IS_CONT(pug_tree_feed(tree, bytes, &at, end)) && at == end;
 }
 
-/** Where to start so that a source, or every one, is synchronised some blocks before `block`. */
-static uint64_t start_before(const struct pug_index *index, uint32_t source, uint64_t block,
-                             uint64_t back)
+uint64_t pug_index_start_before(const struct pug_index *index, uint32_t source, uint64_t block,
+                                uint64_t back)
 {
     uint64_t size = index->header->block;
     uint64_t before = block > back ? (block - back) * size : 0;
@@ -81,8 +82,7 @@ static uint64_t start_before(const struct pug_index *index, uint32_t source, uin
     return at - at % PUG_INDEX_ALIGNMENT;
 }
 
-/** The last block before `block` that has bytes of a source, plus one; 0: none has. */
-static uint64_t silent_from(const struct pug_index *index, uint16_t id, uint64_t block)
+uint64_t pug_index_silent_from(const struct pug_index *index, uint16_t id, uint64_t block)
 {
     for (uint64_t n = pug_index_block_summary(index, block); n-- > 0;) {
         const struct pug_index_file_summary *s = &index->summaries[n];
@@ -103,6 +103,18 @@ struct aim {
     struct pug_mark_list nobody; /* where marks go when packets are not decoded */
     struct pug_placed_mark marks[2 * PUG_MARK_LIMIT];
 };
+
+bool pug_index_move_source(struct pug_tree *from, const struct pug_tree *model, size_t n,
+                           struct pug_tree *to)
+{
+    const bool heard = pug_tree_loss_of(from, n) == PUG_TREE_NO_LOSS;
+    struct pug_source *source = pug_tree_take(from, model, n);
+    if (!source)
+        return false;
+    source->heard = heard;
+    pug_source_free(pug_tree_exchange(to, n, source));
+    return true;
+}
 
 static void forget_marks(struct pug_mark_list *list)
 {
@@ -146,8 +158,8 @@ static bool bring_source(struct aim *aim, struct pug_tree *tree, size_t n, uint6
 {
     struct pug_source *source = tree->sources[n];
     const uint16_t id = pug_source_id(source);
-    const uint64_t silent = silent_from(aim->index, id, aim->block);
-    const uint64_t at = start_before(aim->index, id, silent, back);
+    const uint64_t silent = pug_index_silent_from(aim->index, id, aim->block);
+    const uint64_t at = pug_index_start_before(aim->index, id, silent, back);
     if (silent == 0 && aim->index->header->from == 0) {
         source->stage.from_begin = true;
         source->heard = aim->whole;
@@ -157,14 +169,9 @@ static bool bring_source(struct aim *aim, struct pug_tree *tree, size_t n, uint6
     /* What begins in one block may come with the next. */
     const uint64_t end = silent < aim->block ? silent + 1 : silent;
     struct pug_tree *other = read_part(aim, source, at, end * aim->index->header->block);
-    const bool heard = other && pug_tree_loss_of(other, n) == PUG_TREE_NO_LOSS;
-    struct pug_source *brought = other ? pug_tree_take(other, aim->model, n) : NULL;
-    if (brought) {
-        brought->heard = heard;
-        pug_source_free(pug_tree_exchange(tree, n, brought));
-    }
+    const bool brought = other && pug_index_move_source(other, aim->model, n, tree);
     pug_tree_free(other);
-    return brought != NULL;
+    return brought;
 }
 
 /** A tree that has read from some blocks before it on, and each source from where it must. */
@@ -180,33 +187,55 @@ static struct pug_tree *read_before(struct aim *aim, uint64_t back, uint64_t fro
     return NULL;
 }
 
+/** Is a tree that has read from `from` on in the state that the index has, of these bytes? */
+static bool is_proved(const struct aim *aim, const struct pug_tree *tree, uint64_t hash,
+                      uint64_t from)
+{
+    return state_sum(tree) == hash &&
+           pug_index_holds(aim->index, aim->bytes, from, aim->block * aim->index->header->block);
+}
+
+/**
+ * A tree at the block: proved to be right, having read nothing before `least`, or having read all.
+ * NULL: there is none.
+ */
+static struct pug_tree *come(struct aim *aim, uint64_t least, bool by_all)
+{
+    const struct pug_index_file_block *at = &aim->index->blocks[aim->block];
+    const uint64_t hash = aim->elements ? at->elements : at->packets;
+    uint64_t from = 1;
+    aim->nobody = (struct pug_mark_list){
+        .marks = aim->marks, .room = 2 * PUG_MARK_LIMIT, .full = forget_marks};
+    for (uint64_t back = 0; from > 0; back = FARTHER * back + 1) {
+        from = hash ? pug_index_start_before(aim->index, PUG_INDEX_ANY, aim->block, back) : 0;
+        if (from < least)
+            return NULL;
+        struct pug_tree *tree = read_before(aim, back, from);
+        if (tree && ((from == 0 && by_all) || is_proved(aim, tree, hash, from))) {
+            read_marks(tree, NULL);
+            return tree;
+        }
+        pug_tree_free(tree);
+    }
+    return NULL;
+}
+
 bool pug_index_reach_block(const struct pug_index *index, const struct pug_tree *model,
                            const uint8_t *bytes, bool elements, uint64_t block,
                            struct pug_tree **reached)
 {
-    struct aim aim = {.index = index,
-                      .model = model,
-                      .bytes = bytes,
-                      .elements = elements,
-                      .block = block,
-                      .nobody = {.room = 2 * PUG_MARK_LIMIT, .full = forget_marks}};
-    const uint64_t hash = elements ? index->blocks[block].elements : index->blocks[block].packets;
-    uint64_t from = 1;
-    aim.nobody.marks = aim.marks;
-    *reached = NULL;
-    for (uint64_t back = 0; !*reached && from > 0; back = FARTHER * back + 1) {
-        from = hash ? start_before(index, PUG_INDEX_ANY, block, back) : 0;
-        struct pug_tree *tree = read_before(&aim, back, from);
-        if (tree &&
-            (from == 0 || (state_sum(tree) == hash &&
-                           pug_index_holds(index, bytes, from, block * index->header->block)))) {
-            read_marks(tree, NULL);
-            *reached = tree;
-        } else {
-            pug_tree_free(tree);
-        }
-    }
+    struct aim aim = {
+        .index = index, .model = model, .bytes = bytes, .elements = elements, .block = block};
+    *reached = come(&aim, 0, true);
     return *reached != NULL;
+}
+
+struct pug_tree *pug_index_reach_near(const struct pug_index *index, const struct pug_tree *model,
+                                      const uint8_t *bytes, uint64_t block, uint64_t most)
+{
+    struct aim aim = {.index = index, .model = model, .bytes = bytes, .block = block};
+    const uint64_t at = block * index->header->block;
+    return come(&aim, at > most ? at - most : 0, false);
 }
 
 /* ---- for who reads on ---- */
@@ -231,12 +260,16 @@ bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
     *reached = NULL;
     if (size < h->indexed)
         return false;
-    if (elements && !pug_index_has_states(index, tree))
-        return false;
-    const uint64_t block =
-        pug_index_known_state(index, elements, before > 0 ? (before - 1) / h->block : 0);
+    const uint64_t last = before > 0 ? (before - 1) / h->block : 0;
+    const uint64_t block = pug_index_known_state(index, false, last);
+    const bool known = !elements || pug_index_has_states(index, tree);
+    const uint64_t states = known ? pug_index_known_state(index, elements, last) : 0;
     *at = block * h->block;
-    return block > 0 && pug_index_reach_block(index, tree, bytes, elements, block, reached);
+    if (block > 0 && block - states > NEAR && elements &&
+        pug_index_reach_told(index, tree, bytes, block, reached))
+        return true;
+    *at = states * h->block;
+    return states > 0 && pug_index_reach_block(index, tree, bytes, elements, states, reached);
 }
 
 uint64_t pug_index_settled(const struct pug_index *index, const struct pug_tree *tree,

@@ -25,9 +25,40 @@ bool pug_index_has_all_states(const struct pug_index *index, const struct pug_tr
 /** Read [at, end). False: not all was taken, since the transport stopped or somebody waits. */
 bool pug_index_feed(struct pug_tree *tree, const uint8_t *bytes, uint64_t at, uint64_t end);
 
+/**
+ * The n-th source of `from`, as it is, takes that place in `to`; both are copies of `model`. False:
+ * no memory.
+ */
+bool pug_index_move_source(struct pug_tree *from, const struct pug_tree *model, size_t n,
+                           struct pug_tree *to);
+
+/** Where to start so that a source, or every one, is synchronised some blocks before `block`. */
+uint64_t pug_index_start_before(const struct pug_index *index, uint32_t source, uint64_t block,
+                                uint64_t back);
+
+/** The last block before `block` that has bytes of a source, plus one; 0: none has. */
+uint64_t pug_index_silent_from(const struct pug_index *index, uint16_t id, uint64_t block);
+
 /** A copy of `tree` that has read all before a block; false: it cannot be brought there. */
 bool pug_index_reach_block(const struct pug_index *index, const struct pug_tree *tree,
                            const uint8_t *bytes, bool elements, uint64_t block,
                            struct pug_tree **reached);
+
+/**
+ * A copy of `tree` whose packet readers are as they are at a block, by no more than so many bytes
+ * before it; its decoders are new. NULL: that cannot be proved.
+ */
+struct pug_tree *pug_index_reach_near(const struct pug_index *index, const struct pug_tree *tree,
+                                      const uint8_t *bytes, uint64_t block, uint64_t most);
+
+/**
+ * With decoders, though the index has no states of theirs. What they are told behind
+ * synchronisation points must be all that there is to know (pug_protocol.decoder_told()); and one
+ * that began at such a point must have come to the same state as one that began before the point in
+ * front of it, so that it does not matter what either was told earlier. False: that is not so, or
+ * not near.
+ */
+bool pug_index_reach_told(const struct pug_index *index, const struct pug_tree *tree,
+                          const uint8_t *bytes, uint64_t block, struct pug_tree **reached);
 
 #endif

@@ -50,15 +50,11 @@ static bool leap(const struct pug_index_rest *rest, const struct pug_index *inde
     for (size_t n = 0; n < rest->sources; n++) {
         if (!is_pending(rest, n, to))
             continue;
-        const bool heard = pug_tree_loss_of(here, n) == PUG_TREE_NO_LOSS;
-        struct pug_source *source = pug_tree_take(here, model, n);
-        if (!source) {
+        if (!pug_index_move_source(here, model, n, there)) {
             pug_tree_free(there);
             return false;
         }
-        source->heard = heard;
-        pug_source_free(pug_tree_exchange(there, n, source));
-        pug_tree_enable(there, source->slot, true);
+        pug_tree_enable(there, there->sources[n]->slot, true);
     }
     pug_tree_on_elements(there, here->on_elements, here->elements_context);
     pug_tree_free(here);

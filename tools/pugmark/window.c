@@ -96,6 +96,22 @@ void window_close(struct window *window)
     window->index = NULL;
 }
 
+/** Can a tree come to `begin` by the index as it is? Then what is before need not be decoded. */
+static bool is_in_reach(const struct window *window, struct input *input, uint64_t begin)
+{
+    struct pug_index_info info;
+    struct pug_tree *reached = NULL;
+    uint64_t at;
+    pug_index_info(window->index, &info);
+    if (!index_tree(input, true))
+        return false;
+    const bool in_reach = pug_index_reach(window->index, input->tree, input->trace,
+                                          input->trace_size, true, begin, &reached, &at) &&
+                          begin - at <= 2 * info.block;
+    pug_tree_free(reached);
+    return in_reach && index_tree(input, false);
+}
+
 /** How much of the capture the index must have, if it lies in no file; 0: all. */
 static uint64_t enough(const struct window *window, const struct window_options *options,
                        bool elements)
@@ -128,7 +144,7 @@ bool window_open(struct window *window, struct input *input, const struct window
     window->dated = first < UINT64_MAX;
     narrow(window, first, behind);
     const uint64_t begin = options->count.given ? options->around.value : window->from;
-    if (!elements || !window->dated ||
+    if (!elements || !window->dated || is_in_reach(window, input, begin) ||
         index_add_states(input, window->asked, begin, &window->index))
         return true;
     window_close(window);

@@ -115,4 +115,5 @@ const struct pug_protocol pug_protocol_etmv3 = {
     .packet_marks = pug_etmv3_marks,
     .reader_state = pug_etmv3_reader_state,
     .decoder_state = pug_etmv3_decoder_state,
+    .decoder_told = pug_etmv3_decoder_told,
 };

@@ -244,7 +244,7 @@ static const struct pug_description ete_description = {
     .decoder_reset = pug_etmv4_decoder_reset, .packet_text = pug_etmv4_packet_text,                \
     .packet_name = pug_etmv4_packet_name, .packet_marks = pug_etmv4_marks,                         \
     .reader_state = pug_etmv4_reader_state, .decoder_state = pug_etmv4_decoder_state,              \
-    .options_changed = pug_etmv4_options_changed
+    .options_changed = pug_etmv4_options_changed, .decoder_told = pug_etmv4_decoder_told
 
 const struct pug_protocol pug_protocol_etmv4 = {
     .name = "ETMV4I",

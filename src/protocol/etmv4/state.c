@@ -132,3 +132,16 @@ void pug_etmv4_decoder_state(const void *decoder_, struct pug_state *state)
     pug_state_number(state, d->expect_valid ? d->expect : 0);
     put_returns(state, &d->returns);
 }
+
+/**
+ * A context and an address follow each TRACE_INFO; in code that is not known the next address is
+ * waited for again. The first marker, from which on timestamps count, may have come long ago.
+ */
+bool pug_etmv4_decoder_told(const void *decoder_, const void *reader_)
+{
+    const decoder *d = decoder_;
+    (void)reader_;
+    return d->state == PUG_ETMV4_DECODE && !(d->blocked & PUG_ETMV4_NEED_CONTEXT) &&
+           (!(d->blocked & PUG_ETMV4_NEED_ADDRESS) || d->address != 0) &&
+           (!d->config->marker_used || d->marker_seen);
+}

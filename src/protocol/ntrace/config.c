@@ -294,4 +294,5 @@ const struct pug_protocol pug_protocol_ntrace = {
     .reader_state = pug_ntrace_reader_state,
     .reader_clock = pug_ntrace_reader_clock,
     .decoder_state = pug_ntrace_decoder_state,
+    .decoder_told = pug_ntrace_decoder_told,
 };

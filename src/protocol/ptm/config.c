@@ -124,4 +124,5 @@ const struct pug_protocol pug_protocol_ptm = {
     .packet_marks = pug_ptm_marks,
     .reader_state = pug_ptm_reader_state,
     .decoder_state = pug_ptm_decoder_state,
+    .decoder_told = pug_ptm_decoder_told,
 };

@@ -107,3 +107,11 @@ void pug_ptm_decoder_state(const void *pointer, struct pug_state *state)
     pug_state_number(state, decoder->told.value);
     put_stack(&decoder->stack, state);
 }
+
+/** An I-sync has it all. */
+bool pug_ptm_decoder_told(const void *decoder_, const void *reader)
+{
+    const struct pug_ptm_decoder *decoder = decoder_;
+    (void)reader;
+    return decoder->state == PUG_PTM_DECODE && !decoder->need_isync;
+}
