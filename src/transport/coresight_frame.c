@@ -138,21 +138,53 @@ static size_t may_splice(const struct pug_coresight *cs)
     return takes & PUG_TAKES_LONG ? PUG_CS_MOST_SPLICED : PUG_CS_FEW_SPLICED;
 }
 
+static inline void put_gaps(uint16_t *gaps, uint16_t gap)
+{
+    for (size_t i = 0; i < PUG_CS_FRAME_BYTES; i++)
+        gaps[i] = gap;
+}
+
 /** The bytes that stand behind it become part of it. `index`: of the first one. */
 static void splice(struct pug_coresight *cs, struct pug_run *run, uint64_t index, size_t size)
 {
-    const uint16_t gap = (uint16_t)(index - run->index - run->size);
-    uint16_t *gaps = &cs->gaps[run->size];
-    for (size_t i = 0; i < PUG_CS_FRAME_BYTES; i++)
-        gaps[i] = gap;
+    put_gaps(&cs->gaps[run->size], (uint16_t)(index - run->index - run->size));
     run->size += size;
+}
+
+/** Frames without an id, as most of one source are; how many, `most` at the most. */
+static size_t splice_data(struct pug_coresight *cs, struct pug_cs_block *block, struct pug_run *run,
+                          size_t most)
+{
+    const uint8_t *at = block->at;
+    uint8_t *out = cs->spliced + run->size;
+    uint16_t *gaps = cs->gaps + run->size;
+    uint16_t gap = (uint16_t)(cs->index - run->index - run->size);
+    size_t count = 0;
+    for (; count < most && block->end - at >= (ptrdiff_t)PUG_CS_FRAME_BYTES; count++) {
+        if ((pug_cs_load(at) | pug_cs_load(at + 8)) & PUG_CS_EVEN_BIT_0)
+            break;
+        pug_cs_put_frame(out, at);
+        put_gaps(gaps, gap++);
+        at += PUG_CS_FRAME_BYTES;
+        out += PUG_CS_FRAME_BYTES - 1;
+        gaps += PUG_CS_FRAME_BYTES - 1;
+    }
+    block->at = at;
+    cs->index += count * PUG_CS_FRAME_BYTES;
+    cs->sink->stats->framing += count;
+    run->size += count * (PUG_CS_FRAME_BYTES - 1);
+    return count;
 }
 
 /** Frames of its source alone. */
 static void splice_frames(struct pug_coresight *cs, struct pug_cs_block *block, struct pug_run *run,
                           size_t most)
 {
+    const uint8_t *const from = block->at;
     for (; most > 0 && pug_cs_has_frame(block); most--) {
+        most -= splice_data(cs, block, run, most);
+        if (most == 0 || !pug_cs_has_frame(block))
+            break;
         const unsigned ids = pug_cs_find_ids(block->at);
         if (!pug_cs_repeats_id(cs, block->at, ids))
             break;
@@ -160,8 +192,9 @@ static void splice_frames(struct pug_coresight *cs, struct pug_cs_block *block, 
         splice(cs, run, cs->index, size);
         cs->sink->stats->framing += PUG_CS_FRAME_BYTES - size;
         pug_cs_pass_frame(cs, block);
-        cs->shift = pug_cs_word(block->at - 4);
     }
+    if (block->at > from)
+        cs->shift = pug_cs_word(block->at - 4);
 }
 
 /** What a frame begins with that others share. They are left in it. */
