@@ -95,12 +95,12 @@ static void note_behind(struct making *making, const struct behind *behind)
 
 static void gather_yield(struct making *making, const struct yield *yield)
 {
-    const struct pug_index_file_value *values = yield->values.items;
     const struct behind *behind = yield->behind.items;
     pug_index_gather(making, &making->summaries, yield->summaries.items, yield->summaries.count);
     pug_index_gather(making, &making->all_marks, yield->marks.items, yield->marks.count);
-    for (size_t i = 0; i < yield->values.count && !making->failed; i++)
-        making->failed = !pug_index_value_add(&making->values, &making->job.rules, &values[i]);
+    making->failed =
+        making->failed || !pug_index_values_add(&making->values, &making->job.rules,
+                                                yield->values.items, yield->values.count);
     atomic_store_explicit(&making->job.given_up, making->values.given_up, memory_order_relaxed);
     for (size_t i = 0; i < yield->behind.count; i++)
         if (making->job.elements)

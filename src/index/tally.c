@@ -81,22 +81,6 @@ static inline struct tally *tally_at(struct source *source, enum pug_mark_kind k
     return tally;
 }
 
-static void list_value(struct source *source, enum pug_mark_kind kind, uint64_t value,
-                       uint64_t block)
-{
-    struct collector *collector = source->collector;
-    struct job *job = collector->job;
-    const struct pug_index_file_value record = {
-        .value = value,
-        .kind = (uint8_t)kind,
-        .first = (uint32_t)block,
-        .last = (uint32_t)block,
-        .parts = UINT64_C(1) << pug_index_part(block, job->rules.part_shift),
-    };
-    if (!(atomic_load_explicit(&job->given_up, memory_order_relaxed) >> kind & 1))
-        keep(collector, &collector->yield->values, &record);
-}
-
 /** The values that the yield has for a block; NULL: no memory. */
 static struct seen *seen_in(struct source *source, enum pug_mark_kind kind, uint64_t block)
 {
@@ -112,21 +96,39 @@ static struct seen *seen_in(struct source *source, enum pug_mark_kind kind, uint
     return seen;
 }
 
-/** Most values are not new in their block. */
-static void note_values(struct source *source, enum pug_mark_kind kind, uint64_t block,
-                        const struct pug_placed_mark *marks, uint32_t count)
+/** Those values that were not seen lately; how many. Which ones they are no processor foretells. */
+static uint32_t find_fresh(struct seen *seen, const struct pug_placed_mark *marks, uint32_t count,
+                           uint64_t fresh[PUG_INDEX_LIST])
 {
-    struct seen *seen = seen_in(source, kind, block);
-    for (uint32_t i = 0; seen && i < count; i++) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; i++) {
         /* `count` is of these marks. NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign) */
         const uint64_t value = marks[i].value;
         uint64_t *slot =
             &seen->values[value * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (PUG_INDEX_SEEN - 1)];
-        if (*slot == value && value != 0)
-            continue;
+        fresh[n] = value;
+        n += (*slot != value) | (value == 0);
         *slot = value;
-        list_value(source, kind, value, block);
     }
+    return n;
+}
+
+/** Most values are not new in their block. */
+static void note_values(struct source *source, enum pug_mark_kind kind, uint64_t block,
+                        const struct pug_placed_mark *marks, uint32_t count)
+{
+    struct collector *collector = source->collector;
+    uint64_t fresh[PUG_INDEX_LIST];
+    if (atomic_load_explicit(&collector->job->given_up, memory_order_relaxed) >> kind & 1)
+        return;
+    struct seen *seen = seen_in(source, kind, block);
+    if (!seen)
+        return;
+    const uint32_t found = find_fresh(seen, marks, count, fresh);
+    for (uint32_t i = 0; i < found; i++)
+        keep(collector, &collector->yield->values,
+             &(struct pug_index_listed){
+                 .value = fresh[i], .block = (uint32_t)block, .kind = (uint32_t)kind});
 }
 
 void pug_index_forget_seen(struct collector *collector)

@@ -11,6 +11,8 @@
 #define BYTES_OF_ADDRESS UINT64_C(8192)
 #define BYTES_OF_OTHERS  UINT64_C(65536)
 #define LEAST_OF_OTHERS  16u
+/* So many values before its turn the caches are asked for a value's place in a large table. */
+#define AHEAD 8u
 
 struct pug_index_value_rules pug_index_value_rules(uint64_t trace_size, uint64_t block)
 {
@@ -97,6 +99,27 @@ bool pug_index_value_add(struct pug_index_value_table *table,
     table->count++;
     table->counts[kind]++;
     return true;
+}
+
+bool pug_index_values_add(struct pug_index_value_table *table,
+                          const struct pug_index_value_rules *rules,
+                          const struct pug_index_listed *listed, size_t count)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++) {
+        const struct pug_index_listed *one = &listed[i], *later = one + AHEAD;
+        if (table->mask && i + AHEAD < count)
+            __builtin_prefetch(&table->slots[place_of(table, later->value, (uint8_t)later->kind)]);
+        const struct pug_index_file_value value = {
+            .value = one->value,
+            .kind = (uint8_t)one->kind,
+            .first = one->block,
+            .last = one->block,
+            .parts = UINT64_C(1) << pug_index_part(one->block, rules->part_shift),
+        };
+        good = pug_index_value_add(table, rules, &value);
+    }
+    return good;
 }
 
 static int by_value(const void *a, const void *b)

@@ -14,6 +14,12 @@ struct pug_index_value_table {
     uint32_t given_up; /* bit set of kinds */
 };
 
+/** That a mark in a block has a value; goes to another process as it is. */
+struct pug_index_listed {
+    uint64_t value;
+    uint32_t block, kind;
+};
+
 /** What is listed in one index. */
 struct pug_index_value_rules {
     unsigned part_shift;
@@ -26,6 +32,10 @@ struct pug_index_value_rules pug_index_value_rules(uint64_t trace_size, uint64_t
 bool pug_index_value_add(struct pug_index_value_table *table,
                          const struct pug_index_value_rules *rules,
                          const struct pug_index_file_value *value);
+/** Values of marks, as blocks list them. */
+bool pug_index_values_add(struct pug_index_value_table *table,
+                          const struct pug_index_value_rules *rules,
+                          const struct pug_index_listed *listed, size_t count);
 /** All values in the order of the file. */
 void pug_index_values_sort(const struct pug_index_value_table *table,
                            struct pug_index_file_value *out);

@@ -43,7 +43,7 @@ struct yield *pug_index_yield_new(const struct pug_tree *tree, uint64_t block)
     yield->summaries.size = sizeof(struct pug_index_file_summary);
     yield->marks.size = sizeof(struct pug_index_file_mark);
     yield->behind.size = sizeof(struct behind);
-    yield->values.size = sizeof(struct pug_index_file_value);
+    yield->values.size = sizeof(struct pug_index_listed);
     return yield;
 }
 
