@@ -143,7 +143,8 @@ struct pug_quirks {
     unsigned etm4_match_prev_pops : 1;
     /** Exceptions, Q elements and source addresses go on from a stale address when the address or
         the context is not known; before the first context that is A32. Right: no range before
-        them. */
+        them. An overflow whose TRACE_ON is missing colours the next one. Right: not behind an
+        address. */
     unsigned etm4_stale_state : 1;
     /** An exception without its address logs a second error. Right: one. */
     unsigned etm4_missing_address_twice : 1;

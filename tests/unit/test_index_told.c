@@ -5,6 +5,7 @@
  */
 #include "index/format.h"
 #include "index/reach.h"
+#include "recorder/bytes.h"
 #include "support/indexed.h"
 #include "tree/tree_internal.h"
 
@@ -67,25 +68,28 @@ static void come_to_blocks(const struct indexed *trace)
     pug_index_free(whole);
 }
 
-/** A trace that says the same again and again. */
-static void repeat(const struct indexed *trace, uint64_t seed, bool damage)
+/** A trace that says the same again and again; some bytes in so many are others. */
+static void repeat(const struct indexed *trace, uint64_t seed, uint32_t each)
 {
     struct indexed again = *trace;
+    struct rec_random random = {.state = seed};
     again.size = trace->size * (1 + LEAST / trace->size);
     again.bytes = malloc(again.size);
     assert_non_null(again.bytes);
     for (uint64_t at = 0; at < again.size; at += trace->size)
         memcpy(again.bytes + at, trace->bytes, trace->size);
-    if (damage)
-        indexed_damage(&again, seed);
+    for (uint64_t at = 0; each > 0 && at < again.size;
+         at += 1 + rec_random_below(&random, 2 * each))
+        again.bytes[at] = (uint8_t)rec_random_below(&random, 256);
     come_to_blocks(&again);
     free(again.bytes);
 }
 
 static void come_to_damaged_blocks(const struct indexed *trace)
 {
-    repeat(trace, 0, false);
-    repeat(trace, trace->size, true);
+    repeat(trace, 0, 0);
+    repeat(trace, trace->size, 500);
+    repeat(trace, trace->size, 8000);
 }
 
 static void comes_to_blocks_by_packets(void **state)

@@ -171,6 +171,8 @@ void pug_etmv4_commit_address(decoder *d, uint64_t address, uint8_t is)
 {
     d->blocked &= (uint8_t) ~(PUG_ETMV4_POP_PENDING | PUG_ETMV4_NEED_ADDRESS);
     d->returns.wait_address = false;
+    /* where it goes on is known: a TRACE_ON later on is not the one behind the overflow */
+    d->prev_overflow &= d->stage->quirks.etm4_stale_state;
     pug_etmv4_jump(d, address, pug_etmv4_isa(d, is));
 }
 

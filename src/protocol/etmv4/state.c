@@ -127,7 +127,7 @@ void pug_etmv4_decoder_state(const void *decoder_, struct pug_state *state)
     pug_state_number(state, d->is64);
     pug_state_number(state, d->last_is);
     pug_state_number(state, d->prev_overflow);
-    pug_state_number(state, d->marker_seen);
+    pug_state_number(state, d->config->marker_used && d->marker_seen);
     pug_state_number(state, d->expect_valid);
     pug_state_number(state, d->expect_valid ? d->expect : 0);
     put_returns(state, &d->returns);
@@ -135,13 +135,15 @@ void pug_etmv4_decoder_state(const void *decoder_, struct pug_state *state)
 
 /**
  * A context and an address follow each TRACE_INFO; in code that is not known the next address is
- * waited for again. The first marker, from which on timestamps count, may have come long ago.
+ * waited for again. The first marker, from which on timestamps count, may have come long ago; and
+ * how much is speculated adds up, of a trace that lost a commit for good.
  */
 bool pug_etmv4_decoder_told(const void *decoder_, const void *reader_)
 {
     const decoder *d = decoder_;
     (void)reader_;
-    return d->state == PUG_ETMV4_DECODE && !(d->blocked & PUG_ETMV4_NEED_CONTEXT) &&
+    return d->state == PUG_ETMV4_DECODE && d->config->idr8 == 0 &&
+           !(d->blocked & PUG_ETMV4_NEED_CONTEXT) &&
            (!(d->blocked & PUG_ETMV4_NEED_ADDRESS) || d->address != 0) &&
            (!d->config->marker_used || d->marker_seen);
 }
