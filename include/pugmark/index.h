@@ -20,7 +20,7 @@
  * the capture was decoded as well, of that of the decoders: whoever starts some way before a block
  * and comes to it in that state goes on exactly as if all had been read (pug_index_reach()). Where
  * decoders are told all that they know behind each synchronisation point (ETMv3, PTM, ETMv4, ETE,
- * N-Trace), the states of the packet readers are enough.
+ * E-Trace, N-Trace), the states of the packet readers are enough.
  *
  * docs/index-format.md describes the file. Positions are byte offsets in the capture.
  */

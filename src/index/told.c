@@ -42,12 +42,12 @@ static bool knows_ids(const struct telling *telling, const struct pug_source *so
     return true;
 }
 
-/** Could a source be told? The index does not prove what is above the bits of a time in packets. */
+/** Could a source be told? */
 static bool is_tellable(const struct pug_source *source)
 {
-    uint64_t time;
-    return source->decoder && source->protocol->decoder_told &&
-           (source->untimed || pug_source_clock(source, &time) == 64);
+    const struct pug_protocol *protocol = source->protocol;
+    return source->decoder && protocol->decoder_told &&
+           (!protocol->reader_clock || protocol->reader_set_time);
 }
 
 static bool is_told(const struct telling *telling, const struct pug_tree *tree, size_t n)
@@ -73,12 +73,57 @@ static bool note_same(void *context, size_t n, bool same)
     return true;
 }
 
+/** The last time that a source told in blocks before `block`, whole; 0: none. */
+static uint64_t last_time(const struct pug_index *index, uint16_t id, uint64_t block)
+{
+    for (uint64_t n = pug_index_block_summary(index, block); n-- > 0;) {
+        const struct pug_index_file_summary *s = &index->summaries[n];
+        if (s->kind == PUG_MARK_TIMESTAMP && s->source == id && !s->nobody)
+            return s->last;
+    }
+    return 0;
+}
+
+/**
+ * What the state of readers leaves out is what is above the bits of times that packets tell. The
+ * last time of the block before may be that of a packet that ends behind it.
+ */
+static void complete_time(const struct telling *telling, struct pug_source *source, uint64_t block)
+{
+    uint64_t time;
+    const unsigned bits = pug_source_clock(source, &time);
+    if (bits == 64)
+        return;
+    const uint64_t last = last_time(telling->index, pug_source_id(source), block);
+    source->protocol->reader_set_time(source->reader,
+                                      last - ((last - time) & pug_clock_mask(bits)));
+}
+
+/** What decoders learn that begin behind what their readers have read; false: no memory. */
+static bool begin_decoders(const struct telling *telling, struct pug_tree *tree, uint64_t block)
+{
+    bool good = true;
+    for (size_t n = 0; good && n < tree->source_count; n++) {
+        struct pug_source *source = tree->sources[n];
+        if (!is_tellable(source))
+            continue;
+        complete_time(telling, source, block);
+        good = !source->protocol->decoder_begin ||
+               source->protocol->decoder_begin(source->decoder, source->reader);
+    }
+    return good;
+}
+
 /** Readers as they are at a block, and decoders that are new; of one source or of all. */
 static struct pug_tree *begin_at(const struct telling *telling, const struct pug_source *only,
                                  uint64_t block)
 {
     struct pug_tree *tree =
         pug_index_reach_near(telling->index, telling->model, telling->bytes, block, telling->left);
+    if (tree && !begin_decoders(telling, tree, block)) {
+        pug_tree_free(tree);
+        return NULL;
+    }
     if (tree && only) {
         pug_tree_enable_all(tree, false);
         pug_tree_enable(tree, only->slot, true);
@@ -178,8 +223,8 @@ bool pug_index_reach_told(const struct pug_index *index, const struct pug_tree *
                               .bytes = bytes,
                               .left = most < BYTES_IN_ALL ? most : BYTES_IN_ALL};
     const size_t count = tree->source_count;
-    bool *told = malloc(count + 1);
-    telling.told = malloc(count + 1);
+    bool *told = calloc(count + 1, sizeof(*told));
+    telling.told = calloc(count + 1, sizeof(*telling.told));
     *reached = NULL;
     if (told && telling.told && index->header->from == 0 && are_tellable(&telling, block) &&
         read_pair(&telling, NULL, block, 0)) {

@@ -56,10 +56,10 @@ cmp -s "$told/trace.bin.pugindex" "$work/untouched" || fail "a window made state
 "$pugmark" list "$told" --quiet | awk '$1 >= 58976 && $1 < 61024' | cmp -s - "$work/window" ||
     fail "a window without states"
 
-# Else it makes those before it. Others go on with them, and so does the index.
-long=$work/long-rv64
-cp -r "$source/tests/captures/etrace-rv64" "$long"
-for ((n = 0; n < 4; n++)); do cat "$source/tests/captures/etrace-rv64/trace.bin"; done >"$long/trace.bin"
+# Else, as where trace is speculated, it makes those before it. Others go on with them, and so does the index.
+long=$work/long-cycles
+cp -r "$source/tests/captures/etmv4-a64-cycles" "$long"
+for ((n = 0; n < 32; n++)); do cat "$source/tests/captures/etmv4-a64-cycles/trace.bin"; done >"$long/trace.bin"
 size=$(stat -c %s "$long/trace.bin")
 elements_of() {
     sed -n 's/.*, blocks of 4096\(.*\)$/\1/p' <<<"$1"

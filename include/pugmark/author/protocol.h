@@ -371,6 +371,14 @@ struct pug_protocol {
      */
     enum pug_status (*options_changed)(void *decoder);
 
+    /** Optional, beside reader_clock(): the last time was this one, whose lowest bits it knows. */
+    void (*reader_set_time)(void *reader, uint64_t time);
+    /**
+     * Optional: a new decoder begins behind packets that only its reader has read, and learns from
+     * that what is told once. False: no memory.
+     */
+    bool (*decoder_begin)(void *decoder, const void *reader);
+
     /**
      * Optional, of a protocol that tells all that its decoder's state is made of again behind each
      * synchronisation point: has it told that since the decoder began? `reader` is the one in front

@@ -475,6 +475,11 @@ void pug_etrace_data_enable(struct pug_etrace_decoder *d)
     d->data->enabled = true;
 }
 
+bool pug_etrace_data_enabled(const struct pug_etrace_decoder *d)
+{
+    return d->data->enabled;
+}
+
 /** The data of a request complete the access that waits for them. */
 static void reply(struct pug_etrace_decoder *d, const struct pug_etrace_packet *packet)
 {

@@ -402,6 +402,8 @@ void pug_etrace_data_lose(struct pug_etrace_decoder *d);
 void pug_etrace_data_restart(struct pug_etrace_decoder *d);
 /** There is data trace: count from the next synchronisation on. */
 void pug_etrace_data_enable(struct pug_etrace_decoder *d);
+/** Is there? */
+bool pug_etrace_data_enabled(const struct pug_etrace_decoder *d);
 void pug_etrace_data_packet(struct pug_etrace_decoder *d, const struct pug_etrace_packet *packet);
 /** Instructions of a range have retired. */
 void pug_etrace_data_range(struct pug_etrace_decoder *d, uint64_t start, uint32_t count);

@@ -143,6 +143,7 @@ bool pug_etrace_read_end(void *reader, struct pug_packet *packet);
 void pug_etrace_reader_reset(void *reader);
 void pug_etrace_reader_state(const void *reader, struct pug_state *state);
 unsigned pug_etrace_reader_clock(const void *reader, uint64_t *time);
+void pug_etrace_reader_set_time(void *reader, uint64_t time);
 
 /* Payload to packet; all but the wrapping's fields. `options` are updated by support packets. The
  * answer is how many bits all its fields have: a payload may be shortened, or filled up. */
@@ -157,6 +158,8 @@ unsigned pug_etrace_parse_data(const struct pug_etrace_config *config,
 /* written.c */
 void pug_etrace_write_options(const struct pug_etrace_options *options, struct pug_state *state);
 void pug_etrace_decoder_state(const void *decoder, struct pug_state *state);
+bool pug_etrace_decoder_begin(void *decoder, const void *reader);
+bool pug_etrace_decoder_told(const void *decoder, const void *reader);
 
 /* packet_vendor.c */
 void pug_etrace_parse_esp(const struct pug_etrace_config *config,

@@ -487,6 +487,12 @@ unsigned pug_etrace_reader_clock(const void *data, uint64_t *time)
     return reader->time_known ? reader->time_bits : 64;
 }
 
+void pug_etrace_reader_set_time(void *data, uint64_t time)
+{
+    struct pug_etrace_reader *reader = data;
+    reader->now = time;
+}
+
 /** The packet is made anew each time. */
 void pug_etrace_reader_state(const void *data, struct pug_state *state)
 {

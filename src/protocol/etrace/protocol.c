@@ -101,4 +101,7 @@ const struct pug_protocol pug_protocol_etrace = {
     .reader_state = pug_etrace_reader_state,
     .decoder_state = pug_etrace_decoder_state,
     .reader_clock = pug_etrace_reader_clock,
+    .reader_set_time = pug_etrace_reader_set_time,
+    .decoder_begin = pug_etrace_decoder_begin,
+    .decoder_told = pug_etrace_decoder_told,
 };

@@ -4,6 +4,7 @@
  * is about what encoder and decoder keep alike.)
  */
 #include "protocol/etrace/decoder.h"
+#include "protocol/etrace/reader.h"
 
 void pug_etrace_write_options(const struct pug_etrace_options *o, struct pug_state *state)
 {
@@ -105,4 +106,24 @@ void pug_etrace_decoder_state(const void *decoder, struct pug_state *state)
     if (d->synced)
         write_flow(d, state);
     pug_etrace_data_write(d, state);
+}
+
+/** Options are told when tracing begins, and when they change. */
+bool pug_etrace_decoder_begin(void *decoder, const void *reader)
+{
+    return pug_etrace_set_options(decoder, &((const struct pug_etrace_reader *)reader)->options);
+}
+
+/**
+ * A synchronisation tells the rest, if it makes the encoder forget what it could build on. An
+ * address must have shown what addresses are, and data are matched with instructions of long ago;
+ * that they were switched on is not seen while there are none.
+ */
+bool pug_etrace_decoder_told(const void *decoder, const void *reader)
+{
+    const struct pug_etrace_decoder *d = decoder;
+    const bool shown = d->config->full_address_known || d->unsaid < PUG_ETRACE_UNSAID_MOST;
+    (void)reader;
+    return d->synced && d->privilege_known && !d->options.resync_disabled && shown &&
+           d->addresses == PUG_ETRACE_ADDRESSES_AS_SAID && !pug_etrace_data_enabled(d);
 }

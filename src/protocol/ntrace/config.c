@@ -293,6 +293,7 @@ const struct pug_protocol pug_protocol_ntrace = {
     .packet_marks = pug_ntrace_marks,
     .reader_state = pug_ntrace_reader_state,
     .reader_clock = pug_ntrace_reader_clock,
+    .reader_set_time = pug_ntrace_reader_set_time,
     .decoder_state = pug_ntrace_decoder_state,
     .decoder_told = pug_ntrace_decoder_told,
 };

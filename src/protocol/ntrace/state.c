@@ -30,6 +30,12 @@ unsigned pug_ntrace_reader_clock(const void *data, uint64_t *time)
     return reader->config->ts_width ? reader->config->ts_width : 64;
 }
 
+void pug_ntrace_reader_set_time(void *data, uint64_t time)
+{
+    struct pug_ntrace_reader *reader = data;
+    reader->now = time;
+}
+
 /**
  * The last instruction counts where it may be the first of a pair whose jump is the next one, and
  * for the complaint that nothing is known of where its jump went.
