@@ -90,11 +90,33 @@ static uint32_t unused_page(struct pug_codemap_store *store)
     return (uint32_t)store->page_count;
 }
 
+/*
+ * Pages that begin inside an answer are not needed beside it: they would all be asked for again in
+ * each context. Blocks on them are made anew on the answer's page, or where that ends.
+ */
+static void release_begun_in(struct pug_codemap_store *store, const struct pug_accessor *accessor,
+                             uint64_t address, uint32_t length)
+{
+    const uint64_t first = address / store->page_size;
+    for (unsigned on = 0; on < 2; on++) {
+        uint32_t next = *bucket(store, store->view, first + on);
+        while (next) {
+            const uint32_t number = next;
+            const struct pug_code_page *page = page_at(store, number);
+            next = page->next;
+            if (page->view == store->view && page->accessor == accessor && page->start > address &&
+                page->start - address < length)
+                release_page(store, number);
+        }
+    }
+}
+
 /* Make a page of the answer. */
 static uint32_t keep_answer(struct pug_codemap *map, const struct pug_accessor *accessor,
                             uint64_t address, uint32_t length, uint32_t epoch)
 {
     struct pug_codemap_store *store = map->store;
+    release_begun_in(store, accessor, address, length);
     uint32_t number = unused_page(store);
     if (!number)
         return 0;

@@ -143,6 +143,39 @@ static void links_that_lapsed_hold_again(void **state)
     free(guest);
 }
 
+/* Backwards branches find pages that begin later: all of them would be asked for ever after. */
+static void a_page_takes_over_what_begins_in_it(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    guest->code[0x40] = guest->code[0x140] = guest->code[0x280] = RET;
+    struct pug_codemap *map = new_map(image);
+    (void)pug_codemap_block(map, 0x1500, PUG_ISA_A64, 0);
+    (void)pug_codemap_block(map, 0x1a00, PUG_ISA_A64, 0);
+    assert_int_equal(guest->calls, 1); /* from 0x1500 to 0x1d00 */
+    (void)pug_codemap_block(map, 0x1100, PUG_ISA_A64, 0);
+    assert_int_equal(guest->calls, 2); /* from 0x1100 to 0x1900 */
+
+    for (unsigned context = 1; context <= 3; context++) {
+        pug_codemap_context_changed(map);
+        assert_int_equal(pug_codemap_block(map, 0x1500, PUG_ISA_A64, 0)->count, 1);
+        assert_int_equal(guest->asked, 0x1100);
+        assert_int_equal(pug_codemap_block(map, 0x1100, PUG_ISA_A64, 0)->count, 1);
+        assert_int_equal(pug_codemap_block(map, 0x1a00, PUG_ISA_A64, 0)->count, 1);
+        assert_int_equal(guest->asked, 0x1a00);
+        assert_int_equal(guest->calls, 2 + 2 * context);
+    }
+
+    guest->code[0x140] = NOP;
+    guest->code[0x141] = RET;
+    pug_codemap_context_changed(map);
+    assert_int_equal(pug_codemap_block(map, 0x1500, PUG_ISA_A64, 0)->count, 2);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
 /* A consumer may set another page size while a decoder stands on a block and delivers. */
 static void a_block_outlives_other_pages(void **state)
 {
@@ -372,6 +405,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_are_read_once_a_context),
         cmocka_unit_test(links_that_lapsed_hold_again),
+        cmocka_unit_test(a_page_takes_over_what_begins_in_it),
         cmocka_unit_test(a_block_outlives_other_pages),
         cmocka_unit_test(instructions_stay_as_blocks_do),
         cmocka_unit_test(empty_answers_are_not_kept),
