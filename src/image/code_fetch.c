@@ -12,7 +12,7 @@ static bool rest_on(struct pug_codemap *map, struct pug_code_cursor *cursor, uin
                     unsigned limit)
 {
     struct pug_rests_on *rests = &cursor->rests;
-    uint32_t version = map->store->pages[page - 1]->version;
+    uint32_t version = map->store->pages[page - 1].version;
     for (unsigned i = 0; i < rests->count; i++)
         if (rests->page[i] == page && rests->version[i] == version)
             return true;
@@ -32,7 +32,7 @@ static enum pug_status enter_page(struct pug_codemap *map, struct pug_code_curso
         cursor->rests.transient = true;
         return status == PUG_OK ? PUG_ERR_MEM_NACC : status;
     }
-    const struct pug_code_page *page = map->store->pages[number - 1];
+    const struct pug_code_page *page = &map->store->pages[number - 1];
     cursor->rests.transient |= !map->store->keep;
     cursor->bytes = page->bytes;
     cursor->page = number;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file The code map's pages: what callbacks gave. A page begins at the address that was missing,
- * belongs to one accessor and one view, and is up to date while its epoch is the map's.
+ * belongs to one accessor and one view, and is up to date while it was read in the map's epoch.
  */
 #include "image/codemap_store.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static struct pug_code_page *page_at(struct pug_codemap_store *store, uint32_t number)
+static struct pug_code_page *page_at(const struct pug_codemap_store *store, uint32_t number)
 {
-    return store->pages[number - 1];
+    return &store->pages[number - 1];
 }
 
 /* Pages are found by the granule of a page's size that they begin in. */
@@ -37,12 +37,14 @@ static enum pug_status ask(struct pug_codemap *map, const struct pug_accessor *a
     return got <= store->page_size ? PUG_OK : PUG_ERR_MEM_ACC_BAD_LEN;
 }
 
+/* Before it counts as read in this epoch. */
 static void take_answer(struct pug_codemap_store *store, struct pug_code_page *page,
                         uint32_t length)
 {
     memcpy(page->bytes, store->answer, length);
     page->length = length;
     page->version = ++store->versions;
+    page->other = page->read;
 }
 
 /* ---- the pages ---- */
@@ -62,6 +64,7 @@ static void release_page(struct pug_codemap_store *store, uint32_t number)
     unlink_page(store, number);
     page->version = 0;
     page->length = 0;
+    page->other = PUG_PAGE_GONE;
     page->next = store->free_page;
     store->free_page = number;
 }
@@ -75,17 +78,17 @@ static uint32_t unused_page(struct pug_codemap_store *store)
     }
     if (store->page_count == store->page_limit) {
         size_t limit = store->page_limit ? store->page_limit * 2 : 16;
-        struct pug_code_page **pages =
-            realloc(store->pages, limit * sizeof(struct pug_code_page *));
+        struct pug_code_page *pages = realloc(store->pages, limit * sizeof(*pages));
         if (!pages)
             return 0;
+        memset(pages + store->page_limit, 0, (limit - store->page_limit) * sizeof(*pages));
         store->pages = pages;
         store->page_limit = limit;
     }
-    struct pug_code_page *page = malloc(pug_code_page_bytes(store));
-    if (!page)
+    uint8_t *bytes = malloc(store->page_size);
+    if (!bytes)
         return 0;
-    store->pages[store->page_count++] = page;
+    store->pages[store->page_count++].bytes = bytes;
     store->stats.bytes += pug_code_page_bytes(store);
     return (uint32_t)store->page_count;
 }
@@ -124,10 +127,10 @@ static uint32_t keep_answer(struct pug_codemap *map, const struct pug_accessor *
     uint32_t *head = bucket(store, store->view, address / store->page_size);
     page->start = address;
     page->accessor = accessor;
-    page->epoch = epoch;
     page->view = store->view;
     page->next = *head;
     take_answer(store, page, length);
+    page->read = epoch;
     *head = number;
     return number;
 }
@@ -139,7 +142,7 @@ static bool refresh(struct pug_codemap *map, uint32_t number, bool again, enum p
     struct pug_code_page *page = page_at(store, number);
     uint32_t epoch = map->epoch, length;
     *status = PUG_OK;
-    if (page->epoch == epoch && !again)
+    if (page->read == epoch && !again)
         return true;
     *status = ask(map, page->accessor, page->start, &length);
     if (length == 0) {
@@ -148,7 +151,7 @@ static bool refresh(struct pug_codemap *map, uint32_t number, bool again, enum p
     }
     if (length != page->length || memcmp(page->bytes, store->answer, length) != 0)
         take_answer(store, page, length);
-    page->epoch = epoch;
+    page->read = epoch;
     return true;
 }
 
@@ -221,11 +224,19 @@ bool pug_code_same_already(const struct pug_codemap *map, const struct pug_rests
     for (unsigned i = 0; i < rests->count; i++) {
         if (rests->page[i] > store->page_count)
             return false;
-        const struct pug_code_page *page = store->pages[rests->page[i] - 1];
-        if (page->version != rests->version[i] || page->epoch != map->epoch)
+        const struct pug_code_page *page = page_at(store, rests->page[i]);
+        if (page->version != rests->version[i] || page->read != map->epoch)
             return false;
     }
     return true;
+}
+
+bool pug_code_page_same(struct pug_codemap *map, const struct pug_block *block)
+{
+    enum pug_status status;
+    return block->page != 0 && page_at(map->store, block->page)->other < block->hop &&
+           refresh(map, block->page, false, &status) &&
+           page_at(map->store, block->page)->other < block->hop;
 }
 
 /* What an instruction may need, where nothing is kept. */
@@ -250,8 +261,10 @@ enum pug_status pug_code_set_page(struct pug_codemap_store *store, uint32_t size
 
 void pug_code_drop_pages(struct pug_codemap_store *store)
 {
-    for (size_t i = 0; i < store->page_count; i++)
-        free(store->pages[i]);
+    for (size_t i = 0; i < store->page_count; i++) {
+        free(store->pages[i].bytes);
+        store->pages[i].other = PUG_PAGE_GONE;
+    }
     store->stats.bytes -= store->page_count * pug_code_page_bytes(store);
     store->page_count = 0;
     store->free_page = 0;

@@ -207,6 +207,7 @@ static void keep_scratch(struct pug_codemap_store *store, struct pug_block *bloc
     if (rests > 0)
         store->rests[rests - 1] = store->scratch_rests;
     block->rests = rests;
+    block->page = store->scratch_rests.count == 1 ? store->scratch_rests.page[0] : 0;
 }
 
 static const struct pug_block *make(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
@@ -227,15 +228,26 @@ static const struct pug_block *make(struct pug_codemap *map, uint64_t address, e
     return block;
 }
 
+/* Is the memory below a block as it was? Then it holds again; pages are asked for. */
+static bool hold_again(struct pug_codemap *map, struct pug_block *block)
+{
+    const uint32_t epoch = map->epoch;
+    if (pug_code_page_same(map, block)) {
+        block->hop = epoch;
+        return true;
+    }
+    if (!pug_code_same(map, rests_of(map->store, block)))
+        return false;
+    pug_code_hold(block, epoch);
+    return true;
+}
+
 /* A block on memory that may have changed: is it as it was? Else it is made anew, in its place. */
 static const struct pug_block *revalidate(struct pug_codemap *map, struct pug_block *block)
 {
     struct pug_codemap_store *store = map->store;
-    const uint32_t epoch = map->epoch;
-    if (pug_code_same(map, rests_of(store, block))) {
-        pug_code_hold(block, epoch);
+    if (hold_again(map, block))
         return block;
-    }
     pug_code_build(map, block->start, block->isa, block->it_in);
     if (store->scratch_rests.transient)
         return store->scratch;
@@ -260,7 +272,7 @@ static NOINLINE const struct pug_block *look_closer(struct pug_codemap *map, uin
     if (slot->number == 0)
         return make(map, address, isa, it);
     struct pug_block *block = pug_code_block_at(store, slot->number - 1);
-    if (block->epoch >= map->epoch)
+    if (pug_code_epoch(block) >= map->epoch)
         return block;
     /* A block that is made anew may need pages. */
     if (pug_codemap_prepare(map, pages_room(store)))
@@ -286,7 +298,7 @@ static const struct pug_block *held(const struct pug_codemap *map, uint64_t addr
     const struct pug_slot *slot = find_slot(store, address, pug_code_tag(map, isa, it));
     const struct pug_block *block =
         slot->number ? pug_code_block_at(store, slot->number - 1) : NULL;
-    return block && block->epoch >= map->epoch ? block : NULL;
+    return block && pug_code_epoch(block) >= map->epoch ? block : NULL;
 }
 
 const struct pug_block *pug_codemap_held(const struct pug_codemap *map, uint64_t address,
@@ -304,14 +316,15 @@ const struct pug_block *pug_codemap_find(struct pug_codemap *map, uint64_t addre
     return note_jump(map, block ? block : look_closer(map, address, isa, it));
 }
 
-/* Is what the map has of it good now? */
+/* Is what the map has of a block that hops good now? */
 static bool is_good(struct pug_codemap *map, struct pug_block *block)
 {
-    if (block->epoch >= map->epoch)
+    if (block->hop >= map->epoch)
         return true;
-    if (!pug_code_same_already(map, rests_of(map->store, block)))
+    if (block->page ? !pug_code_page_same_already(map, block)
+                    : !pug_code_same_already(map, rests_of(map->store, block)))
         return false;
-    pug_code_hold(block, map->epoch);
+    block->hop = map->epoch;
     return true;
 }
 
@@ -323,7 +336,7 @@ static bool is_stale(const struct pug_codemap *map)
 
 const struct pug_block *pug_codemap_relink(struct pug_codemap *map, const struct pug_block *next)
 {
-    if (next == &pug_no_block || is_stale(map) || !is_good(map, (struct pug_block *)next))
+    if (is_stale(map) || !is_good(map, (struct pug_block *)next))
         return NULL;
     return next;
 }
@@ -341,16 +354,11 @@ static const struct pug_block *same_again(struct pug_codemap *map, const struct 
                                           const struct pug_block *next, uint64_t address)
 {
     const uint32_t epoch = map->epoch;
-    struct pug_block *again = (struct pug_block *)next;
-    if (next == &pug_no_block || block->epoch < epoch ||
+    if (next == &pug_no_block || pug_code_epoch(block) < epoch ||
         pug_codemap_prepare(map, pages_room(map->store)) || next->start != address)
         return NULL;
-    if (next->epoch >= epoch)
-        return next;
-    if (!pug_code_same(map, rests_of(map->store, next)))
-        return NULL;
-    pug_code_hold(again, epoch);
-    return next;
+    const bool holds = pug_code_epoch(next) >= epoch || hold_again(map, (struct pug_block *)next);
+    return holds ? next : NULL;
 }
 
 /* The block at `address`, which follows another one; remembered in that one's link. */

@@ -62,11 +62,14 @@ static inline uint64_t pug_repeats_bound(const struct pug_stage *stage)
     return pug_stage_expansion(stage, PUG_REPEATS_BYTES);
 }
 
-/** Where PUG_ELEM_EXECUTED is when an element's last eight bytes are taken as one number. */
+/** Where PUG_ELEM_EXECUTED is when an element's last eight bytes are taken as one number, and where
+    `count` is in one with `cycle_count`. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define PUG_TAIL_EXECUTED_BIT 48
+#define PUG_COUNT_SHIFT       32
 #else
 #define PUG_TAIL_EXECUTED_BIT 0
+#define PUG_COUNT_SHIFT       0
 #endif
 
 /** Why a block ends where it ends. */
@@ -89,7 +92,7 @@ struct pug_block {
     uint64_t end;            /**< address after the last instruction */
     uint32_t hits[2];        /**< private: how often it ran, [1]: and was left by a branch */
     uint32_t count;          /**< instructions */
-    uint32_t no_cycles;      /**< private: 0 */
+    uint32_t page;           /**< private: the one that it rests on; 0: none, or several */
     union {                  /**< as large where pointers are short */
         const struct pug_block *links[2]; /**< private: never NULL; [1]: taken */
         uint64_t context[2];
@@ -115,8 +118,7 @@ struct pug_block {
 
 static_assert(offsetof(struct pug_block, start) == offsetof(struct pug_element, start) &&
                   offsetof(struct pug_block, count) == offsetof(struct pug_element, count) &&
-                  offsetof(struct pug_block, no_cycles) ==
-                      offsetof(struct pug_element, cycle_count) &&
+                  offsetof(struct pug_block, page) == offsetof(struct pug_element, cycle_count) &&
                   offsetof(struct pug_block, links) == offsetof(struct pug_element, context_id) &&
                   offsetof(struct pug_block, flags) == offsetof(struct pug_element, flags) &&
                   offsetof(struct pug_block, isa) == offsetof(struct pug_element, isa) &&
@@ -361,9 +363,9 @@ static inline void pug_block_range(struct pug_element *element, const struct pug
     struct {
         uint64_t start, end;
     } addresses;
-    uint64_t counts, tail;
+    uint64_t tail;
+    const uint64_t counts = (uint64_t)block->count << PUG_COUNT_SHIFT; /* and no cycles */
     memcpy(&addresses, &block->start, sizeof(addresses));
-    memcpy(&counts, &block->count, sizeof(counts));
     memcpy(&tail, &block->flags, sizeof(tail));
     tail |= (uint64_t)taken << PUG_TAIL_EXECUTED_BIT;
     element->index = index;

@@ -30,15 +30,21 @@ struct pug_slot {
     uint32_t number; /**< of the block, plus 1; 0: free */
 };
 
-/** What callbacks gave. */
+/** What callbacks gave. The bytes are apart: the rest is asked for often, and stays in the cache.
+ */
 struct pug_code_page {
     uint64_t start;
     const struct pug_accessor *accessor;
-    uint32_t length, version, epoch;
-    uint32_t next; /**< in its hash chain, plus 1 */
+    uint8_t *bytes; /**< room for the store's page size */
+    uint32_t length, version;
+    uint32_t read;  /**< the epoch in which it was read last */
+    uint32_t other; /**< the last one in which something else was on it */
+    uint32_t next;  /**< in its hash chain, plus 1 */
     uint16_t view;
-    uint8_t bytes[]; /**< room for the store's page size */
 };
+
+/** `other` of a page that is none any more: no block holds in a later epoch. */
+#define PUG_PAGE_GONE UINT32_MAX
 
 #define PUG_PAGE_BUCKETS 256
 
@@ -81,7 +87,7 @@ struct pug_codemap_store {
     struct pug_block *scratch; /**< where blocks are made, and those that are not kept live */
     struct pug_rests_on scratch_rests;
 
-    struct pug_code_page **pages;
+    struct pug_code_page *pages;
     size_t page_count, page_limit;
     uint32_t free_page; /**< list through `next`, plus 1 */
     uint32_t buckets[PUG_PAGE_BUCKETS];
@@ -176,6 +182,13 @@ void pug_code_clear(struct pug_block *block);
 struct pug_block *pug_code_build(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
                                  uint8_t it);
 
+/** The epoch until which a block holds. Of those that hop only `hop` is kept up to date: it is in
+    the cache line that a hop reads. */
+static inline uint32_t pug_code_epoch(const struct pug_block *block)
+{
+    return block->hop ? block->hop : block->epoch;
+}
+
 /** It holds until the map's epoch is a higher one. */
 static inline void pug_code_hold(struct pug_block *block, uint32_t epoch)
 {
@@ -199,6 +212,19 @@ bool pug_code_same(struct pug_codemap *map, const struct pug_rests_on *rests);
 
 /** Are they known to be? Asks nobody. */
 bool pug_code_same_already(const struct pug_codemap *map, const struct pug_rests_on *rests);
+
+/**
+ * The same two questions, for a block that hops and rests on one page alone: its first cache line
+ * and the page's are all that is looked at. Where a page was read twice in one epoch, and differed,
+ * they are answered with no: who asks somebody goes on to ask pug_code_same().
+ */
+bool pug_code_page_same(struct pug_codemap *map, const struct pug_block *block);
+static inline bool pug_code_page_same_already(const struct pug_codemap *map,
+                                              const struct pug_block *block)
+{
+    const struct pug_code_page *page = &map->store->pages[block->page - 1];
+    return page->read == map->epoch && page->other < block->hop;
+}
 
 /** Bytes that a page takes. */
 static inline size_t pug_code_page_bytes(const struct pug_codemap_store *store)

@@ -176,6 +176,33 @@ static void a_page_takes_over_what_begins_in_it(void **state)
     free(guest);
 }
 
+/* A page is asked for again in the same context where it was too short: it may be another then. */
+static void a_block_knows_a_page_that_was_read_twice(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    struct pug_codemap *map = new_map(image);
+    guest->code[0] = LE32(0x4770); /* T32: bx lr */
+    guest->size = 2;
+    assert_int_equal(pug_codemap_block(map, 0x1000, PUG_ISA_T32, 0)->count, 1);
+    guest->code[0] = RET;
+    guest->size = sizeof(guest->code);
+    assert_int_equal(pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0)->count, 1);
+    assert_int_equal(guest->calls, 2);
+
+    pug_codemap_context_changed(map);
+    assert_int_equal(pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0)->count, 1);
+    assert_int_equal(guest->calls, 3);
+    assert_null(pug_codemap_known_jump(map, 0x1000, PUG_ISA_T32));
+    assert_int_not_equal(pug_codemap_block(map, 0x1000, PUG_ISA_T32, 0)->insn.type,
+                         PUG_INSTR_BR_INDIRECT);
+    assert_int_equal(guest->calls, 3);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
 /* A consumer may set another page size while a decoder stands on a block and delivers. */
 static void a_block_outlives_other_pages(void **state)
 {
@@ -406,6 +433,7 @@ int main(void)
         cmocka_unit_test(pages_are_read_once_a_context),
         cmocka_unit_test(links_that_lapsed_hold_again),
         cmocka_unit_test(a_page_takes_over_what_begins_in_it),
+        cmocka_unit_test(a_block_knows_a_page_that_was_read_twice),
         cmocka_unit_test(a_block_outlives_other_pages),
         cmocka_unit_test(instructions_stay_as_blocks_do),
         cmocka_unit_test(empty_answers_are_not_kept),
