@@ -57,6 +57,8 @@ struct pug_run {
     uint16_t bits;      /**< RISC-V packet encapsulation: of the payload, as received; the last
                              byte is completed with copies of its last bit. 0: whole bytes */
     uint8_t timestamp_bits; /**< how many low bits of the time `timestamp` holds */
+    uint32_t payload;       /**< of packets one after another: bytes of all payloads, without what
+                                 is in front of each */
     uint64_t timestamp;     /**< as the transport carried it */
 };
 

@@ -292,7 +292,14 @@ static const uint8_t *count_row(struct source *source, const struct pug_run *run
     const uint64_t place = pug_run_index(run, at) - tally->start;
     if (place >= size) /* the next block, or one that is not indexed */
         return at;
-    const uint8_t *const stop = size - place < (uint64_t)(end - at) ? at + (size - place) : end;
+    const bool ends_here = size - place >= (uint64_t)(end - at);
+    /* all of a row, where nothing stands between a header and its payload */
+    if (ends_here && first.bytes == run->bytes && at < end && run->stamp == 0) {
+        add_bytes(tally, run->payload - (uint32_t)first.size,
+                  pug_run_index(run, end - 1 - run->header));
+        return end;
+    }
+    const uint8_t *const stop = ends_here ? end : at + (size - place);
     uint32_t count = 0, payload = 0;
     const uint8_t *last = at;
     while (at < stop && (payload = *at & 0x1f) <= (size_t)(stop - at)) {

@@ -141,16 +141,16 @@ static bool deliver_row(struct packets *packets, struct pug_unwrap_given *given,
 {
     struct pug_transport_sink *sink = packets->sink;
     struct pug_run run;
-    size_t used = 0, payload;
+    size_t used = 0;
     uint16_t source;
     if (!has_rows(packets) || !pug_unwrap_row_begins(packets->unwrap, given, &source) ||
         !(sink->takes(sink->context, source) & PUG_TAKES_ROWS) ||
-        !pug_unwrap_row(packets->unwrap, given, source, &run, &payload))
+        !pug_unwrap_row(packets->unwrap, given, source, &run))
         return false;
     *response = sink->run(sink->context, &run, &used);
     if (used == 0 && *response < PUG_RESP_WAIT)
         return false;
-    const size_t framing = used == run.size ? used - payload : framing_of(&run, used);
+    const size_t framing = used == run.size ? used - run.payload : framing_of(&run, used);
     sink->stats->framing += framing;
     sink->stats->delivered -= framing; /* which counted all */
     pug_unwrap_take(packets->unwrap, given, used);

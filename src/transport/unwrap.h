@@ -210,13 +210,13 @@ struct pug_unwrap_given {
  * What pug_unwrap_next() would give next, as far as it is whole packets of one source, one right
  * after another, with nothing to be said about them, and lies in the bytes that were given: there
  * it can be read without being copied. Whose they would be, and the packets. False: the next thing
- * is another. `payload`: how many of the bytes are that.
+ * is another.
  */
 bool pug_unwrap_has_rows(const struct pug_unwrap *unwrap); /* are packets such that they can be? */
 bool pug_unwrap_row_begins(const struct pug_unwrap *unwrap, const struct pug_unwrap_given *given,
                            uint16_t *source);
 bool pug_unwrap_row(const struct pug_unwrap *unwrap, const struct pug_unwrap_given *given,
-                    uint16_t source, struct pug_run *run, size_t *payload);
+                    uint16_t source, struct pug_run *run);
 
 /** So many bytes of it are done. */
 void pug_unwrap_take(struct pug_unwrap *unwrap, struct pug_unwrap_given *given, size_t size);

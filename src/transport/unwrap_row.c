@@ -119,12 +119,13 @@ bool pug_unwrap_row_begins(const struct pug_unwrap *unwrap, const struct pug_unw
 }
 
 bool pug_unwrap_row(const struct pug_unwrap *unwrap, const struct pug_unwrap_given *given,
-                    uint16_t source, struct pug_run *run, size_t *payload)
+                    uint16_t source, struct pug_run *run)
 {
     const uint8_t *const begin = next_of(unwrap, given), *at = begin;
     const unsigned header = header_of(unwrap), stamp = unwrap->config.timestamp_bytes;
     const unsigned none = stamp > 0 ? 0 : 0x80; /* what announces a time that there is not */
-    size_t left = reach_of(given, begin), payloads = 0;
+    size_t left = reach_of(given, begin);
+    uint32_t payload = 0;
     while (left > 0) {
         const unsigned first = at[0], size = first & 0x1f;
         const unsigned length = header + (first >> 7) * stamp + size;
@@ -132,9 +133,8 @@ bool pug_unwrap_row(const struct pug_unwrap *unwrap, const struct pug_unwrap_giv
             break;
         at += length;
         left -= length;
-        payloads += size;
+        payload += size;
     }
-    *payload = payloads;
     *run = (struct pug_run){
         .index = given->index + (uint64_t)(begin - given->bytes),
         .bytes = begin,
@@ -144,6 +144,7 @@ bool pug_unwrap_row(const struct pug_unwrap *unwrap, const struct pug_unwrap_giv
         .lead = (uint8_t)lead_of(unwrap),
         .source = source,
         .type = unwrap->config.only_data ? PUG_PAYLOAD_DATA : PUG_PAYLOAD_INSTRUCTION,
+        .payload = payload,
     };
     return at > begin;
 }

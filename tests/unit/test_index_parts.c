@@ -562,8 +562,8 @@ static void assert_same_marks(const struct pug_index *index, const struct pug_in
 /** Decoded and indexed at once: the same elements as without, and the index of a reading alone. */
 static void index_while_decoding(const struct indexed *capture)
 {
-    const struct pug_index_options options = {.block = 4096, .full = true};
-    struct pug_index *index = NULL, *alone = indexed_build(capture, 4096, true), *again = alone;
+    const struct pug_index_options options = {.block = 1024, .full = true};
+    struct pug_index *index = NULL, *alone = indexed_build(capture, 1024, true), *again = alone;
     struct pug_indexer *indexer = NULL;
     uint64_t stopped;
     struct pug_tree *tree = indexed_decoder(capture, true);
