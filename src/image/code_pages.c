@@ -242,21 +242,34 @@ bool pug_code_page_same(struct pug_codemap *map, const struct pug_block *block)
 /* What an instruction may need, where nothing is kept. */
 #define ONE_INSTRUCTION 4u
 
+static uint32_t bytes_asked_for(uint32_t size)
+{
+    return size != 0 ? size : ONE_INSTRUCTION;
+}
+
 enum pug_status pug_code_set_page(struct pug_codemap_store *store, uint32_t size)
 {
-    bool keep = size != 0;
-    if (keep && (size < PUG_CODE_PAGE_LEAST || size > PUG_CODE_PAGE_MOST))
+    if (size != 0 && (size < PUG_CODE_PAGE_LEAST || size > PUG_CODE_PAGE_MOST))
         return PUG_ERR_INVALID_PARAM_VAL;
-    uint32_t page_size = keep ? size : ONE_INSTRUCTION;
-    uint8_t *answer = malloc(page_size);
+    uint8_t *answer = malloc(bytes_asked_for(size));
     if (!answer)
         return PUG_ERR_MEM;
+    free(store->other_answer);
+    store->other_answer = answer;
+    store->other_size = size;
+    return PUG_OK;
+}
+
+void pug_code_use_page(struct pug_codemap_store *store)
+{
+    if (!store->other_answer)
+        return;
     pug_code_drop_pages(store);
     free(store->answer);
-    store->answer = answer;
-    store->page_size = page_size;
-    store->keep = keep;
-    return PUG_OK;
+    store->answer = store->other_answer;
+    store->other_answer = NULL;
+    store->page_size = bytes_asked_for(store->other_size);
+    store->keep = store->other_size != 0;
 }
 
 void pug_code_drop_pages(struct pug_codemap_store *store)

@@ -113,6 +113,7 @@ static void restart(struct pug_codemap *map)
         pug_paths_forget(map->paths);
     free_blocks(map);
     pug_code_drop_pages(store);
+    pug_code_use_page(store);
     if (store->insns)
         memset(store->insns, 0, store->insn_entries * sizeof(*store->insns));
     map->rounds += map->epoch == LAST_EPOCH;
@@ -180,6 +181,7 @@ void pug_codemap_free(struct pug_codemap *map)
     pug_code_drop_pages(store);
     free(store->pages);
     free(store->answer);
+    free(store->other_answer);
     free(store->chunks);
     free(store->rests);
     free(store->views);

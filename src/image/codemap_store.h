@@ -95,7 +95,9 @@ struct pug_codemap_store {
     bool forget; /**< drop the pages before they are next looked at */
     bool keep;   /**< pages are kept; else they serve one block only */
     uint32_t page_size;
-    uint8_t *answer; /**< of a callback, page_size bytes */
+    uint8_t *answer;       /**< of a callback, page_size bytes */
+    uint8_t *other_answer; /**< what the next look begins with in its place, or NULL … */
+    uint32_t other_size;   /**< … for pages of so many bytes; 0: none are kept */
 
     struct pug_insn_entry *insns; /**< made at the first use */
     uint32_t insn_entries;        /**< of them, a power of two */
@@ -232,8 +234,12 @@ static inline size_t pug_code_page_bytes(const struct pug_codemap_store *store)
     return sizeof(struct pug_code_page) + store->page_size;
 }
 
-/** Bytes of callback memory at a time; as pug_codemap_set_page(). */
+/**
+ * Bytes of callback memory at a time; as pug_codemap_set_page(). Until pug_code_use_page() all
+ * stays as it is: who is asked for memory may be the one who wants it.
+ */
 enum pug_status pug_code_set_page(struct pug_codemap_store *store, uint32_t size);
+void pug_code_use_page(struct pug_codemap_store *store);
 void pug_code_drop_pages(struct pug_codemap_store *store);
 
 #endif

@@ -11,6 +11,8 @@ struct guest {
     struct pug_batch *batch;
     struct pug_reader_space space;
     uint64_t asked;
+    struct pug_codemap *map; /* whose pages it wants to have so many bytes, when it is asked */
+    uint32_t pages;
 };
 
 static uint32_t guest_memory(void *context, uint64_t address, const struct pug_reader_space *space,
@@ -22,9 +24,11 @@ static uint32_t guest_memory(void *context, uint64_t address, const struct pug_r
     guest->asked = address;
     if (guest->batch)
         guest->batch_seen = guest->batch->count;
-    assert_int_equal(wanted, PUG_CODE_PAGE);
+    assert_int_equal(wanted, guest->pages && guest->calls > 1 ? guest->pages : PUG_CODE_PAGE);
     if (address < 0x1000 || address >= 0x1000 + (uint64_t)guest->size)
         return 0;
+    if (guest->pages)
+        assert_int_equal(pug_codemap_set_page(guest->map, guest->pages), PUG_OK);
     uint32_t left = guest->size - (uint32_t)(address - 0x1000);
     uint32_t size = left < wanted ? left : wanted;
     memcpy(buffer, (const uint8_t *)guest->code + (address - 0x1000), size);
@@ -221,6 +225,27 @@ static void a_block_outlives_other_pages(void **state)
     assert_int_equal(pug_block_follow(map, block, true)->start, 0x1020);
     assert_false(pug_codemap_outdated(map));
     assert_int_equal(guest->calls, 2);
+    pug_codemap_free(map);
+    pug_image_free(image);
+    free(guest);
+}
+
+/* Or while it is asked: what it then answers is still what was asked for. */
+static void a_question_outlives_other_pages(void **state)
+{
+    (void)state;
+    struct pug_image *image;
+    struct guest *guest = new_guest(&image);
+    guest->code[0x90] = RET; /* behind the first smaller page */
+    struct pug_codemap *map = guest->map = new_map(image);
+    guest->pages = 512;
+    assert_int_equal(pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0)->count, 0x91);
+    assert_int_equal(guest->calls, 1);
+    assert_int_equal(pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0)->count, 0x91);
+    assert_int_equal(guest->calls, 3);
+    pug_codemap_context_changed(map);
+    guest->code[0x10] = RET;
+    assert_int_equal(pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0)->count, 0x11);
     pug_codemap_free(map);
     pug_image_free(image);
     free(guest);
@@ -435,6 +460,7 @@ int main(void)
         cmocka_unit_test(a_page_takes_over_what_begins_in_it),
         cmocka_unit_test(a_block_knows_a_page_that_was_read_twice),
         cmocka_unit_test(a_block_outlives_other_pages),
+        cmocka_unit_test(a_question_outlives_other_pages),
         cmocka_unit_test(instructions_stay_as_blocks_do),
         cmocka_unit_test(empty_answers_are_not_kept),
         cmocka_unit_test(code_crosses_pages),
