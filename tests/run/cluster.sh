@@ -14,6 +14,7 @@ counts=(2 3 5 8 1)
 commands=(list pc "stat --json" "profile --format autofdo" "index --rebuild --elements --block 4096 -o $tmp/index"
     "profile --format folded" "coverage --format json" "list --format csv --packets" "profile -o $tmp/index")
 runs=0
+resumes=0
 
 differ() { # WHAT...
     echo "$*"
@@ -230,9 +231,8 @@ bytes_read() { # FILE: by all processes together
 
 # A process dies in the middle of one capture: a second run goes on with what was done, and a third one has nothing to do.
 resumed() {
-    local size command passes some run=0
+    local command passes some attempt
     repeated cut 2048
-    size=$(stat -c %s "$tmp/cut/trace.bin")
     for command in "${commands[@]}"; do
         passes=1 some=2000
         case $command in
@@ -241,31 +241,44 @@ resumed() {
             pc | *autofdo) ;;
             *) [ -n "${PUG_CLUSTER_ALL:-}" ] || continue ;;
         esac
-        rm -rf "$tmp/keep" "$tmp/index" "$tmp/index.one" "$tmp/file"
-        "$bin/pugmark" $command "$tmp/cut" >"$tmp/out.one" 2>"$tmp/err.one"
-        if [ -e "$tmp/index" ]; then mv "$tmp/index" "$tmp/index.one"; fi
-        local go_on=("$bin/pugmark-mpi" --traffic --piece 8192 --block 512 --resume "$tmp/keep" --every 0)
-        if ((run++ % 2 == 0)); then go_on+=(--output "$tmp/file"); fi
-        kill_when has_record "--resume $tmp/keep" &
-        local killer=$! code=0
-        mpi 3 "${go_on[@]}" $command --jobs 1 "$tmp/cut" >"$tmp/out.many" 2>&1 || code=$?
-        wait $killer || differ "resume: $command: nobody could be killed"
-        [ $code != 0 ] && [ ! -e "$tmp/file" ] && [ ! -e "$tmp/index" ] || differ "resume: $command: it should have died"
-        for round in second third; do
-            rm -f "$tmp/index" "$tmp/file"
-            mpi 3 "${go_on[@]}" $command --jobs 1 "$tmp/cut" >"$tmp/out.many" 2>"$tmp/err.many"
-            if [ -e "$tmp/file" ]; then mv "$tmp/file" "$tmp/out.many"; fi
-            without_time "$tmp/out.one"
-            without_time "$tmp/out.many"
-            same "resume: $command: the $round run has another output" "$tmp/out.one" "$tmp/out.many"
-            if [ -e "$tmp/index.one" ]; then same "resume: $command: the $round run has another file" "$tmp/index.one" "$tmp/index"; fi
-            local read
-            read=$(bytes_read "$tmp/err.many")
-            case $round in
-                second) [ "$read" -gt 0 ] && [ "$read" -lt $((passes * size)) ] ;;
-                third) [ "$read" = 0 ] ;;
-            esac || differ "resume: $command: the $round run read $read bytes of $size"
+        for attempt in 1 2 3; do
+            if resumed_midway; then continue 2; fi
         done
+        differ "resume: $command: it always died when all was done"
+    done
+}
+
+# $command, of which the first process dies; false: all was done by then.
+resumed_midway() {
+    local size read
+    size=$(stat -c %s "$tmp/cut/trace.bin")
+    rm -rf "$tmp/keep" "$tmp/index" "$tmp/index.one" "$tmp/file"
+    "$bin/pugmark" $command "$tmp/cut" >"$tmp/out.one" 2>"$tmp/err.one"
+    if [ -e "$tmp/index" ]; then mv "$tmp/index" "$tmp/index.one"; fi
+    local go_on=("$bin/pugmark-mpi" --traffic --piece 8192 --block 512 --resume "$tmp/keep" --every 0)
+    if ((resumes++ % 2 == 0)); then go_on+=(--output "$tmp/file"); fi
+    kill_when has_record "--resume $tmp/keep" &
+    local killer=$! code=0
+    mpi 3 "${go_on[@]}" $command --jobs 1 "$tmp/cut" >"$tmp/out.many" 2>&1 || code=$?
+    wait $killer || differ "resume: $command: nobody could be killed"
+    [ $code != 0 ] && [ ! -e "$tmp/file" ] && [ ! -e "$tmp/index" ] || differ "resume: $command: it should have died"
+    for round in second third; do
+        rm -f "$tmp/index" "$tmp/file"
+        code=0
+        mpi 3 "${go_on[@]}" $command --jobs 1 "$tmp/cut" >"$tmp/out.many" 2>"$tmp/err.many" || code=$?
+        [ $code = 0 ] || differ "resume: $command: the $round run ended with $code"
+        if [ -e "$tmp/file" ]; then mv "$tmp/file" "$tmp/out.many"; fi
+        without_time "$tmp/out.one"
+        without_time "$tmp/out.many"
+        same "resume: $command: the $round run has another output" "$tmp/out.one" "$tmp/out.many"
+        if [ -e "$tmp/index.one" ]; then same "resume: $command: the $round run has another file" "$tmp/index.one" "$tmp/index"; fi
+        read=$(bytes_read "$tmp/err.many")
+        case $round in
+            second)
+                [ "$read" -gt 0 ] || return 1
+                [ "$read" -lt $((passes * size)) ] ;;
+            third) [ "$read" = 0 ] ;;
+        esac || differ "resume: $command: the $round run read $read bytes of $size"
     done
 }
 
