@@ -264,7 +264,6 @@ void pug_code_use_page(struct pug_codemap_store *store)
 {
     if (!store->other_answer)
         return;
-    pug_code_drop_pages(store);
     free(store->answer);
     store->answer = store->other_answer;
     store->other_answer = NULL;

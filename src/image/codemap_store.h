@@ -239,6 +239,7 @@ static inline size_t pug_code_page_bytes(const struct pug_codemap_store *store)
  * stays as it is: who is asked for memory may be the one who wants it.
  */
 enum pug_status pug_code_set_page(struct pug_codemap_store *store, uint32_t size);
+/** When no page is left. */
 void pug_code_use_page(struct pug_codemap_store *store);
 void pug_code_drop_pages(struct pug_codemap_store *store);
 

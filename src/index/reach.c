@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-/* So many times as far back is the next attempt. */
-#define FARTHER 4u
 /* A block whose state the index has will do, if it is no more blocks before the place. */
 #define NEAR 4u
 
@@ -48,8 +46,7 @@ uint64_t pug_index_state_sum(const uint64_t *hashes, size_t sources)
     return sum ? sum : 1;
 }
 
-/** The sum for a tree as it is; 0: it has no state. */
-static uint64_t state_sum(const struct pug_tree *tree)
+uint64_t pug_index_tree_sum(const struct pug_tree *tree)
 {
     struct pug_state state = {0};
     uint64_t *hashes = malloc((1 + tree->source_count) * sizeof(*hashes));
@@ -82,14 +79,23 @@ uint64_t pug_index_start_before(const struct pug_index *index, uint32_t source, 
     return at - at % PUG_INDEX_ALIGNMENT;
 }
 
-uint64_t pug_index_silent_from(const struct pug_index *index, uint16_t id, uint64_t block)
+const struct pug_index_file_summary *pug_index_last_summary(const struct pug_index *index,
+                                                            uint16_t id, enum pug_mark_kind kind,
+                                                            uint64_t block)
 {
     for (uint64_t n = pug_index_block_summary(index, block); n-- > 0;) {
         const struct pug_index_file_summary *s = &index->summaries[n];
-        if (s->kind == PUG_MARK_DATA && s->source == id && !s->nobody)
-            return s->block + UINT64_C(1);
+        if (s->kind == kind && s->source == id && !s->nobody)
+            return s;
     }
-    return 0;
+    return NULL;
+}
+
+uint64_t pug_index_silent_from(const struct pug_index *index, uint16_t id, uint64_t block)
+{
+    const struct pug_index_file_summary *last =
+        pug_index_last_summary(index, id, PUG_MARK_DATA, block);
+    return last ? last->block + UINT64_C(1) : 0;
 }
 
 /** What is wanted: a tree at the start of a block. */
@@ -191,7 +197,7 @@ static struct pug_tree *read_before(struct aim *aim, uint64_t back, uint64_t fro
 static bool is_proved(const struct aim *aim, const struct pug_tree *tree, uint64_t hash,
                       uint64_t from)
 {
-    return state_sum(tree) == hash &&
+    return pug_index_tree_sum(tree) == hash &&
            pug_index_holds(aim->index, aim->bytes, from, aim->block * aim->index->header->block);
 }
 
@@ -206,7 +212,7 @@ static struct pug_tree *come(struct aim *aim, uint64_t least, bool by_all)
     uint64_t from = 1;
     aim->nobody = (struct pug_mark_list){
         .marks = aim->marks, .room = 2 * PUG_MARK_LIMIT, .full = forget_marks};
-    for (uint64_t back = 0; from > 0; back = FARTHER * back + 1) {
+    for (uint64_t back = 0; from > 0; back = pug_index_farther(back)) {
         from = hash ? pug_index_start_before(aim->index, PUG_INDEX_ANY, aim->block, back) : 0;
         if (from < least)
             return NULL;

@@ -18,6 +18,8 @@ void pug_index_state_hashes(const struct pug_tree *tree, const struct pug_state 
 #define PUG_INDEX_STATE_LOST UINT64_C(1)
 /** What a block has of them; never 0. */
 uint64_t pug_index_state_sum(const uint64_t *hashes, size_t sources);
+/** The same of a tree as it is; 0: it has no state. */
+uint64_t pug_index_tree_sum(const struct pug_tree *tree);
 
 /** Are the states of all blocks there, as `tree` makes them, up to the end of trace? */
 bool pug_index_has_all_states(const struct pug_index *index, const struct pug_tree *tree);
@@ -36,6 +38,16 @@ bool pug_index_move_source(struct pug_tree *from, const struct pug_tree *model, 
 uint64_t pug_index_start_before(const struct pug_index *index, uint32_t source, uint64_t block,
                                 uint64_t back);
 
+/** How many blocks back the attempt behind one that went so far is. */
+static inline uint64_t pug_index_farther(uint64_t back)
+{
+    return 4 * back + 1;
+}
+
+/** The last one before `block` of a source and a kind; NULL: there is none. */
+const struct pug_index_file_summary *pug_index_last_summary(const struct pug_index *index,
+                                                            uint16_t id, enum pug_mark_kind kind,
+                                                            uint64_t block);
 /** The last block before `block` that has bytes of a source, plus one; 0: none has. */
 uint64_t pug_index_silent_from(const struct pug_index *index, uint16_t id, uint64_t block);
 

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many times as far back is the next attempt. */
-#define FARTHER 4u
 /* Blocks that all attempts may read together, and bytes. */
 #define BLOCKS_IN_ALL 64u
 #define BYTES_IN_ALL  (UINT64_C(1) << 26)
@@ -54,7 +52,7 @@ static bool is_told(const struct telling *telling, const struct pug_tree *tree, 
 {
     const struct pug_source *source = tree->sources[n];
     return is_tellable(source) && knows_ids(telling, source) &&
-           source->protocol->decoder_told(source->decoder, source->reader);
+           source->protocol->decoder_told(source->decoder);
 }
 
 static void note_told(const struct telling *telling, const struct pug_tree *tree)
@@ -73,17 +71,6 @@ static bool note_same(void *context, size_t n, bool same)
     return true;
 }
 
-/** The last time that a source told in blocks before `block`, whole; 0: none. */
-static uint64_t last_time(const struct pug_index *index, uint16_t id, uint64_t block)
-{
-    for (uint64_t n = pug_index_block_summary(index, block); n-- > 0;) {
-        const struct pug_index_file_summary *s = &index->summaries[n];
-        if (s->kind == PUG_MARK_TIMESTAMP && s->source == id && !s->nobody)
-            return s->last;
-    }
-    return 0;
-}
-
 /**
  * What the state of readers leaves out is what is above the bits of times that packets tell. The
  * last time of the block before may be that of a packet that ends behind it.
@@ -94,7 +81,9 @@ static void complete_time(const struct telling *telling, struct pug_source *sour
     const unsigned bits = pug_source_clock(source, &time);
     if (bits == 64)
         return;
-    const uint64_t last = last_time(telling->index, pug_source_id(source), block);
+    const struct pug_index_file_summary *told =
+        pug_index_last_summary(telling->index, pug_source_id(source), PUG_MARK_TIMESTAMP, block);
+    const uint64_t last = told ? told->last : 0;
     source->protocol->reader_set_time(source->reader,
                                       last - ((last - time) & pug_clock_mask(bits)));
 }
@@ -182,7 +171,7 @@ static bool bring_told(struct telling *telling, struct pug_tree *tree, size_t n,
     /* What begins in one block may come with the next. */
     const uint64_t end = silent < block ? silent + 1 : block;
     bool brought = silent == 0;
-    for (uint64_t back = 0; !brought && telling->left > 0; back = FARTHER * back + 1)
+    for (uint64_t back = 0; !brought && telling->left > 0; back = pug_index_farther(back))
         brought = read_pair(telling, source, end, back) && telling->told[n] &&
                   pug_index_move_source(telling->pair.whole, telling->model, n, tree);
     return brought;

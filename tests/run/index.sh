@@ -73,7 +73,7 @@ for part in 2 1 3; do
 done
 [[ ${up_to[2]} == ", elements up to "* ]] || fail "a window in the middle has '${up_to[2]}'"
 [[ ${up_to[1]} == "${up_to[2]}" ]] || fail "a window before another made '${up_to[1]}' of '${up_to[2]}'"
-((${up_to[2]##* } >= size / 2 - 9216 && ${up_to[2]##* } <= size / 2 + 4096)) || fail "a window has ${up_to[2]} of $size"
+((${up_to[2]##* } >= size / 2 - 9216 && ${up_to[2]##* } <= (size / 2 - 1024 + 4095) / 4096 * 4096)) || fail "a window has ${up_to[2]} of $size"
 ((${up_to[3]##* } > ${up_to[2]##* })) || fail "a later window has '${up_to[3]}'"
 "$pugmark" index "$long" --quiet --elements || fail "all states of it"
 [[ $(elements_of "$("$pugmark" index "$long")") == ", elements" ]] || fail "not all states of it"

@@ -7,7 +7,6 @@
 #include "index/reach.h"
 #include "recorder/bytes.h"
 #include "support/indexed.h"
-#include "tree/tree_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,19 +24,6 @@
 /** Blocks whose state is known, and to how many of them one comes. */
 static unsigned blocks, reached;
 
-static uint64_t sum_of(const struct pug_tree *tree)
-{
-    struct pug_state state = {0};
-    uint64_t hashes[64], sum = 0;
-    assert_true(tree->source_count < sizeof(hashes) / sizeof(hashes[0]));
-    if (pug_tree_state(tree, &state)) {
-        pug_index_state_hashes(tree, &state, hashes);
-        sum = pug_index_state_sum(hashes, tree->source_count);
-    }
-    pug_state_free(&state);
-    return sum;
-}
-
 static void come_to(const struct indexed *trace, const struct pug_index *index,
                     const struct pug_index *whole, uint64_t block)
 {
@@ -47,7 +33,7 @@ static void come_to(const struct indexed *trace, const struct pug_index *index,
     if (pug_index_reach_told(index, tree, trace->bytes, block, &there)) {
         reached++;
         if (expected != 0)
-            assert_int_equal(sum_of(there), expected);
+            assert_int_equal(pug_index_tree_sum(there), expected);
         pug_tree_free(there);
     }
     pug_tree_free(tree);

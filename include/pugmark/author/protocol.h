@@ -381,12 +381,11 @@ struct pug_protocol {
 
     /**
      * Optional, of a protocol that tells all that its decoder's state is made of again behind each
-     * synchronisation point: has it told that since the decoder began? `reader` is the one in front
-     * of it, whose state is the right one. So an index of packets alone is enough to begin near a
-     * place (pug_index_reach()). False where something was told once, or adds up: that cannot be
-     * known.
+     * synchronisation point: has it told that since the decoder began, behind a reader in the right
+     * state? So an index of packets alone is enough to begin near a place (pug_index_reach()).
+     * False where something was told once, or adds up: that cannot be known.
      */
-    bool (*decoder_told)(const void *decoder, const void *reader);
+    bool (*decoder_told)(const void *decoder);
 };
 
 /**

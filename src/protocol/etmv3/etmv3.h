@@ -97,7 +97,7 @@ const char *pug_etmv3_packet_name(uint32_t type);
 /* state.c */
 void pug_etmv3_reader_state(const void *reader, struct pug_state *state);
 void pug_etmv3_decoder_state(const void *decoder, struct pug_state *state);
-bool pug_etmv3_decoder_told(const void *decoder, const void *reader);
+bool pug_etmv3_decoder_told(const void *decoder);
 
 /* mark.c */
 size_t pug_etmv3_marks(const void *config, const void *packet,

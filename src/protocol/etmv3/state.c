@@ -173,10 +173,9 @@ void pug_etmv3_decoder_state(const void *pointer, struct pug_state *state)
 }
 
 /** An I-sync has it all, but for what is known of data, and of slots of elements that are over. */
-bool pug_etmv3_decoder_told(const void *decoder_, const void *reader)
+bool pug_etmv3_decoder_told(const void *decoder_)
 {
     const struct pug_etmv3_decoder *decoder = decoder_;
-    (void)reader;
     return decoder->state == PUG_ETMV3_DECODE && !decoder->need_address &&
            decoder->only_instructions && !decoder->quirky;
 }

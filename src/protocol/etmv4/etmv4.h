@@ -494,7 +494,7 @@ const char *pug_etmv4_packet_name(uint32_t type);
 /* state.c */
 void pug_etmv4_reader_state(const void *reader, struct pug_state *state);
 void pug_etmv4_decoder_state(const void *decoder, struct pug_state *state);
-bool pug_etmv4_decoder_told(const void *decoder, const void *reader);
+bool pug_etmv4_decoder_told(const void *decoder);
 
 /* skim.c */
 /** The lane of marks. */

@@ -138,10 +138,9 @@ void pug_etmv4_decoder_state(const void *decoder_, struct pug_state *state)
  * waited for again. The first marker, from which on timestamps count, may have come long ago; and
  * how much is speculated adds up, of a trace that lost a commit for good.
  */
-bool pug_etmv4_decoder_told(const void *decoder_, const void *reader_)
+bool pug_etmv4_decoder_told(const void *decoder_)
 {
     const decoder *d = decoder_;
-    (void)reader_;
     return d->state == PUG_ETMV4_DECODE && d->config->idr8 == 0 &&
            !(d->blocked & PUG_ETMV4_NEED_CONTEXT) &&
            (!(d->blocked & PUG_ETMV4_NEED_ADDRESS) || d->address != 0) &&

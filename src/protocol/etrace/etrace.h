@@ -159,7 +159,7 @@ unsigned pug_etrace_parse_data(const struct pug_etrace_config *config,
 void pug_etrace_write_options(const struct pug_etrace_options *options, struct pug_state *state);
 void pug_etrace_decoder_state(const void *decoder, struct pug_state *state);
 bool pug_etrace_decoder_begin(void *decoder, const void *reader);
-bool pug_etrace_decoder_told(const void *decoder, const void *reader);
+bool pug_etrace_decoder_told(const void *decoder);
 
 /* packet_vendor.c */
 void pug_etrace_parse_esp(const struct pug_etrace_config *config,

@@ -118,7 +118,7 @@ void pug_ntrace_reader_state(const void *reader, struct pug_state *state);
 unsigned pug_ntrace_reader_clock(const void *reader, uint64_t *time);
 void pug_ntrace_reader_set_time(void *reader, uint64_t time);
 void pug_ntrace_decoder_state(const void *decoder, struct pug_state *state);
-bool pug_ntrace_decoder_told(const void *decoder, const void *reader);
+bool pug_ntrace_decoder_told(const void *decoder);
 
 /* mark.c */
 size_t pug_ntrace_marks(const void *config, const void *packet,

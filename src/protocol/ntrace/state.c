@@ -86,9 +86,8 @@ void pug_ntrace_decoder_state(const void *data, struct pug_state *state)
 }
 
 /** A sync message sets all of it. */
-bool pug_ntrace_decoder_told(const void *decoder, const void *reader)
+bool pug_ntrace_decoder_told(const void *decoder)
 {
     const struct pug_ntrace_decoder *d = decoder;
-    (void)reader;
     return d->started && d->synced && d->pc_known;
 }

@@ -54,7 +54,7 @@ const char *pug_ptm_packet_name(uint32_t type);
 /* state.c */
 void pug_ptm_reader_state(const void *reader, struct pug_state *state);
 void pug_ptm_decoder_state(const void *decoder, struct pug_state *state);
-bool pug_ptm_decoder_told(const void *decoder, const void *reader);
+bool pug_ptm_decoder_told(const void *decoder);
 
 /* mark.c */
 size_t pug_ptm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);

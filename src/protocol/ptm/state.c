@@ -109,9 +109,8 @@ void pug_ptm_decoder_state(const void *pointer, struct pug_state *state)
 }
 
 /** An I-sync has it all. */
-bool pug_ptm_decoder_told(const void *decoder_, const void *reader)
+bool pug_ptm_decoder_told(const void *decoder_)
 {
     const struct pug_ptm_decoder *decoder = decoder_;
-    (void)reader;
     return decoder->state == PUG_PTM_DECODE && !decoder->need_isync;
 }
