@@ -206,8 +206,10 @@ uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffe
     uint32_t done = 0, size = 1;
     (void)pug_codemap_prepare(map, 2 * pug_code_page_bytes(map->store));
     while (done < wanted && size > 0) {
-        size =
-            copy_some(map, &cursor, address + done, (uint8_t *)buffer + done, wanted - done, false);
+        uint8_t *to = (uint8_t *)buffer + done;
+        size = copy_some(map, &cursor, address + done, to, wanted - done, 0);
+        if (map->store->left && pug_codemap_prepare(map, 0))
+            size = copy_some(map, &cursor, address + done, to, wanted - done, 0);
         done += size;
     }
     return done;

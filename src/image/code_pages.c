@@ -22,7 +22,10 @@ static uint32_t *bucket(struct pug_codemap_store *store, uint16_t view, uint64_t
 
 /* ---- asking ---- */
 
-/* Elements first: who answers may want to know the context. Then up to a page from `address`. */
+/*
+ * Elements first: who answers may want to know the context. Then up to a page from `address`. Who
+ * takes elements, or was asked before, may have removed the accessor: what is there is gone.
+ */
 static enum pug_status ask(struct pug_codemap *map, const struct pug_accessor *accessor,
                            uint64_t address, uint32_t *length)
 {
@@ -30,11 +33,18 @@ static enum pug_status ask(struct pug_codemap *map, const struct pug_accessor *a
     struct pug_batch *batch = map->config.batch;
     if (batch && batch->count > 0 && batch->response < PUG_RESP_WAIT)
         batch->flush(batch);
+    *length = 0;
+    if (pug_codemap_outdated(map) && !pug_image_asks(store->image, accessor, address)) {
+        store->left = true;
+        return PUG_OK;
+    }
     uint32_t got = accessor->function(accessor->context, address, &store->space, store->page_size,
                                       store->answer);
     store->stats.pages_read++;
-    *length = got <= store->page_size ? got : 0;
-    return got <= store->page_size ? PUG_OK : PUG_ERR_MEM_ACC_BAD_LEN;
+    if (got > store->page_size)
+        return PUG_ERR_MEM_ACC_BAD_LEN;
+    *length = got;
+    return PUG_OK;
 }
 
 /* Before it counts as read in this epoch. */

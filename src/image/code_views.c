@@ -119,6 +119,7 @@ static void restart(struct pug_codemap *map)
     map->rounds += map->epoch == LAST_EPOCH;
     map->epoch = map->epoch < LAST_EPOCH ? map->epoch + 1 : 1;
     map->generation = *map->image_generation;
+    store->left = false;
     store->stats.restarts++;
     forget_views(store);
     pug_image_reduce(store->image, &reduced);

@@ -64,8 +64,8 @@ static struct pug_insn_entry *find(struct pug_codemap_store *store, uint64_t add
     return a->epoch <= b->epoch ? a : b;
 }
 
-enum pug_status pug_codemap_insn_until(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
-                                       uint8_t *it, struct pug_insn *insn, uint32_t *until)
+static enum pug_status look_at_insn(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                                    uint8_t *it, struct pug_insn *insn, uint32_t *until)
 {
     struct pug_codemap_store *store = map->store;
     *until = 0;
@@ -86,6 +86,13 @@ enum pug_status pug_codemap_insn_until(struct pug_codemap *map, uint64_t address
     }
     *until = entry->epoch;
     return entry->status;
+}
+
+enum pug_status pug_codemap_insn_until(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                                       uint8_t *it, struct pug_insn *insn, uint32_t *until)
+{
+    const enum pug_status status = look_at_insn(map, address, isa, it, insn, until);
+    return map->store->left ? look_at_insn(map, address, isa, it, insn, until) : status;
 }
 
 enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum pug_isa isa,

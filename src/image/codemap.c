@@ -261,8 +261,8 @@ static const struct pug_block *revalidate(struct pug_codemap *map, struct pug_bl
 /* ---- looking up and following ---- */
 
 /* A block that the map does not have, or not as it may be now. */
-static NOINLINE const struct pug_block *look_closer(struct pug_codemap *map, uint64_t address,
-                                                    enum pug_isa isa, uint8_t it)
+static const struct pug_block *look(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                                    uint8_t it)
 {
     struct pug_codemap_store *store = map->store;
     (void)pug_codemap_prepare(map, 0);
@@ -278,6 +278,13 @@ static NOINLINE const struct pug_block *look_closer(struct pug_codemap *map, uin
     if (pug_codemap_prepare(map, pages_room(store)))
         return make(map, address, isa, it);
     return revalidate(map, block);
+}
+
+static NOINLINE const struct pug_block *look_closer(struct pug_codemap *map, uint64_t address,
+                                                    enum pug_isa isa, uint8_t it)
+{
+    const struct pug_block *block = look(map, address, isa, it);
+    return map->store->left ? look(map, address, isa, it) : block;
 }
 
 /* What was asked for last is at hand. */

@@ -93,6 +93,7 @@ struct pug_codemap_store {
     uint32_t buckets[PUG_PAGE_BUCKETS];
     uint32_t versions;
     bool forget; /**< drop the pages before they are next looked at */
+    bool left;   /**< who was to be asked was removed meanwhile: look again */
     bool keep;   /**< pages are kept; else they serve one block only */
     uint32_t page_size;
     uint8_t *answer;       /**< of a callback, page_size bytes */

@@ -43,6 +43,15 @@ const struct pug_range *pug_accessor_range(const struct pug_accessor *accessor, 
     return NULL;
 }
 
+bool pug_image_asks(const struct pug_image *image, const struct pug_accessor *accessor,
+                    uint64_t address)
+{
+    for (size_t i = 0; i < image->count; i++)
+        if (image->accessors[i] == accessor)
+            return accessor->kind == PUG_ACCESS_CALLBACK && pug_accessor_range(accessor, address);
+    return false;
+}
+
 /* ---- places ---- */
 
 static bool same_id(bool has_a, uint32_t a, bool has_b, uint32_t b)
@@ -470,10 +479,11 @@ static int64_t read_one(const struct pug_image *image, const struct pug_reader_s
         if (accessor && window.accessor != accessor)
             break;
         accessor = window.accessor;
-        if (accessor->kind == PUG_ACCESS_CALLBACK)
+        const bool asks = accessor->kind == PUG_ACCESS_CALLBACK; /* it may remove itself */
+        if (asks)
             window.last = UINT64_MAX;
         int64_t got = read_window(&window, space, buffer + done, wanted - done);
-        if (got < 0 || accessor->kind == PUG_ACCESS_CALLBACK)
+        if (got < 0 || asks)
             return got;
         done += (uint32_t)got;
         if (window.last == window.end)

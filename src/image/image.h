@@ -103,7 +103,6 @@ struct pug_accessor *pug_accessor_new(enum pug_accessor_kind kind, const struct 
                                       size_t ranges);
 void pug_accessor_free(struct pug_accessor *accessor);
 
-/** The range of an accessor that holds `address`, or NULL. */
 /**
  * The ELF file that has an address, also where memory from elsewhere answers for it; up to *last.
  * NULL: none has it.
@@ -112,6 +111,11 @@ const struct pug_accessor *pug_image_program(const struct pug_image *image,
                                              const struct pug_reader_space *space, uint64_t address,
                                              uint64_t *last);
 
+/** Is the accessor, which may be freed, one of the image, whose function answers for `address`? */
+bool pug_image_asks(const struct pug_image *image, const struct pug_accessor *accessor,
+                    uint64_t address);
+
+/** The range of an accessor that holds `address`, or NULL. */
 const struct pug_range *pug_accessor_range(const struct pug_accessor *accessor, uint64_t address);
 
 /** The reference takes whole halfwords only. */

@@ -410,6 +410,126 @@ static void elements_go_first(void **state)
     free(guest);
 }
 
+/* ---- who is asked is removed meanwhile ---- */
+
+struct removal {
+    struct pug_batch batch;
+    struct pug_image *image;
+    struct guest *before, *after; /* NULL: no memory comes in its place */
+    unsigned when;                /* asked so often, it removes itself */
+};
+
+static void leave(struct removal *removal)
+{
+    assert_int_equal(pug_image_remove(removal->image, 0x1000, PUG_SPACE_ANY), PUG_OK);
+    if (removal->after)
+        assert_int_equal(pug_image_add_callback(removal->image, &anywhere, 0, UINT64_MAX,
+                                                guest_memory, removal->after),
+                         PUG_OK);
+}
+
+static bool take_and_leave(struct pug_batch *batch)
+{
+    leave((struct removal *)(void *)batch); /* which it is the first of */
+    return take_all(batch);
+}
+
+enum look_up { FOR_BLOCK, FOR_INSN, FOR_BYTES, LOOK_UPS };
+
+/* The RET at 0x1010, if it is there. */
+static void look(struct pug_codemap *map, enum look_up what, bool there)
+{
+    struct pug_insn insn;
+    uint8_t it = 0, bytes[4];
+    const struct pug_block *block;
+    switch (what) {
+    case FOR_BLOCK:
+        block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
+        assert_int_equal(block->count, there ? 5 : 0);
+        assert_int_equal(block->ending, there ? PUG_BLOCK_FLOW : PUG_BLOCK_NO_ACCESS);
+        break;
+    case FOR_INSN:
+        assert_int_equal(pug_codemap_insn(map, 0x1010, PUG_ISA_A64, &it, &insn),
+                         there ? PUG_OK : PUG_ERR_MEM_NACC);
+        break;
+    default:
+        assert_int_equal(pug_codemap_read(map, 0x1010, bytes, 4), there ? 4 : 0);
+        assert_true(!there || bytes[3] == 0xd6);
+        break;
+    }
+}
+
+static void removed_with_elements(enum look_up what, bool replaced)
+{
+    struct removal removal = {.batch = {.count = 3, .limit = 16, .flush = take_and_leave}};
+    struct pug_image *other;
+    struct guest *after = new_guest(&other);
+    removal.before = new_guest(&removal.image);
+    after->code[4] = RET;
+    removal.after = replaced ? after : NULL;
+    struct pug_codemap *map = pug_codemap_new(
+        &(struct pug_codemap_config){.image = removal.image, .batch = &removal.batch});
+    look(map, what, replaced);
+    assert_int_equal(removal.before->calls, 0);
+    assert_int_equal(after->calls, replaced);
+    look(map, what, replaced);
+    pug_codemap_free(map);
+    pug_image_free(removal.image);
+    pug_image_free(other);
+    free(removal.before);
+    free(after);
+}
+
+/* A consumer of elements may remove memory: nobody asks it any more, but what came in its place. */
+static void memory_goes_with_elements(void **state)
+{
+    (void)state;
+    for (unsigned what = 0; what < LOOK_UPS; what++) {
+        removed_with_elements((enum look_up)what, false);
+        removed_with_elements((enum look_up)what, true);
+    }
+}
+
+static uint32_t leaving_memory(void *context, uint64_t address,
+                               const struct pug_reader_space *space, uint32_t wanted,
+                               uint8_t *buffer)
+{
+    struct removal *removal = context;
+    const uint32_t got = guest_memory(removal->before, address, space, wanted, buffer);
+    if (removal->before->calls == removal->when)
+        leave(removal);
+    return got;
+}
+
+/* Who is asked may remove itself: a block on two pages asks it no more. */
+static void memory_goes_when_asked(void **state)
+{
+    (void)state;
+    for (unsigned when = 1; when <= 4; when++) {
+        struct removal removal = {.when = when};
+        struct pug_image *unused;
+        removal.before = new_guest(&unused);
+        removal.before->code[600] = B(0);
+        removal.image = pug_image_new();
+        assert_int_equal(pug_image_add_callback(removal.image, &anywhere, 0, UINT64_MAX,
+                                                leaving_memory, &removal),
+                         PUG_OK);
+        struct pug_codemap *map = new_map(removal.image);
+        for (unsigned context = 1; context <= 2; context++) { /* each asks twice: for two pages */
+            const struct pug_block *block = pug_codemap_block(map, 0x1000 + 88, PUG_ISA_A64, 0);
+            assert_int_equal(block->ending,
+                             when < 2 * context ? PUG_BLOCK_NO_ACCESS : PUG_BLOCK_FLOW);
+            pug_codemap_context_changed(map);
+        }
+        assert_int_equal(removal.before->calls, when);
+        assert_int_equal(pug_codemap_block(map, 0x1000 + 88, PUG_ISA_A64, 0)->count, 0);
+        pug_codemap_free(map);
+        pug_image_free(removal.image);
+        pug_image_free(unused);
+        free(removal.before);
+    }
+}
+
 static void zeros_for_ever_end(void **state)
 {
     (void)state;
@@ -467,6 +587,8 @@ int main(void)
         cmocka_unit_test(instructions_straddle_pages),
         cmocka_unit_test(too_long_answers_are_errors),
         cmocka_unit_test(elements_go_first),
+        cmocka_unit_test(memory_goes_with_elements),
+        cmocka_unit_test(memory_goes_when_asked),
         cmocka_unit_test(zeros_for_ever_end),
         cmocka_unit_test(pages_are_bounded_too),
     };

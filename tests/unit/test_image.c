@@ -250,6 +250,30 @@ static void memory_can_be_removed(void **state)
     pug_image_free(image);
 }
 
+static uint32_t remove_itself(void *context, uint64_t address, const struct pug_reader_space *space,
+                              uint32_t wanted, uint8_t *buffer)
+{
+    (void)space;
+    assert_int_equal(pug_image_remove(context, address, PUG_SPACE_ANY), PUG_OK);
+    memset(buffer, 0x77, wanted);
+    return wanted / 2;
+}
+
+static void who_is_read_may_remove_itself(void **state)
+{
+    (void)state;
+    uint8_t buffer[8];
+    for (unsigned quirk = 0; quirk < 2; quirk++) {
+        struct pug_image *image = pug_image_new();
+        set_quirk(image, quirk);
+        assert_int_equal(
+            pug_image_add_callback(image, &anywhere, 0x1000, 0x1fff, remove_itself, image), PUG_OK);
+        assert_int_equal(read_at(image, PUG_SPACE_ANY, 0x1000, buffer, 8), 4);
+        assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x1000), -1);
+        pug_image_free(image);
+    }
+}
+
 static void the_most_specific_answers(void **state)
 {
     (void)state;
@@ -368,6 +392,7 @@ int main(void)
         cmocka_unit_test(overlaps_are_refused),
         cmocka_unit_test(reads_end_with_memory),
         cmocka_unit_test(memory_can_be_removed),
+        cmocka_unit_test(who_is_read_may_remove_itself),
         cmocka_unit_test(the_most_specific_answers),
         cmocka_unit_test(callbacks_answer),
         cmocka_unit_test(many_ranges),
