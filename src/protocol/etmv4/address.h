@@ -18,13 +18,12 @@ struct pug_etmv4_address_form {
     uint32_t tail, kept_tail;   /**< told by the packet; of the entry */
     uint16_t middle, low;       /**< of the payload's first two bytes */
     uint8_t shift, entry, bits; /**< of `low`; of the stack; how many the packet tells */
-    uint8_t size;               /**< of the packet without a context; 0: there is none */
 };
 
-/** By AArch64 state, by the lower half of the header, by bit 7 of the payload's first byte. */
-extern const struct pug_etmv4_address_form pug_etmv4_address_forms[2][16][2];
+/** By AArch64 state, by bit 7 of the payload's first byte and the lower half of the header. */
+extern const struct pug_etmv4_address_form pug_etmv4_address_forms[2][32];
 
-typedef const struct pug_etmv4_address_form (*pug_etmv4_forms)[2];
+typedef const struct pug_etmv4_address_form *pug_etmv4_forms;
 
 /** The forms while the context is what it is. */
 static inline pug_etmv4_forms pug_etmv4_forms_of(const struct pug_etmv4_reader *r)
@@ -57,12 +56,14 @@ static inline bool pug_etmv4_is_atoms(uint8_t header)
     return header >= 0xC0;
 }
 
-/** How many bits of eight bytes are packets of atoms, at most seven: those have the upper two bits
- * set. */
+/**
+ * How many bits of eight bytes are packets of atoms, at most seven: those have the upper two bits
+ * set. A one that is added below is carried through them.
+ */
 static inline unsigned pug_etmv4_atom_bits(uint64_t bytes)
 {
-    const uint64_t others = ~(bytes & bytes << 1) & UINT64_C(0x8080808080808080);
-    return (unsigned)__builtin_ctzll(others | UINT64_C(1) << 63) & 56;
+    const uint64_t atoms = bytes & bytes >> 1;
+    return (unsigned)__builtin_ctzll((atoms | UINT64_C(0x3fbfbfbfbfbfbfbf)) + 1) & 56;
 }
 
 #define PUG_ETMV4_TAIL offsetof(struct pug_etmv4_address, size)
@@ -91,6 +92,19 @@ static inline void pug_etmv4_copy_address(struct pug_etmv4_address *to,
     pug_etmv4_set_address(to, from->value, pug_etmv4_tail(from));
 }
 
+/** What is known of an address that builds on one of which as much was known: see `tail`. */
+static inline uint32_t pug_etmv4_tail_upon(uint32_t old, const struct pug_etmv4_address_form *form)
+{
+    return (old & form->kept_tail) | form->tail;
+}
+
+static inline uint64_t pug_etmv4_value_upon(uint64_t old, const struct pug_etmv4_address_form *form,
+                                            uint64_t payload)
+{
+    const uint64_t lower = (payload & form->low) | (payload & form->middle) >> 1;
+    return (old & form->kept) | lower << form->shift | (payload & form->high);
+}
+
 /** Read the address of a packet, to where addresses are kept. */
 static inline uint64_t pug_etmv4_read_address(struct pug_etmv4_reader *r,
                                               const struct pug_etmv4_address_form *form,
@@ -99,9 +113,8 @@ static inline uint64_t pug_etmv4_read_address(struct pug_etmv4_reader *r,
     const struct pug_etmv4_address *entry = &r->stack[form->entry];
     const uint32_t old = pug_etmv4_tail(entry), told = (uint32_t)form->bits << 8;
     const uint32_t valid = (old & 0xff00) > told ? old & 0xff00 : told;
-    const uint32_t tail = (old & form->kept_tail) | valid | form->tail;
-    const uint64_t value = (entry->value & form->kept) | (payload & form->low) << form->shift |
-                           (payload & form->middle) << (form->shift - 1) | (payload & form->high);
+    const uint32_t tail = (pug_etmv4_tail_upon(old, form) & ~UINT32_C(0xff00)) | valid;
+    const uint64_t value = pug_etmv4_value_upon(entry->value, form, payload);
     pug_etmv4_copy_address(&r->stack[2], &r->stack[1]);
     pug_etmv4_copy_address(&r->stack[1], &r->stack[0]);
     pug_etmv4_set_address(&r->stack[0], value, tail);
@@ -116,6 +129,24 @@ static inline bool pug_etmv4_is_address(unsigned header)
 }
 
 /**
+ * The size of the address packet, without a context, that begins with two bytes, by the lower half
+ * of the header; 0: there is none. Where the next packet begins waits for this: it is no table.
+ */
+static inline unsigned pug_etmv4_address_size(uint64_t head)
+{
+    const uint64_t sizes = head & 0x8000 ? UINT64_C(0x0990550003300111) /* short: three bytes */
+                                         : UINT64_C(0x0990550002200111);
+    return (unsigned)(sizes >> (head << 2 & 60)) & 15;
+}
+
+/** What an address packet does that begins with two bytes. */
+static inline const struct pug_etmv4_address_form *pug_etmv4_form_of(pug_etmv4_forms forms,
+                                                                     uint64_t head)
+{
+    return &forms[(head >> 11 & 16) | (head & 15)];
+}
+
+/**
  * Read a plain address packet, if it is one and all there: its size, or 0. (Where nothing is it
  * ends in zeros.) `head`: its first two bytes, by which alone is told where the next packet is.
  * The address is that of the packet: pug_etmv4_show_address().
@@ -124,11 +155,11 @@ static inline size_t pug_etmv4_take_address(struct pug_etmv4_reader *r, pug_etmv
                                             uint16_t head, const uint8_t *at, const uint8_t *end,
                                             uint64_t *address)
 {
-    const struct pug_etmv4_address_form *form = &forms[head & 15][head >> 15];
-    const size_t size = form->size;
+    const size_t size = pug_etmv4_address_size(head);
     if (!pug_etmv4_is_address(head) || size == 0 || (size_t)(end - at) < size)
         return 0;
-    *address = pug_etmv4_read_address(r, form, pug_etmv4_ahead(at + 1, end));
+    *address =
+        pug_etmv4_read_address(r, pug_etmv4_form_of(forms, head), pug_etmv4_ahead(at + 1, end));
     return size;
 }
 

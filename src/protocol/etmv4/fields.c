@@ -80,10 +80,10 @@ static void read_context(reader *r, struct bytes *b)
 static void read_address(reader *r, struct bytes *b, unsigned row)
 {
     const uint64_t payload = pug_etmv4_ahead(b->at, b->end);
-    const struct pug_etmv4_address_form *form = &pug_etmv4_forms_of(r)[row][payload >> 7 & 1];
-    pug_etmv4_read_address(r, form, payload);
+    const uint64_t head = (payload & 0x80) << 8 | row;
+    pug_etmv4_read_address(r, pug_etmv4_form_of(pug_etmv4_forms_of(r), head), payload);
     pug_etmv4_show_address(r);
-    b->at += form->size - 1;
+    b->at += pug_etmv4_address_size(head) - 1;
 }
 
 /* ---- synchronisation and time ---- */
@@ -224,7 +224,7 @@ static void read_except(reader *r, struct bytes *b)
     if (!r->config->ete || (packet->exception_type != 0x000 && packet->exception_type != 0x018))
         return;
     packet->type = packet->exception_type == 0x000 ? PUG_ETMV4_PE_RESET : PUG_ETMV4_TRANS_FAIL;
-    pug_etmv4_read_address(r, &pug_etmv4_address_forms[1][0xD][0], 0);
+    pug_etmv4_read_address(r, &pug_etmv4_address_forms[1][0xD], 0);
     pug_etmv4_show_address(r);
 }
 

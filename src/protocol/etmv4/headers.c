@@ -7,35 +7,33 @@
 #define ABOVE(bits) ~((UINT64_C(1) << (bits)) - 1)
 #define MATCH(n)                                                                                   \
     {                                                                                              \
-        .kept = UINT64_MAX, .kept_tail = 0xffff00ff, .shift = 1, .entry = (n), .size = 1           \
+        .kept = UINT64_MAX, .kept_tail = UINT32_MAX, .shift = 1, .entry = (n)                      \
     }
 #define SHORT(known, more, is)                                                                     \
     {                                                                                              \
         .kept = ABOVE(known), .entry = PUG_ETMV4_REGISTER, .tail = (known) << 16 | (is) << 24,     \
-        .kept_tail = 0xff, .low = 0x7f, .middle = (more)*0xff00, .shift = 2 - (is),                \
-        .bits = (known), .size = 2 + (more)                                                        \
+        .kept_tail = 0xffff, .low = 0x7f, .middle = (more)*0xff00, .shift = 2 - (is),              \
+        .bits = (known)                                                                            \
     }
 #define LONG(known, above, all, is)                                                                \
     {                                                                                              \
         .kept = (above), .entry = PUG_ETMV4_REGISTER,                                              \
         .high = ((known) == 32 ? UINT32_MAX : UINT64_MAX) & ~UINT64_C(0xffff),                     \
-        .tail = (all) | (known) << 16 | (is) << 24, .low = 0x7f, .middle = (is) ? 0xff00 : 0x7f00, \
-        .shift = 2 - (is), .bits = (known), .size = 1 + (known) / 8                                \
+        .tail = (all) | (known) << 16 | (is) << 24, .kept_tail = 0xff00, .low = 0x7f,              \
+        .middle = (is) ? 0xff00 : 0x7f00, .shift = 2 - (is), .bits = (known)                       \
     }
-#define BOTH(form)                                                                                 \
+#define FORMS(above, all)                                                                          \
     {                                                                                              \
-        form, form                                                                                 \
-    }
-#define ROWS(above, all)                                                                           \
-    {                                                                                              \
-        [0x0] = BOTH(MATCH(0)), [0x1] = BOTH(MATCH(1)), [0x2] = BOTH(MATCH(2)),                    \
-        [0x5] = {SHORT(9, 0, 0), SHORT(17, 1, 0)}, [0x6] = {SHORT(8, 0, 1), SHORT(16, 1, 1)},      \
-        [0xA] = BOTH(LONG(32, above, all, 0)), [0xB] = BOTH(LONG(32, above, all, 1)),              \
-        [0xD] = BOTH(LONG(64, 0, 64, 0)), [0xE] = BOTH(LONG(64, 0, 64, 1)),                        \
+        [0x00] = MATCH(0), [0x10] = MATCH(0), [0x01] = MATCH(1), [0x11] = MATCH(1),                \
+        [0x02] = MATCH(2), [0x12] = MATCH(2), [0x05] = SHORT(9, 0, 0), [0x15] = SHORT(17, 1, 0),   \
+        [0x06] = SHORT(8, 0, 1), [0x16] = SHORT(16, 1, 1), [0x0A] = LONG(32, above, all, 0),       \
+        [0x1A] = LONG(32, above, all, 0), [0x0B] = LONG(32, above, all, 1),                        \
+        [0x1B] = LONG(32, above, all, 1), [0x0D] = LONG(64, 0, 64, 0),                             \
+        [0x1D] = LONG(64, 0, 64, 0), [0x0E] = LONG(64, 0, 64, 1), [0x1E] = LONG(64, 0, 64, 1),     \
     }
 
-const struct pug_etmv4_address_form pug_etmv4_address_forms[2][16][2] = {ROWS(0, 32),
-                                                                         ROWS(ABOVE(32), 64)};
+const struct pug_etmv4_address_form pug_etmv4_address_forms[2][32] = {FORMS(0, 32),
+                                                                      FORMS(ABOVE(32), 64)};
 
 /* ---- headers ---- */
 
