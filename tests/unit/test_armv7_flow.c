@@ -8,6 +8,7 @@
 #include "recorder/etmv3.h"
 #include "recorder/ptm.h"
 #include "support/program.h"
+#include "support/share.h"
 #include "support/state_check.h"
 #include "support/stream.h"
 
@@ -23,11 +24,6 @@
 #include "support/words.h"
 
 #define STEPS 3000u
-#ifdef __SANITIZE_ADDRESS__
-#define SEEDS 6u /* a minute and a half otherwise */
-#else
-#define SEEDS 40u
-#endif
 
 /** What one case is made of. */
 struct trip {
@@ -393,7 +389,7 @@ static void test_etmv3(void **state)
 {
     (void)state;
     struct begun begun = {0};
-    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+    for (uint64_t seed = 1; seed <= share_of(40); seed++)
         one_trip("ETMV3", seed, &begun);
     assert_true(begun.met * 20 >= begun.starts * 19);
 }
@@ -402,7 +398,7 @@ static void test_ptm(void **state)
 {
     (void)state;
     struct begun begun = {0};
-    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+    for (uint64_t seed = 1; seed <= share_of(40); seed++)
         one_trip("PTM", seed, &begun);
     assert_true(begun.met * 20 >= begun.starts * 19);
 }

@@ -9,6 +9,7 @@
 #include "recorder/bytes.h"
 #include "support/captures.h"
 #include "support/counts.h"
+#include "support/share.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +21,7 @@
 
 #include <cmocka.h>
 
-#define ENOUGH  (UINT64_C(512) << 10)
-#define DAMAGES 8
+#define ENOUGH (UINT64_C(512) << 10)
 
 /* ---- decoding ---- */
 
@@ -273,13 +273,14 @@ static void damage(struct capture *capture, struct rec_random *random, size_t by
 static void one_capture(struct capture *capture, void *context)
 {
     struct rec_random random = {.state = 11};
+    const unsigned damages = share_of(8);
     (void)context;
     if (capture->size > ENOUGH)
         capture->size = ENOUGH;
     check(capture, true);
-    for (unsigned n = 0; n < DAMAGES && capture->size <= ENOUGH / 4; n++) {
+    for (unsigned n = 0; n < damages && capture->size <= ENOUGH / 4; n++) {
         damage(capture, &random,
-               n + 1 < DAMAGES ? 1 + rec_random_below(&random, 8) : capture->size / 128);
+               n + 1 < damages ? 1 + rec_random_below(&random, 8) : capture->size / 128);
         check(capture, false);
     }
 }

@@ -6,6 +6,7 @@
 #include "support/again.h"
 #include "support/etrace_round.h"
 #include "support/marks_check.h"
+#include "support/share.h"
 #include "support/state_check.h"
 
 #include <inttypes.h>
@@ -15,8 +16,6 @@
 #include <stdlib.h>
 /* cmocka.h wants the three above first */
 #include <cmocka.h>
-
-#define ROUNDS 400
 
 /* ---- comparing ---- */
 
@@ -133,7 +132,7 @@ static void test_round_trip(void **state)
 {
     size_t traps = 0, epcs = 0;
     (void)state;
-    for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+    for (uint64_t seed = 1; seed <= share_of(400); seed++) {
         struct etrace_round round;
         struct pug_tree *tree;
         size_t used;
@@ -185,7 +184,7 @@ static struct stream_run run_of(const struct etrace_round *round, uint64_t seed)
 static void test_splits_waits_damage(void **state)
 {
     (void)state;
-    for (uint64_t seed = 5001; seed <= 5060; seed++) {
+    for (uint64_t seed = 5001; seed < 5001 + share_of(60); seed++) {
         struct etrace_round round;
         etrace_round_record(&round, seed);
         struct stream_run run = run_of(&round, seed);
@@ -201,7 +200,7 @@ static void test_splits_waits_damage(void **state)
 static void test_fast(void **state)
 {
     (void)state;
-    for (uint64_t seed = 6001; seed <= 6060; seed++) {
+    for (uint64_t seed = 6001; seed < 6001 + share_of(60); seed++) {
         struct etrace_round round;
         struct rec_random random = {seed};
         size_t first;
@@ -221,7 +220,7 @@ static void test_fast(void **state)
 static void test_again(void **state)
 {
     (void)state;
-    for (uint64_t seed = 8001; seed <= 8040; seed++) {
+    for (uint64_t seed = 8001; seed < 8001 + share_of(40); seed++) {
         struct etrace_round round;
         etrace_round_record(&round, seed);
         struct stream_run run = run_of(&round, seed);
@@ -242,7 +241,7 @@ static void test_states(void **state)
     unsigned met = 0, begun = 0;
     size_t slowest = 0;
     (void)state;
-    for (uint64_t seed = 7001; seed <= 7060; seed++) {
+    for (uint64_t seed = 7001; seed < 7001 + share_of(60); seed++) {
         struct etrace_round round;
         etrace_round_record(&round, seed);
         const struct pug_etrace_options *options = &round.options.options;
@@ -275,7 +274,7 @@ static void test_marks(void **state)
 {
     struct marks_found found = {0};
     (void)state;
-    for (uint64_t seed = 9001; seed <= 9060; seed++) {
+    for (uint64_t seed = 9001; seed < 9001 + share_of(60); seed++) {
         struct etrace_round round;
         etrace_round_record(&round, seed);
         struct stream_run run = run_of(&round, seed);

@@ -10,6 +10,7 @@
 #include "support/captures.h"
 #include "support/harts.h"
 #include "support/hash_parts.h"
+#include "support/share.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,21 +25,18 @@
 /* Beyond ENOUGH the places to join repeat. Sanitizers take up to twenty times as long. */
 #if defined(__SANITIZE_THREAD__)
 #define ENOUGH      (UINT64_C(48) << 10)
-#define DAMAGES     1
 #define LOSSES      1
 #define MANNER_STEP 2
 #define JOIN_BYTES  ((size_t)1 << 20)
 #define ITM_PIECE   ((size_t)64 << 10)
 #elif defined(__SANITIZE_ADDRESS__)
 #define ENOUGH      (UINT64_C(96) << 10)
-#define DAMAGES     2
 #define LOSSES      2
 #define MANNER_STEP 1
 #define JOIN_BYTES  ((size_t)2 << 20)
 #define ITM_PIECE   ((size_t)128 << 10)
 #else
 #define ENOUGH      (UINT64_C(128) << 10)
-#define DAMAGES     12
 #define LOSSES      3
 #define MANNER_STEP 1
 #define JOIN_BYTES  ((size_t)2 << 20)
@@ -159,7 +157,7 @@ static void test_large_blocks(void **state)
 
 static void test_captures(void **state)
 {
-    captures_damaged(*(const enum captures *)*state, ENOUGH, DAMAGES, compare);
+    captures_damaged(*(const enum captures *)*state, ENOUGH, share_of(12), compare);
     assert_true(packets_seen > 0);
 }
 

@@ -6,6 +6,7 @@
 #include "support/again.h"
 #include "support/marks_check.h"
 #include "support/ntrace_stream.h"
+#include "support/share.h"
 #include "support/state_check.h"
 
 #include <setjmp.h>
@@ -14,8 +15,7 @@
 /* cmocka.h wants the three above first */
 #include <cmocka.h>
 
-#define ROUNDS 300
-#define STEPS  3000
+#define STEPS 3000
 
 /** One round: what was chosen, and what must come back. */
 struct round {
@@ -237,7 +237,7 @@ static struct pug_image *image_of(const struct round *round)
 static void test_round_trip(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+    for (uint64_t seed = 1; seed <= share_of(300); seed++) {
         struct round round;
         struct settings list;
         struct ntrace_stream stream = {0};
@@ -300,7 +300,7 @@ static void test_blocks_and_waits(void **state)
     } ways[] = {{1, 0, false}, {7, 0, false},  {0, 1, false}, {0, 3, false},
                 {1, 2, false}, {5, 17, false}, {0, 0, true},  {3, 5, true}};
     (void)state;
-    for (uint64_t seed = 1001; seed <= 1040; seed++) {
+    for (uint64_t seed = 1001; seed < 1001 + share_of(40); seed++) {
         struct round round;
         struct ntrace_stream whole = {0};
         char text[400];
@@ -336,7 +336,7 @@ static struct stream_run run_of(const struct round *round, struct settings *list
 static void test_fast(void **state)
 {
     (void)state;
-    for (uint64_t seed = 4001; seed <= 4040; seed++) {
+    for (uint64_t seed = 4001; seed < 4001 + share_of(40); seed++) {
         struct round round;
         struct settings list;
         struct rec_random random = {seed};
@@ -362,7 +362,7 @@ static void test_states(void **state)
 {
     unsigned begun = 0, met = 0, met_damaged = 0;
     (void)state;
-    for (uint64_t seed = 2001; seed <= 2100; seed++) {
+    for (uint64_t seed = 2001; seed < 2001 + share_of(100); seed++) {
         struct round round;
         struct settings list;
         record(&round, seed);
@@ -386,7 +386,7 @@ static void test_marks(void **state)
 {
     struct marks_found found = {0};
     (void)state;
-    for (uint64_t seed = 5001; seed <= 5060; seed++) {
+    for (uint64_t seed = 5001; seed < 5001 + share_of(60); seed++) {
         struct round round;
         struct settings list;
         record(&round, seed);
@@ -404,7 +404,7 @@ static void test_marks(void **state)
 static void test_counts(void **state)
 {
     (void)state;
-    for (uint64_t seed = 3001; seed <= 3120; seed++) {
+    for (uint64_t seed = 3001; seed < 3001 + share_of(120); seed++) {
         struct round round;
         struct settings list;
         record(&round, seed);

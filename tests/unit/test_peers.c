@@ -7,6 +7,7 @@
 #include "support/captures.h"
 #include "support/crew.h"
 #include "support/hash_parts.h"
+#include "support/share.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,13 +18,8 @@
 
 #include <cmocka.h>
 
-/* Beyond ENOUGH the places to go over repeat. Sanitizers take ten times as long. */
+/* Beyond ENOUGH the places to go over repeat. */
 #define ENOUGH (UINT64_C(96) << 10)
-#ifdef __SANITIZE_ADDRESS__
-#define DAMAGES 2
-#else
-#define DAMAGES 4
-#endif
 
 struct manner {
     unsigned peers, threads;
@@ -107,7 +103,7 @@ static void compare(const struct capture *capture, const char *what)
 
 static void test_captures(void **state)
 {
-    captures_damaged(*(const enum captures *)*state, ENOUGH, DAMAGES, compare);
+    captures_damaged(*(const enum captures *)*state, ENOUGH, share_of(4), compare);
 }
 
 /** Of a long capture hardly anything is told of a join, however long it is. */

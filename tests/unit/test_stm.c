@@ -4,6 +4,7 @@
 #include "pugmark/packet/stm.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"
+#include "support/share.h"
 #include "support/state_check.h"
 #include "support/stm_stream.h"
 
@@ -125,7 +126,7 @@ static enum pug_response on_packet(void *context, enum pug_op op, const struct p
 static void round_trip(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= share_of(40); seed++) {
         struct rec_bytes bytes = {0};
         struct rec_stm stm = {.bytes = &bytes};
         struct maker m = {.random.state = seed, .state.ts_type = PUG_STM_TS_NATURAL};
@@ -258,7 +259,7 @@ static struct rec_bytes synchronised_stream(uint64_t seed, unsigned packets)
 static void check_states(struct stream_run run, stream_make_fn *make, unsigned packets,
                          struct state_check *sum)
 {
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= share_of(40); seed++) {
         struct rec_bytes frames = {0}, bytes = make(seed, packets);
         struct rec_frames state = {.out = &frames};
         struct state_check check = {.starts = 6, .seed = seed};
