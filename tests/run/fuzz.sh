@@ -3,6 +3,7 @@
 # Every fuzz target: its corpus, and a bounded number of inputs of its own; the sanitizer build makes it sharp.
 set -u
 bin=$1 source=$2 bad=0
+[[ -e $bin/fuzz_tree ]] || { echo "skipped: no fuzz targets in this build"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 run() {
