@@ -11,6 +11,7 @@
 #include "recorder/stm.h"
 #include "support/captures.h"
 #include "support/outcome.h"
+#include "support/share.h"
 #include "tree/tree_internal.h"
 
 #include <setjmp.h>
@@ -286,13 +287,14 @@ static void check(const struct capture *capture, unsigned *several)
         lend(tree, &streams);
         const bool alone = !pug_tree_source_at(tree, 1);
         *several += !alone;
-        for (unsigned seed = 0; seed < 3; seed++) {
+        for (unsigned i = 0; i < share_of(3); i++) {
+            const unsigned seed = (*several + i) % 3; /* another one for each capture */
             struct rec_bytes bytes = take_turns(&streams, mosts[seed], seed);
             struct rec_random random = {seed};
             const struct capture turns = {capture->snapshot, capture->buffer, bytes.data,
                                           bytes.size};
             assert_true(compare(&turns, name) != alone);
-            for (unsigned i = 0; i < 1 + bytes.size / 500; i++)
+            for (unsigned n = 0; n < 1 + bytes.size / 500; n++)
                 bytes.data[rec_random_below(&random, (uint32_t)bytes.size)] ^=
                     (uint8_t)(1 + rec_random_below(&random, 255));
             (void)compare(&turns, name);
