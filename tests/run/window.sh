@@ -11,103 +11,84 @@ count=${PUG_WINDOW_COUNT:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 pugmark=$bin/pugmark
-failed=0
+failed=0 newline=$'\n'
 RANDOM=${PUG_WINDOW_SEED:-1}
 
-# Without the encapsulation's lines, which stand with a packet and are not counted.
-unwrapped() {
-    grep -v '^Idx:' || true
+full() { # FORM
+    "$pugmark" list --quiet "${how[@]}" "${capture[@]}" >"$work/$1" || true
+    form=$1
 }
 
-# Put the offset, the first number in it, before each line of a list.
-number() {
-    unwrapped | awk '/^\{"index": [0-9]/ { print $2 + 0, $0; next } /^ *[0-9]+  / { print $1, $0; next } { print }'
+# So many copies of an index: a window adds states to it.
+copies() { # NAME HOW_MANY
+    local to=() n
+    for ((n = 0; n < $2; n++)); do to+=("$work/$1.$n"); done
+    tee "${to[@]}" <"$work/$1" >/dev/null
+    used=0
 }
 
-full() {
-    "$pugmark" list --quiet "${how[@]}" "${capture[@]}" | number >"$work/full"
-}
-
-# The lines of the full list whose offset lies in [FROM, TO).
-slice() {
-    awk -v from="$1" -v to="$2" '$1 + 0 >= from && $1 + 0 < to' "$work/full" | sed -E 's/^[0-9]+ //'
-}
-
-# COUNT lines before the first one at OFFSET or after it, and COUNT from it on.
-beside() {
-    awk -v at="$1" -v count="$2" '
-        { line[NR] = $0; if (!first && $1 + 0 >= at) first = NR }
-        END { if (!first) first = NR + 1
-              for (n = first - count; n < first + count; n++) if (n in line) print line[n] }' \
-        "$work/full" | sed -E 's/^[0-9]+ //'
-}
-
-differs() {
-    cmp -s "$work/part" "$work/expected" && return
-    echo "FAILED: ${capture[*]}: list ${how[*]} $* differs" >&2
-    failed=1
-}
-
-part() {
-    local file=(--index "$work/index")
-    [[ $index == grown || $index == none ]] || cp "$work/$index" "$work/index" # a window adds states to it
-    [[ $index != none ]] || file=()
-    "$pugmark" list --quiet "${how[@]}" "${file[@]}" "$@" "${capture[@]}" | unwrapped >"$work/part"
-}
-
-compare() {
-    local from=$1 to=$2
-    shift 2
-    part "$@"
-    slice "$from" "$to" >"$work/expected"
-    differs "$@"
+# A part of the list, of which cut_windows.pl is asked at last whether it has the lines of the full one.
+ask() { # from|beside, its two numbers, OPTION...
+    local which=("$1" "$2" "$3")
+    shift 3
+    case $index in
+    none) file=() ;;
+    marks | states) file=(--index "$work/$index.$((used++))") ;;
+    esac
+    "$pugmark" list --quiet "${how[@]}" "${file[@]}" "$@" "${capture[@]}" >"$work/part.$asked" || true
+    echo "$form part.$asked ${which[*]} ${capture[*]}: list ${how[*]} ${file[*]} $*" >>"$work/requests"
+    asked=$((asked + 1))
 }
 
 # Windows of the list that "${how[@]}" makes, by each of the indexes.
 windows() {
     for index in none marks grown states; do
+        [[ $index == none || $index == grown ]] || copies $index $((count + 1))
         for ((n = 0; n < count; n++)); do
             at=$(((RANDOM * 32768 + RANDOM) % (size + 1))) radius=$((1 + RANDOM % 3000))
-            compare $((at > radius ? at - radius : 0)) $((at + radius)) --around $at --radius $radius
+            ask from $((at > radius ? at - radius : 0)) $((at + radius)) --around $at --radius $radius
         done
         lines=$((RANDOM % 50))
-        part --around $at --count $lines
-        beside $at $lines >"$work/expected"
-        differs --around $at --count $lines
+        ask beside "$at" $lines --around "$at" --count $lines
     done
 }
 
+by_time() {
+    local from to
+    copies states 3
+    index=states file=(--index "$work/states.2")
+    read -r from _ < <("$pugmark" find "${file[@]}" --time "$1" "${capture[@]}" 2>/dev/null)
+    read -r to _ < <("$pugmark" find "${file[@]}" --time $(($2 + 1)) "${capture[@]}" 2>/dev/null)
+    [[ -n $from && -n $to ]] || return 0
+    ask from "$from" "$to" --from-time "$1" --to-time "$2"
+    # in seconds, if ten of them are one
+    capture=(--set timestamp_hz=10 "${capture[@]}")
+    ask from "$from" "$to" --from-time "$(($1 / 10)).$(($1 % 10))" --to-time "$(($2 / 10)).$(($2 % 10))"
+}
+
 check() {
+    local asked=0 times
+    : >"$work/requests"
     how=(--format jsonl)
-    full
-    size=$(tail -n 1 "$work/full" | cut -d ' ' -f 1)
-    [[ $size -gt 0 ]] || return 0
+    full json
+    # The last offset, and two times of the trace.
+    read -r size times < <(perl -ne '$at = $1 if /^\{"index": (\d+)/; $is{$1} = 1 while /"timestamp": ([1-9]\d*)/g;
+        END { my @times = sort { $a <=> $b } keys %is; print $at // 0, $#times < 3 ? "" : " $times[0] $times[3]", "\n" }' "$work/json")
+    ((size > 0)) || return 0
     "$pugmark" index --quiet --rebuild --output "$work/marks" --block 1024 "${capture[@]}" || failed=1
     "$pugmark" index --quiet --rebuild --output "$work/states" --block 2000 --elements \
         "${capture[@]}" || failed=1
     windows
-    mv "$work/full" "$work/json"
     how=(--packets)
-    full
+    full packets
     windows
     how=()
-    full
+    full plain
     windows
-    mv "$work/json" "$work/full"
-    how=(--format jsonl)
-    # Two times of the trace, by the offsets that find gives.
-    mapfile -t times < <(grep -oE '"timestamp": [1-9][0-9]*' "$work/full" | awk '{print $2}' |
-        sort -n -u | awk 'NR % 3 == 1' | head -n 2)
-    ((${#times[@]} == 2)) || return 0
-    from=$("$pugmark" find --index "$work/index" --time "${times[0]}" "${capture[@]}" 2>/dev/null |
-        awk '{print $1}')
-    to=$("$pugmark" find --index "$work/index" --time $((times[1] + 1)) "${capture[@]}" 2>/dev/null |
-        awk '{print $1}')
-    [[ -n $from && -n $to ]] || return 0
-    compare "$from" "$to" --from-time "${times[0]}" --to-time "${times[1]}"
-    # in seconds, if ten of them are one
-    capture=(--set timestamp_hz=10 "${capture[@]}")
-    compare "$from" "$to" --from-time "$((times[0] / 10)).$((times[0] % 10))" --to-time "$((times[1] / 10)).$((times[1] % 10))"
+    how=(--format jsonl) form=json
+    # shellcheck disable=SC2086  # two numbers
+    [[ -z $times ]] || by_time $times
+    perl "$source/tests/support/cut_windows.pl" "$work" || failed=1
 }
 
 shopt -s nullglob
@@ -116,10 +97,10 @@ all=()
 [[ ${PUG_PART-} == own ]] || all+=("$source"/../shared/captures/*/snapshot.ini)
 ((${#all[@]} > 0)) || { echo "skipped: no captures at $source/../shared"; exit 77; }
 for ini in "${all[@]}"; do
-    capture=("$(dirname "$ini")")
+    capture=("${ini%/*}")
     # A window is of one buffer.
-    buffer=$("$pugmark" info --quiet "${capture[@]}" 2>/dev/null | sed -n 's/^buffer \([^:]*\):.*/\1/p' | head -n 1)
-    [[ -z $buffer ]] || capture=(--buffer "$buffer" "${capture[@]}")
+    said=$("$pugmark" info --quiet "${capture[@]}" 2>/dev/null || true)
+    [[ ! $newline$said =~ ${newline}buffer\ ([^:]*): ]] || capture=(--buffer "${BASH_REMATCH[1]}" "${capture[@]}")
     check
 done
 [[ ${PUG_PART-} != own ]] || exit $failed
