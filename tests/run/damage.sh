@@ -10,7 +10,8 @@ first=${PUG_DAMAGE_SEED:-1} count=${PUG_DAMAGE_COUNT:-100} limit=16384
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-shopt -s nullglob
+shopt -s nullglob globstar dotglob
+[[ $source == /* ]] || source=$PWD/$source
 captures=()
 [[ ${PUG_PART-} == own ]] || captures+=("$source"/../shared/captures/*/snapshot.ini)
 [[ ${PUG_PART-} == shared ]] || captures+=("$source"/examples/*/snapshot.ini "$source"/tests/captures/*/snapshot.ini)
@@ -25,28 +26,41 @@ options=("-decode" "-decode -stats" "-decode -multi_session" "-decode -halt_err"
     "-decode -test_waits 9" "-decode -src_addr_n -aa64_opcode_chk -range_cont -strict_br_cond"
     "-decode_only -dstream_format" "-ss_verbose -decode_only")
 
+# The names of a capture's trace files, each between bars.
+trace_files() {
+    local line within=
+    traces='|'
+    [[ -e $1/trace.ini ]] || return 0
+    while IFS= read -r line || [[ $line ]]; do
+        line=${line%$'\r'}
+        case $line in
+        '[trace_buffers]'*) within=yes ;;
+        '[source_buffers]'*) within= ;;
+        esac
+        [[ ! $within || ! $line =~ ^file\ *=\ *(.*) ]] || traces+="${BASH_REMATCH[1]}|"
+    done <"$1/trace.ini"
+}
+
 # Every file of a capture is linked, but for trace files, which are damaged, and now and then an
 # ini file or a memory dump.
 damage_capture() {
-    local seed=$1 from=$2 to=$3 file name
-    mkdir -p "$to"
-    while IFS= read -r -d '' file; do
+    local seed=$1 from=$2 to=$3 file name files=()
+    cp -rsL --no-preserve=mode "$from" "$to"
+    for file in "$from"/**; do
         name=${file#"$from"/}
-        mkdir -p "$to/$(dirname "$name")"
+        [[ -f $file ]] || continue
         if [[ $traces == *"|$name|"* ]] || { ((seed % 5 == 0)) && [[ $name == *.ini ]]; } ||
             { ((seed % 7 == 0)) && [[ $name != *.ini ]]; }; then
-            perl "$source/tests/support/damage.pl" "$seed" "$limit" "$file" "$to/$name"
-        else
-            ln -s "$(readlink -f "$file")" "$to/$name"
+            files+=("$file" "$to/$name")
         fi
-    done < <(find -L "$from" -type f -print0)
+    done
+    ((${#files[@]} == 0)) || perl "$source/tests/support/damage.pl" "$seed" "$limit" "${files[@]}"
 }
 
 bad=0
 for ((seed = first; seed < first + count; seed++)); do
     capture=${captures[seed % ${#captures[@]}]}
-    traces="|$(sed -n '/^\[trace_buffers\]/,/^\[source_buffers\]/s/^file *= *//p' \
-        "$capture/trace.ini" 2>/dev/null | tr -d '\r' | tr '\n' '|')"
+    trace_files "$capture"
     damage_capture "$seed" "$capture" "$work/$seed"
     # shellcheck disable=SC2086  # options are words
     timeout 60 "$bin/trc_pkt_lister" -ss_dir "$work/$seed" ${options[seed % ${#options[@]}]} \
