@@ -26,34 +26,42 @@ rm -r gone
 "$bin/pugmark" record --quiet --from crash/path --protocol etmv4 --perf recorded.data
 printf 'packet 0 0 1f\nidle 2\n' >lines
 printf 'at 5\nwrite 1 4 77\ntext 1 "paw"\n' >events
-share=${FAULTS_SHARE:-2}
-[[ ${FAULTS:-} == all ]] && share=1000000
+share=${FAULTS_SHARE:-2} many=30 limits=(1500 2500 3500 4000 4500 6000 10000 14000 24000)
+[[ ${FAULTS:-} == all ]] &&
+    share=1000000 many=1000000 limits=(1500 2000 2500 3000 3500 3750 4000 4250 4500 5000 6000 8000 10000 11000 12000 14000 18000 24000 40000)
 runs=0
+shopt -s nullglob
 
 wrong() { echo "$*"; bad=1; }
 
-# Run with a call that fails; the exit code is the answer, what it said is in `said`, what it put out in `out`.
+# Run with a call that fails; the exit code is the answer, what it said is in `said`, what it put out in `out`, how
+# many calls there were in `told`. It is the one process that each run starts.
 run() { # KIND AT ON COMMAND…
-    local kind=$1 at=$2 on=$3
-    shift 3
-    rm -rf made
-    timeout 120 env LD_PRELOAD="$shim" FAULT_KIND="$kind" FAULT_AT="$at" ${on:+FAULT_ON=1} FAULT_COUNT="$work/count" \
-        "$bin/$1" "${@:2}" >out 2>said
-    local code=$?
-    sed -i -e '/processed .* seconds/d' -e 's/"seconds": [^,]*,//' out # how long it took
+    local code
+    [[ ! -e made ]] || rm -rf made
+    echo none >count # if it does not come to tell
+    (
+        ulimit -t 120
+        export LD_PRELOAD=$shim FAULT_KIND=$1 FAULT_AT=$2 FAULT_COUNT=$work/count
+        [[ -z $3 ]] || export FAULT_ON=1
+        exec "$bin/$4" "${@:5}"
+    ) >out 2>said
+    code=$?
+    read -r told <count
     return $code
 }
 
+settled() { sed -e '/processed .* seconds/d' -e 's/"seconds": [^,]*,//' "$1"; } # but for how long it took
+
+is_right() { cmp -s out right || cmp -s <(settled out) <(settled right); }
+
 whole() { # what is made is what was made without a fault; of a folder what is there
-    local file
-    grep -q 'path: it needs too much memory' said && return # what was recorded up to there stays
-    while IFS= read -r -d '' file; do
-        cmp -s "$file" "kept${file#made}" || return 1
-    done < <(find made -type f -print0)
+    [[ $(<said) == *'path: it needs too much memory'* ]] && return # what was recorded up to there stays
+    ! diff -rq made kept 2>&1 | grep -qv '^Only in kept'
 }
 
 check() { # CODE WHAT…: what may not be after a fault
-    local code=$1
+    local code=$1 left
     shift
     if ((code > 4)); then
         wrong "$*: exit $code: $(tail -n 1 said)"
@@ -61,14 +69,15 @@ check() { # CODE WHAT…: what may not be after a fault
         wrong "$*: exit $code without a message"
     elif [[ $1 == trc_pkt_lister* ]]; then
         : # its listing says what is wrong, and its exit code is the reference's
-    elif ((code <= want)) && ! cmp -s out right; then
+    elif ((code <= want)) && ! is_right; then
         wrong "$*: exit $code with other output: $(tail -n 1 said)"
     elif ((code <= want)) && [[ -e kept && ! -e made ]]; then
         wrong "$*: exit $code without a file"
     elif [[ -e made ]] && ((code != 1)) && ! whole; then # 1: all of what there was
         wrong "$*: exit $code, and a file that is not whole"
     fi
-    [[ -z $(find . -maxdepth 1 -name '*.tmp*' -o -maxdepth 1 -name 'made.*' -o -maxdepth 1 -name '.made*') ]] || wrong "$*: a temporary file is left"
+    left=(*.tmp* made.* .made*)
+    ((${#left[@]} == 0)) || wrong "$*: a temporary file is left"
 }
 
 faults() { # COMMAND…: each of its calls fails
@@ -81,12 +90,18 @@ faults() { # COMMAND…: each of its calls fails
     [[ -e made ]] && cp -r made kept
     ((want <= 1)) || { wrong "$*: exit $want without a fault"; return; }
     for kind in ${kinds:-${FAULTS_KINDS:-memory open read write stat map rename thread sync close}}; do
+        run $kind 1 "" "$@"
+        check $? "$* ($kind 1)"
+        [[ $told != 0 ]] || continue # there is no such call
+        runs=$((runs + 1))
         run $kind 0 "" "$@"
-        number=$(cat count)
+        number=$told
+        [[ $number != none ]] || { wrong "$*: its calls are not counted"; continue; }
         step=$((number / share + 1))
         # another place in each run of a share would find more, and could not be found again
         for ((at = 1; at <= number; at += step)); do
             for on in "" on; do
+                [[ $at$on != 1 ]] || continue
                 run $kind $at "$on" "$@"
                 check $? "$* ($kind $at${on:+ and all behind it} of $number)"
                 runs=$((runs + 1))
@@ -101,7 +116,7 @@ faults pugmark list --jobs 2 --format jsonl many
 faults pugmark list --packets ntrace
 share=1000000 kinds=memory faults pugmark pc demo # each allocation of one command, in every run
 kinds='open read write stat map rename thread sync close' faults pugmark pc demo
-share=1000000 kinds=memory faults pugmark info demo
+share=$many kinds=memory faults pugmark info demo
 kinds='open read write stat map rename thread sync close' faults pugmark info demo
 faults pugmark calls demo
 faults pugmark trace --ranges --last 20 demo
@@ -144,8 +159,8 @@ limited() { # COMMAND…
     rm -rf kept made
     "$bin/$1" "${@:2}" >right 2>said
     want=$?
-    for limit in 1500 2000 2500 3000 3500 3750 4000 4250 4500 5000 6000 8000 10000 11000 12000 14000 18000 24000 40000; do
-        (ulimit -d $limit && exec timeout 120 "$bin/$1" "${@:2}") >out 2>said
+    for limit in "${limits[@]}"; do
+        (ulimit -d "$limit" -t 120 && exec "$bin/$1" "${@:2}") >out 2>said
         check $? "$* (within $limit KB)"
         runs=$((runs + 1))
     done
