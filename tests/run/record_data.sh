@@ -7,7 +7,7 @@ bin=$1 source=$2
 command -v qemu-riscv64 >/dev/null && command -v qemu-arm >/dev/null || { echo "there is no qemu-user here"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$source/tests/truth/build.sh" "$work" accesses
+"$source/tests/truth/build.sh" "$work" {accesses.{a32,t32,rv32},{accesses,plain,mixture}.rv64}
 
 record() { # SET PROTOCOL OPTIONS...
   "$bin/pugmark" record --quiet --data --protocol "$2" --out "$work/out" --path "$work/path" "${@:3}" \
@@ -58,13 +58,11 @@ done
 clang --target=riscv64-linux-gnu -march=rv64gc -ffreestanding -nostdlib -static-pie -fPIE -fuse-ld=lld -O1 -DONE_THREAD \
   -Wno-unused-command-line-argument -o "$work/moved" "$source"/tests/truth/{system,mixture}.c
 for program in plain.rv64 moved; do
-  [[ -e $work/$program ]] || "$source/tests/truth/build.sh" "$work" plain
   "$bin/pugmark" record --protocol etrace --out "$work/named" -- "$work/$program" 1 >/dev/null 2>"$work/said"
   ! grep -q ' names with --elf ' "$work/said" || exit 1
   "$bin/pugmark" profile "$work/named" 2>"$work/said" | grep -q " fibonacci  .* $program\$"
   [[ ! -s $work/said ]] || { cat "$work/said"; exit 1; }
 done
-"$source/tests/truth/build.sh" "$work" mixture
 "$bin/pugmark" record --quiet --protocol etrace --path "$work/ran" --out "$work/threads" -- "$work/mixture.rv64" 1 >/dev/null
 mv "$work/mixture.rv64" "$work/gone"
 # A thread that begins when another has ended is on its processor.

@@ -8,7 +8,7 @@ command -v qemu-aarch64 >/dev/null && command -v qemu-arm >/dev/null && command 
   { echo "there is no qemu-user here"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$source/tests/truth/build.sh" "$work/programs" || exit $?
+"$source/tests/truth/build.sh" "$work/programs" branches.{a64,t32,rv64} plain.a64 || exit $?
 cd "$work"
 for set in a64 t32 rv64; do
   case $set in

@@ -8,7 +8,7 @@ command -v qemu-aarch64 >/dev/null && command -v qemu-arm >/dev/null ||
   { echo "there is no qemu-user here"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$source/tests/truth/build.sh" "$work/programs" || exit $?
+"$source/tests/truth/build.sh" "$work/programs" mixture.{a64,t32} plain.rv64 || exit $?
 cd "$work"
 export HOME=$work PERF_CONFIG=/dev/null
 perf=$(command -v "${PUG_PERF:-perf}" || true)

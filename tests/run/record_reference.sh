@@ -9,7 +9,7 @@ reference=${PUG_REFERENCE_LISTER:-/usr/bin/trc_pkt_lister}
 command -v qemu-arm >/dev/null && command -v qemu-aarch64 >/dev/null || { echo "there is no qemu-user here"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$source/tests/truth/build.sh" "$work/programs" || exit $?
+"$source/tests/truth/build.sh" "$work/programs" plain.{a64,t32} || exit $?
 cd "$work"
 
 # ranges LISTER OUT: what ran, as far as both words agree

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# build.sh FOLDER [NAME...]: the programs, or those, for each instruction set, with clang and lld alone. A
-# program is FOLDER/NAME.SET; SET is a64, a32 (A32 and T32), t32, rv64, rv64i (no compressed), rv32, rv32i.
+# build.sh FOLDER [NAME... NAME.SET...]: the programs, or those, for each instruction set, with clang and lld alone.
+# A program is FOLDER/NAME.SET; SET is a64, a32 (A32 and T32), t32, rv64, rv64i (no compressed), rv32, rv32i.
 set -eu
 here=$(dirname "$0") out=$1
 shift
@@ -32,7 +32,7 @@ far() {
 for set in a64 a32 t32 rv64 rv64i rv32 rv32i; do
   read -ra to <<<"$(target $set)"
   make() { # NAME OPTIONS AND SOURCES...
-    [[ $names != *" $1 "* ]] || clang "${to[@]}" "${flags[@]}" -o "$out/$1.$set" "$here/system.c" "${@:2}"
+    [[ $names != *" $1 "* && $names != *" $1.$set "* ]] || clang "${to[@]}" "${flags[@]}" -o "$out/$1.$set" "$here/system.c" "${@:2}"
   }
   make mixture -O2 "$here/mixture.c"
   make plain -O1 -DONE_THREAD "$here/mixture.c"
