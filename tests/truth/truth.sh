@@ -14,6 +14,7 @@ sets=("$@")
 here=$(dirname "$0")
 bad=0
 report=${TRUTH_REPORT:-$work/truth.report}
+declare -A is_done # what is in the report
 
 emulator() {
   case $1 in
@@ -38,18 +39,25 @@ begin_report() {
   local head
   head="# $(cat "$bin/pugmark" "$here"/*.{c,h,S,sh} | cksum) $scale $seeds ${TRUTH_LIMIT:-}"
   [[ -e $report && $(head -1 "$report") == "$head" ]] || echo "$head" >"$report"
+  local line
+  while IFS= read -r line; do
+    line=${line#* }
+    is_done[${line#* }]=yes
+  done < <(tail -n +2 "$report")
 }
 
 # spent: into $spent, the hundredths of seconds that this script's children have had of processors. A
 # subshell would tell its own, so this goes by way of a file.
 spent() {
+  local minutes seconds of
   times >"$work/times"
-  spent=$(awk 'NR == 2 { split($1 "m" $2, t, /[ms]+/); printf "%.0f", 100 * (60 * (t[1] + t[3]) + t[2] + t[4]) }' "$work/times")
-}
-
-# is_done KEY: it is in the report
-is_done() {
-  cut -d ' ' -f 3- "$report" | grep -F -x -e "$1" >/dev/null
+  { read -r && read -r -a of; } <"$work/times"
+  spent=0
+  for of in "${of[@]}"; do # as 0m1.234s
+    minutes=${of%m*} seconds=${of#*m}
+    seconds=${seconds//[.s]/}
+    spent=$((spent + minutes * 6000 + 10#$seconds / 10))
+  done
 }
 
 # add_up: what was compared of each instruction set in each protocol, and the processors' time for it
@@ -63,23 +71,24 @@ add_up() {
 report_line() {
   spent
   printf '%d %d.%02d %s\n' "$1" $(((spent - $2) / 100)) $(((spent - $2) % 100)) "$3" >>"$report"
+  is_done[$3]=yes
 }
 
 # check SET NAME PATH PROTOCOL OPTIONS...: one encoding and its comparison
 check() {
   local key="$1 $4 $2 ${*:5}" name=$2 path=$3 protocol=$4 said wanted=equal verify=() began
   shift 4
-  ! is_done "$key" || return 0
+  [[ ! ${is_done[$key]:-} ]] || return 0
   [[ " $* " == *" --snapshot-mode "* ]] && verify=(--tail)
-  [[ " $* " != *" --data "* ]] || wanted='equal.*accesses to memory'
-  rm -rf "$work/out"
+  [[ " $* " != *" --data "* ]] || wanted=$'equal[^\n]*accesses to memory'
+  : >"$work/out.path" # what was there before is equal to nothing
   spent
   began=$spent
   if said=$("$bin/pugmark" record --quiet --from "$path" --protocol "$protocol" \
     --out "$work/out" --path "$work/out.path" "$@" 2>&1) &&
     said=$("$bin/pugmark" pc "$work/out" --verify "$work/out.path" "${verify[@]}" 2>&1) &&
-    grep -q "$wanted" <<<"$said"; then
-    report_line "$(sed -n 's/^equal: \([0-9]*\) .*/\1/p' <<<"$said")" "$began" "$key"
+    [[ $said =~ $wanted && $said =~ (^|$'\n')equal:\ ([0-9]+)\  ]]; then
+    report_line "${BASH_REMATCH[2]}" "$began" "$key"
     return
   fi
   bad=$((bad + 1))
@@ -179,7 +188,9 @@ debian_programs() {
   done
 }
 
-"$here/build.sh" "$work/programs" || exit $?
+programs=()
+for set in "${sets[@]}"; do programs+=({plain,mixture,writes,branches,accesses}."$set"); done
+"$here/build.sh" "$work/programs" "${programs[@]}" || exit $?
 begin_report
 for set in "${sets[@]}"; do
   if ! command -v "$(emulator "$set")" >/dev/null; then
