@@ -8,8 +8,8 @@ shift
 names=" ${*:-mixture plain writes branches accesses killed} "
 command -v clang >/dev/null && command -v ld.lld >/dev/null || exit 77
 mkdir -p "$out"
-flags=(-ffreestanding -nostdlib -static -fuse-ld=lld -fno-stack-protector -Wall -Wextra -Werror
-  -fno-unwind-tables -fno-asynchronous-unwind-tables -Wno-unused-command-line-argument)
+flags=(-ffreestanding -fno-stack-protector -Wall -Wextra -Werror -fno-unwind-tables -fno-asynchronous-unwind-tables
+  -Wno-unused-command-line-argument)
 target() {
   case $1 in
     a64) echo --target=aarch64-linux-gnu ;;
@@ -29,17 +29,32 @@ far() {
     *) echo 1=0x231000 2=0x252000 3=0x284000 4=0x2c8000 5=0x1110000 6=0x2220000 ;;
   esac
 }
+# A process each: a driver that is given two sources to link starts one for each step, and the system twice.
+compile() { # NAME OPTIONS AND SOURCE...
+  clang "${to[@]}" "${flags[@]}" -c -o "$out/$1.o" "${@:2}"
+}
 for set in a64 a32 t32 rv64 rv64i rv32 rv32i; do
   read -ra to <<<"$(target $set)"
-  make() { # NAME OPTIONS AND SOURCES...
-    [[ $names != *" $1 "* && $names != *" $1.$set "* ]] || clang "${to[@]}" "${flags[@]}" -o "$out/$1.$set" "$here/system.c" "${@:2}"
+  system='' locals=()
+  [[ $set != [at]32 ]] || locals=(--discard-locals)
+  make() { # NAME OPTIONS AND SOURCE... [-- OF THE LINKER...]
+    [[ $names == *" $1 "* || $names == *" $1.$set "* ]] || return 0
+    local name=$1 options=() objects=("$out"/{system,program}.o)
+    shift
+    while (($# > 0)) && [[ $1 != -- ]]; do options+=("$1") && shift; done
+    [[ $system == "${options[0]}" ]] || compile system "${options[0]}" "$here/system.c"
+    system=${options[0]}
+    compile program "${options[@]}"
+    [[ $name != branches ]] || { compile far "$here/branches.S" && objects+=("$out/far.o"); }
+    ld.lld -static --build-id --eh-frame-hdr "${locals[@]}" "${@:2}" -o "$out/$name.$set" "${objects[@]}"
   }
   make mixture -O2 "$here/mixture.c"
   make plain -O1 -DONE_THREAD "$here/mixture.c"
   make writes -O1 -DONE_THREAD -DWRITES_CODE "$here/mixture.c"
   make accesses -O1 "$here/accesses.c"
   make killed -O1 "$here/killed.c"
-  places=(-Wl,-Ttext=0x210000)
-  for place in $(far $set); do places+=("-Wl,--section-start=.far$place"); done
-  make branches -O1 "${places[@]}" "$here"/branches.{c,S}
+  places=(-Ttext=0x210000)
+  for place in $(far $set); do places+=("--section-start=.far$place"); done
+  make branches -O1 "$here/branches.c" -- "${places[@]}"
 done
+rm -f "$out"/{system,program,far}.o
