@@ -34,6 +34,7 @@ ask() { # from|beside, its two numbers, OPTION...
     case $index in
     none) file=() ;;
     marks | states) file=(--index "$work/$index.$((used++))") ;;
+    grown) ;; # the last one of marks, again and again
     esac
     "$pugmark" list --quiet "${how[@]}" "${file[@]}" "$@" "${capture[@]}" >"$work/part.$asked" || true
     echo "$form part.$asked ${which[*]} ${capture[*]}: list ${how[*]} ${file[*]} $*" >>"$work/requests"
