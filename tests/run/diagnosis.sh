@@ -56,7 +56,9 @@ for command in pc info; do
   says 1 "*there are no bytes for source 0x21; ids in this trace: 0x10 (* bytes)*" $command "$tmp/other"
 done
 # The same of a trace that is longer than what `info` decodes of others.
-for _ in {1..4000}; do cat "$demo/trace.bin"; done >"$tmp/other/trace.bin"
+traces=()
+for _ in {1..4000}; do traces+=("$demo/trace.bin"); done
+cat "${traces[@]}" >"$tmp/other/trace.bin"
 says 1 "*there are no bytes for source 0x21; ids in this trace: 0x10 (1,024,000 bytes)*" info "$tmp/other"
 
 # What comes before the first id in CoreSight frames is of none.

@@ -16,7 +16,9 @@ for capture in "$captures"/{etmv4-a64,etmv3-arm-threads,ntrace-rv64-btm}; do
     cp -r "$capture" "$work/long"
     chmod -R u+w "$work/long"
     size=$(stat -c %s "$capture/trace.bin")
-    for ((at = 0; at < 4200000; at += size)); do cat "$capture/trace.bin"; done >"$work/long/trace.bin"
+    traces=()
+    for ((at = 0; at < 4200000; at += size)); do traces+=("$capture/trace.bin"); done
+    cat "${traces[@]}" >"$work/long/trace.bin"
     for wanted in '--last 50' '--last 7 --unit calls' "--around $((at * 2 / 3)) --last 20" '--before exception --last 30'; do
         window $wanted --whole >"$work/whole"
         window $wanted >"$work/near"
