@@ -50,7 +50,7 @@ record() {
       --out "$work/out" --path "$work/ran"
     "$bin/pugmark" pc "$work/out" --quiet --verify "$work/ran" >"$work/said" 2>&1 ||
       { echo "$1 $2 --random $seed:" >&2; cat "$work/said" >&2; exit 1; }
-    "$bin/pugmark" list --quiet --packets --format jsonl "$work/out" | sed -n 's/.*"packet": "\([^ ;"]*\).*/\1/p'
+    "$bin/pugmark" list --quiet --packets --format jsonl "$work/out" | awk -F '"packet": "' 'NF > 1 { sub(/[ ;"].*/, "", $2); print $2 }'
   done
 }
 
