@@ -21,7 +21,7 @@ fails() { # words...
 # logged EMULATOR PROGRAM HOW: the addresses that QEMU says it came to
 logged() {
   { "$1" -singlestep -d exec,nochain -D log "$2" "$3" || true; } >/dev/null 2>&1
-  sed -n 's/^Trace.*\[[0-9a-f]*\/0*\([0-9a-f]*\)\/.*/\1/p' log
+  awk -F / '/^Trace/ { sub(/^0*/, "", $2); print $2 }' log # Trace 0: 0x… […/ADDRESS/…]
 }
 
 # check EMULATOR SET PROTOCOL HOW TRAPS: what is decoded is what QEMU logs, but for so many instructions
