@@ -6,11 +6,12 @@ set -u
 bin=$1 captures=$2/tests/captures
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-bad=0 tried=0
+bad=0 tried=0 copies=0
 
 # A copy of a capture to spoil.
 fresh() {
-  rm -rf "$work/it" && cp -r "$captures/$1" "$work/it" && chmod -R u+w "$work/it" && cd "$work/it" || exit 1
+  it=$work/$((copies += 1))
+  cp -r --no-preserve=mode "$captures/$1" "$it" && cd "$it" || exit 1
 }
 
 # ends NAME CODE PATTERN: pc and info of the copy end with this code, and say something like this.
@@ -19,14 +20,14 @@ ends() {
   one_ends info "$@"
 }
 one_ends() {
-  local code=0 text
-  text=$("$bin/pugmark" "$1" "$work/it" 2>&1 >/dev/null) || code=$?
+  local code=0 text line
+  text=$("$bin/pugmark" "$1" "$it" 2>&1 >/dev/null) || code=$?
   shift
   tried=$((tried + 1))
   if [[ $2 == 0 ]]; then
     [[ $code == 0 && $text != *"something is wrong"* ]] && return
-  else
-    [[ $code == "$2" ]] && grep -qE "^  \* .*($3)" <<<"$text" && return
+  elif [[ $code == "$2" ]]; then
+    while IFS= read -r line; do [[ $line =~ ^\ \ \*\ .*($3) ]] && return; done <<<"$text"
   fi
   echo "$1: expected '$3' and $2, got $code and '$text'"
   bad=1
@@ -34,21 +35,23 @@ one_ends() {
 
 # Moves memory by a number of bytes.
 move() {
-  local line
+  local lines line
   for file in *.ini; do
-    while IFS= read -r line; do
+    mapfile -t lines <"$file"
+    for line in "${lines[@]}"; do
       [[ $line == address=* ]] && printf 'address=0x%x\n' $((${line#address=} + $1)) || printf '%s\n' "$line"
-    done <"$file" >"$file.new" && mv "$file.new" "$file"
+    done >"$file"
   done
 }
 
 # Halves the lengths of memory.
 halve() {
-  local line
+  local lines line
   for file in *.ini; do
-    while IFS= read -r line; do
+    mapfile -t lines <"$file"
+    for line in "${lines[@]}"; do
       [[ $line == length=* ]] && printf 'length=0x%x\n' $((${line#length=} / 2 & ~15)) || printf '%s\n' "$line"
-    done <"$file" >"$file.new" && mv "$file.new" "$file"
+    done >"$file"
   done
 }
 
