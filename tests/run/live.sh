@@ -23,7 +23,7 @@ settled() { sed -E '/(seconds|megabytes a second|nanoseconds an element)$/d; /PE
 run() {
   local folder=$1
   shift
-  (cd "$work/$folder" && timeout 60 "$pugmark" "$@" trace) >"$work/$folder.out" 2>"$work/$folder.said"
+  (cd "$work/$folder" && ulimit -t 60 && exec "$pugmark" "$@" trace) >"$work/$folder.out" 2>"$work/$folder.said"
 }
 
 # same OPTION...: a FIFO of this name, and the file of this name.
@@ -31,13 +31,13 @@ same() {
   local code what
   run file "$@"
   code=$?
-  # shellcheck disable=SC2016  # it is sh that opens the FIFO, in its own time
-  timeout 60 sh -c 'cat "$1" >"$2"' - "$work/file/trace" "$work/stream/trace" 2>/dev/null &
+  cat "$work/file/trace" 2>/dev/null >"$work/stream/trace" &
   run stream "$@"
   [[ $? == "$code" ]] || { echo "${*:1:4}: another exit code than $code"; bad=1; }
-  wait $!
+  kill $! 2>/dev/null # it waits for a reader that never came
+  wait $! 2>/dev/null
   for what in out said; do
-    cmp -s "$work/file.$what" "$work/stream.$what" && continue
+    [[ ! -s $work/file.$what && ! -s $work/stream.$what ]] || cmp -s "$work/file.$what" "$work/stream.$what" && continue
     cmp -s <(settled "$work/file.$what") <(settled "$work/stream.$what") && continue
     echo "${*:1:4}: of a stream $(diff <(settled "$work/file.$what") <(settled "$work/stream.$what") | grep -a '^[<>]' | head -n 2)"
     bad=1
