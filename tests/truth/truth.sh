@@ -206,5 +206,5 @@ add_up
 awk -v bad=$bad '!/^#/ { seconds += $2 }
   !/^#/ && $4 != "record" { all += $1; n++ }
   END { printf "%.1f seconds of processors\n%.0f instructions compared in %d recordings, %d failed\n", seconds, all, n, bad
-    exit n ? 0 : 77 }' "$report" || exit
+    exit n || bad ? 0 : 77 }' "$report" || exit
 [[ $bad -eq 0 ]]
