@@ -232,7 +232,7 @@ bytes_read() { # FILE: by all processes together
 # A process dies in the middle of one capture: a second run goes on with what was done, and a third one has nothing to do.
 resumed() {
     local command passes some attempt
-    repeated cut 2048
+    repeated cut 4096
     for command in "${commands[@]}"; do
         passes=1 some=2000
         case $command in
@@ -241,7 +241,7 @@ resumed() {
             pc | *autofdo) ;;
             *) [ -n "${PUG_CLUSTER_ALL:-}" ] || continue ;;
         esac
-        for attempt in 1 2 3; do
+        for attempt in 1 2 3 4 5 6; do
             if resumed_midway; then continue 2; fi
         done
         differ "resume: $command: it always died when all was done"
@@ -261,7 +261,7 @@ resumed_midway() {
     local killer=$! code=0
     mpi 3 "${go_on[@]}" $command --jobs 1 "$tmp/cut" >"$tmp/out.many" 2>&1 || code=$?
     wait $killer || differ "resume: $command: nobody could be killed"
-    [ $code != 0 ] && [ ! -e "$tmp/file" ] && [ ! -e "$tmp/index" ] || differ "resume: $command: it should have died"
+    [ $code != 0 ] && [ ! -e "$tmp/file" ] && [ ! -e "$tmp/index" ] || return 1
     for round in second third; do
         rm -f "$tmp/index" "$tmp/file"
         code=0

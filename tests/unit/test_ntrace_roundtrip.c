@@ -362,7 +362,7 @@ static void test_states(void **state)
 {
     unsigned begun = 0, met = 0, met_damaged = 0;
     (void)state;
-    for (uint64_t seed = 2001; seed < 2001 + share_of(100); seed++) {
+    for (uint64_t seed = 2001; seed <= 2100; seed++) {
         struct round round;
         struct settings list;
         record(&round, seed);
@@ -386,7 +386,7 @@ static void test_marks(void **state)
 {
     struct marks_found found = {0};
     (void)state;
-    for (uint64_t seed = 5001; seed < 5001 + share_of(60); seed++) {
+    for (uint64_t seed = 5001; seed <= 5060; seed++) {
         struct round round;
         struct settings list;
         record(&round, seed);
