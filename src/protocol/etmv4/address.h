@@ -92,19 +92,6 @@ static inline void pug_etmv4_copy_address(struct pug_etmv4_address *to,
     pug_etmv4_set_address(to, from->value, pug_etmv4_tail(from));
 }
 
-/** What is known of an address that builds on one of which as much was known: see `tail`. */
-static inline uint32_t pug_etmv4_tail_upon(uint32_t old, const struct pug_etmv4_address_form *form)
-{
-    return (old & form->kept_tail) | form->tail;
-}
-
-static inline uint64_t pug_etmv4_value_upon(uint64_t old, const struct pug_etmv4_address_form *form,
-                                            uint64_t payload)
-{
-    const uint64_t lower = (payload & form->low) | (payload & form->middle) >> 1;
-    return (old & form->kept) | lower << form->shift | (payload & form->high);
-}
-
 /** Read the address of a packet, to where addresses are kept. */
 static inline uint64_t pug_etmv4_read_address(struct pug_etmv4_reader *r,
                                               const struct pug_etmv4_address_form *form,
@@ -113,8 +100,10 @@ static inline uint64_t pug_etmv4_read_address(struct pug_etmv4_reader *r,
     const struct pug_etmv4_address *entry = &r->stack[form->entry];
     const uint32_t old = pug_etmv4_tail(entry), told = (uint32_t)form->bits << 8;
     const uint32_t valid = (old & 0xff00) > told ? old & 0xff00 : told;
-    const uint32_t tail = (pug_etmv4_tail_upon(old, form) & ~UINT32_C(0xff00)) | valid;
-    const uint64_t value = pug_etmv4_value_upon(entry->value, form, payload);
+    const uint32_t tail = (old & form->kept_tail) | valid | form->tail;
+    const uint64_t lower = (payload & form->low) | (payload & form->middle) >> 1;
+    const uint64_t value =
+        (entry->value & form->kept) | lower << form->shift | (payload & form->high);
     pug_etmv4_copy_address(&r->stack[2], &r->stack[1]);
     pug_etmv4_copy_address(&r->stack[1], &r->stack[0]);
     pug_etmv4_set_address(&r->stack[0], value, tail);
@@ -137,6 +126,12 @@ static inline unsigned pug_etmv4_address_size(uint64_t head)
     const uint64_t sizes = head & 0x8000 ? UINT64_C(0x0990550003300111) /* short: three bytes */
                                          : UINT64_C(0x0990550002200111);
     return (unsigned)(sizes >> (head << 2 & 60)) & 15;
+}
+
+/** The first two bytes of a plain address packet of this row, with this payload. */
+static inline uint64_t pug_etmv4_address_head(unsigned row, uint64_t payload)
+{
+    return (payload & 0x80) << 8 | row;
 }
 
 /** What an address packet does that begins with two bytes. */

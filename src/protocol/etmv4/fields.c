@@ -80,7 +80,7 @@ static void read_context(reader *r, struct bytes *b)
 static void read_address(reader *r, struct bytes *b, unsigned row)
 {
     const uint64_t payload = pug_etmv4_ahead(b->at, b->end);
-    const uint64_t head = (payload & 0x80) << 8 | row;
+    const uint64_t head = pug_etmv4_address_head(row, payload);
     pug_etmv4_read_address(r, pug_etmv4_form_of(pug_etmv4_forms_of(r), head), payload);
     pug_etmv4_show_address(r);
     b->at += pug_etmv4_address_size(head) - 1;

@@ -7,20 +7,20 @@
 #define ABOVE(bits) ~((UINT64_C(1) << (bits)) - 1)
 #define MATCH(n)                                                                                   \
     {                                                                                              \
-        .kept = UINT64_MAX, .kept_tail = UINT32_MAX, .shift = 1, .entry = (n)                      \
+        .kept = UINT64_MAX, .kept_tail = 0xffff00ff, .shift = 1, .entry = (n)                      \
     }
 #define SHORT(known, more, is)                                                                     \
     {                                                                                              \
         .kept = ABOVE(known), .entry = PUG_ETMV4_REGISTER, .tail = (known) << 16 | (is) << 24,     \
-        .kept_tail = 0xffff, .low = 0x7f, .middle = (more)*0xff00, .shift = 2 - (is),              \
+        .kept_tail = 0xff, .low = 0x7f, .middle = (more)*0xff00, .shift = 2 - (is),                \
         .bits = (known)                                                                            \
     }
 #define LONG(known, above, all, is)                                                                \
     {                                                                                              \
         .kept = (above), .entry = PUG_ETMV4_REGISTER,                                              \
         .high = ((known) == 32 ? UINT32_MAX : UINT64_MAX) & ~UINT64_C(0xffff),                     \
-        .tail = (all) | (known) << 16 | (is) << 24, .kept_tail = 0xff00, .low = 0x7f,              \
-        .middle = (is) ? 0xff00 : 0x7f00, .shift = 2 - (is), .bits = (known)                       \
+        .tail = (all) | (known) << 16 | (is) << 24, .low = 0x7f, .middle = (is) ? 0xff00 : 0x7f00, \
+        .shift = 2 - (is), .bits = (known)                                                         \
     }
 #define FORMS(above, all)                                                                          \
     {                                                                                              \
