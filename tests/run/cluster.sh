@@ -261,7 +261,12 @@ resumed_midway() {
     local killer=$! code=0
     mpi 3 "${go_on[@]}" $command --jobs 1 "$tmp/cut" >"$tmp/out.many" 2>&1 || code=$?
     wait $killer || differ "resume: $command: nobody could be killed"
-    [ $code != 0 ] && [ ! -e "$tmp/file" ] && [ ! -e "$tmp/index" ] || return 1
+    [ $code != 0 ] || return 1
+    if [ -e "$tmp/file" ] || [ -e "$tmp/index" ]; then # it died behind all of its work
+        [ ! -e "$tmp/file" ] || same "resume: $command: half of an output" "$tmp/out.one" "$tmp/file"
+        [ ! -e "$tmp/index" ] || same "resume: $command: half of a file" "$tmp/index.one" "$tmp/index"
+        return 1
+    fi
     for round in second third; do
         rm -f "$tmp/index" "$tmp/file"
         code=0
