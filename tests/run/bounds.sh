@@ -4,6 +4,7 @@
 # of threads, and what a byte may stand for is a setting.
 set -u
 bin=$1 source=$2 bad=0
+. "$source/tests/support/repeat.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -67,13 +68,9 @@ commands=("list --packets --elements" "list --format jsonl" "list --by-time" "li
     "calls --summary" "trace --ranges" "trace --ranges --last 10" "profile --stacks --format folded" "profile --stacks --format pprof" "profile --output made" "coverage --format lcov"
     "timeline --output made" "timeline --format ctf --output folder" "report --output made" "index --rebuild --full --elements --output made" "find --sync" itm)
 fill() { # FOLDER whole|damaged: so many copies of its trace
-    local seed each traces=()
+    local seed
     cp -r "$1" dense && : >dense/trace.bin
-    if [[ $2 == whole ]]; then
-        each=$(stat -c %s "$1/trace.bin")
-        for ((seed = 0; seed * each < size; seed++)); do traces+=("$1/trace.bin"); done
-        cat "${traces[@]}" >dense/trace.bin
-    fi
+    [[ $2 != whole ]] || repeat "$1/trace.bin" $((size / $(stat -c %s "$1/trace.bin") + 1)) >dense/trace.bin
     for ((seed = 1; $(stat -c %s dense/trace.bin) < size; seed++)); do
         perl "$source/tests/support/damage.pl" $seed 1000000 "$1/trace.bin" copy
         cat copy >>dense/trace.bin

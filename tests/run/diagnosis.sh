@@ -3,6 +3,7 @@
 # Wrong input ends with a word about what is wrong and an exit code, right input with neither.
 set -eu
 bin=$1 source=$2
+. "$source/tests/support/repeat.sh"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 demo=$source/examples/demo
@@ -56,9 +57,7 @@ for command in pc info; do
   says 1 "*there are no bytes for source 0x21; ids in this trace: 0x10 (* bytes)*" $command "$tmp/other"
 done
 # The same of a trace that is longer than what `info` decodes of others.
-traces=()
-for _ in {1..4000}; do traces+=("$demo/trace.bin"); done
-cat "${traces[@]}" >"$tmp/other/trace.bin"
+repeat "$demo/trace.bin" 4000 >"$tmp/other/trace.bin"
 says 1 "*there are no bytes for source 0x21; ids in this trace: 0x10 (1,024,000 bytes)*" info "$tmp/other"
 
 # What comes before the first id in CoreSight frames is of none.

@@ -3,6 +3,7 @@
 # pugmark trace on long traces: a window that is decoded from the bytes around it alone is the one that the whole trace gives.
 set -u
 pugmark=$1/pugmark captures=$2/tests/captures bad=0 short=0
+. "$2/tests/support/repeat.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "$*"; bad=1; }
@@ -16,9 +17,8 @@ for capture in "$captures"/{etmv4-a64,etmv3-arm-threads,ntrace-rv64-btm}; do
     cp -r "$capture" "$work/long"
     chmod -R u+w "$work/long"
     size=$(stat -c %s "$capture/trace.bin")
-    traces=()
-    for ((at = 0; at < 4200000; at += size)); do traces+=("$capture/trace.bin"); done
-    cat "${traces[@]}" >"$work/long/trace.bin"
+    times=$((4200000 / size + 1)) at=$((times * size))
+    repeat "$capture/trace.bin" $times >"$work/long/trace.bin"
     for wanted in '--last 50' '--last 7 --unit calls' "--around $((at * 2 / 3)) --last 20" '--before exception --last 30'; do
         window $wanted --whole >"$work/whole"
         window $wanted >"$work/near"

@@ -5,6 +5,7 @@
 #   window_codes.sh BIN SOURCE
 set -u
 bin=${1:?usage: window_codes.sh BIN SOURCE} source=${2:?usage: window_codes.sh BIN SOURCE}
+. "$source/tests/support/repeat.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 pugmark=$bin/pugmark capture=$work/capture
@@ -19,8 +20,8 @@ wrong() {
 whole=$source/tests/captures/etmv4-a64/trace.bin
 cp -r "$source/tests/captures/etmv4-a64" "$capture"
 tail -c +5121 "$whole" | head -c 10240 >"$work/part"
-for ((n = 0; n < 30; n++)); do lonely+=("$work/part"); done
-cat "$whole" "${lonely[@]}" "$whole" "${lonely[@]}" "$whole" >"$capture/trace.bin"
+repeat "$work/part" 30 >"$work/lonely"
+cat "$whole" "$work/lonely" "$whole" "$work/lonely" "$whole" >"$capture/trace.bin"
 size=$(stat -c %s "$capture/trace.bin")
 # A byte in the first part, one in the last, and a program that lacks something.
 for at in 2100 $((size - 9000)); do
