@@ -2,14 +2,15 @@
 /**
  * @file The drop-in beside the reference: one client of OpenCSD's C API, on both libraries in turn.
  *
- *     dropin_bench [CAPTURE] [ROUNDS]
+ *     dropin_bench [CAPTURES] [ROUNDS] [JOB]
  *
- * CAPTURE is a folder like bugfix-exact-match. Program memory comes from buffers, or from a
- * callback as perf gives it. A client that hashes all that an element says spends its own time,
- * which is the same with both libraries and hides what they take; one that only counts spends next
- * to none. So there are two ratios. The best pass of each counts.
+ * CAPTURES has the folders bugfix-exact-match (ETMv4) and TC2 (ETMv3 and PTM); besides there are
+ * recorded traces of the latter two. JOB, from 1, is one trace alone. Program memory comes from
+ * buffers, or from a callback as perf gives it. A client that hashes all that an element says
+ * spends its own time, which is the same with both libraries and hides what they take; one that
+ * only counts spends next to none. So there are two ratios. The best pass of each counts.
  */
-#include "bench.h"
+#include "armv7_traces.h"
 #include "cc1_dumps.h"
 
 #if defined(PUG_WITH_OPENCSD) && defined(PUG_WITH_DROPIN)
@@ -27,7 +28,16 @@ struct library {
     __typeof__(ocsd_dt_process_data) *process;
 };
 
-static struct bench_bytes trace, memory[DUMPS];
+/** A trace, the decoders for it, and the program's memory, lowest first. */
+struct job {
+    const char *title;
+    const struct armv7_job *armv7; /* NULL: ETMv4 */
+    bool framed;
+    struct bench_bytes trace, memory[DUMPS];
+    uint64_t addresses[DUMPS];
+    size_t memories;
+};
+
 static uint64_t count, hash;
 
 /* ---- the client ---- */
@@ -68,15 +78,17 @@ static uint32_t on_memory(const void *context, const ocsd_vaddr_t address,
                           const ocsd_mem_space_acc_t space, const uint8_t id, const uint32_t wanted,
                           uint8_t *buffer)
 {
-    (void)context;
+    const struct job *job = context;
     (void)space;
     (void)id;
-    for (size_t i = 0; i < DUMPS; i++) {
-        if (address < dumps[i].address || address - dumps[i].address >= memory[i].size)
+    for (size_t i = 0; i < job->memories; i++) {
+        const struct bench_bytes *memory = &job->memory[i];
+        const uint64_t place = address - job->addresses[i];
+        if (address < job->addresses[i] || place >= memory->size)
             continue;
-        const uint64_t left = memory[i].size - (address - dumps[i].address);
+        const uint64_t left = memory->size - place;
         const uint32_t size = wanted < left ? wanted : (uint32_t)left;
-        memcpy(buffer, memory[i].at + (address - dumps[i].address), size);
+        memcpy(buffer, memory->at + place, size);
         return size;
     }
     return 0;
@@ -107,10 +119,8 @@ static struct library open_library(const char *path)
     return library;
 }
 
-static dcd_tree_handle_t make_tree(const struct library *library, bool callback)
+static void add_etmv4(const struct library *library, dcd_tree_handle_t tree)
 {
-    dcd_tree_handle_t tree =
-        library->create(OCSD_TRC_SRC_FRAME_FORMATTED, OCSD_DFRMTR_FRAME_MEM_ALIGN);
     for (uint32_t id = 0x10; id <= 0x1A; id += 2) {
         ocsd_etmv4_cfg config = {.reg_idr0 = 0x28000EA1,
                                  .reg_idr1 = 0x4100F403,
@@ -123,25 +133,51 @@ static dcd_tree_handle_t make_tree(const struct library *library, bool callback)
         library->add_decoder(tree, OCSD_BUILTIN_DCD_ETMV4I, OCSD_CREATE_FLG_FULL_DECODER, &config,
                              &taken);
     }
-    for (size_t i = 0; i < DUMPS && !callback; i++)
-        library->add_buffer(tree, dumps[i].address, OCSD_MEM_SPACE_ANY, memory[i].at,
-                            (uint32_t)memory[i].size);
+}
+
+static void add_armv7(const struct library *library, dcd_tree_handle_t tree,
+                      const struct armv7_job *job)
+{
+    for (size_t i = 0; i < job->source_count; i++) {
+        const ocsd_etmv3_cfg config = armv7_config(&job->sources[i]);
+        unsigned char taken;
+        library->add_decoder(tree, armv7_decoder(&job->sources[i]), OCSD_CREATE_FLG_FULL_DECODER,
+                             &config, &taken);
+    }
+}
+
+static dcd_tree_handle_t make_tree(const struct library *library, const struct job *job,
+                                   bool callback)
+{
+    dcd_tree_handle_t tree =
+        library->create(job->framed ? OCSD_TRC_SRC_FRAME_FORMATTED : OCSD_TRC_SRC_SINGLE,
+                        job->framed ? OCSD_DFRMTR_FRAME_MEM_ALIGN : 0);
+    if (job->armv7)
+        add_armv7(library, tree, job->armv7);
+    else
+        add_etmv4(library, tree);
+    for (size_t i = 0; i < job->memories && !callback; i++)
+        library->add_buffer(tree, job->addresses[i], OCSD_MEM_SPACE_ANY, job->memory[i].at,
+                            (uint32_t)job->memory[i].size);
+    const size_t last = job->memories - 1;
     if (callback)
-        library->add_callback(tree, dumps[0].address,
-                              dumps[DUMPS - 1].address + memory[DUMPS - 1].size - 1,
-                              OCSD_MEM_SPACE_ANY, on_memory, NULL);
+        library->add_callback(tree, job->addresses[0],
+                              job->addresses[last] + job->memory[last].size - 1, OCSD_MEM_SPACE_ANY,
+                              on_memory, job);
     return tree;
 }
 
 /** One pass over the trace; seconds. */
-static double pass(const struct library *library, dcd_tree_handle_t tree)
+static double pass(const struct library *library, dcd_tree_handle_t tree,
+                   const struct bench_bytes *trace)
 {
     const double begin = bench_worked();
     uint32_t used = 0;
     count = hash = 0;
-    for (size_t done = 0; done < trace.size; done += used)
-        if (OCSD_DATA_RESP_IS_FATAL(library->process(
-                tree, OCSD_OP_DATA, done, (uint32_t)(trace.size - done), trace.at + done, &used)) ||
+    for (size_t done = 0; done < trace->size; done += used)
+        if (OCSD_DATA_RESP_IS_FATAL(library->process(tree, OCSD_OP_DATA, done,
+                                                     (uint32_t)(trace->size - done),
+                                                     trace->at + done, &used)) ||
             used == 0)
             break;
     library->process(tree, OCSD_OP_EOT, 0, 0, NULL, NULL);
@@ -150,19 +186,20 @@ static double pass(const struct library *library, dcd_tree_handle_t tree)
     return seconds;
 }
 
-static void compare(const struct library libraries[2], bool callback, bool hashed, int rounds)
+static void compare(const struct library libraries[2], const struct job *job, bool callback,
+                    bool hashed, int rounds)
 {
     dcd_tree_handle_t trees[2];
     double best[2] = {1e9, 1e9};
     uint64_t hashes[2] = {0};
     for (int i = 0; i < 2; i++) {
-        trees[i] = make_tree(&libraries[i], callback);
+        trees[i] = make_tree(&libraries[i], job, callback);
         libraries[i].set_client(trees[i], hashed ? on_hashed : on_counted, NULL);
     }
     for (int round = 0; round < rounds; round++)
         for (int i = 0; i < 2; i++)
             for (int k = 0; k < (i == 0 ? PASSES : 1); k++) {
-                const double seconds = pass(&libraries[i], trees[i]);
+                const double seconds = pass(&libraries[i], trees[i], &job->trace);
                 best[i] = seconds < best[i] ? seconds : best[i];
                 hashes[i] = hash;
             }
@@ -172,21 +209,56 @@ static void compare(const struct library libraries[2], bool callback, bool hashe
            hashes[0] == hashes[1] ? "" : " (elements differ)");
 }
 
+static struct job etmv4_job(const char *folder)
+{
+    struct job job = {.title = "ETMv4",
+                      .framed = true,
+                      .trace = bench_read_file(folder, "cstrace.bin"),
+                      .memories = DUMPS};
+    for (size_t i = 0; i < DUMPS; i++) {
+        job.memory[i] = bench_read_file(folder, dumps[i].file);
+        job.addresses[i] = dumps[i].address;
+    }
+    return job;
+}
+
+static struct job armv7_job(const struct armv7_job *armv7)
+{
+    return (struct job){.title = armv7->title,
+                        .armv7 = armv7,
+                        .framed = armv7->framed,
+                        .trace = armv7->trace,
+                        .memory = {armv7->memory},
+                        .addresses = {armv7->address},
+                        .memories = 1};
+}
+
 int main(int argc, char **argv)
 {
-    const struct bench_arguments arguments = bench_begin(argc, argv, "[CAPTURE] [ROUNDS]");
-    const char *folder =
-        bench_text(&arguments, 1, PUG_SOURCE_DIR "/../shared/captures/bugfix-exact-match");
+    const struct bench_arguments arguments = bench_begin(argc, argv, "[CAPTURES] [ROUNDS] [JOB]");
+    const char *captures = bench_text(&arguments, 1, PUG_SOURCE_DIR "/../shared/captures");
     const int rounds = (int)bench_number(&arguments, 2, 5);
-    if (!bench_has(folder, "cstrace.bin"))
-        return 0;
-    trace = bench_read_file(folder, "cstrace.bin");
-    for (size_t i = 0; i < DUMPS; i++)
-        memory[i] = bench_read_file(folder, dumps[i].file);
+    const size_t only = bench_number(&arguments, 3, SIZE_MAX);
     const struct library libraries[2] = {open_library(PUG_WITH_DROPIN),
                                          open_library(PUG_WITH_REFERENCE)};
-    for (int way = 0; way < 4; way++)
-        compare(libraries, way / 2 == 1, way % 2 == 0, rounds);
+    char etmv4[2048], tc2[2048];
+    struct armv7_job armv7[ARMV7_JOBS];
+    struct job jobs[1 + ARMV7_JOBS];
+    size_t n = 0;
+    snprintf(etmv4, sizeof(etmv4), "%s/bugfix-exact-match", captures);
+    snprintf(tc2, sizeof(tc2), "%s/TC2", captures);
+    if (bench_has(etmv4, "cstrace.bin"))
+        jobs[n++] = etmv4_job(etmv4);
+    const size_t others = armv7_jobs(tc2, armv7);
+    for (size_t i = 0; i < others; i++)
+        jobs[n++] = armv7_job(&armv7[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (only != SIZE_MAX && only != i + 1)
+            continue;
+        printf("%s\n", jobs[i].title);
+        for (int way = 0; way < 4; way++)
+            compare(libraries, &jobs[i], way / 2 == 1, way % 2 == 0, rounds);
+    }
     return 0;
 }
 #else

@@ -14,7 +14,7 @@ run() {
 for target in "$bin"/fuzz_*; do
     name=${target##*/} count=70
     case $name in
-    fuzz_tree | fuzz_jobs | fuzz_text | fuzz_elements) count=800 ;;
+    fuzz_tree | fuzz_text | fuzz_elements) count=800 ;;
     fuzz_trace_etrace_rv64_options | fuzz_perfdata | fuzz_index) count=30 ;;
     esac
     run "$name" $count 1

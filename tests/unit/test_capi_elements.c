@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "capi/session.h"
+#include "recorder/etmv3.h"
 #include "recorder/frames.h"
 #include "recorder/stm.h"
 
@@ -115,6 +116,70 @@ static void undefined_fields_are_zero(void **state)
     want.num_instr_range = 0;
     want.timestamp = 0x81;
     assert_memory_equal(&seen.element[5], &want, sizeof(want));
+}
+
+/** A count of cycles behind a range has nothing of it, nor has a range anything of the count. */
+static void cycles_leave_nothing(void **state)
+{
+    (void)state;
+    static const uint32_t program[] = {LE32(0xe1a00000), LE32(0x01a00000), LE32(0xe1a00000)};
+    const ocsd_etmv3_cfg config = {.reg_ctrl = 1 << 12,
+                                   .reg_trc_id = 0x10,
+                                   .reg_idr = 0x410cf250,
+                                   .reg_ccer = 0x344008f2,
+                                   .arch_ver = ARCH_V7,
+                                   .core_prof = profile_CortexA};
+    struct rec_bytes bytes = {0};
+    struct rec_etmv3 unit;
+    rec_etmv3_begin(&unit, &(struct rec_etmv3_config){1 << 12, 0x410cf250, 0x344008f2, false},
+                    &bytes);
+    rec_etmv3_a_sync(&unit);
+    rec_etmv3_isync(&unit, &(struct rec_etmv3_isync){.address = 0x4000, .reason = 1});
+    rec_etmv3_atom(&unit, true, 4);
+    rec_etmv3_wait(&unit, 5);
+    rec_etmv3_wait(&unit, 3);
+    rec_etmv3_atom(&unit, false, 1);
+    rec_etmv3_wait(&unit, 2);
+    rec_etmv3_atom(&unit, true, 1);
+    rec_etmv3_isync(&unit, &(struct rec_etmv3_isync){.address = 0x4000, .reason = 0});
+
+    struct seen seen = {0};
+    unsigned char id;
+    dcd_tree_handle_t tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
+    ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ETMV3, OCSD_CREATE_FLG_FULL_DECODER, &config,
+                           &id);
+    ocsd_dt_add_buffer_mem_acc(tree, 0x4000, OCSD_MEM_SPACE_ANY, (const uint8_t *)program,
+                               sizeof(program));
+    ocsd_dt_set_gen_elem_outfn(tree, keep, &seen);
+    feed(tree, 0, bytes.data, bytes.size);
+    ocsd_destroy_dcd_tree(tree);
+    rec_bytes_free(&bytes);
+
+    static const struct {
+        uint32_t address, cycles;
+        bool executed, conditional;
+    } want[] = {{0x4000, 4, true, false}, {0, 5, 0, 0}, {0, 3, 0, 0},
+                {0x4004, 1, false, true}, {0, 2, 0, 0}, {0x4008, 1, true, false}};
+    unsigned first = 0;
+    while (first < seen.count && seen.element[first].elem_type != OCSD_GEN_TRC_ELEM_INSTR_RANGE)
+        first++;
+    assert_true(first + 6 <= seen.count);
+    for (unsigned i = 0; i < 6; i++) {
+        const bool range = want[i].address != 0;
+        ocsd_generic_trace_elem wanted;
+        memset(&wanted, 0, sizeof(wanted));
+        wanted.elem_type = range ? OCSD_GEN_TRC_ELEM_INSTR_RANGE : OCSD_GEN_TRC_ELEM_CYCLE_COUNT;
+        wanted.context = seen.element[first].context;
+        wanted.cycle_count = want[i].cycles;
+        wanted.has_cc = 1;
+        wanted.st_addr = want[i].address;
+        wanted.en_addr = range ? want[i].address + 4 : 0;
+        wanted.last_instr_exec = want[i].executed;
+        wanted.last_instr_cond = want[i].conditional;
+        wanted.last_instr_sz = range ? 4 : 0;
+        wanted.num_instr_range = range;
+        assert_memory_equal(&seen.element[first + i], &wanted, sizeof(wanted));
+    }
 }
 
 static struct seen decode_stm(const struct pug_stm_packet *packets, size_t count)
@@ -406,6 +471,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(undefined_fields_are_zero),
+        cmocka_unit_test(cycles_leave_nothing),
         cmocka_unit_test(software_trace_payload),
         cmocka_unit_test(software_trace_leaves_nothing),
         cmocka_unit_test(old_clients_element_is_printed),

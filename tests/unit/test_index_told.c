@@ -7,6 +7,7 @@
 #include "index/reach.h"
 #include "recorder/bytes.h"
 #include "support/indexed.h"
+#include "support/share.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@
 /* What a trace is repeated to. */
 #define LEAST (UINT64_C(1) << 17)
 /* Blocks of a trace that are tried. */
-#define TRIED 20u
+#define TRIED share_of(60)
 
 /** Blocks whose state is known, and to how many of them one comes. */
 static unsigned blocks, reached;

@@ -309,14 +309,15 @@ static void check(const struct capture *capture, unsigned *several)
 
 #define SHORT 2000 /* bytes */
 
-/** Each byte that there is at some places: as a header, where it is one. */
+/** Each byte that there is at some places, or a share of them: as a header, where it is one. */
 static void put_headers(const struct capture *capture)
 {
     const char *name = pug_snapshot_directory(capture->snapshot);
     struct rec_random random = {1};
     struct rec_bytes bytes = {0};
     bool turns;
-    for (unsigned header = 0; header < 64 && capture->size > 0; header++) {
+    const unsigned step = 64 / share_of(64), first = (unsigned)capture->size % step;
+    for (unsigned header = first; header < 64 && capture->size > 0; header += step) {
         bytes.size = 0;
         rec_put_n(&bytes, capture->bytes, capture->size < SHORT ? capture->size : SHORT);
         for (unsigned i = 0; i < 4 + bytes.size / 60; i++)

@@ -23,13 +23,12 @@ static void release(struct pug_etmv3_decoder *decoder)
 }
 
 /** By a quirk, what an element does not define is what was in its slot before. */
-static void keep_stale(struct pug_etmv3_decoder *decoder, struct pug_element *element,
-                       const struct pug_element *old)
+static inline void keep_stale(struct pug_etmv3_decoder *decoder, struct pug_element *element,
+                              const struct pug_element *old, bool cycles)
 {
     if (element->type == PUG_ELEM_INSTR_RANGE) {
         decoder->last_next_isa = element->isa;
-        if (!decoder->config->cycle_accurate)
-            element->cycle_count = old->cycle_count;
+        element->cycle_count = cycles ? element->cycle_count : old->cycle_count;
         return;
     }
     element->start = old->start;
@@ -42,15 +41,21 @@ static void keep_stale(struct pug_etmv3_decoder *decoder, struct pug_element *el
 /** Elements from `first` on go through the slots of the list, as decode() would have it. */
 static void pass_slots(struct pug_etmv3_decoder *decoder, uint32_t first)
 {
-    struct pug_batch *batch = decoder->stage->out.batch;
+    const struct pug_batch *batch = decoder->stage->out.batch;
+    const bool stale = decoder->stage->quirks.etmv3_stale_elements,
+               cycles = decoder->config->cycle_accurate;
     struct pug_etmv3_list *list = &decoder->list;
-    for (uint32_t i = first; i < batch->count; i++) {
-        struct pug_element *element = &batch->elements[i], *slot = &list->slots[list->first];
-        if (decoder->stage->quirks.etmv3_stale_elements)
-            keep_stale(decoder, element, slot);
-        *slot = *element;
-        list->first = list->first + 1 < list->capacity ? list->first + 1 : 0;
+    struct pug_element *const begin = list->slots, *const end = begin + list->capacity,
+                              *slot = begin + list->first;
+    struct pug_element *element = &batch->elements[first];
+    for (; element < &batch->elements[batch->count]; element++) {
+        if (stale)
+            keep_stale(decoder, element, slot, cycles);
+        *slot++ = *element;
+        if (slot == end)
+            slot = begin;
     }
+    list->first = (int32_t)(slot - begin);
 }
 
 /** The last `count` elements that went through the slots are the list again. */
