@@ -12,6 +12,8 @@
 #include "support/words.h"
 
 #include "capi/session.h"
+#include "recorder/etmv3.h"
+#include "recorder/ptm.h"
 
 /* Two programs at one address: the one that a process has, and the one that the next one has. */
 static const uint32_t first[] = {LE32(0xd503201f), LE32(0x54000040), LE32(0xd503201f),
@@ -193,6 +195,113 @@ static void wait_comes_before_memory(void **state)
     ocsd_destroy_dcd_tree(tree);
 }
 
+/* ---- memory that the client changes while it takes elements ---- */
+
+#define CHANGED_AT   24u /* when all that runs was met before */
+#define LEAST_BEHIND 8u
+
+/* Four branches in a circle; and each to itself. */
+static const uint32_t circle[2][4] = {
+    {LE32(0xeaffffff), LE32(0xeaffffff), LE32(0xeaffffff), LE32(0xeafffffb)},
+    {LE32(0x14000001), LE32(0x14000001), LE32(0x14000001), LE32(0x17fffffd)}};
+static const uint32_t halted[2][4] = {
+    {LE32(0xeafffffe), LE32(0xeafffffe), LE32(0xeafffffe), LE32(0xeafffffe)},
+    {LE32(0x14000000), LE32(0x14000000), LE32(0x14000000), LE32(0x14000000)}};
+
+struct changing {
+    dcd_tree_handle_t tree;
+    bool a64;
+    unsigned ranges, behind;
+    uint64_t stands; /* there, as soon as it is halted */
+};
+
+static void add_program(const struct changing *it, const uint32_t program[4])
+{
+    assert_int_equal(ocsd_dt_add_buffer_mem_acc(it->tree, 0x4000, OCSD_MEM_SPACE_ANY,
+                                                (const uint8_t *)program, 16),
+                     OCSD_OK);
+}
+
+/* What was decoded before the change may still come: a packet's elements, of which one is held. */
+static ocsd_datapath_resp_t change_program(const void *context, const ocsd_trc_index_t index,
+                                           const uint8_t id, const ocsd_generic_trace_elem *element)
+{
+    struct changing *it = (struct changing *)(uintptr_t)context;
+    (void)index;
+    (void)id;
+    if (element->elem_type != OCSD_GEN_TRC_ELEM_INSTR_RANGE)
+        return OCSD_RESP_CONT;
+    if (++it->ranges == CHANGED_AT) {
+        assert_int_equal(ocsd_dt_remove_mem_acc(it->tree, 0x4000, OCSD_MEM_SPACE_ANY), OCSD_OK);
+        add_program(it, halted[it->a64]);
+    }
+    if (it->ranges <= CHANGED_AT + 2)
+        it->stands = element->st_addr;
+    it->behind += it->ranges > CHANGED_AT + 2;
+    assert_int_equal(element->st_addr, it->ranges > CHANGED_AT + 2 ? it->stands : element->st_addr);
+    return OCSD_RESP_CONT;
+}
+
+static void run_changing(const char *decoder, const void *config, bool a64,
+                         const struct rec_bytes *trace)
+{
+    struct changing it = {.tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0), .a64 = a64};
+    unsigned char id;
+    ocsd_dt_create_decoder(it.tree, decoder, OCSD_CREATE_FLG_FULL_DECODER, config, &id);
+    ocsd_dt_set_gen_elem_outfn(it.tree, change_program, &it);
+    add_program(&it, circle[a64]);
+    feed(it.tree, trace->data, trace->size, 0);
+    assert_true(it.behind >= LEAST_BEHIND);
+    ocsd_destroy_dcd_tree(it.tree);
+}
+
+/** Nothing that was met before outlives its memory, not even within one block of trace. */
+static void memory_changes_between_packets(void **state)
+{
+    const unsigned atoms = 2 * CHANGED_AT;
+    struct rec_bytes trace = {0};
+    struct rec_etmv3 etmv3;
+    struct rec_ptm ptm;
+    (void)state;
+    rec_etmv3_begin(&etmv3, &(struct rec_etmv3_config){0, 0x410cf250, 0x344008f2, false}, &trace);
+    rec_etmv3_a_sync(&etmv3);
+    rec_etmv3_isync(&etmv3, &(struct rec_etmv3_isync){.address = 0x4000, .reason = 1});
+    for (unsigned i = 0; i < atoms; i++) {
+        rec_etmv3_atom(&etmv3, true, 0);
+        rec_etmv3_flush(&etmv3);
+    }
+    run_changing(OCSD_BUILTIN_DCD_ETMV3,
+                 &(ocsd_etmv3_cfg){.reg_idr = 0x410cf250,
+                                   .reg_ccer = 0x344008f2,
+                                   .reg_trc_id = 0x10,
+                                   .arch_ver = ARCH_V7,
+                                   .core_prof = profile_CortexA},
+                 false, &trace);
+
+    trace.size = 0;
+    rec_ptm_begin(&ptm, &(struct rec_ptm_config){0, 0x411cf312, 0x34c01ac2}, &trace);
+    rec_ptm_a_sync(&ptm);
+    rec_ptm_isync(&ptm, &(struct rec_ptm_isync){.address = 0x4000, .reason = 1});
+    for (unsigned i = 0; i < atoms; i++) {
+        rec_ptm_atom(&ptm, true, 0);
+        rec_ptm_flush(&ptm);
+    }
+    run_changing(OCSD_BUILTIN_DCD_PTM,
+                 &(ocsd_ptm_cfg){.reg_idr = 0x411cf312,
+                                 .reg_ccer = 0x34c01ac2,
+                                 .reg_trc_id = 0x10,
+                                 .arch_ver = ARCH_V7,
+                                 .core_prof = profile_CortexA},
+                 false, &trace);
+
+    trace.size = 0;
+    rec_put_n(&trace, session_trace, 26); /* up to the address */
+    for (unsigned i = 0; i < atoms; i++)
+        rec_put(&trace, 0xf7);
+    run_changing(OCSD_BUILTIN_DCD_ETMV4I, &session_config, true, &trace);
+    rec_bytes_free(&trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +309,7 @@ int main(void)
         cmocka_unit_test(without_context_nothing_is_asked_again),
         cmocka_unit_test(page_sizes),
         cmocka_unit_test(wait_comes_before_memory),
+        cmocka_unit_test(memory_changes_between_packets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,8 @@
 /**
  * @file Who takes elements after each packet: whether the decoder really goes packet by packet, as
  * it must where a monitor watches it, or several at a time, nobody can tell. Not by what comes,
- * not by how far an operation got when the consumer stopped it, not by when memory was asked for.
+ * not by how far an operation got when the consumer stopped it, not by when memory was asked for,
+ * not by when memory that the consumer takes away, or puts back, is no longer there, or there.
  */
 #include "pugmark/pugmark.h"
 #include "pugmark/snapshot.h"
@@ -28,7 +29,9 @@ struct manner {
     bool rude;      /* the consumer does not always FLUSH after WAIT */
     unsigned damage_once_in;
     unsigned stop_once_in;
-    size_t block; /* most bytes of an operation */
+    unsigned change_once_in; /* the consumer changes the memory */
+    size_t block;            /* most bytes of an operation */
+    uint32_t page;           /* callbacks are asked for so many bytes; 0: as usual */
 };
 
 static const struct manner manners[] = {
@@ -39,6 +42,11 @@ static const struct manner manners[] = {
     {.reference = true, .stop_once_in = 30, .damage_once_in = 300, .block = 4096},
     {.stop_once_in = 10, .damage_once_in = 500, .block = 999, .callbacks = true},
     {.stop_once_in = 50, .block = 4096, .rude = true, .callbacks = true},
+    {.block = SIZE_MAX, .callbacks = true, .page = 64},
+    {.reference = true, .stop_once_in = 40, .block = SIZE_MAX, .callbacks = true, .page = 64},
+    {.reference = true, .change_once_in = 500, .block = SIZE_MAX},
+    {.change_once_in = 200, .stop_once_in = 100, .block = 4096},
+    {.change_once_in = 50, .stop_once_in = 30, .block = 4096, .callbacks = true},
 };
 
 /* ---- what happens ---- */
@@ -54,8 +62,11 @@ struct story {
     struct event *events;
     size_t count, room;
     struct rec_random random;
-    unsigned stop_once_in;
+    unsigned stop_once_in, change_once_in;
     const struct pug_image *memory;
+    struct pug_image *image; /* that decoders see */
+    struct pug_image_range away;
+    bool is_away;
 };
 
 static void tell(struct story *story, enum what what, uint64_t a, uint64_t b, uint64_t c,
@@ -88,6 +99,30 @@ static enum pug_response answer(struct story *story)
     return others[rec_random_below(&story->random, sizeof(others) / sizeof(others[0]))];
 }
 
+static uint32_t give_memory(void *context, uint64_t address, const struct pug_reader_space *space,
+                            uint32_t wanted, uint8_t *buffer)
+{
+    struct story *story = context;
+    if (!story->change_once_in) /* else a page may be gone where elements are given earlier */
+        tell(story, MEMORY, address, space->space, wanted, space->source);
+    int64_t got = pug_image_read(story->memory, space, address, buffer, wanted);
+    return got > 0 ? (uint32_t)got : 0;
+}
+
+/** Take the first memory away, or put what was taken back, as a callback. */
+static void change_memory(struct story *story)
+{
+    const struct pug_image_range *away = &story->away;
+    if (!story->change_once_in || !rec_random_once_in(&story->random, story->change_once_in))
+        return;
+    if (story->is_away)
+        (void)pug_image_add_callback(story->image, &(struct pug_place){.space = PUG_SPACE_ANY},
+                                     away->start, away->end, give_memory, story);
+    else if (pug_image_range(story->image, 0, &story->away))
+        assert_int_equal(pug_image_remove(story->image, away->start, PUG_SPACE_ANY), PUG_OK);
+    story->is_away = !story->is_away;
+}
+
 static enum pug_response take(void *context, const struct pug_element *elements, size_t count,
                               size_t *taken)
 {
@@ -101,6 +136,7 @@ static enum pug_response take(void *context, const struct pug_element *elements,
             e.payload = NULL;
         }
         tell(story, ELEMENT, e.index, e.type, hash_of(&e, sizeof(e)), payload);
+        change_memory(story);
         response = answer(story);
         if (response >= PUG_RESP_WAIT) {
             *taken = i + 1;
@@ -108,15 +144,6 @@ static enum pug_response take(void *context, const struct pug_element *elements,
         }
     }
     return response;
-}
-
-static uint32_t give_memory(void *context, uint64_t address, const struct pug_reader_space *space,
-                            uint32_t wanted, uint8_t *buffer)
-{
-    struct story *story = context;
-    tell(story, MEMORY, address, space->space, wanted, space->source);
-    int64_t got = pug_image_read(story->memory, space, address, buffer, wanted);
-    return got > 0 ? (uint32_t)got : 0;
 }
 
 static void on_log(void *context, const struct pug_log_record *record)
@@ -212,11 +239,15 @@ static bool decode(struct pug_snapshot *snapshot, const struct pug_snapshot_buff
         story->memory = dumps;
         story->random.state = size + manner->stop_once_in;
         story->stop_once_in = manner->stop_once_in;
+        story->change_once_in = manner->change_once_in;
+        story->image = image;
         if (manner->callbacks)
             use_callbacks(image, story);
         pug_log_set_sink(log, on_log, story);
         pug_tree_on_elements(tree, take, story);
         pug_tree_deliver_each_packet(tree, true);
+        if (manner->page)
+            assert_int_equal(pug_tree_memory_page(tree, manner->page), PUG_OK);
         struct pug_source *source;
         for (size_t n = 0; watched && (source = pug_tree_source_at(tree, n)) != NULL; n++)
             pug_source_monitor(source, watch, NULL);

@@ -68,6 +68,15 @@ static void take_back(struct pug_etmv3_decoder *decoder, int32_t count)
     list->count = count;
 }
 
+/** The same without quirks, by which no element went through the slots. */
+static void put_back(struct pug_etmv3_decoder *decoder, uint32_t first)
+{
+    struct pug_batch *batch = decoder->stage->out.batch;
+    for (uint32_t i = first; i < batch->count; i++)
+        *pug_etmv3_slot(decoder) = batch->elements[i];
+    batch->count = first;
+}
+
 /** The last element of the batch is held back, since it can still be cancelled. */
 static inline void hold(struct pug_etmv3_decoder *decoder)
 {
@@ -267,8 +276,11 @@ take_p_headers(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decode
     if (left > 0) {
         if (manner.counts)
             pug_etmv3_count_stop(decoder);
+        /* memory that is asked for now is asked for before the packet's elements are given */
         if (quirky)
             take_back(decoder, (int32_t)(batch->count - first));
+        else if (manner.each)
+            put_back(decoder, first);
         pug_etmv3_go_long(decoder, header, left);
         return TAKEN_LONG;
     }
@@ -391,6 +403,7 @@ ride(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder, struct 
             pug_batch_give(batch);
         if (batch->response != PUG_RESP_CONT)
             break;
+        renew(decoder); /* who took them may have changed the memory */
     }
     if (decoder->counting.on)
         pug_etmv3_count_pause(decoder, taken == TAKEN_HOLD);

@@ -223,10 +223,9 @@ static enum pug_response take_lane(struct pug_ntrace_reader *reader, struct pug_
         }
         reader->count++;
         span->at = behind;
-        if (each && batch->count > 0) {
+        if (each && batch->count > 0 && batch->response == PUG_RESP_CONT) {
             pug_ntrace_settle(d);
-            if (!pug_batch_give(batch))
-                break;
+            pug_batch_give(batch);
             may_repeat = pug_ntrace_may_repeat(d);
         }
     }
