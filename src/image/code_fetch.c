@@ -190,6 +190,19 @@ enum pug_status pug_code_next(struct pug_codemap *map, struct pug_code_cursor *c
     return status;
 }
 
+size_t pug_code_ahead(struct pug_codemap *map, struct pug_code_cursor *cursor, uint64_t address,
+                      enum pug_isa isa, uint8_t it, struct pug_code_insn *insns, size_t most)
+{
+    size_t count = 0;
+    while (count < most && cursor->valid && address >= cursor->first && address < cursor->last &&
+           cursor->last - address >= LONGEST - 1 &&
+           classify_here(map, cursor, address, isa, &it, &insns[count].insn) == PUG_OK) {
+        insns[count].it_behind = it;
+        address += insns[count++].insn.size;
+    }
+    return count;
+}
+
 /* ---- data ---- */
 
 static uint32_t copy_some(struct pug_codemap *map, struct pug_code_cursor *cursor, uint64_t address,

@@ -6,19 +6,19 @@
 
 /* ---- one instruction ---- */
 
-static void fetch(struct pug_codemap *map, enum pug_isa isa, uint8_t it,
-                  struct pug_insn_entry *entry)
+static void fetch(struct pug_codemap *map, struct pug_code_cursor *cursor, enum pug_isa isa,
+                  uint8_t it, struct pug_insn_entry *entry)
 {
-    struct pug_code_cursor cursor = {0};
     uint32_t epoch = map->epoch;
+    *cursor = (struct pug_code_cursor){.valid = false};
     entry->it_out = it;
     enum pug_status status =
-        pug_code_next(map, &cursor, entry->address, isa, &entry->it_out, &entry->insn);
+        pug_code_next(map, cursor, entry->address, isa, &entry->it_out, &entry->insn);
     if (status == PUG_OK && entry->insn.table_jump)
-        pug_code_resolve(map, &cursor, isa, &entry->insn);
+        pug_code_resolve(map, cursor, isa, &entry->insn);
     entry->status = (int16_t)status;
-    entry->rests = cursor.rests;
-    entry->epoch = cursor.rests.transient ? 0 : cursor.rests.count ? epoch : PUG_EPOCH_STATIC;
+    entry->rests = cursor->rests;
+    entry->epoch = cursor->rests.transient ? 0 : cursor->rests.count ? epoch : PUG_EPOCH_STATIC;
 }
 
 /* Is an entry good, perhaps after the pages below it were read again? */
@@ -55,7 +55,7 @@ static void reserve_insns(struct pug_codemap_store *store)
 /* The entry of an instruction, or the one that it may replace: one of two. */
 static struct pug_insn_entry *find(struct pug_codemap_store *store, uint64_t address, uint32_t tag)
 {
-    uint64_t pair = (pug_code_hash(address, tag) >> 32) % (store->insn_entries / 2);
+    uint64_t pair = (pug_code_hash(address, tag) >> 32) & (store->insn_entries / 2 - 1);
     struct pug_insn_entry *a = &store->insns[2 * pair], *b = a + 1;
     if (a->address == address && a->tag == tag)
         return a;
@@ -65,10 +65,10 @@ static struct pug_insn_entry *find(struct pug_codemap_store *store, uint64_t add
 }
 
 static enum pug_status look_at_insn(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
-                                    uint8_t *it, struct pug_insn *insn, uint32_t *until)
+                                    uint8_t *it, struct pug_insn *insn)
 {
     struct pug_codemap_store *store = map->store;
-    *until = 0;
+    struct pug_code_cursor cursor;
     (void)pug_codemap_prepare(map, (PUG_PAGES + 1) * pug_code_page_bytes(store));
     reserve_insns(store);
     uint32_t tag = pug_code_tag(map, isa, *it);
@@ -78,28 +78,39 @@ static enum pug_status look_at_insn(struct pug_codemap *map, uint64_t address, e
         store->insns_replaced += entry != &alone && entry->epoch != 0;
         entry->address = address;
         entry->tag = tag;
-        fetch(map, isa, *it, entry);
+        fetch(map, &cursor, isa, *it, entry);
     }
     if (entry->status == PUG_OK) {
         *it = entry->it_out;
         *insn = entry->insn;
     }
-    *until = entry->epoch;
     return entry->status;
-}
-
-enum pug_status pug_codemap_insn_until(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
-                                       uint8_t *it, struct pug_insn *insn, uint32_t *until)
-{
-    const enum pug_status status = look_at_insn(map, address, isa, it, insn, until);
-    return map->store->left ? look_at_insn(map, address, isa, it, insn, until) : status;
 }
 
 enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
                                  uint8_t *it, struct pug_insn *insn)
 {
-    uint32_t until;
-    return pug_codemap_insn_until(map, address, isa, it, insn, &until);
+    const enum pug_status status = look_at_insn(map, address, isa, it, insn);
+    return map->store->left ? look_at_insn(map, address, isa, it, insn) : status;
+}
+
+enum pug_status pug_codemap_insns(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                                  uint8_t it, struct pug_code_insn *insns, size_t *count,
+                                  bool *lasts)
+{
+    struct pug_insn_entry first = {.address = address};
+    struct pug_code_cursor cursor;
+    for (unsigned i = 0; i < 2 && (i == 0 || map->store->left); i++) {
+        (void)pug_codemap_prepare(map, (PUG_PAGES + 1) * pug_code_page_bytes(map->store));
+        fetch(map, &cursor, isa, it, &first);
+    }
+    *lasts = first.epoch >= map->epoch;
+    if (first.status == PUG_OK) {
+        insns[0] = (struct pug_code_insn){.insn = first.insn, .it_behind = first.it_out};
+        *count = 1 + pug_code_ahead(map, &cursor, address + first.insn.size, isa, first.it_out,
+                                    insns + 1, *count - 1);
+    }
+    return first.status;
 }
 
 /* ---- straight on ---- */

@@ -414,16 +414,24 @@ static inline void pug_range_fill(struct pug_element *element, const struct pug_
 enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
                                  uint8_t *it, struct pug_insn *insn);
 
-/**
- * The same; while the map's `epoch` is at most *until, the image has not changed and the space is
- * the same, the answer is, too. 0: not even now.
- */
-enum pug_status pug_codemap_insn_until(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
-                                       uint8_t *it, struct pug_insn *insn, uint32_t *until);
+/** One of several instructions. */
+struct pug_code_insn {
+    struct pug_insn insn;
+    uint8_t it_behind; /**< what `it` is behind it */
+};
 
 /**
- * While it and the image stay the same so do the instructions, for who keeps some. The lower 16
- * bits change with pug_codemap_space() only.
+ * For who keeps instructions, since the map does not: the one at `address`, as pug_codemap_insn()
+ * has it, and those behind it as far as its memory goes on, for which nobody is asked. *count: how
+ * many may be told; how many were, with PUG_OK. *lasts: may they be kept?
+ */
+enum pug_status pug_codemap_insns(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                                  uint8_t it, struct pug_code_insn *insns, size_t *count,
+                                  bool *lasts);
+
+/**
+ * While it and the image stay the same so do the instructions that were kept. The lower 16 bits
+ * change with pug_codemap_space() only.
  */
 static inline uint64_t pug_codemap_stamp(const struct pug_codemap *map)
 {

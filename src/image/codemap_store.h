@@ -166,6 +166,10 @@ enum pug_status pug_code_next(struct pug_codemap *map, struct pug_code_cursor *c
                               uint64_t address, enum pug_isa isa, uint8_t *it,
                               struct pug_insn *insn);
 
+/** Instructions from `address` on, all of them in what the cursor has; how many. */
+size_t pug_code_ahead(struct pug_codemap *map, struct pug_code_cursor *cursor, uint64_t address,
+                      enum pug_isa isa, uint8_t it, struct pug_code_insn *insns, size_t most);
+
 /** Where a table jump goes, read from its table. */
 void pug_code_resolve(struct pug_codemap *map, struct pug_code_cursor *cursor, enum pug_isa isa,
                       struct pug_insn *insn);

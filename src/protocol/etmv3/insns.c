@@ -8,6 +8,11 @@
 #include <stdlib.h>
 
 #define FIRST_SLOTS 1024u
+/* Instructions that have slots side by side. */
+#define ROW_BITS 4u
+#define ROW_MASK ((1u << ROW_BITS) - 1)
+/* So many are kept where one was not met: most come next. */
+#define ROW_MET 8u
 
 static_assert(sizeof(struct pug_etmv3_insn) == 64, "an instruction is a cache line");
 static_assert(offsetof(struct pug_element, flags) == PUG_ETMV3_TAIL,
@@ -47,8 +52,9 @@ static void forget(struct pug_etmv3_decoder *decoder)
     struct pug_etmv3_insns *insns = &decoder->insns;
     pug_etmv3_spread(decoder);
     insns->place = (struct pug_etmv3_place){.jumped = true};
+    const bool few = insns->slot_count > FIRST_SLOTS && insns->count < insns->slot_count / 16;
     insns->count = 1;
-    if (insns->slot_count == FIRST_SLOTS || !set_slots(insns, FIRST_SLOTS))
+    if (!few || !set_slots(insns, FIRST_SLOTS)) /* clearing costs no more than filling did */
         memset(insns->slots, 0, insns->slot_count * sizeof(*insns->slots));
 }
 
@@ -61,12 +67,14 @@ void pug_etmv3_refresh(struct pug_etmv3_decoder *decoder)
     insns->stamp = stamp;
 }
 
-/** Its slot, or the free one where it would be. */
+/** Its slot, or the free one where it would be. What runs together lies together. */
 static uint32_t *find_slot(const struct pug_etmv3_insns *insns, uint64_t address, uint8_t isa,
                            uint8_t it)
 {
     const uint64_t state = (uint64_t)isa << 40 | (uint64_t)it << 48;
-    for (uint32_t at = (uint32_t)pug_hash_mix(address, state);; at++) {
+    const unsigned shift = isa == PUG_ISA_T32 ? 1 : 2;
+    const uint32_t row = (uint32_t)pug_hash_mix(address >> shift >> ROW_BITS, state) << ROW_BITS;
+    for (uint32_t at = row | (address >> shift & ROW_MASK);; at++) {
         uint32_t *slot = &insns->slots[at & (insns->slot_count - 1)];
         const struct pug_etmv3_insn *entry = &insns->entries[*slot];
         if (*slot == 0 || (entry->start == address && pug_etmv3_insn_isa(entry) == isa &&
@@ -88,18 +96,6 @@ static void grow(struct pug_etmv3_decoder *decoder)
     }
 }
 
-/** For the instruction where the decoder is. */
-static struct pug_etmv3_insn *new_entry(struct pug_etmv3_decoder *decoder)
-{
-    struct pug_etmv3_insns *insns = &decoder->insns;
-    if (insns->count == PUG_ETMV3_INSNS)
-        forget(decoder);
-    else if (insns->count * 2 >= insns->slot_count)
-        grow(decoder);
-    *find_slot(insns, decoder->address, decoder->isa, decoder->it) = insns->count;
-    return &insns->entries[insns->count++];
-}
-
 /* ---- making them ---- */
 
 static uint32_t link_to(const struct pug_etmv3_insns *insns, const struct pug_etmv3_insn *entry)
@@ -115,8 +111,9 @@ static struct pug_etmv3_insn *own(const struct pug_etmv3_insns *insns,
 }
 
 static void fill(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_insn *entry,
-                 const struct pug_insn *insn, uint8_t it_behind)
+                 uint64_t address, uint8_t it, const struct pug_code_insn *code)
 {
+    const struct pug_insn *insn = &code->insn;
     const uint8_t isa = decoder->isa;
     uint16_t cycles = decoder->config->cycle_accurate ? PUG_ELEM_HAS_CC : 0;
     const struct pug_element waiting = {.type = PUG_ELEM_CYCLE_COUNT, .flags = cycles, .isa = isa};
@@ -134,13 +131,46 @@ static void fill(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_insn 
         .ways = {{.goes = insn->type == PUG_INSTR_BR ? (uint32_t)insn->target : 0,
                   .tail = not_executed},
                  {.next_isa = insn->next_isa,
-                  .it = decoder->it,
-                  .it_behind = it_behind,
+                  .it = it,
+                  .it_behind = code->it_behind,
                   .tail = pug_etmv3_tail(&range)},
                  {.next = link_to(&decoder->insns, entry), .tail = pug_etmv3_tail(&waiting)}},
-        .start = decoder->address,
-        .end = decoder->address + insn->size,
+        .start = address,
+        .end = address + insn->size,
     };
+}
+
+static bool always_leaves(const struct pug_insn *insn)
+{
+    return insn->type != PUG_INSTR_OTHER && !insn->conditional;
+}
+
+/** Keep the instruction where the decoder is, and those behind it, up to one that is kept. */
+static const struct pug_etmv3_insn *keep(struct pug_etmv3_decoder *decoder,
+                                         const struct pug_code_insn *row, size_t count)
+{
+    struct pug_etmv3_insns *insns = &decoder->insns;
+    const struct pug_etmv3_insn *here = NULL;
+    uint64_t address = decoder->address;
+    uint8_t it = decoder->it;
+    if (insns->count == PUG_ETMV3_INSNS)
+        forget(decoder);
+    for (size_t i = 0; i < count && insns->count < PUG_ETMV3_INSNS && address <= UINT32_MAX; i++) {
+        if (insns->count * 2 >= insns->slot_count)
+            grow(decoder); /* or all are forgotten, but for what their entries say */
+        uint32_t *slot = find_slot(insns, address, decoder->isa, it);
+        if (*slot != 0)
+            break;
+        struct pug_etmv3_insn *entry = &insns->entries[insns->count];
+        fill(decoder, entry, address, it, &row[i]);
+        *slot = insns->count++;
+        here = i == 0 ? entry : here;
+        if (always_leaves(&row[i].insn))
+            break;
+        address += row[i].insn.size;
+        it = row[i].it_behind;
+    }
+    return here;
 }
 
 enum pug_status pug_etmv3_insn_here(struct pug_etmv3_decoder *decoder,
@@ -148,10 +178,10 @@ enum pug_status pug_etmv3_insn_here(struct pug_etmv3_decoder *decoder,
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
     const uint64_t address = decoder->address;
-    const uint8_t isa = decoder->isa;
-    struct pug_insn insn;
-    uint32_t until;
-    uint8_t it = decoder->it;
+    const uint8_t isa = decoder->isa, it = decoder->it;
+    struct pug_code_insn row[ROW_MET];
+    size_t count = ROW_MET;
+    bool lasts;
     if (pug_etmv3_is_outdated(decoder))
         pug_etmv3_refresh(decoder);
     uint32_t number = *find_slot(insns, address, isa, it);
@@ -160,14 +190,15 @@ enum pug_status pug_etmv3_insn_here(struct pug_etmv3_decoder *decoder,
         return PUG_OK;
     }
     enum pug_status status =
-        pug_codemap_insn_until(decoder->code, address, isa, &it, &insn, &until);
+        pug_codemap_insns(decoder->code, address, isa, it, row, &count, &lasts);
     pug_etmv3_refresh(decoder);
     if (status != PUG_OK)
         return status;
-    bool keep = until >= decoder->code->epoch && address <= UINT32_MAX;
-    struct pug_etmv3_insn *entry = keep ? new_entry(decoder) : &insns->passing;
-    fill(decoder, entry, &insn, it);
-    *out = entry;
+    *out = lasts && address <= UINT32_MAX ? keep(decoder, row, count) : NULL;
+    if (!*out) {
+        fill(decoder, &insns->passing, address, it, &row[0]);
+        *out = &insns->passing;
+    }
     return PUG_OK;
 }
 
