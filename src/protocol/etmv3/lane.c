@@ -403,7 +403,8 @@ ride(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder, struct 
             pug_batch_give(batch);
         if (batch->response != PUG_RESP_CONT)
             break;
-        renew(decoder); /* who took them may have changed the memory */
+        if (pug_codemap_outdated(decoder->code)) /* who took them changed the memory */
+            renew(decoder);
     }
     if (decoder->counting.on)
         pug_etmv3_count_pause(decoder, taken == TAKEN_HOLD);
