@@ -94,7 +94,7 @@ format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
 
 check-format: deps
-	git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+	git ls-files '*.c' '*.h' | xargs -P2 -n40 clang-format --dry-run --Werror
 
 # Programs of captures are not ours to build here.
 TIDY = xargs -r -P2 -n4 clang-tidy -p build/release --quiet

@@ -55,6 +55,9 @@ said 2 "pugmark: --jobs 18446744073709551616: not a number" stat --jobs 18446744
 for number in " -1" "-1" "+1" " 1" ""; do said 2 "pugmark: --jobs $number: not a number" stat --jobs "$number" "$demo"; done
 said 2 "pugmark: --expansion 4294967296: more than 4294967295" list --expansion 4294967296 "$demo"
 said 2 "pugmark: --expansion 0: at least 1" list --expansion 0 "$demo"
+said 2 "pugmark: --passes 0: at least 1" stat --passes 0 "$demo"
+said 2 "pugmark: --last 0: at least 1" trace --last 0 "$demo"
+said 2 "pugmark: --count 0: at least 1" list --around 5 --count 0 "$demo"
 said 2 "pugmark: --full-source 65552: more than 65535" index --full-source 65552 "$demo"
 said 2 "pugmark: --id 65552: more than 65535" record --protocol etrace --id 65552 --out new --from "$source/examples/crash/path"
 said 2 "pugmark: --id 18446744073709551615: more than 65535" record --protocol etrace --id 18446744073709551615 --out new --from path

@@ -36,6 +36,12 @@ bool option_number(const struct option *option, void *target, const char *argume
     return parse_number(argument, target) || option_refuse(option, argument, "not a number");
 }
 
+bool option_some(const struct option *option, void *target, const char *argument)
+{
+    return option_number(option, target, argument) &&
+           (*(const uint64_t *)target > 0 || option_refuse(option, argument, "at least 1"));
+}
+
 bool option_up_to(const struct option *option, const char *argument, uint64_t most, uint64_t *value)
 {
     char why[48];
@@ -60,6 +66,13 @@ bool option_given(const struct option *option, void *target, const char *argumen
     struct option_value *value = target;
     value->given = true;
     return option_number(option, &value->value, argument);
+}
+
+bool option_some_given(const struct option *option, void *target, const char *argument)
+{
+    struct option_value *value = target;
+    value->given = true;
+    return option_some(option, &value->value, argument);
 }
 
 bool option_to_list(const struct option *option, void *target, const char *argument)

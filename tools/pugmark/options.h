@@ -59,6 +59,9 @@ option_fn option_flag, option_number, option_given, option_string, option_to_lis
 /** More threads than this are a mistake. */
 #define MOST_JOBS 1024u
 
+/** Numbers that are at least 1. Targets: uint64_t; struct option_value. */
+option_fn option_some, option_some_given;
+
 /** Numbers that a size_t holds; of threads. Target: uint64_t. */
 option_fn option_size, option_jobs;
 

@@ -20,7 +20,7 @@ struct stat_options {
 };
 
 static const struct option table[] = {
-    {"passes", "N", "decode N times, give the best time (default 1)", option_number,
+    {"passes", "N", "decode N times, give the best time (default 1)", option_some,
      offsetof(struct stat_options, passes)},
     {"packets", NULL, "count packet types too (not while timing)", option_flag,
      offsetof(struct stat_options, packets)},
@@ -381,7 +381,7 @@ static int stat_run(const struct command *self, int argc, char **argv)
     struct counts counts;
     uint64_t errors = 0, warnings = 0;
     double best = -1;
-    for (uint64_t n = 0; n < (options.passes ? options.passes : 1); n++) {
+    for (uint64_t n = 0; n < options.passes; n++) {
         double seconds = pass(&input, &counts, &errors, &warnings);
         if (seconds < 0) {
             input_close(&input);

@@ -56,7 +56,7 @@ static bool take_colour(const struct option *option, void *target, const char *a
 
 static const struct option table[] = {
     {"last", "N", "only the last N instructions (or --unit) before the end, or --before",
-     option_given, offsetof(struct trace_options, last)},
+     option_some_given, offsetof(struct trace_options, last)},
     {"before", "WHAT", "with --last: before the last `exception`, `event`, or run of an ADDRESS",
      option_string, offsetof(struct trace_options, before)},
     {"around", "OFFSET", "50 (or --last) before and behind this trace offset", option_given,

@@ -23,8 +23,8 @@ const struct option window_option_table[] = {
      offsetof(struct window_options, around)},
     {"radius", "BYTES", "how near (default: 1024)", option_given,
      offsetof(struct window_options, radius)},
-    {"count", "N", "instead of near: the N listed before it and the N from it on", option_given,
-     offsetof(struct window_options, count)},
+    {"count", "N", "instead of near: the N listed before it and the N from it on",
+     option_some_given, offsetof(struct window_options, count)},
     {"index", "FILE", "the index file (default: the trace's name and .pugindex)", option_string,
      offsetof(struct window_options, index)},
 };
