@@ -238,7 +238,7 @@ int main(int argc, char **argv)
     const struct bench_arguments arguments = bench_begin(argc, argv, "[CAPTURES] [ROUNDS] [JOB]");
     const char *captures = bench_text(&arguments, 1, PUG_SOURCE_DIR "/../shared/captures");
     const int rounds = (int)bench_number(&arguments, 2, 5);
-    const size_t only = bench_number(&arguments, 3, SIZE_MAX);
+    const size_t only = bench_number(&arguments, 3, 0);
     const struct library libraries[2] = {open_library(PUG_WITH_DROPIN),
                                          open_library(PUG_WITH_REFERENCE)};
     char etmv4[2048], tc2[2048];
@@ -253,7 +253,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < others; i++)
         jobs[n++] = armv7_job(&armv7[i]);
     for (size_t i = 0; i < n; i++) {
-        if (only != SIZE_MAX && only != i + 1)
+        if (only != 0 && only != i + 1)
             continue;
         printf("%s\n", jobs[i].title);
         for (int way = 0; way < 4; way++)

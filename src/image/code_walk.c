@@ -108,7 +108,7 @@ enum pug_status pug_codemap_insns(struct pug_codemap *map, uint64_t address, enu
     if (first.status == PUG_OK) {
         insns[0] = (struct pug_code_insn){.insn = first.insn, .it_behind = first.it_out};
         *count = 1 + pug_code_ahead(map, &cursor, address + first.insn.size, isa, first.it_out,
-                                    insns + 1, *count - 1);
+                                    insns + 1, *lasts ? *count - 1 : 0);
     }
     return first.status;
 }

@@ -422,8 +422,8 @@ struct pug_code_insn {
 
 /**
  * For who keeps instructions, since the map does not: the one at `address`, as pug_codemap_insn()
- * has it, and those behind it as far as its memory goes on, for which nobody is asked. *count: how
- * many may be told; how many were, with PUG_OK. *lasts: may they be kept?
+ * has it, and, where they may be kept (*lasts), those behind it as far as its memory goes on, for
+ * which nobody is asked. *count: how many may be told; how many were, with PUG_OK.
  */
 enum pug_status pug_codemap_insns(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
                                   uint8_t it, struct pug_code_insn *insns, size_t *count,

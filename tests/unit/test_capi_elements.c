@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "capi/etmv3_session.h"
 #include "capi/session.h"
-#include "recorder/etmv3.h"
 #include "recorder/frames.h"
 #include "recorder/stm.h"
 
@@ -123,18 +123,11 @@ static void cycles_leave_nothing(void **state)
 {
     (void)state;
     static const uint32_t program[] = {LE32(0xe1a00000), LE32(0x01a00000), LE32(0xe1a00000)};
-    const ocsd_etmv3_cfg config = {.reg_ctrl = 1 << 12,
-                                   .reg_trc_id = 0x10,
-                                   .reg_idr = 0x410cf250,
-                                   .reg_ccer = 0x344008f2,
-                                   .arch_ver = ARCH_V7,
-                                   .core_prof = profile_CortexA};
+    const uint32_t cycle_accurate = 1 << 12;
+    const ocsd_etmv3_cfg config = etmv3_session_config(cycle_accurate);
     struct rec_bytes bytes = {0};
     struct rec_etmv3 unit;
-    rec_etmv3_begin(&unit, &(struct rec_etmv3_config){1 << 12, 0x410cf250, 0x344008f2, false},
-                    &bytes);
-    rec_etmv3_a_sync(&unit);
-    rec_etmv3_isync(&unit, &(struct rec_etmv3_isync){.address = 0x4000, .reason = 1});
+    etmv3_session_begin(&unit, cycle_accurate, &bytes);
     rec_etmv3_atom(&unit, true, 4);
     rec_etmv3_wait(&unit, 5);
     rec_etmv3_wait(&unit, 3);

@@ -11,8 +11,8 @@
 
 #include "support/words.h"
 
+#include "capi/etmv3_session.h"
 #include "capi/session.h"
-#include "recorder/etmv3.h"
 #include "recorder/ptm.h"
 
 /* Two programs at one address: the one that a process has, and the one that the next one has. */
@@ -263,20 +263,13 @@ static void memory_changes_between_packets(void **state)
     struct rec_etmv3 etmv3;
     struct rec_ptm ptm;
     (void)state;
-    rec_etmv3_begin(&etmv3, &(struct rec_etmv3_config){0, 0x410cf250, 0x344008f2, false}, &trace);
-    rec_etmv3_a_sync(&etmv3);
-    rec_etmv3_isync(&etmv3, &(struct rec_etmv3_isync){.address = 0x4000, .reason = 1});
+    const ocsd_etmv3_cfg etmv3_config = etmv3_session_config(0);
+    etmv3_session_begin(&etmv3, 0, &trace);
     for (unsigned i = 0; i < atoms; i++) {
         rec_etmv3_atom(&etmv3, true, 0);
         rec_etmv3_flush(&etmv3);
     }
-    run_changing(OCSD_BUILTIN_DCD_ETMV3,
-                 &(ocsd_etmv3_cfg){.reg_idr = 0x410cf250,
-                                   .reg_ccer = 0x344008f2,
-                                   .reg_trc_id = 0x10,
-                                   .arch_ver = ARCH_V7,
-                                   .core_prof = profile_CortexA},
-                 false, &trace);
+    run_changing(OCSD_BUILTIN_DCD_ETMV3, &etmv3_config, false, &trace);
 
     trace.size = 0;
     rec_ptm_begin(&ptm, &(struct rec_ptm_config){0, 0x411cf312, 0x34c01ac2}, &trace);

@@ -88,10 +88,9 @@ static bool add_object(const struct option *option, void *target, const char *ar
 static bool take_expansion(const struct option *option, void *target, const char *argument)
 {
     uint64_t number;
-    if (!option_up_to(option, argument, UINT32_MAX, &number))
+    if (!option_some(option, &number, argument) ||
+        !option_up_to(option, argument, UINT32_MAX, &number))
         return false;
-    if (number == 0)
-        return option_refuse(option, argument, "at least 1");
     *(uint32_t *)target = (uint32_t)number;
     return true;
 }
