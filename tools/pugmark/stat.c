@@ -381,7 +381,8 @@ static int stat_run(const struct command *self, int argc, char **argv)
     struct counts counts;
     uint64_t errors = 0, warnings = 0;
     double best = -1;
-    for (uint64_t n = 0; n < options.passes; n++) {
+    uint64_t passes = 0;
+    do {
         double seconds = pass(&input, &counts, &errors, &warnings);
         if (seconds < 0) {
             input_close(&input);
@@ -389,7 +390,7 @@ static int stat_run(const struct command *self, int argc, char **argv)
         }
         if (best < 0 || seconds < best)
             best = seconds;
-    }
+    } while (++passes < options.passes);
     int code = input_result(&input);
     size_t sources = 0;
     struct packet_counts *packets = options.packets ? packet_pass(&input, &sources) : NULL;
