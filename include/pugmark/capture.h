@@ -381,9 +381,17 @@ struct pug_capture_decode {
      * With times: a situation of its own behind each timestamp, of perf.data too. What a thread did
      * behind its last timestamp on a processor has that processor's next one then, which may be
      * later than what it does elsewhere meanwhile. Else a time is that of all up to where tracing
-     * or a context begins, and a thread's pieces are in the order of their times.
+     * begins or another thread comes, and a thread's pieces are in the order of their times.
      */
     bool each_time;
+    /**
+     * Of perf.data with a buffer for each of several processors, and timestamps in the trace:
+     * buffers side by side, so that what a thread did on one processor comes before what it did
+     * later on another; each time that it is on a processor as a whole, by its first timestamp
+     * there. Situations have times; ranges are not counted; one thread decodes, and one process.
+     * Of other captures it changes nothing but that.
+     */
+    bool by_time;
     uint64_t spare[1]; /**< zero */
 };
 
@@ -398,19 +406,20 @@ struct pug_capture_result {
 };
 
 /**
- * Decode all chosen buffers to elements. Parts are taken in the order of stretches, and within one
- * in that of decoding: the same for any number of threads. Elements of what the selection leaves
- * out are not given, but for `objects`: of those the ranges of other objects are left out alone.
- * PUG_ERR_RDR_NO_DECODER: no source can be decoded; PUG_ERR_INVALID_PARAM_VAL: something is NULL,
- * or one of the functions that are not optional; PUG_ERR_MEM.
+ * Decode all chosen buffers to elements. Parts are taken in the order of stretches (or, with
+ * `by_time`, of time), and within one in that of decoding: the same for any number of threads.
+ * Elements of what the selection leaves out are not given, but for `objects`: of those the ranges
+ * of other objects are left out alone. PUG_ERR_RDR_NO_DECODER: no source can be decoded;
+ * PUG_ERR_INVALID_PARAM_VAL: something is NULL, or one of the functions that are not optional;
+ * PUG_ERR_MEM.
  */
 enum pug_status pug_capture_decode(struct pug_capture *capture,
                                    const struct pug_capture_decode *decode,
                                    struct pug_capture_result *result);
 
 /**
- * Are ranges counted for this consumer? False: it has no counted(), or the selection is more than a
- * list of sources; elements() gets them then.
+ * Are ranges counted for this consumer? False: it has no counted(), asks for by_time, or the
+ * selection is more than a list of sources; elements() gets them then.
  */
 bool pug_capture_counts(const struct pug_capture_decode *decode);
 

@@ -153,6 +153,7 @@ struct pug_capture {
     atomic_bool starved;              /**< there was no memory for a space, a text, or times */
     struct pug_capture_bytes head;    /**< of a stream: what was read to recognise it */
     bool live;                        /**< its trace comes from a stream, and is not over */
+    bool told_times;                  /**< stretches of processors have timestamps of one clock */
 };
 
 struct pug_capture_fact {
@@ -274,6 +275,12 @@ bool pug_capture_keep_begin(struct pug_capture *capture, uint64_t most);
 const uint8_t *pug_capture_begun(const struct pug_capture *capture, uint64_t *size, uint64_t *came);
 
 /* ---- decode.c ---- */
+
+/**
+ * Are there buffers of several processors, of which it is known what comes first? They are decoded
+ * side by side where the consumer asks for by_time.
+ */
+bool pug_capture_has_sides(const struct pug_capture *capture);
 
 /**
  * Takes what the selection's tasks, processors and times leave out, where it stands among what

@@ -68,8 +68,8 @@ bool pug_capture_may_choose(const struct pug_capture_decoding *decoding, uint32_
 bool pug_capture_counts(const struct pug_capture_decode *config)
 {
     const struct pug_capture_selection *selection = config->selection;
-    if (!config->counted || !selection)
-        return config->counted != NULL;
+    if (!config->counted || config->by_time || !selection)
+        return config->counted && !config->by_time;
     return selection->pid_count + selection->tid_count + selection->comm_count +
                    selection->cpu_count + selection->object_count ==
                0 &&
@@ -122,6 +122,32 @@ bool pug_capture_goes_on(const struct pug_capture_decoding *decoding, uint64_t d
 {
     const struct pug_capture_decode *config = decoding->config;
     return !config->progress || config->progress(config->progress_context, decoding->done + done);
+}
+
+/* ---- bytes ---- */
+
+bool pug_capture_feed(struct pug_tree *tree, uint64_t index, const uint8_t *bytes, size_t size,
+                      size_t *used)
+{
+    enum pug_response response = PUG_RESP_CONT;
+    size_t step = 1;
+    for (*used = 0; *used < size && step > 0; *used += step) {
+        response = pug_tree_data(tree, index + *used, bytes + *used, size - *used, &step);
+        if (PUG_RESP_IS_FATAL(response))
+            break;
+    }
+    return !PUG_RESP_IS_FATAL(response);
+}
+
+void pug_capture_say_unread(const struct pug_capture *capture, struct pug_log *log, uint64_t index,
+                            enum pug_status status)
+{
+    pug_log_put(log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
+                                              .code = status,
+                                              .index = index,
+                                              .source = PUG_NO_SOURCE,
+                                              .component = "capture",
+                                              .text = capture->path});
 }
 
 /* ---- a stretch in memory, on all threads ---- */
@@ -311,10 +337,8 @@ static enum pug_status decode_tree(struct pug_capture_decoding *decoding, uint32
     decoding->result->ended |= result.stopped;
     if (result.threads > decoding->result->threads)
         decoding->result->threads = result.threads;
-    if (PUG_RESP_IS_FATAL(result.response)) {
-        decoding->result->stopped++;
-        decoding->result->at = place->offset + result.at;
-    }
+    if (PUG_RESP_IS_FATAL(result.response))
+        pug_capture_note_fatal(decoding, place->offset + result.at);
     return status;
 }
 
@@ -475,6 +499,8 @@ static enum pug_status decode_all(struct pug_capture_decoding *decoding)
         (void)pug_capture_memory(capture, 0); /* a stream has to be known for that */
         return decode_cut(decoding);
     }
+    if (decoding->config->by_time && pug_capture_has_sides(capture))
+        return pug_capture_by_time(decoding);
     if (capture->way->memory && !capture->live)
         return decode_each(decoding);
     return pug_capture_pool(decoding, 0, (uint32_t)capture->stretches.count);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Decoding a capture from inside: decode.c goes through the stretches, lane.c says where each
- * element belongs, pool.c decodes many stretches at once.
+ * element belongs, pool.c decodes many stretches at once, by_time.c those of several processors
+ * side by side.
  */
 #ifndef PUG_CAPTURE_DECODE_H
 #define PUG_CAPTURE_DECODE_H
@@ -36,6 +37,20 @@ struct pug_capture_lane_tree {
     uint32_t kind;
 };
 
+/** Trace ids, which a lane tells apart. */
+#define PUG_CAPTURE_LANE_SOURCES 128u
+
+/**
+ * What a source tells of a task from where it comes to the processor, or tracing begins there, up
+ * to where one of them happens again. What is behind its last timestamp is not dated by what others
+ * do afterwards.
+ */
+struct pug_capture_stay {
+    bool any; /**< it has begun */
+    uint32_t stretch, task;
+    uint64_t time; /**< of its begin: the next timestamp */
+};
+
 /** What one worker decodes with. */
 struct pug_capture_lane {
     const struct pug_capture_decoding *decoding;
@@ -49,6 +64,8 @@ struct pug_capture_lane {
     struct pug_reader_space reader;
     uint64_t since, until; /**< the situation's time is that of these indices */
     uint32_t stretch;      /**< of the situation; UINT32_MAX: there is none yet */
+    uint64_t stay;         /**< the time of its stay, where there are times */
+    struct pug_capture_stay stays[PUG_CAPTURE_LANE_SOURCES]; /**< by trace id */
     bool chosen;
     bool fine;                             /**< each element's own time counts */
     const struct pug_capture_marks *marks; /**< where the kind has no times itself … */
@@ -105,6 +122,19 @@ enum pug_status pug_capture_lens_share(const struct pug_capture_lens *lens,
 /** pug_capture_may_choose() for who has a lens. */
 bool pug_capture_lens_may_choose(const struct pug_capture_lens *lens, size_t stretch);
 
+/** Bytes [0, size) of a block through a tree; false: it is fatal, *used says where. */
+bool pug_capture_feed(struct pug_tree *tree, uint64_t index, const uint8_t *bytes, size_t size,
+                      size_t *used);
+/** The trace cannot be read from an index on. */
+void pug_capture_say_unread(const struct pug_capture *capture, struct pug_log *log, uint64_t index,
+                            enum pug_status status);
+/** Decoding a stretch stops at an index. */
+static inline void pug_capture_note_fatal(const struct pug_capture_decoding *decoding, uint64_t at)
+{
+    decoding->result->stopped++;
+    decoding->result->at = at;
+}
+
 /**
  * Decode stretches [first, end) of chosen buffers, each from reset, on all threads; where it is
  * cut, the first one from `skipped` on and the last one up to `last`. Returns as
@@ -112,6 +142,12 @@ bool pug_capture_lens_may_choose(const struct pug_capture_lens *lens, size_t str
  */
 enum pug_status pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first,
                                  uint32_t end);
+
+/**
+ * Decode all stretches of chosen buffers in the order of time, on this thread. Returns as
+ * pug_capture_decode().
+ */
+enum pug_status pug_capture_by_time(struct pug_capture_decoding *decoding);
 
 /** Empty counts of the kind that the consumer asks for; NULL: no memory. */
 struct pug_counts *pug_capture_new_counts(const struct pug_capture_decoding *decoding);

@@ -126,6 +126,21 @@ static uint64_t trace_time(struct pug_capture_lane *lane, uint16_t source, uint6
                : 0;
 }
 
+/** When the stay began that some elements are in. */
+static uint64_t stay_of(struct pug_capture_lane *lane, const struct pug_element *first)
+{
+    const struct pug_situation *situation = &lane->situation;
+    struct pug_capture_stay *stay = &lane->stays[situation->source % PUG_CAPTURE_LANE_SOURCES];
+    const uint64_t before = stay->time;
+    if (!stay->any || stay->stretch != situation->stretch || stay->task != situation->task ||
+        first->type == PUG_ELEM_TRACE_ON)
+        *stay = (struct pug_capture_stay){.any = true,
+                                          .stretch = situation->stretch,
+                                          .task = situation->task,
+                                          .time = situation->time ? situation->time : before};
+    return stay->time;
+}
+
 static void find_situation(struct pug_capture_lane *lane, const struct pug_element *first)
 {
     const struct pug_capture *capture = lane->decoding->capture;
@@ -133,9 +148,10 @@ static void find_situation(struct pug_capture_lane *lane, const struct pug_eleme
     const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
     const struct pug_reader_space reader = reader_of(first);
     const bool moves = (lane->desk->times || lane->desk->moves) && is_moment(first);
-    if (lane->stretch == stretch && !moves && same_reader(&reader, &lane->reader) &&
-        (!lane->fine || (first->index <= lane->until && first->index >= lane->since)))
+    const bool goes_on = lane->stretch == stretch && !moves && same_reader(&reader, &lane->reader);
+    if (goes_on && (!lane->fine || (first->index <= lane->until && first->index >= lane->since)))
         return;
+    const struct pug_situation before = lane->situation;
     lane->situation = (struct pug_situation){.buffer = place->buffer,
                                              .stretch = stretch,
                                              .task = PUG_NO_TASK,
@@ -148,6 +164,14 @@ static void find_situation(struct pug_capture_lane *lane, const struct pug_eleme
     if (lane->desk->times && !capture->way->desk)
         lane->situation.time = trace_time(lane, first->source, first->index);
     capture->way->situate(lane->desk, &moment, &lane->situation);
+    if (goes_on) { /* time passed, and decoders see what they saw */
+        lane->situation.space = before.space;
+        lane->situation.task = before.task;
+    }
+    if (lane->desk->times)
+        lane->stay = stay_of(lane, first);
+    if (lane->desk->times && !lane->fine)
+        lane->situation.time = lane->stay;
     lane->until = lane->desk->until;
     lane->since = first->index;
     lane->reader = reader;

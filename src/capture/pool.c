@@ -128,12 +128,6 @@ static bool piece_keep(struct pool *pool, struct piece *piece)
     return !pool->failed;
 }
 
-static void note_fatal(const struct pool *pool, uint64_t at)
-{
-    pool->decoding->result->stopped++;
-    pool->decoding->result->at = at;
-}
-
 bool pug_pool_take(struct pool *pool, struct piece *piece)
 {
     struct pug_capture_decoding *decoding = pool->decoding;
@@ -146,7 +140,7 @@ bool pug_pool_take(struct pool *pool, struct piece *piece)
     decoding->done += piece->bytes;
     decoding->result->bytes += piece->bytes;
     if (piece->fatal)
-        note_fatal(pool, piece->at);
+        pug_capture_note_fatal(decoding, piece->at);
     pug_pool_drop(pool, piece);
     more = more && pug_capture_goes_on(decoding, 0);
     decoding->result->ended |= !more;
@@ -256,20 +250,6 @@ static enum pug_status ready_tree(struct worker *worker, uint32_t stretch)
     return status;
 }
 
-/** Bytes [0, size) of a block through the tree; false: it is fatal, *used says where. */
-static bool feed(struct pug_tree *tree, uint64_t index, const uint8_t *bytes, size_t size,
-                 size_t *used)
-{
-    enum pug_response response = PUG_RESP_CONT;
-    size_t step = 1;
-    for (*used = 0; *used < size && step > 0; *used += step) {
-        response = pug_tree_data(tree, index + *used, bytes + *used, size - *used, &step);
-        if (PUG_RESP_IS_FATAL(response))
-            break;
-    }
-    return !PUG_RESP_IS_FATAL(response);
-}
-
 static uint64_t end_of(const struct pool *pool, uint32_t stretch)
 {
     const struct pug_capture_decoding *decoding = pool->decoding;
@@ -296,13 +276,9 @@ static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at)
         live ? pug_capture_live(capture, *at, worker->bytes, wanted, &status)
              : pug_capture_bytes(capture, stretch, *at, worker->bytes, wanted, &status);
     if (status != PUG_OK)
-        pug_log_put(worker->lane->log, &(struct pug_log_record){.severity = PUG_SEV_ERROR,
-                                                                .code = status,
-                                                                .index = place->offset + *at,
-                                                                .source = PUG_NO_SOURCE,
-                                                                .component = "capture",
-                                                                .text = capture->path});
-    bool good = feed(worker->lane->tree, place->offset + *at, worker->bytes, got, &used);
+        pug_capture_say_unread(capture, worker->lane->log, place->offset + *at, status);
+    bool good =
+        pug_capture_feed(worker->lane->tree, place->offset + *at, worker->bytes, got, &used);
     *at += used;
     worker->read += used;
     worker->piece->bytes = used;

@@ -154,6 +154,7 @@ struct profile_part {
     struct pug_capture *capture;
     struct pug_counts *counts;  /* of ranges that are given as elements; NULL: none were */
     uint32_t stretch;           /* PUG_PROFILE_NONE: there were no elements */
+    bool chosen;                /* some of them were not left out */
     struct profile_step *steps; /* what concerns call stacks, for the caller's thread: ranges … */
     size_t step_count, step_room;
     struct pug_element *others; /* … what is no range … */
@@ -276,8 +277,8 @@ struct profile_stacks *pug_profile_stacks_new(struct profile_counted *counted);
 void pug_profile_stacks_free(struct profile_stacks *stacks);
 /** Take the steps of a part, which are of no use afterwards. */
 enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks, struct profile_part *part);
-/** What comes next has nothing to do with what came before: a stretch of its own. */
-void pug_profile_stacks_stretch(struct profile_stacks *stacks);
+/** A stretch begins, or goes on. Of those that take turns each has a number of its own. */
+void pug_profile_stacks_turn(struct profile_stacks *stacks, uint32_t side, bool begins);
 /** The trace is over. */
 enum pug_status pug_profile_stacks_end(struct profile_stacks *stacks);
 

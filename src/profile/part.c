@@ -69,6 +69,7 @@ void pug_profile_part_pack(const void *context, struct pug_state *bytes)
     const struct profile_part *part = context;
     bytes->failed |= part->failed;
     pug_state_number(bytes, part->stretch);
+    pug_state_number(bytes, part->chosen);
     pug_state_put(bytes, part->notes, sizeof(part->notes));
     pack_spaces(part, bytes);
     pug_state_number(bytes, part->counts != NULL);
@@ -158,6 +159,7 @@ struct profile_part *pug_profile_part_unpack(struct pug_capture *capture, const 
     if (!part)
         return NULL;
     part->stretch = (uint32_t)pug_bytes_take_64(&bytes);
+    part->chosen = pug_bytes_take_64(&bytes) != 0;
     const uint8_t *notes = pug_bytes_take(&bytes, sizeof(part->notes));
     if (notes)
         memcpy(part->notes, notes, sizeof(part->notes));
@@ -177,6 +179,7 @@ bool pug_profile_part_fold(void *context, void *taken)
     struct profile_part *part = context, *later = taken;
     if (later->stretch != PUG_PROFILE_NONE)
         part->stretch = later->stretch;
+    part->chosen |= later->chosen;
     part->failed |= later->failed;
     for (int note = 0; note < PUG_NOTE_COUNT; note++)
         part->notes[note] = pug_profile_sum(part->notes[note], later->notes[note]);
@@ -237,6 +240,7 @@ static void hand_on(struct profile_part *part)
                         part->group_count * sizeof(*part->groups);
     if (portion) {
         portion->stretch = part->stretch;
+        portion->chosen = part->chosen;
         portion->steps = part->steps;
         portion->step_count = part->step_count;
         portion->others = part->others;
@@ -390,6 +394,7 @@ void pug_profile_part_left_out(struct profile_part *part, const struct pug_situa
         part->counts ? pug_counts_seam(part->counts, situation->source) : NULL;
     if (seam)
         pug_counts_break_off(part->counts, seam);
+    part->stretch = situation->stretch;
     bool good = part->stacks && keep_left_out(part, situation, NULL);
     for (size_t i = 0; i < count && good; i++)
         if (pug_capture_tells_time(&elements[i]))
@@ -400,6 +405,7 @@ void pug_profile_part_elements(struct profile_part *part, const struct pug_situa
                                const struct pug_element *elements, size_t count)
 {
     part->stretch = situation->stretch;
+    part->chosen = true;
     if (part->stacks) {
         keep_steps(part, situation, elements, count);
         return;

@@ -2,10 +2,20 @@
 /** @file A capture counted: by its decoders, or from elements where call stacks are wanted, too. */
 #include "profile/lane.h"
 
+#include "base/grow.h"
 #include "capture/capture.h"
 #include "counts/counts.h"
 #include "jobs/peers.h"
 #include "pugmark/jobs.h"
+
+#include <stdlib.h>
+
+/* The last stretch that was heard of a buffer. */
+struct heard {
+    bool any;
+    uint32_t stretch;
+    bool noted; /* something of it was chosen */
+};
 
 struct counting {
     struct pug_profile *profile;
@@ -16,6 +26,8 @@ struct counting {
     bool from_elements;        /* ranges are given, not counted, and no stacks take them */
     struct pug_counts *counts; /* of these */
     uint32_t stretch;          /* the last one that was seen, or PUG_PROFILE_NONE */
+    bool sides;                /* buffers take turns, amid stretches */
+    struct pug_list heard;     /* struct heard, by buffer, or where they do not of all */
     uint64_t notes[PUG_NOTE_COUNT];
     enum pug_status status;
 };
@@ -53,17 +65,38 @@ static void elements(void *part, const struct pug_situation *situation,
     pug_profile_part_elements(part, situation, given, count);
 }
 
-/* Parts come in the order of stretches, each of which begins from nothing. */
+/* What was heard of this number, at first nothing; NULL: no memory. */
+static struct heard *heard_of(struct counting *counting, uint32_t number)
+{
+    while (counting->heard.count <= number)
+        if (!pug_list_add(&counting->heard, sizeof(struct heard))) {
+            fail(counting, PUG_ERR_MEM);
+            return NULL;
+        }
+    return (struct heard *)counting->heard.items + number;
+}
+
+/* Each stretch begins from nothing. */
 static void note_stretch(struct counting *counting, const struct profile_part *part)
 {
-    if (part->stretch == PUG_PROFILE_NONE || part->stretch == counting->stretch)
+    if (part->stretch == PUG_PROFILE_NONE)
         return;
-    counting->stretch = part->stretch;
-    counting->notes[PUG_NOTE_STRETCHES]++;
-    if (counting->counts)
+    const struct pug_capture_stretch *stretch =
+        pug_capture_stretch_at(counting->objects.capture, part->stretch);
+    const uint32_t side = counting->sides ? stretch->buffer : 0;
+    struct heard *heard = heard_of(counting, side);
+    if (!heard)
+        return;
+    const bool begins = !heard->any || heard->stretch != part->stretch;
+    if (begins)
+        *heard = (struct heard){.any = true, .stretch = part->stretch};
+    counting->notes[PUG_NOTE_STRETCHES] += part->chosen && !heard->noted;
+    heard->noted |= part->chosen;
+    if (counting->counts && begins)
         pug_counts_end(counting->counts);
-    if (counting->stacks)
-        pug_profile_stacks_stretch(counting->stacks);
+    if (counting->stacks && counting->stretch != part->stretch)
+        pug_profile_stacks_turn(counting->stacks, side, begins);
+    counting->stretch = part->stretch;
 }
 
 static void append(struct counting *counting, const struct profile_part *part)
@@ -164,6 +197,7 @@ static bool open_counting(struct counting *counting)
 
 static void close_counting(struct counting *counting)
 {
+    free(counting->heard.items);
     pug_counts_free(counting->counts);
     pug_profile_counted_free(&counting->counted);
     pug_profile_stacks_free(counting->stacks);
@@ -189,6 +223,7 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
         .options = options,
         .objects = {.profile = own, .capture = capture, .names = options->names},
         .stretch = PUG_PROFILE_NONE,
+        .sides = options->stacks && pug_capture_has_sides(capture),
     };
     counting.counted = pug_profile_counted_begin(&counting.objects);
     /* left out ranges would look like gaps: who wants one object chooses when it is exported */
@@ -208,6 +243,7 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
         .progress_context = options->progress_context,
         .counted = options->stacks ? NULL : counted, /* stacks need the order */
         .any_order = !options->stacks,
+        .by_time = options->stacks,
     };
     counting.from_elements = !options->stacks && !pug_capture_counts(&decode);
     enum pug_status status = PUG_ERR_MEM;

@@ -235,10 +235,7 @@ static void take_time(struct profile_stacks *stacks, const struct pug_call_frame
     clock->known = true;
 }
 
-/*
- * A thread that comes from another processor was in the kernel meanwhile. Where that has a buffer
- * of its own it may have been anywhere: buffers are read one after the other.
- */
+/* A thread that comes from another processor was in the kernel meanwhile. */
 static void note_move(struct profile_stacks *stacks, uint32_t number)
 {
     struct stack_task *task = task_at(stacks, number);
@@ -519,9 +516,9 @@ enum pug_status pug_profile_stacks_take(struct profile_stacks *stacks, struct pr
     return stacks->trail.status;
 }
 
-void pug_profile_stacks_stretch(struct profile_stacks *stacks)
+void pug_profile_stacks_turn(struct profile_stacks *stacks, uint32_t side, bool begins)
 {
-    pug_profile_trail_stretch(&stacks->trail);
+    pug_profile_trail_turn(&stacks->trail, side, begins);
     stacks->here.known = false;
 }
 

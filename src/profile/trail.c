@@ -10,15 +10,17 @@ bool pug_profile_trail_begin(struct profile_trail *trail, struct profile_counted
     *trail = (struct profile_trail){
         .counted = counted,
         .lane = {.capture = counted->objects->capture, .space = UINT64_MAX},
-        .counts = pug_counts_new(),
-        .last = {NO_NODE, NO_NODE},
     };
-    return trail->counts != NULL;
+    pug_profile_trail_turn(trail, 0, true);
+    return trail->status == PUG_OK;
 }
 
 void pug_profile_trail_free(struct profile_trail *trail)
 {
-    pug_counts_free(trail->counts);
+    struct pug_counts **counts = trail->sides.items;
+    for (size_t i = 0; i < trail->sides.count; i++)
+        pug_counts_free(counts[i]);
+    free(counts);
     pug_profile_lane_free(&trail->lane);
     free(trail->sums);
     free(trail->behind);
@@ -310,9 +312,25 @@ void pug_profile_trail_end_group(struct profile_trail *trail)
     trail->group = NULL;
 }
 
-void pug_profile_trail_stretch(struct profile_trail *trail)
+/** A side's counts; NULL: no memory. */
+static struct pug_counts *counts_of(struct profile_trail *trail, uint32_t side)
 {
-    pug_counts_end(trail->counts);
+    while (trail->sides.count <= side)
+        if (!pug_list_add(&trail->sides, sizeof(trail->counts)))
+            return NULL;
+    struct pug_counts **counts = (struct pug_counts **)trail->sides.items + side;
+    if (!*counts)
+        *counts = pug_counts_new();
+    return *counts;
+}
+
+void pug_profile_trail_turn(struct profile_trail *trail, uint32_t side, bool begins)
+{
+    trail->counts = counts_of(trail, side);
+    if (!trail->counts)
+        profile_trail_fail(trail, PUG_ERR_MEM);
+    else if (begins)
+        pug_counts_end(trail->counts);
     trail->last = (struct profile_ran){NO_NODE, NO_NODE};
     trail->follows = false;
 }
@@ -327,7 +345,12 @@ void pug_profile_trail_end(struct profile_trail *trail)
             profile_trail_fail(trail, pug_profile_counted_ran(trail->counted, &trail->lane.nodes[i],
                                                               sum->count, sum->cycles));
     }
-    pug_counts_end(trail->counts);
-    if (trail->status == PUG_OK)
-        profile_trail_fail(trail, pug_profile_counted_add(trail->counted, trail->counts));
+    struct pug_counts *const *counts = trail->sides.items;
+    for (size_t i = 0; i < trail->sides.count; i++) {
+        if (!counts[i])
+            continue;
+        pug_counts_end(counts[i]);
+        if (trail->status == PUG_OK)
+            profile_trail_fail(trail, pug_profile_counted_add(trail->counted, counts[i]));
+    }
 }

@@ -9,6 +9,7 @@
 #ifndef PUG_PROFILE_TRAIL_H
 #define PUG_PROFILE_TRAIL_H
 
+#include "base/grow.h"
 #include "counts/counts.h"
 #include "profile/lane.h"
 #include "profile/profile.h"
@@ -44,7 +45,9 @@ struct profile_trail {
     struct profile_behind *behind;   /* by the profile's uses; a use is of one node but where code
                                         changes: the others' ranges are counted alone */
     uint32_t sum_room, behind_room;
-    struct pug_counts *counts; /* seams, and jumps that are not between two ranges */
+    struct pug_list sides;     /* struct pug_counts *, by number; NULL: it has none yet */
+    struct pug_counts *counts; /* of the one whose turn it is: seams, and jumps that are not between
+                                  two ranges */
     struct profile_ran last;
     uint16_t source;                   /* of the last range */
     bool follows;                      /* the next range of this source comes directly behind it */
@@ -53,7 +56,7 @@ struct profile_trail {
     enum pug_status status;
 };
 
-/** False: no memory. Freed with pug_profile_trail_free(), in either case. */
+/** It is side 0's turn. False: no memory. Freed with pug_profile_trail_free(), in either case. */
 bool pug_profile_trail_begin(struct profile_trail *trail, struct profile_counted *counted);
 void pug_profile_trail_free(struct profile_trail *trail);
 
@@ -70,8 +73,8 @@ void pug_profile_trail_begin_group(struct profile_trail *trail, const struct pro
 void pug_profile_trail_end_group(struct profile_trail *trail);
 /** Steps of a group that was left out come next: who runs afterwards does not follow. */
 void pug_profile_trail_leave_out(struct profile_trail *trail, const struct profile_steps *group);
-/** A stretch begins. */
-void pug_profile_trail_stretch(struct profile_trail *trail);
+/** As pug_profile_stacks_turn(). */
+void pug_profile_trail_turn(struct profile_trail *trail, uint32_t side, bool begins);
 /** All that was counted goes to the profile. */
 void pug_profile_trail_end(struct profile_trail *trail);
 

@@ -2,7 +2,7 @@
 /**
  * @file Makes perf.data of two threads that take turns on a processor, and their programs in bin/,
  * in the current folder, for tests/run/call_times.sh: "gaps": tracing is off between them; "moves":
- * not all of them are on one processor.
+ * not all of them are on one processor; "sink": both of whose trace is in one buffer.
  */
 #include "support/perf_turns.h"
 #include "support/perf_programs.h"
@@ -16,7 +16,8 @@ int main(int argc, char **argv)
     struct rec_bytes file = {0};
     const char *how = argc > 1 ? argv[1] : "";
     const struct perf_turns turns = {.gaps = strcmp(how, "gaps") == 0,
-                                     .moves = strcmp(how, "moves") == 0};
+                                     .moves = strcmp(how, "moves") == 0 || strcmp(how, "sink") == 0,
+                                     .one_sink = strcmp(how, "sink") == 0};
     perf_turns_tell(&perf, &turns);
     rec_perf_finish(&perf, &file);
     FILE *out = perf_programs_write(".") ? fopen("perf.data", "wb") : NULL;

@@ -129,14 +129,31 @@ for gaps in no gaps; do
     grep -q 'times are in ticks while it runs' got || fail "calls --running $gaps does not say so"
     [[ $(awk '$3 ~ /^[0-9]+$/ { print $3 }' got | xargs) == '1000 1100 1200 1300 1300' ]] || fail "calls --running $gaps: $(cat got)"
 done
-# threads that move between processors whose buffers are read one after the other: it is said that times go back
-mkdir turns-moves && (cd turns-moves && "$turns" moves) || fail "perf_turns moves: exit $?"
-for command in "calls" "timeline --output moved" "report --output moved"; do
-    "$pugmark" $command --symfs turns-moves turns-moves/perf.data 2>said >/dev/null
-    grep -q '^pugmark: 2 times a thread' said || fail "$command does not say that threads go back: $(cat said)"
-    "$pugmark" $command --symfs turns-no turns-no/perf.data 2>&1 >/dev/null | grep 'times a thread' && fail "$command: nothing goes back"
+# Threads that move between processors with buffers of their own do what they do on one: buffers are read in the order of time.
+for how in moves sink; do
+    mkdir turns-$how && (cd turns-$how && "$turns" $how) || fail "perf_turns $how: exit $?"
 done
-"$pugmark" calls --running --summary --symfs turns-moves turns-moves/perf.data 2>/dev/null | awk 'NR > 1 && $4 > 300 { exit 1 }' ||
+for command in "calls" "calls --tid 302" "calls --summary" "calls --running"; do
+    "$pugmark" $command --symfs turns-no turns-no/perf.data >want 2>said
+    for jobs in 1 8; do
+        "$pugmark" $command --jobs $jobs --symfs turns-moves turns-moves/perf.data 2>&1 | cmp - want || fail "$command --jobs $jobs: threads that move do something else"
+    done
+done
+for how in no moves; do
+    "$pugmark" timeline --quiet --format chrome --symfs turns-$how turns-$how/perf.data >chrome
+    slices 1 chrome >slices-$how
+done
+[[ -s slices-no ]] && cmp slices-no slices-moves || fail "timeline: threads that move have other slices"
+"$pugmark" trace --last 2 --tid 201 --symfs turns-moves turns-moves/perf.data 2>&1 | grep -q 'at 0.000003500 s' || fail "trace: the last of a thread is not what it did last"
+# Where both are in one buffer it is said that times go back.
+for command in "calls" "timeline --output moved" "report --output moved"; do
+    "$pugmark" $command --symfs turns-sink turns-sink/perf.data 2>said >/dev/null
+    grep -q '^pugmark: 2 times a thread' said || fail "$command does not say that threads go back: $(cat said)"
+    for how in no moves; do
+        "$pugmark" $command --symfs turns-$how turns-$how/perf.data 2>&1 >/dev/null | grep 'times a thread' && fail "$command: nothing goes back"
+    done
+done
+"$pugmark" calls --running --summary --symfs turns-sink turns-sink/perf.data 2>/dev/null | awk 'NR > 1 && $4 > 300 { exit 1 }' ||
     fail "calls --running: more than there was of threads that move"
 
 # what was not traced is no time that a function ran; where all is traced nothing is left out

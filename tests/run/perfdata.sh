@@ -78,6 +78,16 @@ if [[ -x $1/perf_repeat ]]; then
     { echo "stat: other counts on several threads"; bad=1; }
 fi
 
+# Two threads run the same in both; in one they move between processors that have buffers of their own.
+if "$pugmark" --version | grep -qw elf; then
+  for name in cpu-shared ete-raw; do
+    "$pugmark" profile --quiet --format folded --symfs "$data/paw/root" "$data/paw/$name.data" | sort >"$work/$name.folded"
+    "$pugmark" calls --quiet --summary --symfs "$data/paw/root" "$data/paw/$name.data" | awk '{ print $1, $3, $6, $7 }' | sort >"$work/$name.calls"
+    grep -c _start "$work/$name.calls" | grep -qx 2 || { echo "$name: not two threads"; bad=1; }
+  done
+  cmp "$work/cpu-shared.folded" "$work/ete-raw.folded" && cmp "$work/cpu-shared.calls" "$work/ete-raw.calls" || { echo "ete-raw: other calls"; bad=1; }
+fi
+
 # Selections.
 "$pugmark" pc --by-thread --quiet --symfs "$data/paw/root" --tid 710 "$data/paw/cpu-shared.data" >"$work/one"
 "$pugmark" pc --by-thread --quiet --symfs "$data/paw/root" "$data/paw/cpu-shared.data" | grep '^710 ' | cmp -s - "$work/one" ||

@@ -82,6 +82,7 @@ static bool take(void *context, void *taken)
         struct perf_heard_slice slice = part->own.slices[i];
         slice.from += heard->count;
         slice.number = heard->slice_count;
+        slice.time = heard->as_given ? 0 : slice.time;
         heard->slices =
             more(heard->slices, &heard->slice_room, heard->slice_count, sizeof(*heard->slices));
         heard->slices[heard->slice_count++] = slice;
@@ -106,24 +107,39 @@ static int by_thread_and_time(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-void perf_heard_listen(struct pug_capture *capture, unsigned threads,
-                       const struct pug_capture_selection *selection, struct perf_heard *heard)
+static void listen(struct pug_capture_decode config, struct perf_heard *heard)
 {
     struct pug_capture_result result;
-    const struct pug_capture_decode config = {.context = heard,
-                                              .begin = begin,
-                                              .elements = elements,
-                                              .take = take,
-                                              .drop = drop,
-                                              .threads = threads,
-                                              .piece = 4096,
-                                              .selection = selection,
-                                              .times = true};
-    *heard = (struct perf_heard){.capture = capture};
-    assert_int_equal(pug_capture_decode(capture, &config, &result), PUG_OK);
+    config.context = heard;
+    config.begin = begin;
+    config.elements = elements;
+    config.take = take;
+    config.drop = drop;
+    config.piece = 4096;
+    config.times = true;
+    assert_int_equal(pug_capture_decode(heard->capture, &config, &result), PUG_OK);
+    assert_false(result.ended);
     heard->bytes = result.bytes;
     if (heard->slice_count > 0)
         qsort(heard->slices, heard->slice_count, sizeof(*heard->slices), by_thread_and_time);
+}
+
+void perf_heard_listen(struct pug_capture *capture, unsigned threads,
+                       const struct pug_capture_selection *selection, struct perf_heard *heard)
+{
+    *heard = (struct perf_heard){.capture = capture};
+    listen((struct pug_capture_decode){.threads = threads, .selection = selection}, heard);
+}
+
+void perf_heard_listen_by_time(struct pug_capture *capture, bool each_time,
+                               const struct pug_capture_selection *selection,
+                               struct perf_heard *heard)
+{
+    *heard = (struct perf_heard){.capture = capture, .as_given = true};
+    listen(
+        (struct pug_capture_decode){
+            .by_time = true, .each_time = each_time, .threads = 1, .selection = selection},
+        heard);
 }
 
 void perf_heard_free(struct perf_heard *heard)

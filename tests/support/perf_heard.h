@@ -19,11 +19,16 @@ struct perf_heard {
     struct perf_heard_slice *slices;
     size_t slice_count, slice_room;
     uint64_t ranges, places, bytes; /**< bytes of trace that were decoded */
+    bool as_given; /**< the order in which they came is theirs, not that of times */
 };
 
 /** Decode a capture, or what is selected of it (NULL: all). Free what was heard. */
 void perf_heard_listen(struct pug_capture *capture, unsigned threads,
                        const struct pug_capture_selection *selection, struct perf_heard *heard);
+/** In the order of time: what is heard of a thread is in the order in which it came. */
+void perf_heard_listen_by_time(struct pug_capture *capture, bool each_time,
+                               const struct pug_capture_selection *selection,
+                               struct perf_heard *heard);
 void perf_heard_free(struct perf_heard *heard);
 
 /** The program counters of a thread, as they were heard, against what ran. */

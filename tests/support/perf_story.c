@@ -386,7 +386,14 @@ static void poke(struct teller *teller, const struct rec_perf_sample *sample, bo
     rec_bytes_free(&text);
 }
 
-/** Everybody sees it from now on: no processor is in another time. */
+/** Everybody sees from now on what changed: no processor is in an earlier time. */
+static void catch_up(struct teller *teller, uint64_t now)
+{
+    for (unsigned i = 0; i < teller->config->cpus; i++)
+        if (teller->cpus[i].now < now)
+            teller->cpus[i].now = now;
+}
+
 static void change_kernel(struct teller *teller, unsigned cpu)
 {
     uint64_t *now = &teller->cpus[cpu].now;
@@ -405,8 +412,7 @@ static void change_kernel(struct teller *teller, unsigned cpu)
     } else {
         poke(teller, &sample, false, rec_random_once_in(&teller->random, 2));
     }
-    for (unsigned i = 0; i < teller->config->cpus; i++)
-        teller->cpus[i].now = *now;
+    catch_up(teller, *now);
 }
 
 /* ---- telling ---- */
@@ -449,6 +455,7 @@ static void change(struct teller *teller, struct thread *thread, unsigned cpu, u
         exec(teller, thread, (int32_t)cpu, now);
     else
         replace(teller, thread, (int32_t)cpu, now);
+    catch_up(teller, *now);
 }
 
 static unsigned earliest(const struct teller *teller)
@@ -534,6 +541,18 @@ static void put_held(struct teller *teller)
         teller->held[n] = last;
     }
     free(teller->held);
+}
+
+struct perf_story_config perf_story_kind(unsigned number)
+{
+    return (struct perf_story_config){.seed = UINT64_C(77) * number,
+                                      .slices = 60 * number,
+                                      .cpus = 1 + number % 5,
+                                      .sinks = number % 3 == 1,
+                                      .pipe = number % 4 == 3,
+                                      .kernel = number % 5 != 0,
+                                      .same_times = number % 2 == 1,
+                                      .shuffled = number % 2 == 0};
 }
 
 void perf_story_make(struct perf_story *story, const struct perf_story_config *config)

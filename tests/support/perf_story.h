@@ -40,6 +40,9 @@ struct perf_story {
     size_t stretches, trace_bytes; /**< with trace in them */
 };
 
+/** Stories of all kinds but `per_thread` and `one_sink`, by number, which grow. */
+struct perf_story_config perf_story_kind(unsigned number);
+
 void perf_story_make(struct perf_story *story, const struct perf_story_config *config);
 void perf_story_free(struct perf_story *story);
 /** Write the file into the story's folder; its path. */

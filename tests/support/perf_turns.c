@@ -46,9 +46,9 @@ static void begin_trace(struct buffer *buffer)
 }
 
 /** A thread runs from a time on, for 100 of it, until an exception. */
-static void run(struct rec_etmv4 *unit, int32_t tid, uint64_t from)
+static void run(struct rec_etmv4 *unit, int32_t tid, uint64_t from, bool kernel)
 {
-    const struct rec_context context = {
+    struct rec_context context = {
         .sf = true, .ns = true, .has_context_id = true, .context_id = (uint32_t)tid};
     rec_etmv4_start(unit, PERF_MAIN_BASE, false, &context);
     rec_etmv4_timestamp(unit, from);
@@ -59,22 +59,32 @@ static void run(struct rec_etmv4 *unit, int32_t tid, uint64_t from)
     rec_etmv4_atom(unit, false);
     rec_etmv4_cycles(unit, 7);
     rec_etmv4_exception(unit, 0x0e, PERF_MAIN_BASE + 3 * (uint64_t)PERF_BLOCK, false, false);
+    if (!kernel)
+        return;
+    context.el = 1;
+    rec_etmv4_start(unit, PERF_MAIN_BASE + 4 * (uint64_t)PERF_BLOCK, false, &context);
+    rec_etmv4_atom(unit, false);
 }
 
-static void put_trace(struct rec_perf *perf, struct buffer *buffer, int32_t cpu, uint64_t time)
+/** Trace of so many processors, from one on, into the buffer of that one. */
+static void put_trace(struct rec_perf *perf, struct buffer *buffers, unsigned count, int32_t cpu,
+                      uint64_t time)
 {
     const struct rec_perf_sample sample = {.pid = 0, .tid = 0, .cpu = cpu, .time = time};
     struct rec_bytes framed = {0};
     struct rec_frames frames = {.out = &framed};
-    rec_etmv4_finish(buffer->unit);
-    rec_etmv4_free(buffer->unit);
-    rec_frames_put(&frames, (uint8_t)ID(cpu), buffer->trace.data, buffer->trace.size);
+    for (unsigned i = 0; i < count; i++) {
+        rec_etmv4_finish(buffers[i].unit);
+        rec_etmv4_free(buffers[i].unit);
+        rec_frames_put(&frames, (uint8_t)ID((unsigned)cpu + i), buffers[i].trace.data,
+                       buffers[i].trace.size);
+        rec_bytes_free(&buffers[i].trace);
+    }
     rec_frames_finish(&frames);
-    rec_perf_aux(perf, &sample, buffer->offset, framed.size, 0);
-    rec_perf_trace(perf, cpu, 0, buffer->offset, &framed);
-    buffer->offset += framed.size;
+    rec_perf_aux(perf, &sample, buffers->offset, framed.size, 0);
+    rec_perf_trace(perf, cpu, 0, buffers->offset, &framed);
+    buffers->offset += framed.size;
     rec_bytes_free(&framed);
-    rec_bytes_free(&buffer->trace);
 }
 
 static void put_turns(struct rec_perf *perf, const struct perf_turns *turns)
@@ -87,14 +97,15 @@ static void put_turns(struct rec_perf *perf, const struct perf_turns *turns)
         struct buffer *buffer = &buffers[turns->moves && turn / 2 == 1];
         if (turn > 0 && turns->gaps)
             rec_etmv4_trace_on(buffer->unit);
-        run(buffer->unit, turn % 2 ? PERF_TURNS_SECOND : PERF_TURNS_FIRST, time);
+        run(buffer->unit, turn % 2 ? PERF_TURNS_SECOND : PERF_TURNS_FIRST, time, turns->kernel);
         if (!turns->pieces || turn == 5)
             continue;
-        put_trace(perf, buffer, 0, time + 200);
+        put_trace(perf, buffer, 1, 0, time + 200);
         begin_trace(buffer);
     }
-    put_trace(perf, &buffers[0], 0, time);
-    put_trace(perf, &buffers[1], 1, time);
+    put_trace(perf, &buffers[0], turns->one_sink ? 2 : 1, 0, time);
+    if (!turns->one_sink)
+        put_trace(perf, &buffers[1], 1, 1, time);
 }
 
 void perf_turns_tell(struct rec_perf *perf, const struct perf_turns *turns)

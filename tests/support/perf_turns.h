@@ -13,9 +13,11 @@
 
 /** How they take turns. */
 struct perf_turns {
-    bool gaps;   /**< tracing is off between them */
-    bool pieces; /**< the buffer is emptied between them */
-    bool moves;  /**< the second turns of both are on another processor, not with `pieces` */
+    bool gaps;     /**< tracing is off between them */
+    bool pieces;   /**< the buffer is emptied between them */
+    bool moves;    /**< the second turns of both are on another processor, not with `pieces` */
+    bool one_sink; /**< of both processors, whose trace is behind the other's there */
+    bool kernel;   /**< each ends with a block at EL1, without a timestamp */
 };
 
 /** All records, of the first two programs of perf_programs.h. */

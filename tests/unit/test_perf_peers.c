@@ -73,14 +73,15 @@ static void set_times(struct counting *counting, unsigned times)
         counting->times[i] = times;
 }
 
-static void compare_all(const struct perf_story *story, struct counting *counting)
+static void compare_all(const struct perf_story *story, struct counting *counting, bool by_cpu)
 {
     const bool little = counting->options.selection; /* a thread's few stretches may be done */
+    const bool alone = counting->options.stacks && by_cpu; /* by time: one does it */
     struct counting one = *counting;
     count(&one, NULL);
     for (unsigned peers = 2; peers <= 8; peers += 3)
         (void)compare(counting, peers, &one);
-    for (unsigned peers = 1; peers <= 3; peers += 2) {
+    for (unsigned peers = 1; peers <= 3 && !alone; peers += 2) {
         counting->folder = kept_folder_empty();
         set_times(counting, 2);
         const uint64_t all = compare(counting, peers, &one);
@@ -111,7 +112,7 @@ static void count_story(const struct perf_story_config *config)
                                                 .selection = n / 2 == 0   ? NULL
                                                              : n / 2 == 1 ? &tids
                                                                           : &cpus}};
-        compare_all(&story, &counting);
+        compare_all(&story, &counting, !config->per_thread);
     }
     perf_story_free(&story);
 }

@@ -390,7 +390,7 @@ static struct taken take_walk(const struct pug_situation *situation, struct prof
         count = apart ? 1 : 1 + rec_random_below(&walk->random, 200);
         count = count < WALK_STRETCH - at % WALK_STRETCH ? count : WALK_STRETCH - at % WALK_STRETCH;
         if (at % WALK_STRETCH == 0)
-            pug_profile_stacks_stretch(stacks);
+            pug_profile_stacks_turn(stacks, 0, true);
         const struct pug_situation own = walk_situation(walk, situation, at, &count);
         take(stacks, capture, &own, &walk->elements[at], count);
         if (apart)

@@ -4,9 +4,7 @@
  * not theirs. Whoever is chosen, each thread has what it has in the profile of all.
  */
 #include "profile/lane.h"
-#include "support/perf_made.h"
-#include "support/perf_programs.h"
-#include "support/perf_turns.h"
+#include "support/turns_story.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,32 +13,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static void put_programs(struct made_folder *folder)
-{
-    char name[64];
-    assert_true(perf_programs_write(folder->path));
-    (void)made_folder_path(folder, "bin");
-    for (unsigned i = 0; i < PERF_PROGRAMS; i++) {
-        snprintf(name, sizeof(name), "bin/%s", perf_program_names[i]);
-        (void)made_folder_path(folder, name);
-    }
-}
-
-static struct pug_capture *open_story(const struct perf_turns *turns, struct made_folder *folder)
-{
-    struct rec_perf perf;
-    made_folder_begin(folder);
-    perf_turns_tell(&perf, turns);
-    put_programs(folder);
-    return perf_made_open(&perf, folder);
-}
-
-static void end_story(struct pug_capture *capture, struct made_folder *folder)
-{
-    pug_capture_free(capture);
-    made_folder_end(folder);
-}
 
 /** What a thread has. */
 struct sums {
@@ -113,7 +85,7 @@ static void check_thread(struct pug_capture *capture, const struct pug_profile *
 static void check(const struct perf_turns *story, uint64_t first, uint64_t second)
 {
     struct made_folder folder;
-    struct pug_capture *capture = open_story(story, &folder);
+    struct pug_capture *capture = turns_story_open(story, &folder);
     struct pug_profile *all = count(capture, 1, true, NULL);
     assert_int_equal(sums_of(all, PERF_TURNS_FIRST).time, first);
     assert_int_equal(sums_of(all, PERF_TURNS_SECOND).time, second);
@@ -122,7 +94,7 @@ static void check(const struct perf_turns *story, uint64_t first, uint64_t secon
     check_thread(capture, all, PERF_TURNS_FIRST);
     check_thread(capture, all, PERF_TURNS_SECOND);
     pug_profile_free(all);
-    end_story(capture, &folder);
+    turns_story_end(capture, &folder);
 }
 
 /*
@@ -156,7 +128,7 @@ static void test_windows(void **state)
 {
     const struct perf_turns story = {.gaps = false};
     struct made_folder folder;
-    struct pug_capture *capture = open_story(&story, &folder);
+    struct pug_capture *capture = turns_story_open(&story, &folder);
     struct pug_profile *all = count(capture, 1, true, NULL);
     (void)state;
     for (uint64_t cut = 1000; cut < 4000; cut += 50) {
@@ -176,7 +148,7 @@ static void test_windows(void **state)
         pug_profile_free(late);
     }
     pug_profile_free(all);
-    end_story(capture, &folder);
+    turns_story_end(capture, &folder);
 }
 
 /* What was left out goes to other processes as what it is, once for all that comes in a row. */
@@ -189,7 +161,7 @@ static void test_travels(void **state)
                                         {.type = PUG_ELEM_TRACE_ON, .source = 7}};
     struct made_folder folder;
     struct pug_state bytes = {0};
-    struct pug_capture *capture = open_story(&turns, &folder);
+    struct pug_capture *capture = turns_story_open(&turns, &folder);
     struct profile_part *part = pug_profile_part_new(capture, true);
     (void)state;
     assert_non_null(part);
@@ -207,7 +179,7 @@ static void test_travels(void **state)
     pug_profile_part_free(there);
     pug_profile_part_free(part);
     pug_state_free(&bytes);
-    end_story(capture, &folder);
+    turns_story_end(capture, &folder);
 }
 
 int main(void)

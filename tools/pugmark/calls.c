@@ -556,7 +556,7 @@ static int follow_tasks(struct calls *calls, const struct pug_names *names)
                                 .wanted = &wanted,
                                 .print = take_item,
                                 .print_context = calls};
-    struct pug_capture_decode decode = {.threads = 0};
+    struct pug_capture_decode decode = {.by_time = true};
     struct pug_capture_result result;
     trace_parts_decode(&parts, &decode);
     if (!input_decode_beside(calls->capture, &decode, calls->clocks ? trace_parts_others : NULL,

@@ -37,6 +37,7 @@ enum pug_status slices_decode_heard(struct slices *slices, const struct input *i
                                      .selection = &input->lists.selection,
                                      .times = decoding.dates,
                                      .each_time = true,
+                                     .by_time = true,
                                      .progress = progress_show,
                                      .progress_context = &progress};
     trace_parts_decode(&parts, &how);

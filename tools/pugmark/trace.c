@@ -3,6 +3,7 @@
  * @file pugmark trace: what happened, for a reader: each instruction with its place in the source
  * and what became of it, indented by calls; all of it, or the way to some place.
  */
+#include "capture/capture.h"
 #include "capture_options.h"
 #include "command.h"
 #include "input_lists.h"
@@ -188,16 +189,19 @@ static int decode(struct input *input, const struct trace_options *options,
 {
     struct progress progress =
         progress_begin(input_bytes(input), options->input.quiet || parts->wanted->limits.all, NULL);
+    const bool by_time = parts->wanted->end != TRACE_END_OFFSET;
     struct pug_capture_decode wanted = {.threads = input_jobs(input),
                                         .selection = &input->lists.selection,
                                         .times = places_have_times(input->capture),
                                         .each_time = true,
+                                        .by_time = by_time,
                                         .progress = progress_show,
                                         .progress_context = &progress,
                                         .log = input->log};
     struct pug_capture_result result;
     enum pug_status status;
-    if (options->whole || !trace_near(parts, &wanted, input_bytes(input), &status, &result)) {
+    if (options->whole || (by_time && pug_capture_has_sides(input->capture)) ||
+        !trace_near(parts, &wanted, input_bytes(input), &status, &result)) {
         trace_parts_decode(parts, &wanted);
         status = pug_capture_decode(input->capture, &wanted, &result);
     }

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Buffers of several processors side by side, on the caller's thread.
+ *
+ * Stays (struct pug_capture_stay) come in the order of their times, each as a whole, and those of
+ * one buffer as they were decoded. Of a buffer no more than a block is decoded ahead: what has its
+ * turn goes through to the consumer, the rest waits.
+ */
+#include "base/grow.h"
+#include "capture/decode.h"
+#include "jobs/peers.h"
+#include "tree/tree_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK 4096u
+/* A part of so many elements is taken. */
+#define ENOUGH 8192u
+
+#define NOBODY UINT32_MAX
+
+/* More buffers than this are not decoded side by side: each takes some megabytes of memory. */
+#define MOST 1024u
+
+/** Elements that wait. */
+struct waiting {
+    struct pug_situation situation;
+    uint64_t time; /* of their stay */
+    size_t count;
+    bool left_out;
+};
+
+/** A buffer. */
+struct side {
+    struct by_time *all;
+    struct pug_capture_lane lane;
+    struct pug_tree *tree;
+    uint32_t kind;            /* of the tree */
+    const uint32_t *next;     /* stretches that are still to come … */
+    size_t left;              /* … and how many there are */
+    uint32_t stretch;         /* at work, or NOBODY */
+    uint64_t at;              /* of this */
+    struct pug_list waiting;  /* struct waiting … */
+    struct pug_list elements; /* … struct pug_element of them */
+    size_t given, given_elements;
+    uint64_t time;  /* of what waits first, or of what it gave last */
+    uint64_t bound; /* the others' */
+};
+
+struct by_time {
+    struct pug_capture_decoding *outer;
+    struct pug_capture_decode config; /* the sides' */
+    struct pug_capture_decoding decoding;
+    struct side *sides;
+    uint32_t count;
+    uint32_t *turns; /* who is earlier, of two each; [leaves + n] is side n, or NOBODY */
+    uint32_t leaves;
+    uint32_t *stretches; /* by buffer, in order */
+    void *part;          /* of the consumer, of one stretch; or NULL */
+    uint32_t stretch;
+    size_t amount; /* elements in it */
+    bool over;     /* the consumer wants no more … */
+    bool starved;  /* … or there is no memory */
+};
+
+/* ---- to the consumer ---- */
+
+static void take_part(struct by_time *all)
+{
+    const struct pug_capture_decode *config = all->outer->config;
+    void *part = all->part;
+    all->part = NULL;
+    if (part && all->over)
+        config->drop(part);
+    else if (part && !config->take(config->context, part))
+        all->over = all->outer->result->ended = true;
+}
+
+static void give(struct by_time *all, const struct waiting *run, const struct pug_element *elements)
+{
+    const struct pug_capture_decode *config = all->outer->config;
+    if (all->stretch != run->situation.stretch || all->amount >= ENOUGH)
+        take_part(all);
+    if (all->over)
+        return;
+    if (!all->part) {
+        all->part = config->begin(config->context, 0);
+        all->stretch = run->situation.stretch;
+        all->amount = 0;
+    }
+    if (!all->part) {
+        all->over = all->starved = true;
+        return;
+    }
+    (run->left_out ? all->outer->left_out : config->elements)(all->part, &run->situation, elements,
+                                                              run->count);
+    all->amount += run->count;
+}
+
+/* ---- what waits ---- */
+
+static bool waits(const struct side *side)
+{
+    return side->given < side->waiting.count;
+}
+
+static const struct waiting *first_of(const struct side *side)
+{
+    return (const struct waiting *)side->waiting.items + side->given;
+}
+
+static bool keep_payloads(struct pug_element *elements, size_t count)
+{
+    bool good = true;
+    for (size_t i = 0; i < count; i++) {
+        const void *payload = elements[i].payload;
+        if (!(elements[i].flags & PUG_ELEM_PAYLOAD))
+            continue;
+        void *copy = malloc(elements[i].count + 1);
+        if (copy)
+            memcpy(copy, payload, elements[i].count);
+        good &= copy != NULL;
+        elements[i].payload = copy;
+    }
+    return good;
+}
+
+static void free_payloads(const struct pug_element *elements, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (elements[i].flags & PUG_ELEM_PAYLOAD)
+            free((void *)(uintptr_t)elements[i].payload);
+}
+
+static bool keep(struct side *side, const struct waiting *run, const struct pug_element *elements)
+{
+    if (!pug_list_reserve(&side->elements, run->count, sizeof(*elements)))
+        return false;
+    struct waiting *last = pug_list_add(&side->waiting, sizeof(*last));
+    if (!last)
+        return false;
+    struct pug_element *kept = (struct pug_element *)side->elements.items + side->elements.count;
+    memcpy(kept, elements, run->count * sizeof(*kept));
+    side->elements.count += run->count;
+    *last = *run;
+    return keep_payloads(kept, run->count);
+}
+
+/** Give what waits and has its turn. */
+static void give_waiting(struct side *side)
+{
+    while (waits(side) && !side->all->over && first_of(side)->time <= side->bound) {
+        const struct waiting *run = first_of(side);
+        const struct pug_element *elements =
+            (const struct pug_element *)side->elements.items + side->given_elements;
+        give(side->all, run, elements);
+        free_payloads(elements, run->count);
+        side->time = run->time;
+        side->given_elements += run->count;
+        side->given++;
+    }
+    if (!waits(side))
+        side->given = side->given_elements = side->waiting.count = side->elements.count = 0;
+}
+
+/* ---- from the decoders ---- */
+
+static void take(struct side *side, const struct pug_situation *situation,
+                 const struct pug_element *elements, size_t count, bool left_out)
+{
+    struct by_time *all = side->all;
+    const struct waiting run = {
+        .situation = *situation, .time = side->lane.stay, .count = count, .left_out = left_out};
+    if (!waits(side) && run.time <= side->bound) {
+        side->time = run.time;
+        give(all, &run, elements);
+    } else if (!keep(side, &run, elements)) {
+        all->over = all->starved = true;
+    }
+}
+
+static void take_chosen(void *context, const struct pug_situation *situation,
+                        const struct pug_element *elements, size_t count)
+{
+    take(context, situation, elements, count, false);
+}
+
+static void take_left_out(void *context, const struct pug_situation *situation,
+                          const struct pug_element *elements, size_t count)
+{
+    take(context, situation, elements, count, true);
+}
+
+static enum pug_response on_elements(void *context, const struct pug_element *elements,
+                                     size_t count, size_t *taken)
+{
+    struct side *side = context;
+    *taken = count;
+    if (!side->all->over)
+        pug_capture_lane_elements(&side->lane, side, elements, count);
+    return side->all->over ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
+}
+
+/* ---- stretches ---- */
+
+static enum pug_status find_tree(struct side *side, uint32_t stretch)
+{
+    const struct pug_capture_decoding *decoding = &side->all->decoding;
+    struct pug_capture *capture = decoding->capture;
+    const uint32_t kind = pug_capture_tree_kind(capture, stretch);
+    if (side->tree && side->kind == kind)
+        return PUG_OK;
+    pug_tree_free(side->tree);
+    side->tree = NULL;
+    side->kind = kind;
+    const enum pug_status status =
+        pug_capture_tree(capture, stretch, true, pug_capture_decode_log(decoding), &side->tree);
+    if (status != PUG_OK)
+        return status;
+    pug_tree_on_elements(side->tree, on_elements, side);
+    pug_tree_any_order(side->tree, decoding->config->any_order);
+    return PUG_OK;
+}
+
+/** Go over to the next stretch; false: there is none. */
+static bool begin_stretch(struct side *side)
+{
+    struct by_time *all = side->all;
+    enum pug_status status = PUG_ERR_NOT_FOUND;
+    while (side->left > 0 && status != PUG_OK && !all->starved) {
+        const uint32_t stretch = *side->next++;
+        side->left--;
+        if (!pug_capture_may_choose(&all->decoding, stretch) ||
+            pug_capture_stretches(all->decoding.capture)[stretch].size == 0)
+            continue;
+        side->stretch = stretch;
+        side->at = 0;
+        status = find_tree(side, stretch);
+        if (status == PUG_OK && !pug_capture_choose_sources(&all->decoding, stretch, side->tree))
+            status = PUG_ERR_NOT_FOUND;
+        if (status == PUG_OK)
+            status = pug_capture_lane_begin(&side->lane, stretch, side->tree);
+        if (status == PUG_OK)
+            status = pug_tree_renew(side->tree);
+        all->starved |= status == PUG_ERR_MEM;
+    }
+    all->over |= all->starved;
+    return status == PUG_OK;
+}
+
+/** The next block of the stretch. */
+static void read_block(struct side *side)
+{
+    struct pug_capture_decoding *outer = side->all->outer;
+    const struct pug_capture *capture = outer->capture;
+    const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[side->stretch];
+    uint8_t block[BLOCK];
+    const uint64_t left = place->size - side->at;
+    enum pug_status status;
+    size_t used;
+    const size_t got = pug_capture_bytes(capture, side->stretch, side->at, block,
+                                         left < BLOCK ? (size_t)left : BLOCK, &status);
+    if (status != PUG_OK)
+        pug_capture_say_unread(capture, pug_capture_decode_log(outer), place->offset + side->at,
+                               status);
+    const bool good = pug_capture_feed(side->tree, place->offset + side->at, block, got, &used);
+    side->at += used;
+    outer->result->bytes += used;
+    outer->done += used;
+    if (!good && !side->all->over)
+        pug_capture_note_fatal(outer, place->offset + side->at);
+    if (good && status == PUG_OK && used > 0 && side->at < place->size)
+        return;
+    if (good)
+        (void)pug_tree_end(side->tree);
+    side->stretch = NOBODY;
+}
+
+/* ---- turns ---- */
+
+static bool is_earlier(const struct by_time *all, uint32_t a, uint32_t b)
+{
+    return b == NOBODY || (a != NOBODY && all->sides[a].time <= all->sides[b].time);
+}
+
+/** Who is next has changed for a side. */
+static void note_turn(struct by_time *all, uint32_t number, bool done)
+{
+    uint32_t at = all->leaves + number;
+    all->turns[at] = done ? NOBODY : number;
+    while ((at /= 2) > 0) {
+        const uint32_t *pair = &all->turns[2 * at];
+        all->turns[at] = is_earlier(all, pair[0], pair[1]) ? pair[0] : pair[1];
+    }
+}
+
+/** The least time of all sides but one. */
+static uint64_t bound_of(const struct by_time *all, uint32_t but)
+{
+    uint32_t first = NOBODY;
+    for (uint32_t at = all->leaves + but; at > 1; at /= 2)
+        first = is_earlier(all, first, all->turns[at ^ 1]) ? first : all->turns[at ^ 1];
+    return first == NOBODY ? UINT64_MAX : all->sides[first].time;
+}
+
+static void take_turn(struct by_time *all, uint32_t number)
+{
+    struct side *side = &all->sides[number];
+    bool done = false;
+    side->bound = bound_of(all, number);
+    give_waiting(side);
+    if (!waits(side) && side->stretch == NOBODY && !begin_stretch(side)) {
+        pug_tree_free(side->tree);
+        side->tree = NULL;
+        done = true;
+    } else if (!waits(side) && !all->over) {
+        read_block(side);
+    }
+    if (waits(side))
+        side->time = first_of(side)->time;
+    note_turn(all, number, done);
+    if (!all->over && !pug_capture_goes_on(all->outer, 0))
+        all->over = all->outer->result->ended = true;
+}
+
+/* ---- */
+
+static bool is_side(const struct pug_capture_buffer *buffer)
+{
+    return buffer->chosen && buffer->stretch_count > 0;
+}
+
+bool pug_capture_has_sides(const struct pug_capture *capture)
+{
+    size_t sides = 0, processors = 0;
+    for (size_t i = 0; i < capture->buffers.count; i++) {
+        const struct pug_capture_buffer *buffer = &pug_capture_buffers(capture)[i];
+        sides += is_side(buffer);
+        processors += is_side(buffer) && buffer->cpu != PUG_NO_CPU;
+    }
+    return capture->told_times && processors > 1 && sides <= MOST;
+}
+
+/** The sides, each with its stretches. False: no memory. */
+static bool open_sides(struct by_time *all)
+{
+    const struct pug_capture *capture = all->decoding.capture;
+    const struct pug_capture_buffer *buffers = pug_capture_buffers(capture);
+    const uint32_t buffer_count = (uint32_t)capture->buffers.count;
+    uint32_t **ends = calloc(buffer_count + 1u, sizeof(uint32_t *));
+    all->sides = calloc(buffer_count + 1u, sizeof(*all->sides));
+    all->stretches = calloc(capture->stretches.count + 1, sizeof(*all->stretches));
+    uint32_t *at = all->stretches;
+    bool good = ends && all->sides && at;
+    for (uint32_t i = 0; good && i < buffer_count; i++) {
+        ends[i] = at;
+        if (is_side(&buffers[i])) {
+            struct side *side = &all->sides[all->count++];
+            *side = (struct side){
+                .all = all, .next = at, .left = buffers[i].stretch_count, .stretch = NOBODY};
+            good = pug_capture_lane_open(&side->lane, &all->decoding);
+        }
+        at += buffers[i].stretch_count;
+    }
+    for (uint32_t i = 0; good && i < capture->stretches.count; i++)
+        *ends[pug_capture_stretches(capture)[i].buffer]++ = i;
+    free(ends);
+    return good;
+}
+
+static bool open_turns(struct by_time *all)
+{
+    for (all->leaves = 1; all->leaves < all->count; all->leaves *= 2)
+        continue;
+    all->turns = malloc(2 * (size_t)all->leaves * sizeof(*all->turns));
+    if (!all->turns)
+        return false;
+    memset(all->turns, 0xff, 2 * (size_t)all->leaves * sizeof(*all->turns)); /* nobody */
+    for (uint32_t i = 0; i < all->count; i++)
+        note_turn(all, i, false);
+    return true;
+}
+
+static void close_side(struct side *side)
+{
+    const struct pug_element *elements = side->elements.items;
+    free_payloads(elements + side->given_elements, side->elements.count - side->given_elements);
+    free(side->elements.items);
+    free(side->waiting.items);
+    pug_capture_lane_close(&side->lane);
+    pug_tree_free(side->tree);
+}
+
+enum pug_status pug_capture_by_time(struct pug_capture_decoding *decoding)
+{
+    struct by_time all = {.outer = decoding, .config = *decoding->config, .decoding = *decoding};
+    struct pug_peers *peers = decoding->capture->options.peers;
+    if (pug_peers_helps(peers))
+        return PUG_OK; /* the first one does it */
+    all.config.elements = take_chosen;
+    all.config.times = true;
+    all.decoding.config = &all.config;
+    all.decoding.left_out = decoding->left_out ? take_left_out : NULL;
+    all.starved = !open_sides(&all) || !open_turns(&all);
+    all.over = all.starved;
+    while (!all.over && all.turns[1] != NOBODY)
+        take_turn(&all, all.turns[1]);
+    take_part(&all);
+    decoding->result->threads = 1;
+    if (peers)
+        peers->read_bytes += decoding->result->bytes;
+    for (uint32_t i = 0; i < all.count; i++)
+        close_side(&all.sides[i]);
+    free(all.sides);
+    free(all.stretches);
+    free(all.turns);
+    return all.starved ? PUG_ERR_MEM : PUG_OK;
+}

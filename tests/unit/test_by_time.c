@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Buffers of several processors side by side: a thread that moves between them is heard in
+ * the order in which it ran.
+ */
+#include "capture/capture.h"
+#include "support/perf_heard.h"
+#include "support/turns_story.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void check_paths(const struct perf_heard *heard, const struct perf_story *story)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < story->path_count; i++) {
+        perf_heard_check(heard, &story->paths[i]);
+        count += story->paths[i].count;
+    }
+    assert_int_equal(heard->count, count);
+}
+
+static void check_story(const struct perf_story_config *config)
+{
+    struct perf_story story;
+    perf_story_make(&story, config);
+    struct pug_capture *capture = perf_heard_open(&story, NULL);
+    for (unsigned each_time = 0; each_time < 2; each_time++) {
+        struct perf_heard heard;
+        perf_heard_listen_by_time(capture, each_time, NULL, &heard);
+        check_paths(&heard, &story);
+        assert_int_equal(heard.bytes, story.trace_bytes);
+        perf_heard_free(&heard);
+    }
+    pug_capture_free(capture);
+    perf_story_free(&story);
+}
+
+static void test_stories(void **state)
+{
+    (void)state;
+    for (unsigned number = 1; number <= 12; number++) {
+        struct perf_story_config config = perf_story_kind(number);
+        config.cpus = 2 + number % 7;
+        check_story(&config);
+    }
+}
+
+/** Where there is nothing to put in order all is as ever: one processor, threads. */
+static void test_others(void **state)
+{
+    (void)state;
+    check_story(&(struct perf_story_config){.seed = 4, .slices = 200, .cpus = 1});
+    check_story(
+        &(struct perf_story_config){.seed = 5, .slices = 200, .cpus = 3, .per_thread = true});
+}
+
+/* ---- what is behind the last timestamp ---- */
+
+/** Blocks 0, 1, 2 and, at EL1, 4, three times. */
+static struct perf_story_path path_of(int32_t tid, uint64_t pcs[48])
+{
+    static const uint64_t blocks[] = {0, 1, 2, 4};
+    struct perf_story_path path = {.tid = tid, .pcs = pcs};
+    for (; path.count < 48; path.count++)
+        pcs[path.count] =
+            PERF_MAIN_BASE + PERF_BLOCK * blocks[path.count / 4 % 4] + 4 * (path.count % 4);
+    return path;
+}
+
+/**
+ * The kernel is left without a timestamp: the next one of the processor is of others, and later
+ * than what the thread does elsewhere meanwhile.
+ */
+static void test_tails(void **state)
+{
+    const struct perf_turns turns = {.moves = true, .kernel = true};
+    uint64_t pcs[2][48];
+    const struct perf_story_path paths[] = {path_of(PERF_TURNS_FIRST, pcs[0]),
+                                            path_of(PERF_TURNS_SECOND, pcs[1])};
+    struct made_folder folder;
+    struct perf_heard heard;
+    (void)state;
+    struct pug_capture *capture = turns_story_open(&turns, &folder);
+    for (unsigned way = 0; way < 3; way++) {
+        if (way < 2)
+            perf_heard_listen_by_time(capture, way == 1, NULL, &heard);
+        else
+            perf_heard_listen(capture, 2, NULL, &heard);
+        perf_heard_check(&heard, &paths[0]);
+        perf_heard_check(&heard, &paths[1]);
+        perf_heard_free(&heard);
+    }
+    turns_story_end(capture, &folder);
+}
+
+/* ---- parts, and what is left out ---- */
+
+/** What comes, in its order. */
+struct given {
+    struct pug_capture *capture;
+    uint64_t most;  /* parts that are wanted; 0: all */
+    uint64_t parts; /* that were taken */
+    uint64_t open;  /* that were begun, and are neither taken nor dropped */
+    uint64_t instructions, left_out;
+    uint64_t turns; /* from one buffer to another */
+    uint32_t stretch;
+};
+
+struct part {
+    struct given *given;
+    bool any;
+    uint32_t stretch;
+};
+
+static void *begin(void *context, unsigned worker)
+{
+    struct part *part = calloc(1, sizeof(*part));
+    assert_non_null(part);
+    assert_int_equal(worker, 0);
+    part->given = context;
+    part->given->open++;
+    return part;
+}
+
+static uint64_t look(struct part *part, const struct pug_situation *situation,
+                     const struct pug_element *elements, size_t count)
+{
+    struct given *given = part->given;
+    uint64_t instructions = 0;
+    assert_true(!part->any || part->stretch == situation->stretch);
+    part->any = true;
+    part->stretch = situation->stretch;
+    given->turns += given->stretch != situation->stretch;
+    given->stretch = situation->stretch;
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(elements[i].source, situation->source);
+        if (elements[i].type == PUG_ELEM_INSTR_RANGE)
+            instructions += elements[i].count;
+    }
+    return instructions;
+}
+
+static void chosen(void *context, const struct pug_situation *situation,
+                   const struct pug_element *elements, size_t count)
+{
+    struct part *part = context;
+    part->given->instructions += look(part, situation, elements, count);
+}
+
+static void others(void *context, const struct pug_situation *situation,
+                   const struct pug_element *elements, size_t count)
+{
+    struct part *part = context;
+    part->given->left_out += look(part, situation, elements, count);
+}
+
+static void drop(void *context)
+{
+    struct part *part = context;
+    part->given->open--;
+    free(part);
+}
+
+static bool take(void *context, void *part)
+{
+    struct given *given = context;
+    drop(part);
+    return ++given->parts != given->most;
+}
+
+static struct given decode(struct pug_capture *capture, bool by_time, uint64_t most,
+                           const struct pug_capture_selection *selection)
+{
+    struct given given = {.capture = capture, .most = most, .stretch = UINT32_MAX};
+    struct pug_capture_result result;
+    const struct pug_capture_decode config = {.context = &given,
+                                              .begin = begin,
+                                              .elements = chosen,
+                                              .take = take,
+                                              .drop = drop,
+                                              .threads = 1,
+                                              .selection = selection,
+                                              .by_time = by_time};
+    assert_int_equal(pug_capture_decode_beside(capture, &config, others, &result), PUG_OK);
+    assert_int_equal(given.open, 0);
+    assert_int_equal(result.ended, most > 0 && given.parts == most);
+    assert_int_equal(result.stopped, 0);
+    return given;
+}
+
+static void test_parts(void **state)
+{
+    const struct perf_story_config config = {
+        .seed = 8, .slices = 300, .cpus = 3, .sinks = true, .kernel = true};
+    struct perf_story story;
+    (void)state;
+    perf_story_make(&story, &config);
+    struct pug_capture *capture = perf_heard_open(&story, NULL);
+    const struct given plain = decode(capture, false, 0, NULL);
+    const struct given all = decode(capture, true, 0, NULL);
+    assert_int_equal(all.instructions, plain.instructions);
+    assert_int_equal(all.left_out, 0);
+    assert_true(plain.turns <= story.stretches);
+    assert_true(all.turns > 2 * story.stretches); /* stretches take turns */
+    const int32_t tid = story.paths[0].tid;
+    const struct pug_capture_selection one = {.tids = &tid, .tid_count = 1};
+    const struct given some = decode(capture, true, 0, &one);
+    assert_int_equal(some.instructions, story.paths[0].count);
+    assert_int_equal(some.instructions + some.left_out, all.instructions);
+    for (uint64_t most = 1; most < all.parts; most += 1 + most / 3)
+        assert_int_equal(decode(capture, true, most, NULL).parts, most);
+    pug_capture_free(capture);
+    perf_story_free(&story);
+}
+
+/* ---- profiles ---- */
+
+/** A range, or what branched, and how often. */
+struct line {
+    const char *object;
+    uint64_t first, last;
+    int end; /* -1: of branches */
+    uint64_t count;
+};
+
+struct lines {
+    struct line *items;
+    size_t count;
+};
+
+static const char *name_of(const struct pug_profile *profile, uint32_t number)
+{
+    size_t count;
+    const struct pug_profile_object *objects = pug_profile_objects(profile, &count);
+    return number < count ? objects[number].path : "";
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct line *a = left, *b = right;
+    const int object = strcmp(a->object, b->object);
+    if (object != 0)
+        return object;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    if (a->last != b->last)
+        return a->last < b->last ? -1 : 1;
+    return a->end - b->end;
+}
+
+/**
+ * Where a branch went is not compared: the same instruction has other targets where text changes
+ * in its place, and in a profile those of the text that came first.
+ */
+static struct lines lines_of(const struct pug_profile *profile)
+{
+    size_t ranges, branches, kept = 0;
+    const struct pug_profile_range *range = pug_profile_ranges(profile, &ranges);
+    const struct pug_profile_branch *branch = pug_profile_branches(profile, &branches);
+    struct line *lines = calloc(ranges + branches + 1, sizeof(*lines));
+    assert_non_null(lines);
+    for (size_t i = 0; i < ranges; i++)
+        lines[i] = (struct line){name_of(profile, range[i].object), range[i].first, range[i].last,
+                                 range[i].end, range[i].count};
+    for (size_t i = 0; i < branches; i++)
+        lines[ranges + i] = (struct line){name_of(profile, branch[i].object), branch[i].from,
+                                          branch[i].from, -1, branch[i].count};
+    qsort(lines, ranges + branches, sizeof(*lines), by_place);
+    for (size_t i = 1; i < ranges + branches; i++)
+        if (by_place(&lines[kept], &lines[i]) == 0)
+            lines[kept].count += lines[i].count;
+        else
+            lines[++kept] = lines[i];
+    return (struct lines){lines, kept + 1};
+}
+
+static struct pug_profile *profile_of(struct pug_capture *capture, bool stacks)
+{
+    struct pug_profile *profile = pug_profile_new();
+    const struct pug_profiler_options options = {.threads = 2, .stacks = stacks};
+    assert_non_null(profile);
+    assert_int_equal(pug_profile_capture(profile, capture, &options, NULL), PUG_OK);
+    return profile;
+}
+
+/** What ran, and went where, is the same with stacks, which are counted in the order of time. */
+static void check_profiles(const struct perf_story_config *config)
+{
+    struct perf_story story;
+    perf_story_make(&story, config);
+    struct pug_capture *capture = perf_heard_open(&story, NULL);
+    struct pug_profile *plain = profile_of(capture, false), *stacks = profile_of(capture, true);
+    const struct lines expected = lines_of(plain), found = lines_of(stacks);
+    assert_true(expected.count > 50);
+    assert_int_equal(found.count, expected.count);
+    for (size_t i = 0; i < expected.count; i++) {
+        assert_int_equal(by_place(&found.items[i], &expected.items[i]), 0);
+        assert_int_equal(found.items[i].count, expected.items[i].count);
+    }
+    assert_int_equal(pug_profile_noted(stacks, PUG_NOTE_STRETCHES), story.stretches);
+    assert_int_equal(pug_profile_noted(plain, PUG_NOTE_STRETCHES), story.stretches);
+    free(expected.items);
+    free(found.items);
+    pug_profile_free(plain);
+    pug_profile_free(stacks);
+    pug_capture_free(capture);
+    perf_story_free(&story);
+}
+
+static void test_profiles(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++)
+        check_profiles(&(struct perf_story_config){.seed = seed * 7,
+                                                   .slices = 100 * (unsigned)seed,
+                                                   .cpus = 2 + (unsigned)seed % 4,
+                                                   .sinks = seed % 2 == 0,
+                                                   .kernel = seed % 3 == 0});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stories),  cmocka_unit_test(test_others),
+        cmocka_unit_test(test_tails),    cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_profiles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
