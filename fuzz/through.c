@@ -3,6 +3,10 @@
 
 #include "pugmark/pugmark.h"
 
+#include <stdlib.h>
+
+#define MOST (UINT64_C(1) << 20)
+
 struct seen {
     uint64_t elements;
 };
@@ -26,7 +30,7 @@ static bool take(void *context, void *part)
 {
     struct seen *seen = context;
     (void)part;
-    return seen->elements < 1 << 20;
+    return seen->elements < MOST;
 }
 
 static void drop(void *part)
@@ -34,21 +38,29 @@ static void drop(void *part)
     (void)part;
 }
 
-void fuzz_go_through(const char *path)
+/** How many elements there are in one order; none where it cannot be decoded. */
+static uint64_t decode(struct pug_capture *capture, bool by_time)
 {
-    struct pug_capture *capture;
-    struct pug_capture_result result;
     struct seen seen = {0};
-    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
-    const struct pug_capture_options options = {
-        .log = log, .roots = {.symfs = "/nowhere", .build_ids = ""}, .code_limit = 1 << 20};
-    const struct pug_capture_decode decode = {.context = &seen,
+    struct pug_capture_result result;
+    const struct pug_capture_decode config = {.context = &seen,
                                               .begin = begin,
                                               .elements = elements,
                                               .take = take,
                                               .drop = drop,
                                               .threads = 1,
-                                              .times = true};
+                                              .times = true,
+                                              .by_time = by_time};
+    (void)pug_capture_decode(capture, &config, &result);
+    return seen.elements;
+}
+
+void fuzz_go_through(const char *path)
+{
+    struct pug_capture *capture;
+    struct pug_log *log = pug_log_new(PUG_SEV_INFO);
+    const struct pug_capture_options options = {
+        .log = log, .roots = {.symfs = "/nowhere", .build_ids = ""}, .code_limit = 1 << 20};
     const char *name, *value;
     if (pug_capture_open(path, &options, &capture) == PUG_OK) {
         for (size_t n = 0; pug_capture_fact(capture, n, &name, &value); n++)
@@ -58,7 +70,9 @@ void fuzz_go_through(const char *path)
         for (size_t n = 0; pug_capture_object_at(capture, n); n++)
             continue;
         (void)pug_capture_times(capture);
-        (void)pug_capture_decode(capture, &decode, &result);
+        const uint64_t plain = decode(capture, false), by_time = decode(capture, true);
+        if (plain != by_time && plain < MOST && by_time < MOST)
+            abort();
         pug_capture_free(capture);
     }
     pug_log_free(log);

@@ -385,7 +385,8 @@ static bool open_turns(struct by_time *all)
 static void close_side(struct side *side)
 {
     const struct pug_element *elements = side->elements.items;
-    free_payloads(elements + side->given_elements, side->elements.count - side->given_elements);
+    for (size_t i = side->given_elements; i < side->elements.count; i++)
+        free_payloads(&elements[i], 1);
     free(side->elements.items);
     free(side->waiting.items);
     pug_capture_lane_close(&side->lane);
