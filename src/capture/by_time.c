@@ -2,7 +2,7 @@
 /**
  * @file Buffers of several processors side by side, on the caller's thread.
  *
- * Stays (struct pug_capture_stay) come in the order of their times, each as a whole, and those of
+ * Stays (struct pug_capture_last) come in the order of their times, each as a whole, and those of
  * one buffer as they were decoded. Of a buffer no more than a block is decoded ahead: what has its
  * turn goes through to the consumer, the rest waits.
  */

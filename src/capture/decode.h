@@ -41,14 +41,16 @@ struct pug_capture_lane_tree {
 #define PUG_CAPTURE_LANE_SOURCES 128u
 
 /**
- * What a source tells of a task from where it comes to the processor, or tracing begins there, up
- * to where one of them happens again. What is behind its last timestamp is not dated by what others
- * do afterwards.
+ * Where a source was last. A *stay* is what it tells of a task from where that comes to the
+ * processor, or tracing begins there, up to where one of them happens again: what is behind its
+ * last timestamp is not dated by what others do afterwards.
  */
-struct pug_capture_stay {
-    bool any; /**< it has begun */
-    uint32_t stretch, task;
-    uint64_t time; /**< of its begin: the next timestamp */
+struct pug_capture_last {
+    uint64_t round; /**< of the lane; of another one it means nothing */
+    uint32_t task;
+    struct pug_reader_space reader;
+    const struct pug_address_space *space;
+    uint64_t stay; /**< when its stay began: the timestamp behind that */
 };
 
 /** What one worker decodes with. */
@@ -64,8 +66,9 @@ struct pug_capture_lane {
     struct pug_reader_space reader;
     uint64_t since, until; /**< the situation's time is that of these indices */
     uint32_t stretch;      /**< of the situation; UINT32_MAX: there is none yet */
-    uint64_t stay;         /**< the time of its stay, where there are times */
-    struct pug_capture_stay stays[PUG_CAPTURE_LANE_SOURCES]; /**< by trace id */
+    uint64_t stay;         /**< when its stay began, where there are times */
+    uint64_t round;        /**< one for each stretch, from 1 on */
+    struct pug_capture_last last[PUG_CAPTURE_LANE_SOURCES]; /**< by trace id */
     bool chosen;
     bool fine;                             /**< each element's own time counts */
     const struct pug_capture_marks *marks; /**< where the kind has no times itself … */

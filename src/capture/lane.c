@@ -47,6 +47,7 @@ enum pug_status pug_capture_lane_begin(struct pug_capture_lane *lane, uint32_t s
     const struct pug_capture_way *way = lane->decoding->capture->way;
     lane->desk->stretch = stretch;
     lane->stretch = UINT32_MAX;
+    lane->round++;
     return way->begin ? way->begin(lane->desk, tree) : PUG_OK;
 }
 
@@ -126,19 +127,27 @@ static uint64_t trace_time(struct pug_capture_lane *lane, uint16_t source, uint6
                : 0;
 }
 
-/** When the stay began that some elements are in. */
-static uint64_t stay_of(struct pug_capture_lane *lane, const struct pug_element *first)
+/**
+ * The source goes on where it was, or not. If it does time has passed, and its decoder sees the
+ * memory that it saw.
+ */
+static void go_on(struct pug_capture_lane *lane, struct pug_capture_last *last,
+                  const struct pug_reader_space *reader, const struct pug_element *first,
+                  bool moves)
 {
-    const struct pug_situation *situation = &lane->situation;
-    struct pug_capture_stay *stay = &lane->stays[situation->source % PUG_CAPTURE_LANE_SOURCES];
-    const uint64_t before = stay->time;
-    if (!stay->any || stay->stretch != situation->stretch || stay->task != situation->task ||
-        first->type == PUG_ELEM_TRACE_ON)
-        *stay = (struct pug_capture_stay){.any = true,
-                                          .stretch = situation->stretch,
-                                          .task = situation->task,
-                                          .time = situation->time ? situation->time : before};
-    return stay->time;
+    struct pug_situation *situation = &lane->situation;
+    const bool here = last->round == lane->round;
+    if (here && !moves && same_reader(reader, &last->reader)) {
+        situation->space = last->space;
+        situation->task = last->task;
+    } else if (!here || last->task != situation->task || first->type == PUG_ELEM_TRACE_ON) {
+        last->stay = situation->time ? situation->time : last->stay;
+    }
+    last->round = lane->round;
+    last->task = situation->task;
+    last->reader = *reader;
+    last->space = situation->space;
+    lane->stay = last->stay;
 }
 
 static void find_situation(struct pug_capture_lane *lane, const struct pug_element *first)
@@ -148,10 +157,9 @@ static void find_situation(struct pug_capture_lane *lane, const struct pug_eleme
     const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
     const struct pug_reader_space reader = reader_of(first);
     const bool moves = (lane->desk->times || lane->desk->moves) && is_moment(first);
-    const bool goes_on = lane->stretch == stretch && !moves && same_reader(&reader, &lane->reader);
-    if (goes_on && (!lane->fine || (first->index <= lane->until && first->index >= lane->since)))
+    if (lane->stretch == stretch && !moves && same_reader(&reader, &lane->reader) &&
+        (!lane->fine || (first->index <= lane->until && first->index >= lane->since)))
         return;
-    const struct pug_situation before = lane->situation;
     lane->situation = (struct pug_situation){.buffer = place->buffer,
                                              .stretch = stretch,
                                              .task = PUG_NO_TASK,
@@ -164,12 +172,7 @@ static void find_situation(struct pug_capture_lane *lane, const struct pug_eleme
     if (lane->desk->times && !capture->way->desk)
         lane->situation.time = trace_time(lane, first->source, first->index);
     capture->way->situate(lane->desk, &moment, &lane->situation);
-    if (goes_on) { /* time passed, and decoders see what they saw */
-        lane->situation.space = before.space;
-        lane->situation.task = before.task;
-    }
-    if (lane->desk->times)
-        lane->stay = stay_of(lane, first);
+    go_on(lane, &lane->last[first->source % PUG_CAPTURE_LANE_SOURCES], &reader, first, moves);
     if (lane->desk->times && !lane->fine)
         lane->situation.time = lane->stay;
     lane->until = lane->desk->until;

@@ -216,12 +216,28 @@ static struct rec_etmv4 *new_unit(const struct teller *teller, struct rec_bytes 
     return unit;
 }
 
-/** Trace of one processor in frames of its id. */
-static void put_framed(struct teller *teller, struct rec_bytes *out, unsigned cpu,
-                       const struct rec_bytes *trace)
+/** A trace that goes into a buffer in frames of its id. */
+struct framed {
+    uint8_t id;
+    const struct rec_bytes *trace;
+    size_t put; /* bytes of it */
+};
+
+/** All of them, some bytes at a time. */
+static void put_framed(struct teller *teller, struct rec_bytes *out, struct framed *traces,
+                       unsigned count)
 {
     struct rec_frames frames = {.out = out};
-    rec_frames_put(&frames, TRACE_ID(teller, cpu), trace->data, trace->size);
+    while (count > 0) {
+        struct framed *one = &traces[rec_random_below(&teller->random, count)];
+        const size_t left = one->trace->size - one->put;
+        const size_t some = 1 + rec_random_below(&teller->random, 40);
+        const size_t size = some < left ? some : left;
+        rec_frames_put(&frames, one->id, one->trace->data + one->put, size);
+        one->put += size;
+        if (size == left)
+            *one = traces[--count];
+    }
     rec_frames_finish(&frames);
 }
 
@@ -246,6 +262,8 @@ static void end_unit(struct rec_etmv4 **unit)
 /** Empty a processor's buffer, or with one sink that of all of them. */
 static void drain(struct teller *teller, unsigned cpu)
 {
+    struct framed traces[CPUS];
+    unsigned count = 0;
     struct rec_bytes framed = {0};
     const bool all = teller->config->one_sink;
     uint64_t now = teller->cpus[cpu].now;
@@ -254,18 +272,24 @@ static void drain(struct teller *teller, unsigned cpu)
         if ((!all && i != cpu) || !source->unit)
             continue;
         end_unit(&source->unit);
-        put_framed(teller, &framed, i, &source->trace);
-        rec_bytes_free(&source->trace);
-        source->trace = (struct rec_bytes){0};
+        traces[count++] = (struct framed){TRACE_ID(teller, i), &source->trace, 0};
         source->slices = 0;
         now = source->now > now ? source->now : now;
+    }
+    const bool any = count > 0;
+    put_framed(teller, &framed, traces, count);
+    for (unsigned i = 0; i < teller->config->cpus; i++) {
+        if (teller->cpus[i].unit || (!all && i != cpu))
+            continue; /* it is not emptied */
+        rec_bytes_free(&teller->cpus[i].trace);
+        teller->cpus[i].trace = (struct rec_bytes){0};
     }
     for (unsigned i = 0; all && i < teller->config->cpus; i++)
         teller->cpus[i].now = now;
     struct rec_perf_sample sample = {.pid = 0, .tid = 0, .cpu = (int32_t)cpu};
     sample.time = tick(teller, &now);
     teller->cpus[cpu].now = now;
-    if (framed.size > 0)
+    if (any)
         put_stretch(teller, &sample, (int32_t)cpu, 0, &teller->cpus[cpu].offset, &framed);
 }
 
@@ -275,7 +299,7 @@ static void drain_thread(struct teller *teller, struct thread *thread, uint64_t 
     if (!thread->unit)
         return;
     end_unit(&thread->unit);
-    put_framed(teller, &framed, 0, &thread->trace);
+    put_framed(teller, &framed, &(struct framed){TRACE_ID(teller, 0), &thread->trace, 0}, 1);
     rec_bytes_free(&thread->trace);
     thread->trace = (struct rec_bytes){0};
     const struct rec_perf_sample sample = sample_of(teller, thread, -1, tick(teller, now));

@@ -120,7 +120,7 @@ static void count_story(const struct perf_story_config *config)
 static void test_stories(void **state)
 {
     (void)state;
-    count_story(&(struct perf_story_config){.seed = 5, .slices = 60, .cpus = 3, .kernel = true});
+    count_story(&(struct perf_story_config){.seed = 5, .slices = 120, .cpus = 3, .kernel = true});
     count_story(&(struct perf_story_config){.seed = 6, .slices = 40, .cpus = 2, .shuffled = true});
     count_story(
         &(struct perf_story_config){.seed = 7, .slices = 40, .cpus = 2, .per_thread = true});

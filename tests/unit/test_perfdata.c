@@ -50,6 +50,20 @@ static void test_stories(void **state)
     }
 }
 
+/** Several processors' trace in one buffer, some bytes of each in turn. */
+static void test_one_sink(void **state)
+{
+    (void)state;
+    for (unsigned number = 1; number <= 20; number++) {
+        struct perf_story_config config = perf_story_kind(1 + number % 12);
+        config.seed = UINT64_C(1001) * number;
+        config.cpus = 2 + number % 5;
+        config.one_sink = config.kernel = true;
+        config.sinks = false;
+        check_story(&config);
+    }
+}
+
 static void test_threads(void **state)
 {
     (void)state;
@@ -372,6 +386,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stories),
+        cmocka_unit_test(test_one_sink),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_selections),
         cmocka_unit_test(test_selected_threads),
