@@ -10,27 +10,37 @@
 
 /**
  * A branch that was taken, and how often. What is known of where it went is how often it jumped;
- * the rest went to its target, or nobody knows where.
+ * the rest went to its target, or nobody knows where. Where text changes there are several in one
+ * place.
  */
 struct ending {
     struct profile_place from;
     uint32_t isa;
     bool has_target;
-    struct profile_place target;
+    struct profile_place target; /* nowhere, if it has none */
     uint64_t taken, jumped;
 };
+
+static const struct profile_place nowhere = {0, PUG_PROFILE_NONE};
 
 static uint64_t hash_ending(const void *item)
 {
     const struct ending *ending = item;
-    return pug_hash_mix(pug_hash_mix(0, ending->from.vaddr),
-                        ending->isa ^ (uint64_t)ending->from.object << 32);
+    const uint64_t place = pug_hash_mix(pug_hash_mix(0, ending->from.vaddr),
+                                        ending->isa ^ (uint64_t)ending->from.object << 32);
+    return pug_hash_mix(place, ending->target.vaddr);
+}
+
+static bool same_place(struct profile_place a, struct profile_place b)
+{
+    return a.vaddr == b.vaddr && a.object == b.object;
 }
 
 static bool same_ending(const void *left, const void *right)
 {
     const struct ending *a = left, *b = right;
-    return a->from.vaddr == b->from.vaddr && a->from.object == b->from.object && a->isa == b->isa;
+    return same_place(a->from, b->from) && a->isa == b->isa && a->has_target == b->has_target &&
+           same_place(a->target, b->target);
 }
 
 struct profile_counted pug_profile_counted_begin(struct profile_objects *objects)
@@ -89,7 +99,8 @@ static enum pug_status find_ending(struct profile_counted *counted, const struct
         .from = {pug_profile_node_last(node), node->object},
         .isa = node->step.shape.isa,
         .has_target = node->has_target,
-        .target = {node->target, node->target_object},
+        .target =
+            node->has_target ? (struct profile_place){node->target, node->target_object} : nowhere,
     };
     uint32_t number;
     bool is_new;
@@ -153,7 +164,7 @@ static enum pug_status end_at(struct profile_counted *counted, struct ending *en
                               struct profile_place to, uint64_t count)
 {
     if (ending->has_target) {
-        if (ending->target.vaddr != to.vaddr || ending->target.object != to.object)
+        if (!same_place(ending->target, to))
             note(counted, PUG_NOTE_CONTRADICTIONS, count);
         return PUG_OK;
     }
@@ -174,11 +185,17 @@ enum pug_status pug_profile_counted_went(struct profile_counted *counted,
 
 /** Where a branch went that a range took; a return from an exception is none. */
 static enum pug_status add_jump(struct profile_counted *counted,
-                                const struct pug_situation *situation, const struct pug_count *item)
+                                const struct pug_situation *situation,
+                                const struct pug_element *context, const struct pug_count *item)
 {
     const struct pug_count_pending jump = pug_counts_jumped(item);
-    const struct ending wanted = {.from = profile_place(&counted->lane, situation, jump.from),
-                                  .isa = jump.isa};
+    struct ending wanted = {.from = profile_place(&counted->lane, situation, jump.from),
+                            .isa = jump.isa,
+                            .target = nowhere};
+    wanted.has_target =
+        jump.last_type == PUG_INSTR_BR &&
+        pug_profile_target(&counted->lane, situation,
+                           &(struct profile_branch){context, jump.from, jump.isa}, &wanted.target);
     const struct profile_place to = profile_place(&counted->lane, situation, jump.target);
     const uint32_t number = pug_profile_table_find(&counted->endings, &wanted);
     if (number == PUG_PROFILE_NONE)
@@ -206,7 +223,7 @@ static enum pug_status add_each(struct profile_counted *counted, const struct pu
         }
         context = of;
         if (table == &counts->jumps) {
-            status = add_jump(counted, &situation, item);
+            status = add_jump(counted, &situation, &blank, item);
             continue;
         }
         const struct pug_element range = element_of(&blank, item);
@@ -229,14 +246,13 @@ enum pug_status pug_profile_counted_add(struct profile_counted *counted,
 
 enum pug_status pug_profile_counted_end(struct profile_counted *counted)
 {
-    static const struct profile_place nowhere = {0, PUG_PROFILE_NONE};
     enum pug_status status = PUG_OK;
     for (uint32_t i = 0; i < counted->endings.count && status == PUG_OK; i++) {
         const struct ending *ending = pug_profile_item(&counted->endings, i);
         const uint64_t rest = ending->taken > ending->jumped ? ending->taken - ending->jumped : 0;
         if (!ending->has_target)
             note(counted, PUG_NOTE_NO_TARGET, rest);
-        status = put_branch(counted, ending, ending->has_target ? ending->target : nowhere, rest);
+        status = put_branch(counted, ending, ending->target, rest);
     }
     return status;
 }

@@ -78,28 +78,35 @@ uint8_t pug_profile_node_end(const struct profile_node *node)
     return (uint8_t)end;
 }
 
-void pug_profile_find_target(struct profile_lane *lane, const struct pug_situation *situation,
-                             const struct pug_element *range, struct profile_node *node)
+bool pug_profile_target(struct profile_lane *lane, const struct pug_situation *situation,
+                        const struct profile_branch *branch, struct profile_place *target)
 {
-    if ((pug_profile_node_end(node) & (PUG_END_TAKEN | PUG_END_INDIRECT)) != PUG_END_TAKEN)
-        return;
     const struct pug_isa_config config = {.zcmp_zcmt = true};
-    const uint64_t last = range->end - range->last_size;
     uint8_t bytes[8], it_count = 0;
     struct pug_insn insn;
     struct pug_reader_space reader;
-    pug_element_space(range, &reader);
+    pug_element_space(branch->context, &reader);
     const struct pug_image *image =
         situation->space ? pug_address_space_image(situation->space) : NULL;
-    if (range->last_size > sizeof(bytes)) /* a decoder of somebody else's says so */
-        return;
-    const int64_t read = image ? pug_image_read(image, &reader, last, bytes, range->last_size) : 0;
+    const int64_t read =
+        image ? pug_image_read(image, &reader, branch->address, bytes, sizeof(bytes)) : 0;
     if (read <= 0 ||
-        pug_isa_classify(&config, range->isa, last, bytes, (unsigned)read, &it_count, &insn) !=
-            PUG_OK ||
+        pug_isa_classify(&config, branch->isa, branch->address, bytes, (unsigned)read, &it_count,
+                         &insn) != PUG_OK ||
         insn.type != PUG_INSTR_BR || insn.table_jump)
+        return false;
+    *target = profile_place(lane, situation, insn.target);
+    return true;
+}
+
+void pug_profile_find_target(struct profile_lane *lane, const struct pug_situation *situation,
+                             const struct pug_element *range, struct profile_node *node)
+{
+    struct profile_place target;
+    const struct profile_branch branch = {range, range->end - range->last_size, range->isa};
+    if ((pug_profile_node_end(node) & (PUG_END_TAKEN | PUG_END_INDIRECT)) != PUG_END_TAKEN ||
+        !pug_profile_target(lane, situation, &branch, &target))
         return;
-    const struct profile_place target = profile_place(lane, situation, insn.target);
     node->target = target.vaddr;
     node->target_object = target.object;
     node->has_target = true;

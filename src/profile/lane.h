@@ -192,6 +192,16 @@ uint8_t pug_profile_node_end(const struct profile_node *node);
 struct profile_node pug_profile_describe(struct profile_lane *lane,
                                          const struct pug_situation *situation,
                                          const struct pug_element *range);
+/** A branch of a context, which may be an element of it, that is no indirect one. */
+struct profile_branch {
+    const struct pug_element *context;
+    uint64_t address;
+    uint8_t isa;
+};
+
+/** Where it leads; false: its text is not there, or nobody knows. */
+bool pug_profile_target(struct profile_lane *lane, const struct pug_situation *situation,
+                        const struct profile_branch *branch, struct profile_place *target);
 /** Where its direct branch goes, if it is taken: its opcode says. */
 void pug_profile_find_target(struct profile_lane *lane, const struct pug_situation *situation,
                              const struct pug_element *range, struct profile_node *node);

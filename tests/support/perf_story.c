@@ -325,21 +325,24 @@ struct code {
     unsigned el;
 };
 
-/** Some blocks, then an exception; the block where it goes on. */
+/** Some blocks, and times now and then, then an exception; the block where it goes on. */
 static unsigned run_code(struct teller *teller, const struct thread *thread, struct rec_etmv4 *unit,
-                         uint64_t now, const struct code *code, unsigned block)
+                         uint64_t *now, const struct code *code, unsigned block)
 {
+    const bool timed = !teller->config->per_thread;
     struct perf_story_path *path = path_of(teller, thread->tid);
     const struct rec_context context = {.el = (uint8_t)code->el,
                                         .sf = true,
                                         .ns = true,
-                                        .has_context_id = !teller->config->per_thread,
+                                        .has_context_id = timed,
                                         .context_id = (uint32_t)thread->tid};
     rec_etmv4_trace_on(unit);
     rec_etmv4_start(unit, code->base + block * PERF_BLOCK, false, &context);
-    if (!teller->config->per_thread)
-        rec_etmv4_timestamp(unit, now);
+    if (timed)
+        rec_etmv4_timestamp(unit, *now);
     for (unsigned i = 1 + rec_random_below(&teller->random, 40); i > 0; i--) {
+        if (timed && rec_random_once_in(&teller->random, 20))
+            rec_etmv4_timestamp(unit, *now += 1 + rec_random_below(&teller->random, 20));
         const bool taken = block == PERF_BLOCKS - 1 || rec_random_once_in(&teller->random, 2);
         note_block(path, code->base + block * PERF_BLOCK);
         rec_etmv4_atom(unit, taken);
@@ -363,10 +366,11 @@ static void run(struct teller *teller, struct thread *thread, struct rec_etmv4 *
     const struct code program = {PERF_MAIN_BASE, process->main, process->main, 0};
     const struct code library = {process->library_base, process->library, process->upper, 0};
     const struct code kernel = {KERNEL, teller->kernel[0], teller->kernel[1], 1};
-    thread->block = run_code(teller, thread, unit, now, thread->in_library ? &library : &program,
+    thread->block = run_code(teller, thread, unit, &now, thread->in_library ? &library : &program,
                              thread->block);
+    now++;
     if (teller->in_kernel && rec_random_once_in(&teller->random, 3))
-        (void)run_code(teller, thread, unit, now + 1, &kernel,
+        (void)run_code(teller, thread, unit, &now, &kernel,
                        rec_random_below(&teller->random, PERF_BLOCKS));
 }
 
