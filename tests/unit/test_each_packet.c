@@ -28,6 +28,7 @@ struct manner {
     bool reference; /* with all its quirks */
     bool rude;      /* the consumer does not always FLUSH after WAIT */
     unsigned damage_once_in;
+    unsigned widen_once_in; /* P-headers of ETMv3 become the widest cycle-accurate ones */
     unsigned stop_once_in;
     unsigned change_once_in; /* the consumer changes the memory */
     size_t block;            /* most bytes of an operation */
@@ -46,6 +47,7 @@ static const struct manner manners[] = {
     {.reference = true, .stop_once_in = 40, .block = SIZE_MAX, .callbacks = true, .page = 64},
     {.reference = true, .change_once_in = 500, .block = SIZE_MAX},
     {.change_once_in = 200, .stop_once_in = 100, .block = 4096},
+    {.reference = true, .widen_once_in = 4, .block = SIZE_MAX},
     {.change_once_in = 50, .stop_once_in = 30, .block = 4096, .callbacks = true},
 };
 
@@ -288,6 +290,15 @@ static void damage(uint8_t *bytes, uint64_t size, unsigned once_in, uint64_t see
             bytes[i] ^= (uint8_t)(1u << rec_random_below(&random, 8));
 }
 
+/** By quirks, more elements than there is room for, which as a rule are few. */
+static void widen(uint8_t *bytes, uint64_t size, unsigned once_in, uint64_t seed)
+{
+    struct rec_random random = {.state = seed};
+    for (uint64_t i = 0; once_in && i < size; i++)
+        if ((bytes[i] & 0x81) == 0x80 && rec_random_once_in(&random, once_in))
+            bytes[i] = 0xdc;
+}
+
 static void one_capture(struct capture *capture, void *context)
 {
     const uint64_t size = (capture->size < MOST_BYTES ? capture->size : MOST_BYTES) & ~UINT64_C(15);
@@ -298,6 +309,7 @@ static void one_capture(struct capture *capture, void *context)
         struct story watched = {0}, alone = {0};
         memcpy(bytes, capture->bytes, size);
         damage(bytes, size, manners[i].damage_once_in, i + 1);
+        widen(bytes, size, manners[i].widen_once_in, i + 1);
         if (decode(capture->snapshot, capture->buffer, bytes, size, &manners[i], true, &watched)) {
             decode(capture->snapshot, capture->buffer, bytes, size, &manners[i], false, &alone);
             compare(&watched, &alone, pug_snapshot_directory(capture->snapshot), i);
