@@ -8,6 +8,7 @@
  */
 #include "base/grow.h"
 #include "capture/decode.h"
+#include "element/payload.h"
 #include "jobs/peers.h"
 #include "tree/tree_internal.h"
 
@@ -110,29 +111,6 @@ static const struct waiting *first_of(const struct side *side)
     return (const struct waiting *)side->waiting.items + side->given;
 }
 
-static bool keep_payloads(struct pug_element *elements, size_t count)
-{
-    bool good = true;
-    for (size_t i = 0; i < count; i++) {
-        const void *payload = elements[i].payload;
-        if (!(elements[i].flags & PUG_ELEM_PAYLOAD))
-            continue;
-        void *copy = malloc(elements[i].count + 1);
-        if (copy)
-            memcpy(copy, payload, elements[i].count);
-        good &= copy != NULL;
-        elements[i].payload = copy;
-    }
-    return good;
-}
-
-static void free_payloads(const struct pug_element *elements, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (elements[i].flags & PUG_ELEM_PAYLOAD)
-            free((void *)(uintptr_t)elements[i].payload);
-}
-
 static bool keep(struct side *side, const struct waiting *run, const struct pug_element *elements)
 {
     if (!pug_list_reserve(&side->elements, run->count, sizeof(*elements)))
@@ -144,7 +122,10 @@ static bool keep(struct side *side, const struct waiting *run, const struct pug_
     memcpy(kept, elements, run->count * sizeof(*kept));
     side->elements.count += run->count;
     *last = *run;
-    return keep_payloads(kept, run->count);
+    bool good = true;
+    for (size_t i = 0; i < run->count; i++)
+        good &= pug_payload_keep(&kept[i]);
+    return good;
 }
 
 /** Give what waits and has its turn. */
@@ -155,7 +136,8 @@ static void give_waiting(struct side *side)
         const struct pug_element *elements =
             (const struct pug_element *)side->elements.items + side->given_elements;
         give(side->all, run, elements);
-        free_payloads(elements, run->count);
+        for (size_t i = 0; i < run->count; i++)
+            pug_payload_free(&elements[i]);
         side->time = run->time;
         side->given_elements += run->count;
         side->given++;
@@ -386,7 +368,7 @@ static void close_side(struct side *side)
 {
     const struct pug_element *elements = side->elements.items;
     for (size_t i = side->given_elements; i < side->elements.count; i++)
-        free_payloads(&elements[i], 1);
+        pug_payload_free(&elements[i]);
     free(side->elements.items);
     free(side->waiting.items);
     pug_capture_lane_close(&side->lane);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Streams side by side: their elements wait until nothing that was before them can come. */
 #include "correlate/correlate.h"
+#include "element/payload.h"
 #include "pugmark/author/protocol.h"
 
 #include <stdlib.h>
@@ -28,12 +29,6 @@ enum pug_status pug_correlate_new(const struct pug_correlate_config *config,
     return PUG_OK;
 }
 
-static void free_payload(const struct pug_correlated *entry)
-{
-    if (entry->element.flags & PUG_ELEM_PAYLOAD)
-        free((void *)(uintptr_t)entry->element.payload);
-}
-
 void pug_correlate_free(struct pug_correlate *correlate)
 {
     if (!correlate)
@@ -41,7 +36,7 @@ void pug_correlate_free(struct pug_correlate *correlate)
     for (size_t i = 0; i < correlate->count; i++) {
         struct pug_correlate_queue *queue = &correlate->streams[i];
         for (size_t n = 0; n < queue->count; n++)
-            free_payload(&queue->entries[queue->head + n]);
+            pug_payload_free(&queue->entries[queue->head + n].element);
         free(queue->entries);
     }
     free(correlate->streams);
@@ -159,17 +154,6 @@ static void forget_entries(struct pug_correlate_queue *queue)
     queue->head = queue->room = 0;
 }
 
-static bool keep_payload(struct pug_element *element)
-{
-    if (!(element->flags & PUG_ELEM_PAYLOAD))
-        return true;
-    void *copy = malloc(element->count ? element->count : 1);
-    if (copy && element->count)
-        memcpy(copy, element->payload, element->count);
-    element->payload = copy;
-    return copy != NULL;
-}
-
 /* ---- in the order of time ---- */
 
 /** Give the first entries of a stream. */
@@ -186,7 +170,7 @@ static void give(struct pug_correlate *correlate, struct pug_correlate_queue *qu
     }
     correlate->stopped = !correlate->config.give(correlate->config.context, entries, count);
     for (size_t n = 0; n < count; n++)
-        free_payload(&entries[n]);
+        pug_payload_free(&entries[n].element);
     queue->info.elements += count;
     queue->head += count;
     queue->count -= count;
@@ -261,7 +245,7 @@ enum pug_status pug_correlate_put(struct pug_correlate *correlate, uint32_t stre
     bool others = false;
     for (size_t i = 0; i < count && !correlate->stopped; i++) {
         struct pug_correlated entry = {.element = elements[i], .stream = stream};
-        if (!reserve_entry(queue) || !keep_payload(&entry.element)) {
+        if (!reserve_entry(queue) || !pug_payload_keep(&entry.element)) {
             status = PUG_ERR_MEM;
             break;
         }

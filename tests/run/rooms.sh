@@ -34,10 +34,10 @@ diagnose tree transport image base
 names files text base
 snapshot tree transport files base
 params tree files base
-capture snapshot params jobs tree transport image counts log files base
+capture snapshot params jobs tree transport image counts log files element base
 profile capture calls jobs names counts base
 export profile names text files base
-correlate capture tree base
+correlate capture tree element base
 perfdata capture image tree files base
 ROWS
   my %opens = map { $_ => 1 } qw(files image snapshot names perfdata capture disasm);
