@@ -21,8 +21,11 @@
 
 #define NOBODY UINT32_MAX
 
-/* More buffers than this are not decoded side by side: each takes some megabytes of memory. */
-#define MOST 1024u
+/* More buffers, or sources of them all, are not decoded side by side: each takes memory. */
+#define MOST         1024u
+#define MOST_SOURCES 16384u
+/* With more sources than this what is read before decoding is not kept. */
+#define MANY_SOURCES 256u
 
 /** Elements that wait. */
 struct waiting {
@@ -321,7 +324,8 @@ bool pug_capture_has_sides(const struct pug_capture *capture)
         sides += is_side(buffer);
         processors += is_side(buffer) && buffer->cpu != PUG_NO_CPU;
     }
-    return capture->told_times && processors > 1 && sides <= MOST;
+    return capture->told_times && processors > 1 && sides <= MOST &&
+           capture->sources.count <= MOST_SOURCES;
 }
 
 /** The sides, each with its stretches. False: no memory. */
@@ -342,6 +346,8 @@ static bool open_sides(struct by_time *all)
             *side = (struct side){
                 .all = all, .next = at, .left = buffers[i].stretch_count, .stretch = NOBODY};
             good = pug_capture_lane_open(&side->lane, &all->decoding);
+            if (good)
+                side->lane.desk->small = capture->sources.count > MANY_SOURCES;
         }
         at += buffers[i].stretch_count;
     }

@@ -43,15 +43,11 @@ struct pug_capture_marks {
 struct pug_capture_marks *pug_capture_marks_new(struct pug_capture *capture)
 {
     struct pug_capture_marks *marks = calloc(1, sizeof(*marks));
-    uint8_t *block = malloc(BLOCK);
-    if (marks && block) {
-        *marks = (struct pug_capture_marks){.capture = capture, .block = block};
-        return marks;
-    }
-    free(marks);
-    free(block);
-    capture->starved = true;
-    return NULL;
+    if (marks)
+        marks->capture = capture;
+    else
+        capture->starved = true;
+    return marks;
 }
 
 static void drop_tree(struct pug_capture_marks *marks)
@@ -176,7 +172,8 @@ static void feed(struct pug_capture_marks *marks, uint32_t stretch)
     (void)pug_tree_end(marks->tree);
 }
 
-void pug_capture_marks_read(struct pug_capture_marks *marks, uint32_t stretch)
+/** What is read with, of a stretch; false: there is none of it. */
+static bool begin_reading(struct pug_capture_marks *marks, uint32_t stretch)
 {
     const bool good = marks->tree && marks->kind == pug_capture_tree_kind(marks->capture, stretch)
                           ? pug_tree_renew(marks->tree) == PUG_OK
@@ -188,11 +185,36 @@ void pug_capture_marks_read(struct pug_capture_marks *marks, uint32_t stretch)
         list->step = 1;
         list->absolute = false;
     }
-    if (!good)
+    if (!marks->block)
+        marks->block = malloc(BLOCK);
+    marks->capture->starved |= !marks->block;
+    return good && marks->block;
+}
+
+void pug_capture_marks_read(struct pug_capture_marks *marks, uint32_t stretch)
+{
+    if (!begin_reading(marks, stretch))
         return;
     feed(marks, stretch);
     for (size_t i = 0; i < marks->count; i++)
         take(&marks->lists[i].raw);
+}
+
+void pug_capture_marks_shrink(struct pug_capture_marks *marks)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < marks->count; i++)
+        if (marks->lists[i].marks.count > 0)
+            marks->lists[kept++] = marks->lists[i];
+        else
+            free(marks->lists[i].marks.items);
+    struct list *lists = realloc(marks->lists, (kept + 1) * sizeof(*lists));
+    marks->lists = lists ? lists : marks->lists;
+    marks->count = kept;
+    pug_tree_free(marks->tree);
+    free(marks->block);
+    marks->tree = NULL;
+    marks->block = NULL;
 }
 
 bool pug_capture_marks_time(const struct pug_capture_marks *marks, uint16_t source, uint64_t index,

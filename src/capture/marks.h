@@ -12,6 +12,8 @@ struct pug_capture_marks *pug_capture_marks_new(struct pug_capture *capture);
 void pug_capture_marks_free(struct pug_capture_marks *marks); /**< may be NULL */
 /** Read the timestamps of a stretch. */
 void pug_capture_marks_read(struct pug_capture_marks *marks, uint32_t stretch);
+/** Forget what they are read with, for who has many. They can be read again. */
+void pug_capture_marks_shrink(struct pug_capture_marks *marks);
 /**
  * The timestamp of a source that dates what begins at an index: the next one, or where there is
  * none the last; *until: it dates everything up to there. False: there is none at all.

@@ -104,6 +104,8 @@ static bool trace_time(struct desk *desk, uint16_t source, uint64_t index, uint6
         return false;
     if (!desk->marks_read)
         pug_capture_marks_read(desk->marks, desk->base.stretch);
+    if (!desk->marks_read && desk->base.small)
+        pug_capture_marks_shrink(desk->marks);
     desk->marks_read = true;
     /* Timestamps of 0: hardware without a counter. */
     return pug_capture_marks_time(desk->marks, source, index, time, &desk->base.until) &&

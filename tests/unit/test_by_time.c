@@ -4,6 +4,8 @@
  * the order in which it ran.
  */
 #include "capture/capture.h"
+#include "recorder/etmv4.h"
+#include "recorder/frames.h"
 #include "support/perf_heard.h"
 #include "support/turns_story.h"
 
@@ -220,6 +222,133 @@ static void test_parts(void **state)
     perf_story_free(&story);
 }
 
+/* ---- many processors ---- */
+
+#define MANY       20u /* processors, each with a buffer for the trace of all */
+#define MANY_STAYS 30u /* on each, of two threads in turn */
+
+/** Every processor's turn comes once in a round: a stay of 50, every 100. */
+static void put_stays(struct rec_perf *perf, unsigned cpu)
+{
+    const struct rec_etmv4_config config = {
+        .idr0 = 0x28000ea1, .idr2 = 0x20001088, .configr = 0x840, .seed = 1};
+    const struct rec_perf_sample sample = {
+        .pid = 0, .tid = 0, .cpu = (int32_t)cpu, .time = 9000000};
+    struct rec_bytes trace = {0}, framed = {0};
+    struct rec_frames frames = {.out = &framed};
+    struct rec_etmv4 *unit = rec_etmv4_new(&config, &trace);
+    assert_non_null(unit);
+    rec_etmv4_sync(unit);
+    rec_etmv4_trace_on(unit);
+    for (unsigned round = 0; round < MANY_STAYS; round++) {
+        const struct rec_context context = {
+            .sf = true, .ns = true, .has_context_id = true, .context_id = 200 + (round + cpu) % 2};
+        const uint64_t from = 1000 + 100 * (uint64_t)(round * MANY + cpu);
+        rec_etmv4_start(unit, PERF_MAIN_BASE, false, &context);
+        rec_etmv4_timestamp(unit, from);
+        rec_etmv4_atom(unit, false);
+        rec_etmv4_timestamp(unit, from + 50);
+        rec_etmv4_exception(unit, 0x0e, PERF_MAIN_BASE + PERF_BLOCK, false, false);
+    }
+    rec_etmv4_finish(unit);
+    rec_etmv4_free(unit);
+    rec_frames_put(&frames, (uint8_t)(0x10 + cpu), trace.data, trace.size);
+    rec_frames_finish(&frames);
+    rec_perf_aux(perf, &sample, 0, framed.size, 0);
+    rec_perf_trace(perf, (int32_t)cpu, 0, 0, &framed);
+    rec_bytes_free(&framed);
+    rec_bytes_free(&trace);
+}
+
+static struct pug_capture *open_many(struct made_folder *folder)
+{
+    struct rec_perf_cpu cpus[MANY];
+    struct rec_perf perf;
+    for (unsigned i = 0; i < MANY; i++) {
+        cpus[i] = perf_made_cpus[0];
+        cpus[i].cpu = (int32_t)i;
+        cpus[i].words[1] = 0x10 + i;
+    }
+    made_folder_begin(folder);
+    rec_perf_begin(
+        &perf, &(struct rec_perf_config){
+                   .version = 1, .cpus = cpus, .cpu_count = MANY, .has_clock = true, .mult = 1});
+    for (int32_t tid = 200; tid < 202; tid++) {
+        const struct rec_perf_sample sample = {.pid = tid, .tid = tid, .cpu = 0, .time = 10};
+        rec_perf_comm(&perf, &sample, "one", true);
+    }
+    for (unsigned cpu = 0; cpu < MANY; cpu++)
+        put_stays(&perf, cpu);
+    return perf_made_open(&perf, folder);
+}
+
+/** Timestamps of each thread. */
+struct told {
+    struct pug_capture *capture;
+    uint64_t last[2], count[2], back;
+};
+
+static void hear_times(void *part, const struct pug_situation *situation,
+                       const struct pug_element *elements, size_t count)
+{
+    struct told *told = part;
+    const struct pug_capture_task *task = pug_capture_task_at(told->capture, situation->task);
+    for (size_t i = 0; i < count; i++) {
+        if (elements[i].type != PUG_ELEM_TIMESTAMP)
+            continue;
+        assert_non_null(task);
+        const unsigned thread = (unsigned)task->tid - 200;
+        assert_in_range(thread, 0, 1);
+        told->back += elements[i].timestamp < told->last[thread];
+        told->last[thread] = elements[i].timestamp;
+        told->count[thread]++;
+    }
+}
+
+static void *begin_told(void *context, unsigned worker)
+{
+    (void)worker;
+    return context;
+}
+
+static bool take_told(void *context, void *part)
+{
+    return context == part;
+}
+
+static void drop_told(void *part)
+{
+    (void)part;
+}
+
+/** What is read for times is not kept where there are so many; what it says is. */
+static void test_many(void **state)
+{
+    struct made_folder folder;
+    (void)state;
+    struct pug_capture *capture = open_many(&folder);
+    for (unsigned by_time = 0; by_time < 2; by_time++) {
+        struct told told = {.capture = capture};
+        struct pug_capture_result result;
+        const struct pug_capture_decode config = {.context = &told,
+                                                  .begin = begin_told,
+                                                  .elements = hear_times,
+                                                  .take = take_told,
+                                                  .drop = drop_told,
+                                                  .threads = 1,
+                                                  .by_time = by_time};
+        assert_int_equal(pug_capture_decode(capture, &config, &result), PUG_OK);
+        assert_int_equal(told.count[0], MANY * MANY_STAYS);
+        assert_int_equal(told.count[1], MANY * MANY_STAYS);
+        if (by_time)
+            assert_int_equal(told.back, 0);
+        else
+            assert_true(told.back > 0);
+    }
+    pug_capture_free(capture);
+    made_folder_end(&folder);
+}
+
 /* ---- profiles ---- */
 
 /** A range, or what branched, and how often. */
@@ -328,9 +457,9 @@ static void test_profiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stories),  cmocka_unit_test(test_others),
-        cmocka_unit_test(test_tails),    cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_profiles),
+        cmocka_unit_test(test_stories), cmocka_unit_test(test_others),
+        cmocka_unit_test(test_tails),   cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_many),    cmocka_unit_test(test_profiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
