@@ -120,8 +120,7 @@ void places_tell(const struct places *places, const char *what)
     if (places->returns > 0)
         fprintf(stderr,
                 "pugmark: %" PRIu64 " times a thread goes on with what it did earlier on another "
-                "processor, whose trace is further behind in the buffer: %s are not in the order "
-                "of time\n",
+                "processor, whose trace is read later: %s are not in the order of time\n",
                 places->returns, what);
 }
 

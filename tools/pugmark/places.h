@@ -26,7 +26,7 @@ bool places_follow(struct places *places, const struct trace_item *item);
 
 /**
  * Say on standard error how often a thread came from one processor's trace to another's that is
- * older, as both share a buffer: `what` is not in the order of time then.
+ * older, as where both share a buffer: `what` is not in the order of time then.
  */
 void places_tell(const struct places *places, const char *what);
 
