@@ -8,6 +8,7 @@
  */
 #include "base/grow.h"
 #include "capture/decode.h"
+#include "capture/marks.h"
 #include "element/payload.h"
 #include "jobs/peers.h"
 #include "tree/tree_internal.h"
@@ -24,7 +25,7 @@
 /* More buffers, or sources of them all, are not decoded side by side: each takes memory. */
 #define MOST         1024u
 #define MOST_SOURCES 16384u
-/* With more sources than this what is read before decoding is not kept. */
+/* With more sources than this there are decoders of as many stretches as overlap alone. */
 #define MANY_SOURCES 256u
 
 /** Elements that wait. */
@@ -43,12 +44,13 @@ struct side {
     uint32_t kind;            /* of the tree */
     const uint32_t *next;     /* stretches that are still to come … */
     size_t left;              /* … and how many there are */
+    uint32_t coming;          /* the next one of these, or NOBODY */
     uint32_t stretch;         /* at work, or NOBODY */
     uint64_t at;              /* of this */
     struct pug_list waiting;  /* struct waiting … */
     struct pug_list elements; /* … struct pug_element of them */
     size_t given, given_elements;
-    uint64_t time;  /* of what waits first, or of what it gave last */
+    uint64_t time;  /* of what waits first; else nothing is to come that is before it */
     uint64_t bound; /* the others' */
 };
 
@@ -60,8 +62,10 @@ struct by_time {
     uint32_t count;
     uint32_t *turns; /* who is earlier, of two each; [leaves + n] is side n, or NOBODY */
     uint32_t leaves;
-    uint32_t *stretches; /* by buffer, in order */
-    void *part;          /* of the consumer, of one stretch; or NULL */
+    uint32_t *stretches;             /* by buffer, in order */
+    bool many;                       /* there are many sources … */
+    struct pug_capture_marks *marks; /* … and this is read with, of what is to come */
+    void *part;                      /* of the consumer, of one stretch; or NULL */
     uint32_t stretch;
     size_t amount; /* elements in it */
     bool over;     /* the consumer wants no more … */
@@ -189,6 +193,12 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
 
 /* ---- stretches ---- */
 
+static void drop_tree(struct side *side)
+{
+    pug_tree_free(side->tree);
+    side->tree = NULL;
+}
+
 static enum pug_status find_tree(struct side *side, uint32_t stretch)
 {
     const struct pug_capture_decoding *decoding = &side->all->decoding;
@@ -196,8 +206,7 @@ static enum pug_status find_tree(struct side *side, uint32_t stretch)
     const uint32_t kind = pug_capture_tree_kind(capture, stretch);
     if (side->tree && side->kind == kind)
         return PUG_OK;
-    pug_tree_free(side->tree);
-    side->tree = NULL;
+    drop_tree(side);
     side->kind = kind;
     const enum pug_status status =
         pug_capture_tree(capture, stretch, true, pug_capture_decode_log(decoding), &side->tree);
@@ -208,30 +217,57 @@ static enum pug_status find_tree(struct side *side, uint32_t stretch)
     return PUG_OK;
 }
 
-/** Go over to the next stretch; false: there is none. */
-static bool begin_stretch(struct side *side)
+/** Nothing of the stretch that is coming is before its first timestamp. */
+static void look_ahead(struct side *side)
 {
     struct by_time *all = side->all;
-    enum pug_status status = PUG_ERR_NOT_FOUND;
-    while (side->left > 0 && status != PUG_OK && !all->starved) {
+    struct pug_capture *capture = all->decoding.capture;
+    uint64_t time;
+    if (!all->marks && !(all->marks = pug_capture_marks_new(capture)))
+        return;
+    pug_capture_marks_read(all->marks, side->coming);
+    if (!pug_capture_marks_first(all->marks, &time))
+        return;
+    if (!pug_capture_clock(capture, time, &time))
+        time = pug_capture_from_ticks(capture, time);
+    if (time > side->time)
+        side->time = time;
+}
+
+/** False: there are no more stretches. */
+static bool find_next(struct side *side)
+{
+    const struct pug_capture_decoding *decoding = &side->all->decoding;
+    while (side->left > 0 && side->coming == NOBODY) {
         const uint32_t stretch = *side->next++;
         side->left--;
-        if (!pug_capture_may_choose(&all->decoding, stretch) ||
-            pug_capture_stretches(all->decoding.capture)[stretch].size == 0)
-            continue;
-        side->stretch = stretch;
-        side->at = 0;
-        status = find_tree(side, stretch);
-        if (status == PUG_OK && !pug_capture_choose_sources(&all->decoding, stretch, side->tree))
-            status = PUG_ERR_NOT_FOUND;
-        if (status == PUG_OK)
-            status = pug_capture_lane_begin(&side->lane, stretch, side->tree);
-        if (status == PUG_OK)
-            status = pug_tree_renew(side->tree);
-        all->starved |= status == PUG_ERR_MEM;
+        if (pug_capture_may_choose(decoding, stretch) &&
+            pug_capture_stretches(decoding->capture)[stretch].size > 0)
+            side->coming = stretch;
     }
-    all->over |= all->starved;
-    return status == PUG_OK;
+    if (side->coming != NOBODY && side->all->many)
+        look_ahead(side);
+    return side->coming != NOBODY;
+}
+
+/** Go over to the stretch that is coming, if it can be decoded. */
+static void begin_stretch(struct side *side)
+{
+    struct by_time *all = side->all;
+    const uint32_t stretch = side->coming;
+    side->coming = NOBODY;
+    side->at = 0;
+    enum pug_status status = find_tree(side, stretch);
+    if (status == PUG_OK && !pug_capture_choose_sources(&all->decoding, stretch, side->tree))
+        status = PUG_ERR_NOT_FOUND;
+    if (status == PUG_OK)
+        status = pug_capture_lane_begin(&side->lane, stretch, side->tree);
+    if (status == PUG_OK)
+        status = pug_tree_renew(side->tree);
+    if (status == PUG_OK)
+        side->stretch = stretch;
+    if (status == PUG_ERR_MEM)
+        all->over = all->starved = true;
 }
 
 /** The next block of the stretch. */
@@ -260,6 +296,8 @@ static void read_block(struct side *side)
     if (good)
         (void)pug_tree_end(side->tree);
     side->stretch = NOBODY;
+    if (side->all->many)
+        drop_tree(side);
 }
 
 /* ---- turns ---- */
@@ -295,13 +333,14 @@ static void take_turn(struct by_time *all, uint32_t number)
     bool done = false;
     side->bound = bound_of(all, number);
     give_waiting(side);
-    if (!waits(side) && side->stretch == NOBODY && !begin_stretch(side)) {
-        pug_tree_free(side->tree);
-        side->tree = NULL;
-        done = true;
-    } else if (!waits(side) && !all->over) {
+    if (!waits(side) && side->stretch != NOBODY && !all->over)
         read_block(side);
-    }
+    else if (!waits(side) && side->coming != NOBODY)
+        begin_stretch(side);
+    else if (!waits(side))
+        done = !find_next(side);
+    if (done)
+        drop_tree(side);
     if (waits(side))
         side->time = first_of(side)->time;
     note_turn(all, number, done);
@@ -338,16 +377,20 @@ static bool open_sides(struct by_time *all)
     all->sides = calloc(buffer_count + 1u, sizeof(*all->sides));
     all->stretches = calloc(capture->stretches.count + 1, sizeof(*all->stretches));
     uint32_t *at = all->stretches;
+    all->many = capture->sources.count > MANY_SOURCES;
     bool good = ends && all->sides && at;
     for (uint32_t i = 0; good && i < buffer_count; i++) {
         ends[i] = at;
         if (is_side(&buffers[i])) {
             struct side *side = &all->sides[all->count++];
-            *side = (struct side){
-                .all = all, .next = at, .left = buffers[i].stretch_count, .stretch = NOBODY};
+            *side = (struct side){.all = all,
+                                  .next = at,
+                                  .left = buffers[i].stretch_count,
+                                  .coming = NOBODY,
+                                  .stretch = NOBODY};
             good = pug_capture_lane_open(&side->lane, &all->decoding);
             if (good)
-                side->lane.desk->small = capture->sources.count > MANY_SOURCES;
+                side->lane.desk->small = all->many;
         }
         at += buffers[i].stretch_count;
     }
@@ -404,5 +447,6 @@ enum pug_status pug_capture_by_time(struct pug_capture_decoding *decoding)
     free(all.sides);
     free(all.stretches);
     free(all.turns);
+    pug_capture_marks_free(all.marks);
     return all.starved ? PUG_ERR_MEM : PUG_OK;
 }

@@ -200,6 +200,19 @@ void pug_capture_marks_read(struct pug_capture_marks *marks, uint32_t stretch)
         take(&marks->lists[i].raw);
 }
 
+bool pug_capture_marks_first(const struct pug_capture_marks *marks, uint64_t *time)
+{
+    bool any = false;
+    for (size_t i = 0; i < marks->count; i++) {
+        const struct mark *first = marks->lists[i].marks.items;
+        if (marks->lists[i].marks.count == 0 || (any && first->time >= *time))
+            continue;
+        *time = first->time;
+        any = true;
+    }
+    return any;
+}
+
 void pug_capture_marks_shrink(struct pug_capture_marks *marks)
 {
     size_t kept = 0;

@@ -12,6 +12,8 @@ struct pug_capture_marks *pug_capture_marks_new(struct pug_capture *capture);
 void pug_capture_marks_free(struct pug_capture_marks *marks); /**< may be NULL */
 /** Read the timestamps of a stretch. */
 void pug_capture_marks_read(struct pug_capture_marks *marks, uint32_t stretch);
+/** The first timestamp of any source; false: there is none. */
+bool pug_capture_marks_first(const struct pug_capture_marks *marks, uint64_t *time);
 /** Forget what they are read with, for who has many. They can be read again. */
 void pug_capture_marks_shrink(struct pug_capture_marks *marks);
 /**
