@@ -161,6 +161,17 @@ void perf_heard_check(const struct perf_heard *heard, const struct perf_story_pa
     assert_int_equal(at, path->count);
 }
 
+void perf_heard_check_all(const struct perf_heard *heard, const struct perf_story *story)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < story->path_count; i++) {
+        perf_heard_check(heard, &story->paths[i]);
+        count += story->paths[i].count;
+    }
+    assert_int_equal(heard->count, count);
+    assert_int_equal(heard->ranges, heard->places);
+}
+
 struct pug_capture *perf_heard_open(struct perf_story *story, struct pug_log *log)
 {
     struct pug_capture *capture;

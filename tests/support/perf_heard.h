@@ -34,6 +34,9 @@ void perf_heard_free(struct perf_heard *heard);
 /** The program counters of a thread, as they were heard, against what ran. */
 void perf_heard_check(const struct perf_heard *heard, const struct perf_story_path *path);
 
+/** All that was told was heard, and lies somewhere. */
+void perf_heard_check_all(const struct perf_heard *heard, const struct perf_story *story);
+
 /** A story as a capture, which the caller frees. */
 struct pug_capture *perf_heard_open(struct perf_story *story, struct pug_log *log);
 

@@ -18,16 +18,6 @@
 
 #include <cmocka.h>
 
-static void check_paths(const struct perf_heard *heard, const struct perf_story *story)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < story->path_count; i++) {
-        perf_heard_check(heard, &story->paths[i]);
-        count += story->paths[i].count;
-    }
-    assert_int_equal(heard->count, count);
-}
-
 static void check_story(const struct perf_story_config *config)
 {
     struct perf_story story;
@@ -36,7 +26,7 @@ static void check_story(const struct perf_story_config *config)
     for (unsigned each_time = 0; each_time < 2; each_time++) {
         struct perf_heard heard;
         perf_heard_listen_by_time(capture, each_time, NULL, &heard);
-        check_paths(&heard, &story);
+        perf_heard_check_all(&heard, &story);
         assert_int_equal(heard.bytes, story.trace_bytes);
         perf_heard_free(&heard);
     }
