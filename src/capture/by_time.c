@@ -11,12 +11,15 @@
 #include "capture/marks.h"
 #include "element/payload.h"
 #include "jobs/peers.h"
+#include "pugmark/jobs.h"
 #include "tree/tree_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK 4096u
+/* A block of a buffer, and blocks of all of them: each byte may stand for two dozen elements. */
+#define BLOCK  4096u
+#define BLOCKS ((size_t)128 << 10)
 /* A part of so many elements is taken. */
 #define ENOUGH 8192u
 
@@ -55,6 +58,7 @@ struct side {
 };
 
 struct by_time {
+    struct pug_passage passage; /* first: it is the way from a passage to all of this */
     struct pug_capture_decoding *outer;
     struct pug_capture_decode config; /* the sides' */
     struct pug_capture_decoding decoding;
@@ -62,6 +66,7 @@ struct by_time {
     uint32_t count;
     uint32_t *turns; /* who is earlier, of two each; [leaves + n] is side n, or NOBODY */
     uint32_t leaves;
+    size_t block;                    /* bytes of a buffer that are decoded at once */
     uint32_t *stretches;             /* by buffer, in order */
     bool many;                       /* there are many sources … */
     struct pug_capture_marks *marks; /* … and this is read with, of what is to come */
@@ -74,15 +79,45 @@ struct by_time {
 
 /* ---- to the consumer ---- */
 
-static void take_part(struct by_time *all)
+/** A part, or a portion of one, if it is wanted. */
+static void hand_over(struct by_time *all, void *part)
 {
     const struct pug_capture_decode *config = all->outer->config;
+    if (all->over)
+        config->drop(part);
+    else if (!config->take(config->context, part))
+        all->over = all->outer->result->ended = true;
+}
+
+static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
+{
+    struct by_time *all = (struct by_time *)passage;
+    (void)size;
+    if (portion)
+        hand_over(all, portion);
+    else
+        all->over = all->starved = true;
+    return !all->over;
+}
+
+static void take_part(struct by_time *all)
+{
     void *part = all->part;
     all->part = NULL;
-    if (part && all->over)
-        config->drop(part);
-    else if (part && !config->take(config->context, part))
-        all->over = all->outer->result->ended = true;
+    if (part)
+        hand_over(all, part);
+}
+
+/** False: no memory. */
+static bool begin_part(struct by_time *all, uint32_t stretch)
+{
+    const struct pug_capture_decode *config = all->outer->config;
+    all->part = config->begin(config->context, 0);
+    all->stretch = stretch;
+    all->amount = 0;
+    if (all->part && config->passage)
+        config->passage(all->part, &all->passage);
+    return all->part != NULL;
 }
 
 static void give(struct by_time *all, const struct waiting *run, const struct pug_element *elements)
@@ -92,12 +127,7 @@ static void give(struct by_time *all, const struct waiting *run, const struct pu
         take_part(all);
     if (all->over)
         return;
-    if (!all->part) {
-        all->part = config->begin(config->context, 0);
-        all->stretch = run->situation.stretch;
-        all->amount = 0;
-    }
-    if (!all->part) {
+    if (!all->part && !begin_part(all, run->situation.stretch)) {
         all->over = all->starved = true;
         return;
     }
@@ -273,7 +303,8 @@ static void begin_stretch(struct side *side)
 /** The next block of the stretch. */
 static void read_block(struct side *side)
 {
-    struct pug_capture_decoding *outer = side->all->outer;
+    struct by_time *all = side->all;
+    struct pug_capture_decoding *outer = all->outer;
     const struct pug_capture *capture = outer->capture;
     const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[side->stretch];
     uint8_t block[BLOCK];
@@ -281,7 +312,7 @@ static void read_block(struct side *side)
     enum pug_status status;
     size_t used;
     const size_t got = pug_capture_bytes(capture, side->stretch, side->at, block,
-                                         left < BLOCK ? (size_t)left : BLOCK, &status);
+                                         left < all->block ? (size_t)left : all->block, &status);
     if (status != PUG_OK)
         pug_capture_say_unread(capture, pug_capture_decode_log(outer), place->offset + side->at,
                                status);
@@ -289,14 +320,16 @@ static void read_block(struct side *side)
     side->at += used;
     outer->result->bytes += used;
     outer->done += used;
-    if (!good && !side->all->over)
+    if (!good && !all->over)
         pug_capture_note_fatal(outer, place->offset + side->at);
+    if (!all->over && !pug_capture_goes_on(outer, 0))
+        all->over = outer->result->ended = true;
     if (good && status == PUG_OK && used > 0 && side->at < place->size)
         return;
     if (good)
         (void)pug_tree_end(side->tree);
     side->stretch = NOBODY;
-    if (side->all->many)
+    if (all->many)
         drop_tree(side);
 }
 
@@ -344,8 +377,6 @@ static void take_turn(struct by_time *all, uint32_t number)
     if (waits(side))
         side->time = first_of(side)->time;
     note_turn(all, number, done);
-    if (!all->over && !pug_capture_goes_on(all->outer, 0))
-        all->over = all->outer->result->ended = true;
 }
 
 /* ---- */
@@ -397,6 +428,7 @@ static bool open_sides(struct by_time *all)
     for (uint32_t i = 0; good && i < capture->stretches.count; i++)
         *ends[pug_capture_stretches(capture)[i].buffer]++ = i;
     free(ends);
+    all->block = all->count * BLOCK > BLOCKS ? (BLOCKS / all->count) & ~(size_t)15 : BLOCK;
     return good;
 }
 
@@ -426,7 +458,10 @@ static void close_side(struct side *side)
 
 enum pug_status pug_capture_by_time(struct pug_capture_decoding *decoding)
 {
-    struct by_time all = {.outer = decoding, .config = *decoding->config, .decoding = *decoding};
+    struct by_time all = {.passage = {.give = give_portion},
+                          .outer = decoding,
+                          .config = *decoding->config,
+                          .decoding = *decoding};
     struct pug_peers *peers = decoding->capture->options.peers;
     if (pug_peers_helps(peers))
         return PUG_OK; /* the first one does it */

@@ -154,7 +154,7 @@ struct pug_capture {
     atomic_bool starved;              /**< there was no memory for a space, a text, or times */
     struct pug_capture_bytes head;    /**< of a stream: what was read to recognise it */
     bool live;                        /**< its trace comes from a stream, and is not over */
-    bool told_times;                  /**< stretches of processors have timestamps of one clock */
+    bool told_times;                  /**< sources of perf.data have timestamps, all of one clock */
 };
 
 struct pug_capture_fact {

@@ -91,21 +91,22 @@ static bool taken(const struct pug_capture *capture, uint32_t stretch, uint64_t 
 {
     const struct pug_perf *perf = capture->own;
     *time = pug_capture_stretch_at(capture, stretch)->time;
-    if (*time == 0 || (perf->has_trace_times && !perf->virtual_time))
+    if (*time == 0 || (capture->told_times && !perf->virtual_time))
         return false;
-    return !perf->has_trace_times || from_clock(perf, *time, time);
+    return !capture->told_times || from_clock(perf, *time, time);
 }
 
 /** What the trace's timestamps say of an index; false: nothing. */
 static bool trace_time(struct desk *desk, uint16_t source, uint64_t index, uint64_t *time)
 {
-    if (!desk->perf->has_trace_times ||
+    if (!desk->base.capture->told_times ||
         (!desk->marks && !(desk->marks = pug_capture_marks_new(desk->perf->capture))))
         return false;
-    if (!desk->marks_read)
+    if (!desk->marks_read) {
         pug_capture_marks_read(desk->marks, desk->base.stretch);
-    if (!desk->marks_read && desk->base.small)
-        pug_capture_marks_shrink(desk->marks);
+        if (desk->base.small)
+            pug_capture_marks_shrink(desk->marks);
+    }
     desk->marks_read = true;
     /* Timestamps of 0: hardware without a counter. */
     return pug_capture_marks_time(desk->marks, source, index, time, &desk->base.until) &&

@@ -150,10 +150,9 @@ enum pug_status pug_perf_settle_ids(struct pug_perf *perf)
     for (size_t i = 0; i < perf->cpus.count; i++) {
         cpus[i].id = cpus[i].words[1] & 0x7f;
         cpus[i].has_trace = true;
-        perf->has_trace_times |= has_times(&cpus[i]);
+        perf->capture->told_times |= has_times(&cpus[i]);
         all_virtual &= time_source(&cpus[i]) == TS_VIRTUAL;
     }
-    perf->capture->told_times = perf->has_trace_times;
     all_virtual |= perf->cpus.count > 0 &&
                    pug_settings_number(&perf->capture->options.settings, "timestamp_virtual", 0);
     perf->virtual_time = all_virtual && perf->clock.known && perf->has_times && !perf->own_clock;

@@ -239,7 +239,6 @@ struct pug_perf {
         bool is_short;
     } clock;
     bool virtual_time; /**< all sources' timestamps are the clock's cycles */
-    bool has_trace_times;
     enum { PUG_PERF_NO_IDS, PUG_PERF_CONTEXT_ID, PUG_PERF_VMID } ids_in;
     struct pug_list guests; /**< struct pug_perf_guest */
 
@@ -550,7 +549,7 @@ enum pug_status pug_perf_tree(struct pug_perf *perf, uint32_t lineup, bool decod
 /** Are times those of the trace's timestamps, since nothing says how they and records' belong? */
 static inline bool pug_perf_counts_ticks(const struct pug_perf *perf)
 {
-    return perf->has_trace_times && !perf->virtual_time;
+    return perf->capture->told_times && !perf->virtual_time;
 }
 extern const struct pug_capture_way pug_perf_way;
 

@@ -94,31 +94,72 @@ static void test_tails(void **state)
 
 /* ---- parts, and what is left out ---- */
 
+/** Threads have less. */
+#define TIDS 2048
+
 /** What comes, in its order. */
 struct given {
     struct pug_capture *capture;
-    uint64_t most;  /* parts that are wanted; 0: all */
-    uint64_t parts; /* that were taken */
-    uint64_t open;  /* that were begun, and are neither taken nor dropped */
+    uint64_t most;                     /* parts that are wanted; 0: all */
+    uint64_t parts;                    /* that were taken, and portions of them */
+    uint64_t open;                     /* that were begun, and are neither taken nor dropped */
+    uint64_t portions, numbers, taken; /* in the order in which they are to be taken */
     uint64_t instructions, left_out;
     uint64_t turns; /* from one buffer to another */
+    uint64_t back;  /* timestamps that are less than the thread's last one */
+    uint64_t last[TIDS], times[TIDS];
     uint32_t stretch;
 };
 
 struct part {
     struct given *given;
-    bool any;
+    struct pug_passage *passage;
+    uint64_t number;
+    bool any, unwanted;
     uint32_t stretch;
 };
 
-static void *begin(void *context, unsigned worker)
+static struct part *new_part(struct given *given)
 {
     struct part *part = calloc(1, sizeof(*part));
     assert_non_null(part);
-    assert_int_equal(worker, 0);
-    part->given = context;
-    part->given->open++;
+    *part = (struct part){.given = given, .number = ++given->numbers};
+    given->open++;
     return part;
+}
+
+static void *begin(void *context, unsigned worker)
+{
+    assert_int_equal(worker, 0);
+    return new_part(context);
+}
+
+static void set_passage(void *context, struct pug_passage *passage)
+{
+    struct part *part = context;
+    part->passage = passage;
+}
+
+/** What there is is a portion, which comes before the rest. */
+static void hand_on(struct part *part)
+{
+    struct part *portion = new_part(part->given);
+    const uint64_t number = portion->number;
+    portion->number = part->number;
+    part->number = number;
+    part->given->portions++;
+    assert_non_null(part->passage);
+    part->unwanted = !pug_passage_give(part->passage, portion, sizeof(*portion));
+}
+
+static void look_at_time(struct given *given, const struct pug_situation *situation, uint64_t time)
+{
+    const struct pug_capture_task *task = pug_capture_task_at(given->capture, situation->task);
+    assert_non_null(task);
+    assert_in_range(task->tid, 0, TIDS - 1);
+    given->back += time < given->last[task->tid];
+    given->last[task->tid] = time;
+    given->times[task->tid]++;
 }
 
 static uint64_t look(struct part *part, const struct pug_situation *situation,
@@ -126,6 +167,7 @@ static uint64_t look(struct part *part, const struct pug_situation *situation,
 {
     struct given *given = part->given;
     uint64_t instructions = 0;
+    assert_false(part->unwanted);
     assert_true(!part->any || part->stretch == situation->stretch);
     part->any = true;
     part->stretch = situation->stretch;
@@ -135,6 +177,8 @@ static uint64_t look(struct part *part, const struct pug_situation *situation,
         assert_int_equal(elements[i].source, situation->source);
         if (elements[i].type == PUG_ELEM_INSTR_RANGE)
             instructions += elements[i].count;
+        else if (elements[i].type == PUG_ELEM_TIMESTAMP)
+            look_at_time(given, situation, elements[i].timestamp);
     }
     return instructions;
 }
@@ -144,6 +188,8 @@ static void chosen(void *context, const struct pug_situation *situation,
 {
     struct part *part = context;
     part->given->instructions += look(part, situation, elements, count);
+    if (part->given->instructions % 3 == 0)
+        hand_on(part);
 }
 
 static void others(void *context, const struct pug_situation *situation,
@@ -163,6 +209,9 @@ static void drop(void *context)
 static bool take(void *context, void *part)
 {
     struct given *given = context;
+    const uint64_t number = ((const struct part *)part)->number;
+    assert_true(number > given->taken);
+    given->taken = number;
     drop(part);
     return ++given->parts != given->most;
 }
@@ -177,6 +226,7 @@ static struct given decode(struct pug_capture *capture, bool by_time, uint64_t m
                                               .elements = chosen,
                                               .take = take,
                                               .drop = drop,
+                                              .passage = set_passage,
                                               .threads = 1,
                                               .selection = selection,
                                               .by_time = by_time};
@@ -199,6 +249,8 @@ static void test_parts(void **state)
     const struct given all = decode(capture, true, 0, NULL);
     assert_int_equal(all.instructions, plain.instructions);
     assert_int_equal(all.left_out, 0);
+    assert_int_equal(all.back, 0);
+    assert_true(plain.back > 0 && plain.portions > 0 && all.portions > 0);
     assert_true(plain.turns <= story.stretches);
     assert_true(all.turns > 2 * story.stretches); /* stretches take turns */
     const int32_t tid = story.paths[0].tid;
@@ -272,69 +324,20 @@ static struct pug_capture *open_many(struct made_folder *folder)
     return perf_made_open(&perf, folder);
 }
 
-/** Timestamps of each thread. */
-struct told {
-    struct pug_capture *capture;
-    uint64_t last[2], count[2], back;
-};
-
-static void hear_times(void *part, const struct pug_situation *situation,
-                       const struct pug_element *elements, size_t count)
-{
-    struct told *told = part;
-    const struct pug_capture_task *task = pug_capture_task_at(told->capture, situation->task);
-    for (size_t i = 0; i < count; i++) {
-        if (elements[i].type != PUG_ELEM_TIMESTAMP)
-            continue;
-        assert_non_null(task);
-        const unsigned thread = (unsigned)task->tid - 200;
-        assert_in_range(thread, 0, 1);
-        told->back += elements[i].timestamp < told->last[thread];
-        told->last[thread] = elements[i].timestamp;
-        told->count[thread]++;
-    }
-}
-
-static void *begin_told(void *context, unsigned worker)
-{
-    (void)worker;
-    return context;
-}
-
-static bool take_told(void *context, void *part)
-{
-    return context == part;
-}
-
-static void drop_told(void *part)
-{
-    (void)part;
-}
-
 /** What is read for times is not kept where there are so many; what it says is. */
 static void test_many(void **state)
 {
     struct made_folder folder;
     (void)state;
     struct pug_capture *capture = open_many(&folder);
-    for (unsigned by_time = 0; by_time < 2; by_time++) {
-        struct told told = {.capture = capture};
-        struct pug_capture_result result;
-        const struct pug_capture_decode config = {.context = &told,
-                                                  .begin = begin_told,
-                                                  .elements = hear_times,
-                                                  .take = take_told,
-                                                  .drop = drop_told,
-                                                  .threads = 1,
-                                                  .by_time = by_time};
-        assert_int_equal(pug_capture_decode(capture, &config, &result), PUG_OK);
-        assert_int_equal(told.count[0], MANY * MANY_STAYS);
-        assert_int_equal(told.count[1], MANY * MANY_STAYS);
-        if (by_time)
-            assert_int_equal(told.back, 0);
-        else
-            assert_true(told.back > 0);
+    const struct given plain = decode(capture, false, 0, NULL);
+    const struct given all = decode(capture, true, 0, NULL);
+    for (unsigned tid = 200; tid < 202; tid++) {
+        assert_int_equal(plain.times[tid], MANY * MANY_STAYS);
+        assert_int_equal(all.times[tid], MANY * MANY_STAYS);
     }
+    assert_true(plain.back > 0);
+    assert_int_equal(all.back, 0);
     pug_capture_free(capture);
     made_folder_end(&folder);
 }
