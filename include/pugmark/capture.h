@@ -496,7 +496,8 @@ struct pug_location {
     uint64_t first, last;
     /** The segment or mapping of the file that it is in, which may begin before and end behind. */
     uint64_t piece_first, piece_last;
-    uint64_t spare[2]; /**< zero */
+    uint64_t text;     /**< 0: as the file has it; else written over it, each by another number */
+    uint64_t spare[1]; /**< zero */
 };
 
 /** False: nothing is known to lie there. `location` then has the hole in first and last. */

@@ -152,6 +152,7 @@ struct pug_perf_event {
     int32_t pid, tid, parent, parent_tid;
     uint64_t address, size, offset;
     uint32_t object;
+    uint32_t text;        /**< POKE: its number */
     const char *name;     /**< NAME, EXEC */
     const uint8_t *bytes; /**< POKE: the new text, `size` of it */
 };

@@ -18,6 +18,7 @@ struct pug_perf_range {
     uint64_t start, last; /**< inclusive */
     uint64_t offset;      /**< of `start`, in whatever the object counts in */
     uint32_t object;
+    uint32_t text;        /**< the number of these: */
     const uint8_t *bytes; /**< text of its own, or NULL: the object's */
 };
 

@@ -272,6 +272,7 @@ static void take_poke(struct pug_perf *perf, const struct pug_perf_record *recor
     event->executable = new_size > 0;
     event->address = address;
     event->size = size;
+    event->text = (uint32_t)perf->events.count;
     if (new_size > 0 && !(event->bytes = keep_text(perf, bytes, new_size)))
         perf->events.count--;
 }

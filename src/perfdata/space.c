@@ -239,6 +239,7 @@ bool pug_perf_locate(struct pug_capture *capture, const struct pug_address_space
     location->object = range->object;
     location->piece_first = range->start;
     location->piece_last = range->last;
+    location->text = range->text;
     location->offset = range->offset + (address - range->start);
     place(space->perf, range, location);
     return true;

@@ -220,6 +220,7 @@ static void map(struct settling *settling, const struct pug_perf_event *event)
                                                .last = event->address + (event->size - 1),
                                                .offset = offset,
                                                .object = object,
+                                               .text = event->text,
                                                .bytes = event->bytes}});
 }
 

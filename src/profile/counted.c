@@ -192,10 +192,13 @@ static enum pug_status add_jump(struct profile_counted *counted,
     struct ending wanted = {.from = profile_place(&counted->lane, situation, jump.from),
                             .isa = jump.isa,
                             .target = nowhere};
+    uint64_t target;
     wanted.has_target =
         jump.last_type == PUG_INSTR_BR &&
-        pug_profile_target(&counted->lane, situation,
-                           &(struct profile_branch){context, jump.from, jump.isa}, &wanted.target);
+        pug_profile_target(situation, &(struct profile_branch){context, jump.from, jump.isa},
+                           &target);
+    if (wanted.has_target)
+        wanted.target = profile_place(&counted->lane, situation, target);
     const struct profile_place to = profile_place(&counted->lane, situation, jump.target);
     const uint32_t number = pug_profile_table_find(&counted->endings, &wanted);
     if (number == PUG_PROFILE_NONE)

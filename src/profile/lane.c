@@ -29,6 +29,14 @@ void pug_profile_lane_situation(struct profile_lane *lane, const struct pug_situ
         lane->maps[i] = (struct profile_map){.first = 1, .last = 0};
 }
 
+static uint32_t new_number(struct profile_lane *lane)
+{
+    if (++lane->maps_made == 0) /* numbers begin anew */
+        for (uint32_t i = 0; i < lane->node_count; i++)
+            lane->nodes[i].seen = 0;
+    return lane->maps_made;
+}
+
 const struct profile_map *pug_profile_find_map(struct profile_lane *lane,
                                                const struct pug_situation *situation,
                                                uint64_t address)
@@ -44,10 +52,12 @@ const struct profile_map *pug_profile_find_map(struct profile_lane *lane,
     struct profile_map map = {.object = PUG_PROFILE_NONE};
     if (situation->space && pug_capture_locate(lane->capture, situation, address, &location)) {
         map.object = location.object;
+        map.text = (uint32_t)location.text;
         map.moved = address - location.vaddr;
     }
     map.first = location.first;
     map.last = location.last;
+    map.number = new_number(lane);
     lane->map = lane->next_map++ % MAPS;
     lane->maps[lane->map] = map;
     return &lane->maps[lane->map];
@@ -78,8 +88,8 @@ uint8_t pug_profile_node_end(const struct profile_node *node)
     return (uint8_t)end;
 }
 
-bool pug_profile_target(struct profile_lane *lane, const struct pug_situation *situation,
-                        const struct profile_branch *branch, struct profile_place *target)
+bool pug_profile_target(const struct pug_situation *situation, const struct profile_branch *branch,
+                        uint64_t *target)
 {
     const struct pug_isa_config config = {.zcmp_zcmt = true};
     uint8_t bytes[8], it_count = 0;
@@ -95,18 +105,22 @@ bool pug_profile_target(struct profile_lane *lane, const struct pug_situation *s
                          &insn) != PUG_OK ||
         insn.type != PUG_INSTR_BR || insn.table_jump)
         return false;
-    *target = profile_place(lane, situation, insn.target);
+    *target = insn.target;
     return true;
 }
 
 void pug_profile_find_target(struct profile_lane *lane, const struct pug_situation *situation,
                              const struct pug_element *range, struct profile_node *node)
 {
-    struct profile_place target;
+    uint64_t address;
     const struct profile_branch branch = {range, range->end - range->last_size, range->isa};
     if ((pug_profile_node_end(node) & (PUG_END_TAKEN | PUG_END_INDIRECT)) != PUG_END_TAKEN ||
-        !pug_profile_target(lane, situation, &branch, &target))
+        !pug_profile_target(situation, &branch, &address))
         return;
+    const struct profile_place target = profile_place(lane, situation, address);
+    const int64_t reach = (int64_t)(address - branch.address); /* far where addresses wrap */
+    if (reach == (int32_t)reach)
+        node->reach = (int32_t)reach;
     node->target = target.vaddr;
     node->target_object = target.object;
     node->has_target = true;
@@ -114,32 +128,60 @@ void pug_profile_find_target(struct profile_lane *lane, const struct pug_situati
                       target.object == node->object && target.vaddr <= pug_profile_node_last(node);
 }
 
+/** The text of a range that begins in the lane's current map. */
+static uint32_t text_of(const struct profile_lane *lane, const struct profile_step *range)
+{
+    const struct profile_map *map = &lane->maps[lane->map];
+    return map->last - range->start >= range->size - 1 ? map->text : ~(uint32_t)lane->space;
+}
+
 struct profile_node pug_profile_describe(struct profile_lane *lane,
                                          const struct pug_situation *situation,
                                          const struct pug_element *range)
 {
+    struct profile_node node = {.step = pug_profile_step(range), .reach = NO_REACH};
     const struct profile_place place = profile_place(lane, situation, range->start);
-    struct profile_node node = {
-        .step = pug_profile_step(range), .object = place.object, .next = {NO_NODE, NO_NODE}};
+    node.text = text_of(lane, &node.step);
+    node.seen = lane->maps[lane->map].number;
     node.step.start = place.vaddr;
+    node.object = place.object;
     node.departs = (uint8_t)pug_departure_kind(range->flags, range->last_type, range->last_subtype);
     return node;
 }
 
 /* ---- nodes ---- */
 
-static uint32_t *node_slot(const struct profile_lane *lane, const struct profile_node *node)
+bool pug_profile_is_same_text(struct profile_lane *lane, const struct pug_situation *situation,
+                              struct profile_node *node, const struct profile_step *range)
+{
+    const unsigned map = lane->map;
+    const uint64_t last = range->start + range->size - range->shape.last_size;
+    bool same = node->text == text_of(lane, range);
+    if (same && node->reach != NO_REACH) {
+        const struct profile_place to =
+            profile_place(lane, situation, last + (uint64_t)(int64_t)node->reach);
+        same = to.vaddr == node->target && to.object == node->target_object;
+        lane->map = map;
+    }
+    if (same)
+        node->seen = lane->maps[map].number;
+    return same;
+}
+
+static uint32_t hash_of(const struct profile_node *node)
 {
     const struct profile_step *step = &node->step;
-    const struct profile_place place = {step->start, node->object};
-    uint32_t slot = (uint32_t)(pug_hash_mix(pug_hash_mix(pug_hash_mix(0, step->start), step->size),
-                                            node->object ^ pug_profile_word(&step->shape)) >>
-                               32);
-    for (;; slot++) {
-        uint32_t *at = &lane->slots[slot & (lane->slot_count - 1)];
-        if (*at == 0 || pug_profile_is_node_of(&lane->nodes[*at - 1], &place, step))
-            return at;
-    }
+    return (uint32_t)(pug_hash_mix(pug_hash_mix(pug_hash_mix(0, step->start), step->size),
+                                   node->object ^ pug_profile_word(&step->shape)) >>
+                      32);
+}
+
+/** The slot from here on that is free. */
+static uint32_t *free_slot(const struct profile_lane *lane, uint32_t hash)
+{
+    for (uint32_t slot = hash;; slot++)
+        if (lane->slots[slot & (lane->slot_count - 1)] == 0)
+            return &lane->slots[slot & (lane->slot_count - 1)];
 }
 
 static bool grow(struct profile_lane *lane)
@@ -160,61 +202,28 @@ static bool grow(struct profile_lane *lane)
     lane->slot_count = room * 2;
     lane->node_room = room;
     for (uint32_t i = 0; i < lane->node_count; i++)
-        *node_slot(lane, &lane->nodes[i]) = i + 1;
+        *free_slot(lane, hash_of(&lane->nodes[i])) = i + 1;
     return true;
 }
 
-static uint32_t add_node(struct profile_lane *lane, const struct pug_situation *situation,
-                         const struct pug_element *range, const struct profile_node *wanted)
+uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
+                          const struct pug_element *range)
 {
     if (lane->node_count == lane->node_room && !grow(lane))
         return NO_NODE;
-    struct profile_node node = *wanted;
-    const uint32_t number = lane->node_count;
-    pug_profile_find_target(lane, situation, range, &node);
-    lane->nodes[number] = node;
-    *node_slot(lane, &node) = number + 1;
-    lane->node_count++;
-    return number;
-}
-
-/** The node of a range among those that were behind `after` lately. */
-static inline uint32_t recent_node(const struct profile_lane *lane, uint32_t after,
-                                   const struct profile_place *place,
-                                   const struct profile_step *range)
-{
-    const uint32_t *next = lane->nodes[after].next;
-    if (next[0] != NO_NODE && pug_profile_is_node_of(&lane->nodes[next[0]], place, range))
-        return next[0];
-    return next[1] != NO_NODE && pug_profile_is_node_of(&lane->nodes[next[1]], place, range)
-               ? next[1]
-               : NO_NODE;
-}
-
-static uint32_t look_up_node(struct profile_lane *lane, const struct pug_situation *situation,
-                             const struct pug_element *range, uint32_t after)
-{
-    const struct profile_node wanted = pug_profile_describe(lane, situation, range);
-    uint32_t number = lane->node_count > 0 ? *node_slot(lane, &wanted) - 1 : NO_NODE;
-    if (number == NO_NODE)
-        number = add_node(lane, situation, range, &wanted);
-    if (number != NO_NODE && after != NO_NODE) {
-        uint32_t *next = lane->nodes[after].next;
-        next[1] = next[0];
-        next[0] = number;
-    }
-    return number;
-}
-
-uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
-                          const struct pug_element *range, uint32_t after)
-{
-    if (after != NO_NODE) {
-        const struct profile_place place = profile_place(lane, situation, range->start);
-        const struct profile_step step = pug_profile_step(range);
-        const uint32_t number = recent_node(lane, after, &place, &step);
-        if (number != NO_NODE)
+    struct profile_node node = pug_profile_describe(lane, situation, range);
+    const struct profile_step step = pug_profile_step(range);
+    const struct profile_place place = {node.step.start, node.object};
+    const uint32_t hash = hash_of(&node);
+    for (uint32_t slot = hash;; slot++) {
+        const uint32_t number = lane->slots[slot & (lane->slot_count - 1)] - 1;
+        if (number == NO_NODE)
+            break;
+        if (pug_profile_is_node_of(lane, situation, &lane->nodes[number], &place, &step))
             return number;
     }
-    return look_up_node(lane, situation, range, after);
+    pug_profile_find_target(lane, situation, range, &node);
+    lane->nodes[lane->node_count] = node;
+    *free_slot(lane, hash) = ++lane->node_count;
+    return lane->node_count - 1;
 }

@@ -93,9 +93,11 @@ struct profile_node {
     uint32_t target_object; /* of a direct branch that was taken: its opcode says where it goes … */
     uint64_t target;        /* … in this object, */
     bool has_target;
-    bool goes_back;   /* … to an address that is not behind it, and not for a call */
-    uint8_t departs;  /* enum pug_departure_kind */
-    uint32_t next[2]; /* numbers of what followed lately */
+    bool goes_back;  /* … to an address that is not behind it, and not for a call */
+    uint8_t departs; /* enum pug_departure_kind */
+    uint32_t text;   /* which its opcode is of, as the map has it; of several maps: of its space */
+    int32_t reach;   /* from the branch to its target; NO_REACH: none that is known */
+    uint32_t seen;   /* number of the map by which it was the same lately */
 };
 
 /** Behind its last instruction. */
@@ -116,14 +118,17 @@ static inline bool pug_profile_node_jumps_on(const struct profile_node *node)
     return node->departs != PUG_DEPART_NONE;
 }
 
-#define NO_NODE UINT32_MAX
-#define MAPS    8u
+#define NO_NODE  UINT32_MAX
+#define NO_REACH INT32_MIN
+#define MAPS     8u
 
 /** Where addresses around lie. */
 struct profile_map {
     uint64_t first, last; /* run-time; first > last: nothing */
     uint64_t moved;       /* to be subtracted */
     uint32_t object;
+    uint32_t text;   /* 0: the object's own; else what was written over that */
+    uint32_t number; /* no other map had it */
 };
 
 struct profile_lane {
@@ -134,6 +139,7 @@ struct profile_lane {
     uint64_t space; /* number of that which the maps are of */
     struct profile_map maps[MAPS];
     unsigned map, next_map;
+    uint32_t maps_made;
 };
 
 /** Does it lead to another frame, if it leads out of its function at all? */
@@ -199,24 +205,34 @@ struct profile_branch {
     uint8_t isa;
 };
 
-/** Where it leads; false: its text is not there, or nobody knows. */
-bool pug_profile_target(struct profile_lane *lane, const struct pug_situation *situation,
-                        const struct profile_branch *branch, struct profile_place *target);
+/** The address to which it leads; false: its text is not there, or nobody knows. */
+bool pug_profile_target(const struct pug_situation *situation, const struct profile_branch *branch,
+                        uint64_t *target);
 /** Where its direct branch goes, if it is taken: its opcode says. */
 void pug_profile_find_target(struct profile_lane *lane, const struct pug_situation *situation,
                              const struct pug_element *range, struct profile_node *node);
-/** Is the node what a range is that begins at a place? */
-static inline bool pug_profile_is_node_of(const struct profile_node *node,
+/**
+ * Is a node, which is what a range is but for text, of the same text, and does that lead to the
+ * same place? Text changes in its place, and what lies around it is another thing in each space.
+ */
+bool pug_profile_is_same_text(struct profile_lane *lane, const struct pug_situation *situation,
+                              struct profile_node *node, const struct profile_step *range);
+/** Is the node what a range is? `place`: where that begins, in the lane's current map. */
+static inline bool pug_profile_is_node_of(struct profile_lane *lane,
+                                          const struct pug_situation *situation,
+                                          struct profile_node *node,
                                           const struct profile_place *place,
                                           const struct profile_step *range)
 {
     return node->step.start == place->vaddr && node->object == place->object &&
            node->step.size == range->size && node->step.instructions == range->instructions &&
-           pug_profile_word(&node->step.shape) == pug_profile_word(&range->shape);
+           pug_profile_word(&node->step.shape) == pug_profile_word(&range->shape) &&
+           (node->seen == lane->maps[lane->map].number ||
+            pug_profile_is_same_text(lane, situation, node, range));
 }
-/** The number of the range of an element; NO_NODE: no memory. `after`: what ran before it. */
+/** The number of the range of an element; NO_NODE: no memory. */
 uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation *situation,
-                          const struct pug_element *range, uint32_t after);
+                          const struct pug_element *range);
 /* part.c */
 struct profile_part *pug_profile_part_new(struct pug_capture *capture, bool stacks);
 void pug_profile_part_free(struct profile_part *part);

@@ -198,7 +198,10 @@ static struct profile_next *find_other(struct profile_trail *trail,
     if (behind->node != trail->last.node || behind->other.use == NO_NODE)
         return NULL;
     const uint32_t node = trail->behind[behind->other.use].node;
-    return pug_profile_is_node_of(&trail->lane.nodes[node], place, range) ? &behind->other : NULL;
+    return pug_profile_is_node_of(&trail->lane, &trail->group->situation, &trail->lane.nodes[node],
+                                  place, range)
+               ? &behind->other
+               : NULL;
 }
 
 /** What a range is; NO_NODE: no memory. `other`: what find_other() has. */
@@ -214,8 +217,7 @@ static struct profile_ran look_up(struct profile_trail *trail, uint32_t frame,
     } else {
         struct pug_element element = trail->group->like;
         pug_profile_step_put(range, &element);
-        ran.node =
-            pug_profile_node(&trail->lane, &trail->group->situation, &element, trail->last.node);
+        ran.node = pug_profile_node(&trail->lane, &trail->group->situation, &element);
     }
     if (ran.node == NO_NODE)
         profile_trail_fail(trail, PUG_ERR_MEM);

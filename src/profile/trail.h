@@ -124,7 +124,8 @@ static inline struct profile_next *profile_trail_find(struct profile_trail *trai
         return NULL;
     for (unsigned i = 0; i < 2 && behind->kept[i].use != NO_NODE; i++) {
         const uint32_t node = trail->behind[behind->kept[i].use].node;
-        if (pug_profile_is_node_of(&trail->lane.nodes[node], &place, range))
+        if (pug_profile_is_node_of(&trail->lane, &trail->group->situation, &trail->lane.nodes[node],
+                                   &place, range))
             return &behind->kept[i];
     }
     return NULL;

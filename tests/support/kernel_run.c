@@ -153,6 +153,7 @@ static void elements(void *part, const struct pug_situation *situation,
             assert_true(heard->count < 64);
             (void)pug_capture_locate(heard->capture, situation, pc, &place);
             heard->places[heard->count] = place.vaddr;
+            heard->texts[heard->count] = place.text;
             heard->tids[heard->count] = task ? task->tid : -1;
             heard->pcs[heard->count++] = pc;
         }

@@ -48,7 +48,7 @@ void kernel_run_end(const struct kernel_run *r);
 
 struct kernel_heard {
     struct pug_capture *capture;
-    uint64_t pcs[64], places[64];
+    uint64_t pcs[64], places[64], texts[64];
     int32_t tids[64];
     size_t count;
 };

@@ -344,11 +344,11 @@ static void test_many(void **state)
 
 /* ---- profiles ---- */
 
-/** A range, or what branched, and how often. */
+/** A range, or a branch from one place to another, and how often. */
 struct line {
-    const char *object;
+    const char *object, *to_object;
     uint64_t first, last;
-    int end; /* -1: of branches */
+    int end; /* -1: a branch */
     uint64_t count;
 };
 
@@ -367,9 +367,9 @@ static const char *name_of(const struct pug_profile *profile, uint32_t number)
 static int by_place(const void *left, const void *right)
 {
     const struct line *a = left, *b = right;
-    const int object = strcmp(a->object, b->object);
-    if (object != 0)
-        return object;
+    const int object = strcmp(a->object, b->object), to = strcmp(a->to_object, b->to_object);
+    if (object != 0 || to != 0)
+        return object != 0 ? object : to;
     if (a->first != b->first)
         return a->first < b->first ? -1 : 1;
     if (a->last != b->last)
@@ -377,30 +377,29 @@ static int by_place(const void *left, const void *right)
     return a->end - b->end;
 }
 
-/**
- * Where a branch went is not compared: the same instruction has other targets where text changes
- * in its place, and in a profile those of the text that came first.
- */
 static struct lines lines_of(const struct pug_profile *profile)
 {
-    size_t ranges, branches, kept = 0;
+    size_t ranges, branches;
     const struct pug_profile_range *range = pug_profile_ranges(profile, &ranges);
     const struct pug_profile_branch *branch = pug_profile_branches(profile, &branches);
     struct line *lines = calloc(ranges + branches + 1, sizeof(*lines));
     assert_non_null(lines);
     for (size_t i = 0; i < ranges; i++)
-        lines[i] = (struct line){name_of(profile, range[i].object), range[i].first, range[i].last,
-                                 range[i].end, range[i].count};
+        lines[i] = (struct line){name_of(profile, range[i].object),
+                                 "",
+                                 range[i].first,
+                                 range[i].last,
+                                 range[i].end,
+                                 range[i].count};
     for (size_t i = 0; i < branches; i++)
-        lines[ranges + i] = (struct line){name_of(profile, branch[i].object), branch[i].from,
-                                          branch[i].from, -1, branch[i].count};
+        lines[ranges + i] = (struct line){name_of(profile, branch[i].object),
+                                          name_of(profile, branch[i].to_object),
+                                          branch[i].from,
+                                          branch[i].to,
+                                          -1,
+                                          branch[i].count};
     qsort(lines, ranges + branches, sizeof(*lines), by_place);
-    for (size_t i = 1; i < ranges + branches; i++)
-        if (by_place(&lines[kept], &lines[i]) == 0)
-            lines[kept].count += lines[i].count;
-        else
-            lines[++kept] = lines[i];
-    return (struct lines){lines, kept + 1};
+    return (struct lines){lines, ranges + branches};
 }
 
 static struct pug_profile *profile_of(struct pug_capture *capture, bool stacks)

@@ -98,7 +98,7 @@ static void test_stripped(void **state)
     }
 }
 
-/** A NOP becomes a branch while the kernel runs, and a NOP again. */
+/** A NOP becomes a branch while the kernel runs, and a NOP again: it has three texts. */
 static void test_poked(void **state)
 {
     static const uint64_t wanted[] = {AT(0),    AT(4),    AT(8), AT(0), AT(4), AT(0x20),
@@ -124,6 +124,9 @@ static void test_poked(void **state)
     kernel_run_at(&r, 500, KERNEL, 1, AT(0x20));
     struct kernel_heard heard = hear_kernel(&r, path);
     kernel_heard_check(&heard, wanted, sizeof(wanted) / sizeof(wanted[0]));
+    for (size_t i = 0; i < heard.count; i++)
+        assert_int_equal(heard.texts[i] != 0, i == 4 || i == 9);
+    assert_true(heard.texts[4] != heard.texts[9]);
     pug_capture_free(heard.capture);
     kernel_run_end(&r);
 }
