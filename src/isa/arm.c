@@ -32,6 +32,15 @@ const struct pug_arm_rule *pug_arm_match(const struct pug_arm_rule *rules, size_
     return NULL;
 }
 
+const struct pug_arm_rule *pug_arm_find(const struct pug_arm_group *groups, size_t count,
+                                        unsigned gates, uint32_t opcode)
+{
+    for (const struct pug_arm_group *group = groups; group < groups + count; group++)
+        if ((opcode & group->mask) == group->value)
+            return pug_arm_match(group->rules, group->count, gates, opcode);
+    return NULL;
+}
+
 void pug_arm_apply(const struct pug_arm_rule *rule, uint32_t opcode, struct pug_insn *insn)
 {
     insn->type = rule->type;

@@ -50,12 +50,26 @@ struct pug_arm_rule {
     bool undefined; /**< PUG_ERR_INVALID_OPCODE */
 };
 
+/** Rules that all have what (opcode & mask) == value says; no opcode is of two groups. */
+struct pug_arm_group {
+    uint32_t mask, value;
+    const struct pug_arm_rule *rules;
+    size_t count;
+};
+
+/** The last two of these, for a table of rules. */
+#define PUG_ARM_RULES(table) (table), sizeof(table) / sizeof((table)[0])
+
 /** The gates that a configuration opens. */
 unsigned pug_arm_gates(const struct pug_isa_config *config);
 
 /** The first rule that matches, or NULL. */
 const struct pug_arm_rule *pug_arm_match(const struct pug_arm_rule *rules, size_t count,
                                          unsigned gates, uint32_t opcode);
+
+/** The same among the rules of groups. */
+const struct pug_arm_rule *pug_arm_find(const struct pug_arm_group *groups, size_t count,
+                                        unsigned gates, uint32_t opcode);
 
 /** Type, subtype, link and condition of a rule into `insn`. */
 void pug_arm_apply(const struct pug_arm_rule *rule, uint32_t opcode, struct pug_insn *insn);

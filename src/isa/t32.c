@@ -10,15 +10,34 @@ enum form { IMM8 = 1, IMM11, IMM20, IMM24, IMM24_EXCHANGE, CBZ, LOOP_BACK, LOOP_
 #define IMPLIED PUG_SUB_V7_IMPLIED_RET
 
 /* clang-format off */
-static const struct pug_arm_rule rules[] = {
-    /* B<c>, B 16-bit */
+/* 1101, 11100: B<c>, B 16-bit; UDF, permanently undefined */
+static const struct pug_arm_rule branches_16[] = {
     {0xf0000000, 0xd0000000, 0x0e000000, 0x0e000000, .type = BR, .form = IMM8, .cond = true},
     {0xf8000000, 0xe0000000, .type = BR, .form = IMM11},
-    /* B<c>.W; B.W, BL; BLX label; CBZ, CBNZ */
+    {0xff000000, 0xde000000, .needs = PUG_GATE_CHECK | RIGHT, .undefined = true},
+};
+
+/* 010001: BX LR, BXNS LR; BLX, BLXNS; BX, BXNS; MOV pc,lr; ADD pc,Rm and MOV pc,Rm */
+static const struct pug_arm_rule special_data[] = {
+    {0xfff80000, 0x47700000, .type = IBR, .subtype = IMPLIED},
+    {0xff000000, 0x47000000, .type = IBR, .link = 23},
+    {0xffff0000, 0x46f70000, .type = IBR, .subtype = IMPLIED},
+    {0xfd870000, 0x44870000, .type = IBR},
+};
+
+/* 1011: CBZ, CBNZ; POP {…,pc}; WFE, WFI */
+static const struct pug_arm_rule miscellaneous_16[] = {
+    {0xf5000000, 0xb1000000, .type = BR, .form = CBZ, .cond = true},
+    {0xff000000, 0xbd000000, .type = IBR, .subtype = IMPLIED},
+    {0xffef0000, 0xbf200000, .needs = WFX, .type = PUG_INSTR_WFI_WFE},
+};
+
+/* 11110, second halfword 1: branches and miscellaneous control */
+static const struct pug_arm_rule branches_32[] = {
+    /* B<c>.W; B.W, BL; BLX label */
     {0xf800d000, 0xf0008000, 0x03800000, 0x03800000, .type = BR, .form = IMM20, .cond = true},
     {0xf8009000, 0xf0009000, .type = BR, .form = IMM24, .link = 14},
     {0xf800d001, 0xf000c000, .type = BR, .form = IMM24_EXCHANGE, .link = PUG_LINK_ALWAYS},
-    {0xf5000000, 0xb1000000, .type = BR, .form = CBZ, .cond = true},
     /* LE LR; LE without a count; LETP; WLS; WLSTP. Those with a count may fall through. */
     {0xfffff001, 0xf00fc001, .needs = RIGHT, .type = BR, .form = LOOP_BACK, .cond = true},
     {0xfffff001, 0xf02fc001, .type = BR, .form = LOOP_BACK},
@@ -29,45 +48,64 @@ static const struct pug_arm_rule rules[] = {
     {0xfffff001, 0xf01fc001, .needs = REFERENCE, .type = BR, .form = LOOP_BACK},
     {0xfff0f001, 0xf040c001, .needs = REFERENCE, .type = BR, .form = LOOP_SKIP},
     {0xffc0f001, 0xf000c001, .needs = REFERENCE, .type = BR, .form = LOOP_SKIP},
-
-    /* BX LR, BXNS LR; BLX, BLXNS; BX, BXNS; BXJ; BXAUT */
-    {0xfff80000, 0x47700000, .type = IBR, .subtype = IMPLIED},
-    {0xff000000, 0x47000000, .type = IBR, .link = 23},
+    /* BXJ; SUBS pc,lr,#imm8 and ERET */
     {0xfff0d000, 0xf3c08000, .type = IBR},
-    {0xfff00ff0, 0xfb500f10, .needs = RIGHT, .type = IBR},
-    /* POP {…,pc}; MOV pc,lr; ADD pc,Rm and MOV pc,Rm; TBB, TBH */
-    {0xff000000, 0xbd000000, .type = IBR, .subtype = IMPLIED},
-    {0xffff0000, 0x46f70000, .type = IBR, .subtype = IMPLIED},
-    {0xfd870000, 0x44870000, .type = IBR},
+    {0xfff0d000, 0xf3d08000, .type = IBR},
+    /* ISB; DSB, DMB; WFE.W, WFI.W */
+    {0xfffffff0, 0xf3bf8f60, .type = PUG_INSTR_ISB},
+    {0xfffffff0, 0xf3bf8f40, .needs = DSB, .type = PUG_INSTR_DSB_DMB},
+    {0xfffffff0, 0xf3bf8f50, .needs = DSB, .type = PUG_INSTR_DSB_DMB},
+    {0xfffffffe, 0xf3af8002, .needs = WFX, .type = PUG_INSTR_WFI_WFE},
+    /* UDF.W, permanently undefined */
+    {0xfff0f000, 0xf7f0a000, .needs = PUG_GATE_CHECK | RIGHT, .undefined = true},
+};
+
+/* 1110100: loads and stores of several, and of two */
+static const struct pug_arm_rule multiple_loads[] = {
+    /* TBB, TBH; RFEDB; RFEIA */
     {0xfff0ffe0, 0xe8d0f000, .type = IBR},
-    /* RFEDB; RFEIA; SUBS pc,lr,#imm8 and ERET */
     {0xffd00000, 0xe8100000, .type = IBR},
     {0xffd00000, 0xe9900000, .type = IBR},
-    {0xfff0d000, 0xf3d08000, .type = IBR},
-    /* LDR.W pc: [Rn,#imm12]; label; [sp],#imm8; [Rn,#±imm8] with index; [Rn,Rm] */
+    /* CLRM {…,APSR} sits where LDM pc would; POP.W {…,pc}; LDM.W, LDMDB with pc */
+    {0xffff8000, 0xe89f8000, .needs = RIGHT, .type = PUG_INSTR_OTHER},
+    {0xffff8000, 0xe8bd8000, .type = IBR, .subtype = IMPLIED},
+    {0xfe508000, 0xe8108000, .type = IBR},
+};
+
+/* 11111000: LDR.W pc: [Rn,#imm12]; label; [sp],#imm8; [Rn,#±imm8] with index; [Rn,Rm] */
+static const struct pug_arm_rule loads[] = {
     {0xfff0f000, 0xf8d0f000, .type = IBR},
     {0xff7ff000, 0xf85ff000, .type = IBR},
     {0xffffff00, 0xf85dfb00, .type = IBR, .subtype = IMPLIED},
     {0xfff0f800, 0xf850f800, .type = IBR},
     {0xfff0ffc0, 0xf850f000, .type = IBR},
-    /* CLRM {…,APSR} sits where LDM pc would; POP.W {…,pc}; LDM.W, LDMDB with pc */
-    {0xffff8000, 0xe89f8000, .needs = RIGHT, .type = PUG_INSTR_OTHER},
-    {0xffff8000, 0xe8bd8000, .type = IBR, .subtype = IMPLIED},
-    {0xfe508000, 0xe8108000, .type = IBR},
+};
 
-    /* ISB; DSB, DMB; CP15ISB; CP15DSB, CP15DMB; WFE.W, WFI.W; WFE, WFI */
-    {0xfffffff0, 0xf3bf8f60, .type = PUG_INSTR_ISB},
-    {0xfffffff0, 0xf3bf8f40, .needs = DSB, .type = PUG_INSTR_DSB_DMB},
-    {0xfffffff0, 0xf3bf8f50, .needs = DSB, .type = PUG_INSTR_DSB_DMB},
+/* 11101110: CP15ISB; CP15DSB, CP15DMB */
+static const struct pug_arm_rule coprocessors[] = {
     {0xffff0fff, 0xee070f95, .type = PUG_INSTR_ISB},
     {0xffff0fff, 0xee070f9a, .needs = DSB, .type = PUG_INSTR_DSB_DMB},
     {0xffff0fff, 0xee070fba, .needs = DSB, .type = PUG_INSTR_DSB_DMB},
-    {0xfffffffe, 0xf3af8002, .needs = WFX, .type = PUG_INSTR_WFI_WFE},
-    {0xffef0000, 0xbf200000, .needs = WFX, .type = PUG_INSTR_WFI_WFE},
+};
 
-    /* UDF, permanently undefined */
-    {0xff000000, 0xde000000, .needs = PUG_GATE_CHECK | RIGHT, .undefined = true},
-    {0xfff0f000, 0xf7f0a000, .needs = PUG_GATE_CHECK | RIGHT, .undefined = true},
+/* 11111011: BXAUT */
+static const struct pug_arm_rule multiplies[] = {
+    {0xfff00ff0, 0xfb500f10, .needs = RIGHT, .type = IBR},
+};
+
+static const struct pug_arm_group narrow[] = {
+    {0xf0000000, 0xd0000000, PUG_ARM_RULES(branches_16)},
+    {0xf8000000, 0xe0000000, PUG_ARM_RULES(branches_16)},
+    {0xfc000000, 0x44000000, PUG_ARM_RULES(special_data)},
+    {0xf0000000, 0xb0000000, PUG_ARM_RULES(miscellaneous_16)},
+};
+
+static const struct pug_arm_group wide[] = {
+    {0xf8008000, 0xf0008000, PUG_ARM_RULES(branches_32)},
+    {0xfe000000, 0xe8000000, PUG_ARM_RULES(multiple_loads)},
+    {0xff000000, 0xf8000000, PUG_ARM_RULES(loads)},
+    {0xff000000, 0xee000000, PUG_ARM_RULES(coprocessors)},
+    {0xff000000, 0xfb000000, PUG_ARM_RULES(multiplies)},
 };
 /* clang-format on */
 
@@ -126,10 +164,12 @@ enum pug_status pug_isa_t32(const struct pug_isa_config *config, uint64_t addres
 {
     uint32_t w = opcode << 16 | opcode >> 16;
     unsigned gates = pug_arm_gates(config);
-    insn->size = w >= 0xe8000000 ? 4 : 2;
+    const bool is_wide = w >= 0xe8000000;
+    insn->size = is_wide ? 4 : 2;
     insn->next_isa = PUG_ISA_T32;
     const struct pug_arm_rule *rule =
-        pug_arm_match(rules, sizeof(rules) / sizeof(rules[0]), gates, w);
+        is_wide ? pug_arm_find(wide, sizeof(wide) / sizeof(wide[0]), gates, w)
+                : pug_arm_find(narrow, sizeof(narrow) / sizeof(narrow[0]), gates, w);
     if (rule && rule->undefined)
         return PUG_ERR_INVALID_OPCODE;
     if (rule) {
