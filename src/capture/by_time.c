@@ -57,6 +57,11 @@ struct side {
     uint64_t bound; /* the others' */
 };
 
+struct spare_tree {
+    struct pug_tree *tree;
+    uint32_t kind;
+};
+
 struct by_time {
     struct pug_passage passage; /* first: it is the way from a passage to all of this */
     struct pug_capture_decoding *outer;
@@ -68,8 +73,8 @@ struct by_time {
     uint32_t leaves;
     size_t block;                    /* bytes of a buffer that are decoded at once */
     uint32_t *stretches;             /* by buffer, in order */
-    bool many;                       /* there are many sources … */
-    struct pug_capture_marks *marks; /* … and this is read with, of what is to come */
+    struct pug_list spare;           /* struct spare_tree */
+    struct pug_capture_marks *marks; /* of many sources: read with for all of them; or NULL */
     void *part;                      /* of the consumer, of one stretch; or NULL */
     uint32_t stretch;
     size_t amount; /* elements in it */
@@ -223,10 +228,28 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
 
 /* ---- stretches ---- */
 
+/** Another side, or stretch, may go on with it. */
 static void drop_tree(struct side *side)
 {
-    pug_tree_free(side->tree);
+    struct spare_tree *spare = side->tree ? pug_list_add(&side->all->spare, sizeof(*spare)) : NULL;
+    if (spare)
+        *spare = (struct spare_tree){side->tree, side->kind};
+    else
+        pug_tree_free(side->tree);
     side->tree = NULL;
+}
+
+/** One for stretches of a kind, or NULL. */
+static struct pug_tree *take_spare(struct by_time *all, uint32_t kind)
+{
+    struct spare_tree *spare = all->spare.items;
+    for (size_t i = all->spare.count; i > 0; i--)
+        if (spare[i - 1].kind == kind) {
+            struct pug_tree *tree = spare[i - 1].tree;
+            spare[i - 1] = spare[--all->spare.count];
+            return tree;
+        }
+    return NULL;
 }
 
 static enum pug_status find_tree(struct side *side, uint32_t stretch)
@@ -238,8 +261,11 @@ static enum pug_status find_tree(struct side *side, uint32_t stretch)
         return PUG_OK;
     drop_tree(side);
     side->kind = kind;
+    side->tree = take_spare(side->all, kind);
     const enum pug_status status =
-        pug_capture_tree(capture, stretch, true, pug_capture_decode_log(decoding), &side->tree);
+        side->tree ? PUG_OK
+                   : pug_capture_tree(capture, stretch, true, pug_capture_decode_log(decoding),
+                                      &side->tree);
     if (status != PUG_OK)
         return status;
     pug_tree_on_elements(side->tree, on_elements, side);
@@ -253,8 +279,6 @@ static void look_ahead(struct side *side)
     struct by_time *all = side->all;
     struct pug_capture *capture = all->decoding.capture;
     uint64_t time;
-    if (!all->marks && !(all->marks = pug_capture_marks_new(capture)))
-        return;
     pug_capture_marks_read(all->marks, side->coming);
     if (!pug_capture_marks_first(all->marks, &time))
         return;
@@ -275,7 +299,7 @@ static bool find_next(struct side *side)
             pug_capture_stretches(decoding->capture)[stretch].size > 0)
             side->coming = stretch;
     }
-    if (side->coming != NOBODY && side->all->many)
+    if (side->coming != NOBODY && side->all->marks)
         look_ahead(side);
     return side->coming != NOBODY;
 }
@@ -329,7 +353,7 @@ static void read_block(struct side *side)
     if (good)
         (void)pug_tree_end(side->tree);
     side->stretch = NOBODY;
-    if (all->many)
+    if (all->marks)
         drop_tree(side);
 }
 
@@ -408,8 +432,10 @@ static bool open_sides(struct by_time *all)
     all->sides = calloc(buffer_count + 1u, sizeof(*all->sides));
     all->stretches = calloc(capture->stretches.count + 1, sizeof(*all->stretches));
     uint32_t *at = all->stretches;
-    all->many = capture->sources.count > MANY_SOURCES;
-    bool good = ends && all->sides && at;
+    const bool many = capture->sources.count > MANY_SOURCES;
+    if (many)
+        all->marks = pug_capture_marks_new(all->decoding.capture);
+    bool good = ends && all->sides && at && (all->marks || !many);
     for (uint32_t i = 0; good && i < buffer_count; i++) {
         ends[i] = at;
         if (is_side(&buffers[i])) {
@@ -421,7 +447,7 @@ static bool open_sides(struct by_time *all)
                                   .stretch = NOBODY};
             good = pug_capture_lane_open(&side->lane, &all->decoding);
             if (good)
-                side->lane.desk->small = all->many;
+                side->lane.desk->reader = all->marks;
         }
         at += buffers[i].stretch_count;
     }
@@ -456,6 +482,14 @@ static void close_side(struct side *side)
     pug_tree_free(side->tree);
 }
 
+static void free_spare(struct pug_list *spare)
+{
+    struct spare_tree *trees = spare->items;
+    for (size_t i = 0; i < spare->count; i++)
+        pug_tree_free(trees[i].tree);
+    free(trees);
+}
+
 enum pug_status pug_capture_by_time(struct pug_capture_decoding *decoding)
 {
     struct by_time all = {.passage = {.give = give_portion},
@@ -479,6 +513,7 @@ enum pug_status pug_capture_by_time(struct pug_capture_decoding *decoding)
         peers->read_bytes += decoding->result->bytes;
     for (uint32_t i = 0; i < all.count; i++)
         close_side(&all.sides[i]);
+    free_spare(&all.spare);
     free(all.sides);
     free(all.stretches);
     free(all.turns);

@@ -51,9 +51,9 @@ struct pug_capture_desk {
     struct pug_capture *capture;
     uint32_t stretch;
     bool times;     /**< situations are to have times from within the stretch */
-    bool small;     /**< there are many desks: what each keeps is to be little */
     bool moves;     /**< memory may change within it, without a change of ids */
     uint64_t until; /**< situate(): the time is that of everything up to this index */
+    struct pug_capture_marks *reader; /**< of many desks: times are read with it; or NULL */
 };
 
 /**

@@ -213,21 +213,22 @@ bool pug_capture_marks_first(const struct pug_capture_marks *marks, uint64_t *ti
     return any;
 }
 
-void pug_capture_marks_shrink(struct pug_capture_marks *marks)
+void pug_capture_marks_move(struct pug_capture_marks *marks, struct pug_capture_marks *from)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < marks->count; i++)
-        if (marks->lists[i].marks.count > 0)
-            marks->lists[kept++] = marks->lists[i];
-        else
-            free(marks->lists[i].marks.items);
-    struct list *lists = realloc(marks->lists, (kept + 1) * sizeof(*lists));
-    marks->lists = lists ? lists : marks->lists;
-    marks->count = kept;
-    pug_tree_free(marks->tree);
-    free(marks->block);
-    marks->tree = NULL;
-    marks->block = NULL;
+    size_t any = 0;
+    drop_tree(marks);
+    marks->single = from->single;
+    for (size_t i = 0; i < from->count; i++)
+        any += from->lists[i].marks.count > 0;
+    marks->lists = calloc(any + 1, sizeof(*marks->lists));
+    marks->capture->starved |= !marks->lists;
+    for (size_t i = 0; i < from->count && marks->lists; i++) {
+        struct list *list = &from->lists[i];
+        if (list->marks.count == 0)
+            continue;
+        marks->lists[marks->count++] = (struct list){.marks = list->marks, .id = list->id};
+        list->marks = (struct pug_list){0};
+    }
 }
 
 bool pug_capture_marks_time(const struct pug_capture_marks *marks, uint16_t source, uint64_t index,

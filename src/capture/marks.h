@@ -14,8 +14,8 @@ void pug_capture_marks_free(struct pug_capture_marks *marks); /**< may be NULL *
 void pug_capture_marks_read(struct pug_capture_marks *marks, uint32_t stretch);
 /** The first timestamp of any source; false: there is none. */
 bool pug_capture_marks_first(const struct pug_capture_marks *marks, uint64_t *time);
-/** Forget what they are read with, for who has many. They can be read again. */
-void pug_capture_marks_shrink(struct pug_capture_marks *marks);
+/** Have what others read last, which they do not have any more: for many that read with one. */
+void pug_capture_marks_move(struct pug_capture_marks *marks, struct pug_capture_marks *from);
 /**
  * The timestamp of a source that dates what begins at an index: the next one, or where there is
  * none the last; *until: it dates everything up to there. False: there is none at all.

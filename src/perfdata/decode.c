@@ -103,9 +103,10 @@ static bool trace_time(struct desk *desk, uint16_t source, uint64_t index, uint6
         (!desk->marks && !(desk->marks = pug_capture_marks_new(desk->perf->capture))))
         return false;
     if (!desk->marks_read) {
-        pug_capture_marks_read(desk->marks, desk->base.stretch);
-        if (desk->base.small)
-            pug_capture_marks_shrink(desk->marks);
+        struct pug_capture_marks *reader = desk->base.reader ? desk->base.reader : desk->marks;
+        pug_capture_marks_read(reader, desk->base.stretch);
+        if (reader != desk->marks)
+            pug_capture_marks_move(desk->marks, reader);
     }
     desk->marks_read = true;
     /* Timestamps of 0: hardware without a counter. */

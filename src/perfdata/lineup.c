@@ -246,6 +246,8 @@ enum pug_status pug_perf_tree(struct pug_perf *perf, uint32_t number, bool decod
     *out = NULL;
     enum pug_status status = pug_tree_new(&config, out);
     bool any = false;
+    if (status == PUG_OK)
+        pug_tree_few_speak(*out);
     for (size_t i = 0; i < lineup->count && status == PUG_OK; i++) {
         struct pug_setting items[12];
         struct pug_source_config source = {.decode = decode, .options = options->decode};

@@ -123,7 +123,8 @@ static enum pug_response end_sources(struct pug_tree *tree)
     uint32_t rest = waits ? 0 : waiting(&tree->batch);
     enum pug_response worst = PUG_RESP_CONT;
     for (; tree->end_next < tree->source_count; tree->end_next++) {
-        if (!is_active(tree, tree->sources[tree->end_next]))
+        const struct pug_source *next = tree->sources[tree->end_next];
+        if (!is_active(tree, next) || (tree->few_speak && !next->touched))
             continue;
         struct pug_source *source = pug_tree_touch(tree, tree->end_next);
         worst = pug_worse(worst, waits ? pug_source_end(source) : end_beside(tree, source, &rest));

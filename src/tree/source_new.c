@@ -155,7 +155,6 @@ enum pug_status pug_source_renew(struct pug_source *source)
     free_stages(source);
     stage->out.blank = (struct pug_element){.source = stage->source};
     stage->pending = false;
-    stage->from_begin = true;
     source->touched = source->heard = false;
     source->came_bits = 0;
     source->shown = 0;

@@ -27,6 +27,9 @@ struct pug_source *pug_tree_touch(struct pug_tree *tree, size_t n)
     if (!tree->sources[n]->touched && tree->on_touch)
         tree->on_touch(tree->touch_context, n);
     tree->sources[n]->touched = true;
+    if (tree->sources[n]->reset_due)
+        (void)pug_source_reset(tree->sources[n]);
+    tree->sources[n]->reset_due = false;
     return tree->sources[n];
 }
 
@@ -178,9 +181,15 @@ static void on_reset(void *context, uint64_t index)
 {
     struct pug_tree *tree = context;
     (void)index;
-    for (size_t i = 0; i < tree->source_count; i++)
-        if (pug_tree_is_enabled(tree, tree->sources[i]->slot))
+    for (size_t i = 0; i < tree->source_count; i++) {
+        struct pug_source *source = tree->sources[i];
+        if (!pug_tree_is_enabled(tree, source->slot))
+            continue;
+        if (tree->few_speak && !source->touched)
+            source->reset_due = true;
+        else
             pug_source_reset(pug_tree_touch(tree, i));
+    }
 }
 
 /** Unpacked raw frames of sources that are switched off are not shown. */
@@ -274,9 +283,19 @@ enum pug_status pug_tree_renew(struct pug_tree *tree)
     tree->transport_state = NULL;
     enum pug_status status =
         tree->transport->create(&tree->settings, &tree->transport_sink, &tree->transport_state);
-    for (size_t i = 0; i < tree->source_count && status == PUG_OK; i++)
-        status = pug_source_renew(tree->sources[i]);
+    for (size_t i = 0; i < tree->source_count && status == PUG_OK; i++) {
+        struct pug_source *source = tree->sources[i];
+        source->stage.from_begin = true;
+        source->reset_due = false;
+        if (source->touched || !tree->few_speak)
+            status = pug_source_renew(source);
+    }
     return status;
+}
+
+void pug_tree_few_speak(struct pug_tree *tree)
+{
+    tree->few_speak = true;
 }
 
 void pug_tree_free(struct pug_tree *tree)

@@ -22,6 +22,7 @@ struct pug_source {
     bool numbered;      /* the id is in the component names */
     bool borrows;       /* the configuration is another source's */
     bool touched;       /* it got something since it was made or renewed */
+    bool reset_due;     /* … and is reset before it gets its first */
     bool heard;         /* nothing of it was lost before this tree began to read: another tree, from
                            which it is, knows that, or it is what is assumed */
     bool untimed;       /* nobody looks at the whole times of its packets */
@@ -50,6 +51,7 @@ struct pug_tree {
     struct pug_memory_chooser chooser; /* of its sources' code maps */
     void *companion;                   /* whom the chooser asks: freed with the tree; or NULL */
     void (*companion_free)(void *companion);
+    bool few_speak;       /* sources that got nothing do not end, and are not made anew */
     uint32_t memory_page; /* bytes that callbacks are asked for; 0: of one instruction */
     bool memory_missing;  /* there is an image, but nobody attached it yet */
     struct pug_log *log;
@@ -107,6 +109,12 @@ static inline bool pug_tree_is_enabled(const struct pug_tree *tree, uint16_t slo
  * decoder tells that it was reset.
  */
 enum pug_status pug_tree_renew(struct pug_tree *tree);
+
+/**
+ * Of many sources few will speak before the tree is renewed: those that get nothing tell no end of
+ * trace, and cost nothing. One thread decodes all of its trace.
+ */
+void pug_tree_few_speak(struct pug_tree *tree);
 
 /**
  * Put a source, which is of a clone of this tree or of the one that it is a clone of, in the place
