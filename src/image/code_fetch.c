@@ -203,6 +203,20 @@ size_t pug_code_ahead(struct pug_codemap *map, struct pug_code_cursor *cursor, u
     return count;
 }
 
+uint32_t pug_codemap_same_since(struct pug_codemap *map, uint64_t address, uint64_t *last)
+{
+    const struct pug_codemap_store *store = map->store;
+    const struct pug_memory_chooser *chooser = map->config.chooser;
+    struct pug_code_cursor cursor = {.valid = false};
+    (void)pug_codemap_prepare(map, pug_code_page_bytes(map->store));
+    if (!store->keep || enter(map, &cursor, address, 0) != PUG_OK || store->left)
+        return UINT32_MAX;
+    *last = cursor.last;
+    if (cursor.page)
+        return store->pages[cursor.page - 1].other + 1;
+    return !chooser || !chooser->choose ? store->begun : UINT32_MAX;
+}
+
 /* ---- data ---- */
 
 static uint32_t copy_some(struct pug_codemap *map, struct pug_code_cursor *cursor, uint64_t address,

@@ -47,14 +47,14 @@ static enum pug_status ask(struct pug_codemap *map, const struct pug_accessor *a
     return PUG_OK;
 }
 
-/* Before it counts as read in this epoch. */
+/* Before it counts as read in this epoch. Of epochs since it was read nobody knows. */
 static void take_answer(struct pug_codemap_store *store, struct pug_code_page *page,
-                        uint32_t length)
+                        uint32_t length, uint32_t epoch)
 {
     memcpy(page->bytes, store->answer, length);
     page->length = length;
     page->version = ++store->versions;
-    page->other = page->read;
+    page->other = page->read == epoch ? epoch : epoch - 1;
 }
 
 /* ---- the pages ---- */
@@ -139,7 +139,7 @@ static uint32_t keep_answer(struct pug_codemap *map, const struct pug_accessor *
     page->accessor = accessor;
     page->view = store->view;
     page->next = *head;
-    take_answer(store, page, length);
+    take_answer(store, page, length, epoch);
     page->read = epoch;
     *head = number;
     return number;
@@ -160,7 +160,7 @@ static bool refresh(struct pug_codemap *map, uint32_t number, bool again, enum p
         return false;
     }
     if (length != page->length || memcmp(page->bytes, store->answer, length) != 0)
-        take_answer(store, page, length);
+        take_answer(store, page, length, epoch);
     page->read = epoch;
     return true;
 }

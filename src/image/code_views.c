@@ -118,6 +118,7 @@ static void restart(struct pug_codemap *map)
         memset(store->insns, 0, store->insn_entries * sizeof(*store->insns));
     map->rounds += map->epoch == LAST_EPOCH;
     map->epoch = map->epoch < LAST_EPOCH ? map->epoch + 1 : 1;
+    store->begun = map->epoch;
     map->generation = *map->image_generation;
     store->left = false;
     store->stats.restarts++;

@@ -438,6 +438,18 @@ static inline uint64_t pug_codemap_stamp(const struct pug_codemap *map)
     return (uint64_t)map->rounds << 48 | (uint64_t)map->epoch << 16 | map->view >> 16;
 }
 
+/** Are two stamps of one address space, and the epochs of them of one row? */
+static inline bool pug_codemap_stamps_near(uint64_t a, uint64_t b)
+{
+    return ((a ^ b) & ~(UINT64_C(0xffffffff) << 16)) == 0;
+}
+
+/**
+ * The first epoch since which memory at `address` is known to be what it is; UINT32_MAX: it is not.
+ * Asks for it where it may have changed. The same holds up to *last.
+ */
+uint32_t pug_codemap_same_since(struct pug_codemap *map, uint64_t address, uint64_t *last);
+
 /** Bytes of program memory in the current space, through the map's pages; how many it got. */
 uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffer, uint32_t wanted);
 

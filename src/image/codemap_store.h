@@ -38,7 +38,7 @@ struct pug_code_page {
     uint8_t *bytes; /**< room for the store's page size */
     uint32_t length, version;
     uint32_t read;  /**< the epoch in which it was read last */
-    uint32_t other; /**< the last one in which something else was on it */
+    uint32_t other; /**< the last one in which something else may have been on it */
     uint32_t next;  /**< in its hash chain, plus 1 */
     uint16_t view;
 };
@@ -92,9 +92,10 @@ struct pug_codemap_store {
     uint32_t free_page; /**< list through `next`, plus 1 */
     uint32_t buckets[PUG_PAGE_BUCKETS];
     uint32_t versions;
-    bool forget; /**< drop the pages before they are next looked at */
-    bool left;   /**< who was to be asked was removed meanwhile: look again */
-    bool keep;   /**< pages are kept; else they serve one block only */
+    bool forget;    /**< drop the pages before they are next looked at */
+    uint32_t begun; /**< the epoch in which it began anew */
+    bool left;      /**< who was to be asked was removed meanwhile: look again */
+    bool keep;      /**< pages are kept; else they serve one block only */
     uint32_t page_size;
     uint8_t *answer;       /**< of a callback, page_size bytes */
     uint8_t *other_answer; /**< what the next look begins with in its place, or NULL … */

@@ -50,6 +50,7 @@ struct pug_etmv3_way {
         struct {
             uint8_t next_isa;      /**< [1]; behind it, if it is executed */
             uint8_t it, it_behind; /**< [1]; what is left of an IT block; and behind it */
+            uint8_t period;        /**< [1]; in which it was known to hold */
         };
     };
     uint64_t tail; /**< the last 8 bytes of an element */
@@ -113,15 +114,23 @@ struct pug_etmv3_place {
     bool jumped; /**< what is behind `from` is not to be followed: the decoder has the address */
 };
 
-/** The instructions that were met, as long as the code map says that they hold. */
+#define PUG_ETMV3_PERIODS 256u
+
+/**
+ * The instructions that were met. They hold, and links lead from one to another, as long as the
+ * code map says that nothing changed: a period. In a later one each holds again where memory turns
+ * out to be the same.
+ */
 struct pug_etmv3_insns {
     struct pug_etmv3_insn *entries;
     uint32_t count;
-    uint32_t *slots;               /**< hash table of their numbers */
-    uint32_t slot_count;           /**< a power of two */
-    uint64_t stamp;                /**< of the code map */
-    struct pug_etmv3_place place;  /**< where the last run ended */
-    struct pug_etmv3_insn passing; /**< the last one that must not be kept */
+    uint32_t *slots;     /**< hash table of their numbers */
+    uint32_t slot_count; /**< a power of two */
+    uint64_t stamp;      /**< of the code map */
+    uint8_t period;
+    uint32_t epochs[PUG_ETMV3_PERIODS]; /**< of the code map, by period */
+    struct pug_etmv3_place place;       /**< where the last run ended */
+    struct pug_etmv3_insn passing;      /**< the last one that must not be kept */
 };
 
 enum pug_etmv3_decoder_state {
@@ -232,7 +241,7 @@ void pug_etmv3_list_clear(struct pug_etmv3_list *list);
 enum pug_status pug_etmv3_insns_new(struct pug_etmv3_insns *insns);
 void pug_etmv3_insns_free(struct pug_etmv3_insns *insns);
 
-/** Forget instructions that may have become others. */
+/** Instructions may have become others: another period begins, or all are forgotten. */
 void pug_etmv3_refresh(struct pug_etmv3_decoder *decoder);
 
 /** May they, where the address space is as it was? */

@@ -13,6 +13,8 @@
 #define ROW_MASK ((1u << ROW_BITS) - 1)
 /* So many are kept where one was not met: most come next. */
 #define ROW_MET 8u
+/* … and so many where that is known: they came next. */
+#define ROW_KNOWN 32u
 
 static_assert(sizeof(struct pug_etmv3_insn) == 64, "an instruction is a cache line");
 static_assert(offsetof(struct pug_element, flags) == PUG_ETMV3_TAIL,
@@ -47,11 +49,17 @@ void pug_etmv3_insns_free(struct pug_etmv3_insns *insns)
     free(insns->slots);
 }
 
+/** None is known to hold any more. */
+static void leave(struct pug_etmv3_decoder *decoder)
+{
+    pug_etmv3_spread(decoder);
+    decoder->insns.place = (struct pug_etmv3_place){.jumped = true};
+}
+
 static void forget(struct pug_etmv3_decoder *decoder)
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
-    pug_etmv3_spread(decoder);
-    insns->place = (struct pug_etmv3_place){.jumped = true};
+    leave(decoder);
     const bool few = insns->slot_count > FIRST_SLOTS && insns->count < insns->slot_count / 16;
     insns->count = 1;
     if (!few || !set_slots(insns, FIRST_SLOTS)) /* clearing costs no more than filling did */
@@ -61,10 +69,18 @@ static void forget(struct pug_etmv3_decoder *decoder)
 void pug_etmv3_refresh(struct pug_etmv3_decoder *decoder)
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
-    uint64_t stamp = pug_codemap_stamp(decoder->code);
-    if (insns->count > 1 && (insns->stamp != stamp || pug_codemap_outdated(decoder->code)))
+    const uint64_t stamp = pug_codemap_stamp(decoder->code);
+    const bool outdated = pug_codemap_outdated(decoder->code);
+    if (insns->stamp == stamp && !outdated)
+        return;
+    const bool last = insns->period == PUG_ETMV3_PERIODS - 1;
+    if (insns->count > 1 && (outdated || last || !pug_codemap_stamps_near(insns->stamp, stamp)))
         forget(decoder);
+    else if (insns->count > 1)
+        leave(decoder);
     insns->stamp = stamp;
+    insns->period = last ? 0 : insns->period + 1;
+    insns->epochs[insns->period] = (uint32_t)(stamp >> 16);
 }
 
 /** Its slot, or the free one where it would be. What runs together lies together. */
@@ -133,6 +149,7 @@ static void fill(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_insn 
                  {.next_isa = insn->next_isa,
                   .it = it,
                   .it_behind = code->it_behind,
+                  .period = decoder->insns.period,
                   .tail = pug_etmv3_tail(&range)},
                  {.next = link_to(&decoder->insns, entry), .tail = pug_etmv3_tail(&waiting)}},
         .start = address,
@@ -140,37 +157,107 @@ static void fill(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_insn 
     };
 }
 
-static bool always_leaves(const struct pug_insn *insn)
+static bool always_leaves(const struct pug_etmv3_insn *insn)
 {
-    return insn->type != PUG_INSTR_OTHER && !insn->conditional;
+    const uint8_t type = pug_etmv3_insn_byte(insn, offsetof(struct pug_element, last_type));
+    uint16_t flags;
+    memcpy(&flags, &insn->ways[0].tail, sizeof(flags));
+    return type != PUG_INSTR_OTHER && !(flags & PUG_ELEM_CONDITIONAL);
+}
+
+static bool holds(const struct pug_etmv3_insns *insns, const struct pug_etmv3_insn *entry)
+{
+    return entry->ways[1].period == insns->period;
+}
+
+/** Link an instruction to the one behind it in memory, for all ways that lead there. */
+static void link_on(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_insn *from,
+                    const struct pug_etmv3_insn *to)
+{
+    const uint8_t isa = pug_etmv3_insn_isa(from);
+    if (decoder->quirky && to->ways[1].next_isa != isa)
+        return;
+    for (unsigned executed = 0; executed < 2; executed++)
+        if (!(executed && pug_etmv3_is_indirect(from)) &&
+            pug_etmv3_next_address(from, executed) == to->start &&
+            pug_etmv3_isa_behind(from, executed) == isa &&
+            pug_etmv3_it_behind(from, executed) == to->ways[1].it)
+            from->ways[executed].next = link_to(&decoder->insns, to);
+}
+
+/** The entry for an instruction; NULL: there is no room, or one is there that holds. */
+static struct pug_etmv3_insn *place_for(struct pug_etmv3_decoder *decoder, uint64_t address,
+                                        uint8_t it)
+{
+    struct pug_etmv3_insns *insns = &decoder->insns;
+    if (insns->count == PUG_ETMV3_INSNS || address > UINT32_MAX)
+        return NULL;
+    if (insns->count * 2 >= insns->slot_count)
+        grow(decoder); /* or all are forgotten, but for what their entries say */
+    uint32_t *slot = find_slot(insns, address, decoder->isa, it);
+    if (*slot != 0 && holds(insns, &insns->entries[*slot]))
+        return NULL;
+    if (*slot == 0)
+        *slot = insns->count++;
+    return &insns->entries[*slot];
 }
 
 /** Keep the instruction where the decoder is, and those behind it, up to one that is kept. */
 static const struct pug_etmv3_insn *keep(struct pug_etmv3_decoder *decoder,
                                          const struct pug_code_insn *row, size_t count)
 {
-    struct pug_etmv3_insns *insns = &decoder->insns;
     const struct pug_etmv3_insn *here = NULL;
+    struct pug_etmv3_insn *before = NULL;
     uint64_t address = decoder->address;
     uint8_t it = decoder->it;
-    if (insns->count == PUG_ETMV3_INSNS)
+    if (decoder->insns.count == PUG_ETMV3_INSNS)
         forget(decoder);
-    for (size_t i = 0; i < count && insns->count < PUG_ETMV3_INSNS && address <= UINT32_MAX; i++) {
-        if (insns->count * 2 >= insns->slot_count)
-            grow(decoder); /* or all are forgotten, but for what their entries say */
-        uint32_t *slot = find_slot(insns, address, decoder->isa, it);
-        if (*slot != 0)
+    for (size_t i = 0; i < count; i++) {
+        struct pug_etmv3_insn *entry = place_for(decoder, address, it);
+        if (!entry)
             break;
-        struct pug_etmv3_insn *entry = &insns->entries[insns->count];
         fill(decoder, entry, address, it, &row[i]);
-        *slot = insns->count++;
+        if (before)
+            link_on(decoder, before, entry);
         here = i == 0 ? entry : here;
-        if (always_leaves(&row[i].insn))
+        before = entry;
+        if (always_leaves(entry))
             break;
-        address += row[i].insn.size;
+        address = entry->end;
         it = row[i].it_behind;
     }
     return here;
+}
+
+/**
+ * The instruction of an earlier period where the decoder is holds again, and those behind it do, as
+ * far as memory is what it was. False: it does not.
+ */
+static bool hold_again(struct pug_etmv3_decoder *decoder, uint32_t number)
+{
+    struct pug_etmv3_insns *insns = &decoder->insns;
+    const uint8_t isa = decoder->isa;
+    struct pug_etmv3_insn *before = NULL;
+    uint64_t last;
+    const uint32_t since = pug_codemap_same_since(decoder->code, decoder->address, &last);
+    if (since == UINT32_MAX || pug_etmv3_is_outdated(decoder))
+        return false;
+    for (unsigned i = 0; i < ROW_KNOWN && number != 0; i++) {
+        struct pug_etmv3_insn *entry = &insns->entries[number];
+        if (holds(insns, entry) || insns->epochs[entry->ways[1].period] < since ||
+            entry->end - 1 > last)
+            break;
+        entry->ways[1].period = insns->period;
+        entry->ways[0].next = entry->ways[1].next = 0;
+        if (pug_etmv3_is_indirect(entry))
+            entry->ways[0].goes = 0;
+        if (before)
+            link_on(decoder, before, entry);
+        before = entry;
+        number =
+            always_leaves(entry) ? 0 : *find_slot(insns, entry->end, isa, entry->ways[1].it_behind);
+    }
+    return before != NULL;
 }
 
 enum pug_status pug_etmv3_insn_here(struct pug_etmv3_decoder *decoder,
@@ -187,7 +274,8 @@ enum pug_status pug_etmv3_insn_here(struct pug_etmv3_decoder *decoder,
     uint32_t number = *find_slot(insns, address, isa, it);
     if (number > 0) {
         *out = &insns->entries[number];
-        return PUG_OK;
+        if (holds(insns, *out) || hold_again(decoder, number))
+            return PUG_OK;
     }
     enum pug_status status =
         pug_codemap_insns(decoder->code, address, isa, it, row, &count, &lasts);
@@ -208,7 +296,7 @@ const struct pug_etmv3_insn *pug_etmv3_kept_insn(const struct pug_etmv3_decoder 
     const struct pug_etmv3_insns *insns = &decoder->insns;
     const uint32_t number = *find_slot(insns, address, isa, it);
     const struct pug_etmv3_insn *insn = &insns->entries[number];
-    if (number == 0 || (decoder->quirky && insn->ways[1].next_isa != isa))
+    if (number == 0 || !holds(insns, insn) || (decoder->quirky && insn->ways[1].next_isa != isa))
         return NULL;
     return insn;
 }
