@@ -12,9 +12,9 @@ run() {
     said=$("$bin/$name" "$@" 2>&1) || { echo "$name $*: $(tail -c 2000 <<<"$said")"; bad=1; }
 }
 for target in "$bin"/fuzz_*; do
-    name=${target##*/} count=70
+    name=${target##*/} count=50
     case $name in
-    fuzz_tree | fuzz_text | fuzz_elements) count=800 ;;
+    fuzz_tree | fuzz_text | fuzz_elements) count=500 ;;
     fuzz_trace_etrace_rv64_options | fuzz_perfdata | fuzz_index) count=30 ;;
     esac
     run "$name" $count 1
