@@ -425,7 +425,8 @@ bool pug_capture_counts(const struct pug_capture_decode *decode);
 
 /**
  * A tree for the sources of a stretch, as it is decoded with: for who wants packets, or one stretch
- * alone. Feed it that stretch, as pug_capture_bytes() gives it, and free it before the capture.
+ * alone. Feed it that stretch, as pug_capture_bytes() gives it, and free it before the capture. Of
+ * perf.data, which tells all processors of a sink, sources that got nothing tell no end of trace.
  * PUG_ERR_RDR_NO_DECODER: none of its sources can be decoded.
  */
 enum pug_status pug_capture_tree(struct pug_capture *capture, size_t stretch, bool decode,

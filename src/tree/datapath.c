@@ -191,7 +191,7 @@ static enum pug_response reset(struct pug_tree *tree)
     enum pug_response worst = PUG_RESP_CONT;
     for (size_t i = 0; i < tree->source_count; i++)
         if (is_active(tree, tree->sources[i]))
-            worst = pug_worse(worst, pug_source_reset(tree->sources[i]));
+            worst = pug_worse(worst, pug_tree_reset_source(tree, i));
     for (size_t i = 0; i < tree->source_count; i++)
         tree->sources[i]->stage.from_begin = true;
     return worst;

@@ -33,6 +33,15 @@ struct pug_source *pug_tree_touch(struct pug_tree *tree, size_t n)
     return tree->sources[n];
 }
 
+enum pug_response pug_tree_reset_source(struct pug_tree *tree, size_t n)
+{
+    struct pug_source *source = tree->sources[n];
+    if (!tree->few_speak || source->touched)
+        return pug_source_reset(source);
+    source->reset_due = true;
+    return PUG_RESP_CONT;
+}
+
 static struct pug_source *touch(struct pug_tree *tree, const struct pug_source *source)
 {
     size_t n = 0;
@@ -182,13 +191,11 @@ static void on_reset(void *context, uint64_t index)
     struct pug_tree *tree = context;
     (void)index;
     for (size_t i = 0; i < tree->source_count; i++) {
-        struct pug_source *source = tree->sources[i];
-        if (!pug_tree_is_enabled(tree, source->slot))
+        if (!pug_tree_is_enabled(tree, tree->sources[i]->slot))
             continue;
-        if (tree->few_speak && !source->touched)
-            source->reset_due = true;
-        else
-            pug_source_reset(pug_tree_touch(tree, i));
+        if (!tree->few_speak)
+            pug_tree_touch(tree, i);
+        pug_tree_reset_source(tree, i);
     }
 }
 

@@ -154,6 +154,9 @@ enum pug_tree_loss pug_tree_loss_of(const struct pug_tree *tree, size_t n);
 /** The n-th source, which is about to get something. */
 struct pug_source *pug_tree_touch(struct pug_tree *tree, size_t n);
 
+/** Reset the n-th source; one of few that speak is when it does. */
+enum pug_response pug_tree_reset_source(struct pug_tree *tree, size_t n);
+
 /** A section of a tree's written state: the transport's, then that of each source. */
 struct pug_state_section {
     const uint8_t *bytes;

@@ -149,6 +149,13 @@ static void test_few(void **state)
             decode(all, &all_told, &trace);
             decode(few, &few_told, &trace);
             check(&few_told, &all_told, cases[i].speak);
+            assert_true(PUG_RESP_IS_CONT(pug_tree_reset(all)));
+            assert_true(PUG_RESP_IS_CONT(pug_tree_reset(few)));
+            struct rec_bytes other = trace_of(30, 16);
+            decode(all, &all_told, &other);
+            decode(few, &few_told, &other);
+            check(&few_told, &all_told, 30 | cases[i].speak); /* who spoke once, ends */
+            rec_bytes_free(&other);
         }
         assert_int_equal(pug_tree_renew(few), PUG_OK);
         pug_tree_free(all);
