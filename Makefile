@@ -7,9 +7,9 @@
 .PHONY: demo docs abi truth mutants fuzz fuzz-corpus million coverage test test-release test-sanitize test-thread test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean
 
 # Where page faults are dear, as on many virtual machines, memory in large pages that stays is a third of what tests take.
-export GLIBC_TUNABLES = glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=2147483648:glibc.malloc.top_pad=4194304
+export GLIBC_TUNABLES ?= glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=2147483648:glibc.malloc.top_pad=4194304
 # What was freed is kept away from who comes next up to 8 MB, not 256, of which each page is a fault.
-export ASAN_OPTIONS = quarantine_size_mb=8:clear_shadow_mmap_threshold=100000000
+export ASAN_OPTIONS ?= quarantine_size_mb=8:clear_shadow_mmap_threshold=100000000
 
 demo:
 	@mkdir -p build
