@@ -2,8 +2,10 @@
 /** @file The CoreSight frame demultiplexer as a transport: its settings and operations. */
 #include "transport/coresight.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* DSTREAM: blocks of 512 bytes, the last 8 of which are a footer. */
 #define DSTREAM_BLOCK 512u
@@ -49,28 +51,34 @@ static enum pug_status check_flags(struct pug_coresight *cs)
 }
 
 /** What all but the configuration starts with. */
+/** All but what it was made with. Of the room for a spliced run there is nothing to forget. */
 static void forget(struct pug_coresight *cs)
 {
+    struct pug_transport_sink *const sink = cs->sink;
+    struct pug_cs_gathering *const gathering = cs->gathering;
+    const uint32_t flags = cs->flags;
+    const bool dstream = cs->dstream, find_padding = cs->find_padding;
+    const size_t used = cs->used;
     pug_cs_forget_gathered(cs);
-    *cs = (struct pug_coresight){
-        .sink = cs->sink,
-        .gathering = cs->gathering,
-        .flags = cs->flags,
-        .dstream = cs->dstream,
-        .find_padding = cs->find_padding,
-        .used = cs->used,
-        .synced = !(cs->flags & PUG_CS_FSYNCS),
-        .id = PUG_SOURCE_UNKNOWN,
-        .from = PUG_CS_NO_FRAME,
-    };
+    memset(cs, 0, offsetof(struct pug_coresight, spliced));
+    cs->sink = sink;
+    cs->gathering = gathering;
+    cs->flags = flags;
+    cs->dstream = dstream;
+    cs->find_padding = find_padding;
+    cs->used = used;
+    cs->synced = !(flags & PUG_CS_FSYNCS);
+    cs->id = PUG_SOURCE_UNKNOWN;
+    cs->from = PUG_CS_NO_FRAME;
 }
 
 static enum pug_status coresight_create(const struct pug_settings *settings,
                                         struct pug_transport_sink *sink, void **transport)
 {
-    struct pug_coresight *cs = calloc(1, sizeof(*cs));
+    struct pug_coresight *cs = malloc(sizeof(*cs));
     if (!cs)
         return PUG_ERR_MEM;
+    memset(cs, 0, offsetof(struct pug_coresight, spliced));
     cs->sink = sink;
     cs->flags = read_flags(settings);
     cs->dstream = pug_settings_number(settings, "dstream", 0);

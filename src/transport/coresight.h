@@ -100,7 +100,7 @@ struct pug_coresight {
     bool knows_kinds;
     uint32_t kinds[256];
 
-    /* a spliced run, and its gaps */
+    /* a spliced run, and its gaps: not read before they are written, and not cleared */
     uint8_t spliced[PUG_CS_MOST_SPLICED * PUG_CS_FRAME_BYTES];
     uint16_t gaps[PUG_CS_MOST_SPLICED * PUG_CS_FRAME_BYTES];
 };
