@@ -228,10 +228,13 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
 
 /* ---- stretches ---- */
 
-/** Another side, or stretch, may go on with it. */
+/** Another side, or stretch, may go on with it; no more than there are sides wait for that. */
 static void drop_tree(struct side *side)
 {
-    struct spare_tree *spare = side->tree ? pug_list_add(&side->all->spare, sizeof(*spare)) : NULL;
+    struct by_time *all = side->all;
+    struct spare_tree *spare = side->tree && all->spare.count < all->count
+                                   ? pug_list_add(&all->spare, sizeof(*spare))
+                                   : NULL;
     if (spare)
         *spare = (struct spare_tree){side->tree, side->kind};
     else

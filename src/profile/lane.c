@@ -176,12 +176,9 @@ static uint32_t hash_of(const struct profile_node *node)
                       32);
 }
 
-/** The slot from here on that is free. */
-static uint32_t *free_slot(const struct profile_lane *lane, uint32_t hash)
+static uint32_t *slot_at(const struct profile_lane *lane, uint32_t at)
 {
-    for (uint32_t slot = hash;; slot++)
-        if (lane->slots[slot & (lane->slot_count - 1)] == 0)
-            return &lane->slots[slot & (lane->slot_count - 1)];
+    return &lane->slots[at & (lane->slot_count - 1)];
 }
 
 static bool grow(struct profile_lane *lane)
@@ -201,8 +198,12 @@ static bool grow(struct profile_lane *lane)
     lane->slots = slots;
     lane->slot_count = room * 2;
     lane->node_room = room;
-    for (uint32_t i = 0; i < lane->node_count; i++)
-        *free_slot(lane, hash_of(&lane->nodes[i])) = i + 1;
+    for (uint32_t i = 0; i < lane->node_count; i++) {
+        uint32_t at = hash_of(&lane->nodes[i]);
+        while (*slot_at(lane, at) != 0)
+            at++;
+        *slot_at(lane, at) = i + 1;
+    }
     return true;
 }
 
@@ -214,16 +215,12 @@ uint32_t pug_profile_node(struct profile_lane *lane, const struct pug_situation 
     struct profile_node node = pug_profile_describe(lane, situation, range);
     const struct profile_step step = pug_profile_step(range);
     const struct profile_place place = {node.step.start, node.object};
-    const uint32_t hash = hash_of(&node);
-    for (uint32_t slot = hash;; slot++) {
-        const uint32_t number = lane->slots[slot & (lane->slot_count - 1)] - 1;
-        if (number == NO_NODE)
-            break;
-        if (pug_profile_is_node_of(lane, situation, &lane->nodes[number], &place, &step))
-            return number;
-    }
+    uint32_t at = hash_of(&node), *slot;
+    for (; *(slot = slot_at(lane, at)) != 0; at++)
+        if (pug_profile_is_node_of(lane, situation, &lane->nodes[*slot - 1], &place, &step))
+            return *slot - 1;
     pug_profile_find_target(lane, situation, range, &node);
     lane->nodes[lane->node_count] = node;
-    *free_slot(lane, hash) = ++lane->node_count;
-    return lane->node_count - 1;
+    *slot = ++lane->node_count;
+    return *slot - 1;
 }

@@ -198,10 +198,7 @@ static struct profile_next *find_other(struct profile_trail *trail,
     if (behind->node != trail->last.node || behind->other.use == NO_NODE)
         return NULL;
     const uint32_t node = trail->behind[behind->other.use].node;
-    return pug_profile_is_node_of(&trail->lane, &trail->group->situation, &trail->lane.nodes[node],
-                                  place, range)
-               ? &behind->other
-               : NULL;
+    return profile_trail_is_node(trail, node, place, range) ? &behind->other : NULL;
 }
 
 /** What a range is; NO_NODE: no memory. `other`: what find_other() has. */

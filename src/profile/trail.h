@@ -112,6 +112,15 @@ static inline void profile_trail_came(struct profile_trail *trail, struct profil
     trail->unseen = range;
 }
 
+/** Is a range, which begins at a place of the group's, the one that a node is? */
+static inline bool profile_trail_is_node(struct profile_trail *trail, uint32_t node,
+                                         const struct profile_place *place,
+                                         const struct profile_step *range)
+{
+    return pug_profile_is_node_of(&trail->lane, &trail->group->situation, &trail->lane.nodes[node],
+                                  place, range);
+}
+
 /** Of a range that comes directly behind another one: what is kept of that, or NULL. */
 static inline struct profile_next *profile_trail_find(struct profile_trail *trail,
                                                       struct profile_ran before,
@@ -124,8 +133,7 @@ static inline struct profile_next *profile_trail_find(struct profile_trail *trai
         return NULL;
     for (unsigned i = 0; i < 2 && behind->kept[i].use != NO_NODE; i++) {
         const uint32_t node = trail->behind[behind->kept[i].use].node;
-        if (pug_profile_is_node_of(&trail->lane, &trail->group->situation, &trail->lane.nodes[node],
-                                   &place, range))
+        if (profile_trail_is_node(trail, node, &place, range))
             return &behind->kept[i];
     }
     return NULL;

@@ -51,23 +51,12 @@ static enum pug_status check_flags(struct pug_coresight *cs)
 }
 
 /** What all but the configuration starts with. */
-/** All but what it was made with. Of the room for a spliced run there is nothing to forget. */
 static void forget(struct pug_coresight *cs)
 {
-    struct pug_transport_sink *const sink = cs->sink;
-    struct pug_cs_gathering *const gathering = cs->gathering;
-    const uint32_t flags = cs->flags;
-    const bool dstream = cs->dstream, find_padding = cs->find_padding;
-    const size_t used = cs->used;
+    const size_t from = offsetof(struct pug_coresight, started);
     pug_cs_forget_gathered(cs);
-    memset(cs, 0, offsetof(struct pug_coresight, spliced));
-    cs->sink = sink;
-    cs->gathering = gathering;
-    cs->flags = flags;
-    cs->dstream = dstream;
-    cs->find_padding = find_padding;
-    cs->used = used;
-    cs->synced = !(flags & PUG_CS_FSYNCS);
+    memset((char *)cs + from, 0, offsetof(struct pug_coresight, spliced) - from);
+    cs->synced = !(cs->flags & PUG_CS_FSYNCS);
     cs->id = PUG_SOURCE_UNKNOWN;
     cs->from = PUG_CS_NO_FRAME;
 }
@@ -78,8 +67,9 @@ static enum pug_status coresight_create(const struct pug_settings *settings,
     struct pug_coresight *cs = malloc(sizeof(*cs));
     if (!cs)
         return PUG_ERR_MEM;
-    memset(cs, 0, offsetof(struct pug_coresight, spliced));
     cs->sink = sink;
+    cs->used = 0;
+    cs->gathering = NULL;
     cs->flags = read_flags(settings);
     cs->dstream = pug_settings_number(settings, "dstream", 0);
     cs->find_padding =

@@ -56,14 +56,15 @@ struct pug_cs_gathering;
 
 struct pug_coresight {
     struct pug_transport_sink *sink;
-    uint32_t flags;    /* enum pug_cs_flag */
-    bool dstream;      /* 504 bytes of frames, then 8 of footer */
-    bool find_padding; /* FSYNCs in memory-aligned frames are padding */
+    uint32_t flags;                     /* enum pug_cs_flag */
+    bool dstream;                       /* 504 bytes of frames, then 8 of footer */
+    bool find_padding;                  /* FSYNCs in memory-aligned frames are padding */
+    size_t used;                        /* what the last call took */
+    struct pug_cs_gathering *gathering; /* NULL: nothing was gathered yet */
 
-    /* where in the input */
+    /* where in the input: from here on all is forgotten at a reset */
     bool started;    /* `index` is valid */
     uint64_t index;  /* of the next byte */
-    size_t used;     /* what the last call took */
     uint16_t column; /* DSTREAM: place in the 512-byte block */
     enum pug_response worst;
 
@@ -94,13 +95,11 @@ struct pug_coresight {
     struct pug_run run;
     uint8_t bytes[2 * PUG_CS_FRAME_BYTES]; /* the frame's, with their bits 0 */
 
-    struct pug_cs_gathering *gathering; /* NULL: nothing was gathered yet */
-
     /* of each byte that may be an id: can frames with it be counted? Asked once a call */
     bool knows_kinds;
     uint32_t kinds[256];
 
-    /* a spliced run, and its gaps: not read before they are written, and not cleared */
+    /* a spliced run, and its gaps: not read before they are written, and not forgotten */
     uint8_t spliced[PUG_CS_MOST_SPLICED * PUG_CS_FRAME_BYTES];
     uint16_t gaps[PUG_CS_MOST_SPLICED * PUG_CS_FRAME_BYTES];
 };
