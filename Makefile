@@ -27,7 +27,7 @@ test: check-format test-release test-sanitize test-thread
 test-release: build
 	ctest --preset release -j2
 
-# What else must build: with the other compiler, with nothing that can be switched off nor a C++ compiler.
+# What else must build: with the other compiler, nothing that can be switched off and no C++ compiler.
 test-builds: test-bare
 
 test-bare: SURROUNDINGS = PATH=$$(cmake/path-without.sh build/path '*++*')

@@ -60,7 +60,7 @@ grep -q 'one message covers too much code' said || wrong "--expansion: no messag
 
 # ---- every command, every protocol: no input of a megabyte needs 512 MiB. ----
 # A share: dense trace of one encoder for each protocol, 100 KB; BOUNDS=all: of each, a megabyte, and one of damaged copies.
-size=100000 captures=(etmv4-a64-cycles ptm-arm etmv3-arm-threads etrace-rv64-options)
+size=100000 captures=(etmv4-a64-cycles ptm-arm etmv3-arm-threads etrace-rv64-options ntrace-rv64-btm)
 copies=(whole)
 [[ ${BOUNDS-} == all ]] && size=1000000 copies=(whole damaged) && captures=($(cd "$source/tests/captures" && echo */))
 data=524288

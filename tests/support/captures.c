@@ -145,3 +145,13 @@ struct capture capture_repeated(const struct capture *capture, size_t size)
         memcpy(repeated.bytes + i * capture->size, capture->bytes, capture->size);
     return repeated;
 }
+
+void captures_use_callback(struct pug_image *image, pug_memory_fn *function, void *context)
+{
+    struct pug_image_range range;
+    while (pug_image_range(image, 0, &range))
+        assert_int_equal(pug_image_remove(image, range.start, PUG_SPACE_ANY), PUG_OK);
+    assert_int_equal(pug_image_add_callback(image, &(struct pug_place){.space = PUG_SPACE_ANY}, 0,
+                                            UINT64_MAX, function, context),
+                     PUG_OK);
+}

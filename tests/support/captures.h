@@ -42,6 +42,9 @@ void captures_each(enum captures captures, capture_fn *function, void *context);
 void captures_damaged(enum captures captures, size_t most, unsigned damages,
                       void (*look)(const struct capture *capture, const char *what));
 
+/** In place of an image's dumps, a callback for all addresses. */
+void captures_use_callback(struct pug_image *image, pug_memory_fn *function, void *context);
+
 /** The same trace again and again, up to so many bytes; free() its bytes. */
 struct capture capture_repeated(const struct capture *capture, size_t size);
 

@@ -209,17 +209,6 @@ static void feed(struct story *story, struct pug_tree *tree, const uint8_t *byte
         flush(story, tree, false);
 }
 
-/** Instead of the dumps, a callback that gives the same. */
-static void use_callbacks(struct pug_image *image, struct story *story)
-{
-    struct pug_image_range range;
-    while (pug_image_range(image, 0, &range))
-        assert_int_equal(pug_image_remove(image, range.start, PUG_SPACE_ANY), PUG_OK);
-    assert_int_equal(pug_image_add_callback(image, &(struct pug_place){.space = PUG_SPACE_ANY}, 0,
-                                            UINT64_MAX, give_memory, story),
-                     PUG_OK);
-}
-
 static bool decode(struct pug_snapshot *snapshot, const struct pug_snapshot_buffer *buffer,
                    const uint8_t *bytes, uint64_t size, const struct manner *manner, bool watched,
                    struct story *story)
@@ -244,7 +233,7 @@ static bool decode(struct pug_snapshot *snapshot, const struct pug_snapshot_buff
         story->change_once_in = manner->change_once_in;
         story->image = image;
         if (manner->callbacks)
-            use_callbacks(image, story);
+            captures_use_callback(image, give_memory, story); /* that gives the same */
         pug_log_set_sink(log, on_log, story);
         pug_tree_on_elements(tree, take, story);
         pug_tree_deliver_each_packet(tree, true);

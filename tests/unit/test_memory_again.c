@@ -113,16 +113,6 @@ static void change(struct memory *memory, struct rec_random *random)
     memory->most = rec_random_once_in(random, 5) ? 60 + rec_random_below(random, 300) : UINT32_MAX;
 }
 
-static void callbacks_in_place_of(struct pug_image *image, struct memory *memory)
-{
-    struct pug_image_range range;
-    while (pug_image_range(image, 0, &range))
-        assert_int_equal(pug_image_remove(image, range.start, PUG_SPACE_ANY), PUG_OK);
-    assert_int_equal(pug_image_add_callback(image, &(struct pug_place){.space = PUG_SPACE_ANY}, 0,
-                                            UINT64_MAX, give, memory),
-                     PUG_OK);
-}
-
 /** How many ranges there were. */
 static size_t pass_after_pass(const struct capture *capture, size_t size, unsigned passes)
 {
@@ -132,12 +122,12 @@ static size_t pass_after_pass(const struct capture *capture, size_t size, unsign
     struct told again_told = {0}, fresh_told = {0}, none = {0};
     struct pug_tree *dumps = make_tree(capture, memory.dumps, &none);
     struct pug_tree *again = make_tree(capture, image, &again_told);
-    callbacks_in_place_of(image, &memory);
+    captures_use_callback(image, give, &memory);
     size_t ranges = 0;
     for (unsigned pass = 0; pass < passes; pass++) {
         struct pug_image *own = pug_image_new();
         struct pug_tree *fresh = make_tree(capture, own, &fresh_told);
-        callbacks_in_place_of(own, &memory);
+        captures_use_callback(own, give, &memory);
         decode(again, capture, size, &again_told);
         decode(fresh, capture, size, &fresh_told);
         check(&again_told, &fresh_told);
