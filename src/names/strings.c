@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "names/names.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,12 +15,22 @@ static bool is(const char *kept, const char *text, size_t length)
     return strncmp(kept, text, length) == 0 && kept[length] == 0;
 }
 
+/** Of words of eight bytes: texts may be long. */
+static uint64_t hash_of(const char *text, size_t length)
+{
+    uint64_t hash = pug_hash_mix(0, length), word;
+    for (; length >= sizeof(word); text += sizeof(word), length -= sizeof(word)) {
+        memcpy(&word, text, sizeof(word));
+        hash = pug_hash_mix(hash, word);
+    }
+    word = 0;
+    memcpy(&word, text, length);
+    return pug_hash_mix(hash, word);
+}
+
 static size_t slot_of(const struct names_strings *strings, const char *text, size_t length)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
-    size_t slot = (size_t)(hash ^ hash >> 32) & (strings->slot_count - 1);
+    size_t slot = (size_t)hash_of(text, length) & (strings->slot_count - 1);
     while (strings->slots[slot] && !is(strings->slots[slot], text, length))
         slot = (slot + 1) & (strings->slot_count - 1);
     return slot;
