@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_ELEMENTS 2048u
+/* A chunk is a little less than 128 KB: from there on allocators ask the system, each time. */
+#define CHUNK_ELEMENTS 2000u
 
 struct jobs_chunk {
     struct jobs_chunk *next;

@@ -112,10 +112,12 @@ static const char *guess_frames(const struct pug_snapshot *snapshot,
     const char *guess = NULL;
     if (pug_trace_open(snapshot, buffer, &trace) != PUG_OK)
         return NULL;
-    uint8_t *bytes = malloc(PUG_CORESIGHT_SAMPLE);
+    size_t size = PUG_CORESIGHT_SAMPLE;
+    if (pug_trace_size(trace) < size)
+        size = (size_t)pug_trace_size(trace);
+    uint8_t *bytes = malloc(size > 0 ? size : 1);
     if (bytes)
-        guess =
-            pug_coresight_guess(bytes, pug_trace_read(trace, bytes, PUG_CORESIGHT_SAMPLE, NULL));
+        guess = pug_coresight_guess(bytes, pug_trace_read(trace, bytes, size, NULL));
     free(bytes);
     pug_trace_close(trace);
     return guess;
