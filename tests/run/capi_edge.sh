@@ -11,7 +11,7 @@ bin=${1:?usage: capi_edge.sh BIN SOURCE} source=${2:?usage: capi_edge.sh BIN SOU
 lib=$(readlink -f "$bin/../lib") source=$(readlink -f "$source")
 cc=${CC:-cc}
 flags=(-O1 -w -std=gnu17)
-ldd "$lib/libopencsd_c_api.so.1" | grep -q libasan && flags+=(-fsanitize=address,undefined)
+grep -aq __asan_init "$lib/libopencsd_c_api.so.1" && flags+=(-fsanitize=address,undefined)
 export ASAN_OPTIONS=detect_leaks=0
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

@@ -13,7 +13,7 @@ if [ -z "$perf" ]; then
     echo "skipped: no perf"
     exit 77
 fi
-if ldd "$lib/libopencsd_c_api.so.1" | grep -q libasan; then
+if grep -aq __asan_init "$lib/libopencsd_c_api.so.1"; then
     echo "skipped: a library with sanitizers cannot be loaded into perf"
     exit 77
 fi
