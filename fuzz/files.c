@@ -2,6 +2,8 @@
 #define _XOPEN_SOURCE 700 /* nftw() */
 #include "files.h"
 
+#include "support/temporary.h"
+
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +29,7 @@ const char *fuzz_place(const char *name)
 {
     static char path[4096];
     if (!folder[0]) {
-        snprintf(folder, sizeof(folder), "/tmp/pugmark-fuzz-XXXXXX");
-        if (!mkdtemp(folder) || atexit(remove_folder) != 0)
+        if (!temporary_folder(folder, sizeof(folder), "fuzz") || atexit(remove_folder) != 0)
             exit(2);
     }
     snprintf(path, sizeof(path), "%s%s%s", folder, *name ? "/" : "", name);

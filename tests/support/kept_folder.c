@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "support/kept_folder.h"
 
+#include "support/temporary.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* In memory where that can be: what is kept is made safe each time. */
-static char folder[64] = "/dev/shm/pugmark-kept-XXXXXX";
+static char folder[64];
 
 int kept_folder_open(void **state)
 {
     (void)state;
-    if (mkdtemp(folder))
-        return 0;
-    snprintf(folder, sizeof(folder), "/tmp/pugmark-kept-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    return temporary_folder(folder, sizeof(folder), "kept") ? 0 : -1;
 }
 
 const char *kept_folder(void)

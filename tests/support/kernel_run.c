@@ -2,6 +2,7 @@
 #include "support/kernel_run.h"
 
 #include "recorder/frames.h"
+#include "support/temporary.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -77,8 +78,8 @@ void kernel_run_map(struct kernel_run *r, uint64_t address, uint64_t size, uint6
 void kernel_run_begin_with(struct kernel_run *r, const struct rec_perf_cpu *traced,
                            const struct rec_etmv4_config *config)
 {
-    *r = (struct kernel_run){.folder = "/tmp/pug-kernel-XXXXXX"};
-    assert_non_null(mkdtemp(r->folder));
+    *r = (struct kernel_run){0};
+    assert_true(temporary_folder(r->folder, sizeof(r->folder), "kernel"));
     rec_perf_begin(&r->perf,
                    &(struct rec_perf_config){
                        .version = 1, .cpus = traced, .cpu_count = 1, .has_clock = true, .mult = 1});

@@ -4,6 +4,7 @@
 #define PUG_TESTS_SUPPORT_MADE_FOLDER_H
 
 #include "base/text.h"
+#include "support/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,8 +26,8 @@ struct made_folder {
 
 static inline void made_folder_begin(struct made_folder *folder)
 {
-    *folder = (struct made_folder){.path = "/tmp/pug-text-XXXXXX"};
-    assert_non_null(mkdtemp(folder->path));
+    *folder = (struct made_folder){0};
+    assert_true(temporary_folder(folder->path, sizeof(folder->path), "text"));
 }
 
 static inline const char *made_folder_path(struct made_folder *folder, const char *name)

@@ -4,6 +4,7 @@
 #include "recorder/etmv4.h"
 #include "recorder/frames.h"
 #include "support/perf_programs.h"
+#include "support/temporary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -587,8 +588,8 @@ void perf_story_make(struct perf_story *story, const struct perf_story_config *c
 {
     struct teller *teller = calloc(1, sizeof(*teller));
     must(teller && config->cpus <= CPUS);
-    *story = (struct perf_story){.folder = "/tmp/pug-story-XXXXXX"};
-    must(mkdtemp(story->folder) != NULL);
+    *story = (struct perf_story){0};
+    must(temporary_folder(story->folder, sizeof(story->folder), "story"));
     teller->story = story;
     teller->config = config;
     teller->random.state = config->seed;

@@ -2,6 +2,7 @@
 #include "support/snapshot_folder.h"
 
 #include "listing/listing.h"
+#include "support/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,8 +50,7 @@ void snapshot_write(const struct snapshot_folder *f, const char *name, const cha
 int snapshot_setup(void **state)
 {
     struct snapshot_folder *f = calloc(1, sizeof(*f));
-    strcpy(f->directory, "/tmp/pug_snapshot_XXXXXX");
-    assert_non_null(mkdtemp(f->directory));
+    assert_true(temporary_folder(f->directory, sizeof(f->directory), "snapshot"));
     f->log = pug_log_new(PUG_SEV_INFO);
     f->said = PUG_TEXT(f->text, sizeof(f->text));
     pug_log_set_sink(f->log, on_log, f);
