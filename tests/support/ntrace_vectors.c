@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "support/ntrace_vectors.h"
 
+#include "support/whole_file.h"
+
 static bool has_vectors(void)
 {
     return access(VECTORS "/README.md", R_OK) == 0;
@@ -8,39 +10,19 @@ static bool has_vectors(void)
 
 void ntrace_need_vectors(void)
 {
-    if (has_vectors())
+    if (has_vectors() && whole_file_unpacks(PUG_UNPACK_XZ))
         return;
-    print_message("no vectors at %s\n", VECTORS);
+    print_message(has_vectors() ? "this build cannot unpack %s\n" : "no vectors at %s\n", VECTORS);
     skip();
 }
 
 /* ---- files ---- */
 
-static uint8_t *read_all(FILE *file, size_t *size)
-{
-    size_t room = 1 << 16;
-    uint8_t *bytes = malloc(room + 1);
-    *size = 0;
-    assert_non_null(bytes);
-    for (size_t n; (n = fread(bytes + *size, 1, room - *size, file)) > 0;) {
-        *size += n;
-        if (*size == room) {
-            room *= 2;
-            bytes = realloc(bytes, room + 1);
-            assert_non_null(bytes);
-        }
-    }
-    bytes[*size] = 0;
-    return bytes;
-}
-
 uint8_t *ntrace_load(const char *path, size_t *size)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file)
+    uint8_t *bytes = whole_file(path, size);
+    if (!bytes)
         fail_msg("%s can't be opened", path);
-    uint8_t *bytes = read_all(file, size);
-    fclose(file);
     return bytes;
 }
 
@@ -70,13 +52,10 @@ static void parse_lines(char *text, struct ntrace_expected *expected)
 
 void ntrace_load_lines(const char *path, struct ntrace_expected *expected)
 {
-    char command[1100];
     size_t size;
-    snprintf(command, sizeof(command), "xz -dc '%.1000s'", path);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    char *text = (char *)read_all(pipe, &size);
-    assert_int_equal(pclose(pipe), 0);
+    char *text = (char *)whole_file_unpacked(path, &size);
+    if (!text)
+        fail_msg("%s can't be unpacked", path);
     parse_lines(text, expected);
     free(text);
 }

@@ -26,7 +26,7 @@ static uint8_t *stream_of(const char *params, size_t *size)
         snprintf(path, sizeof(path), "%.*s%s", (int)(strlen(params) - strlen(".params")), params,
                  kinds[i]);
         if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
-            return vector_file(path, size);
+            return whole_file(path, size);
     }
     return NULL;
 }

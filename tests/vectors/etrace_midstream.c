@@ -162,7 +162,7 @@ static void run(const char *folder, const char *params, const char *trace, unsig
                   !pug_settings_find(settings, "note") &&
                   !pug_settings_number(settings, "resync_disabled", 0);
     if (usable || pug_settings_find(settings, "address_mode")) {
-        stream.bytes = vector_file(trace, &stream.size);
+        stream.bytes = whole_file(trace, &stream.size);
         vector_program(stream.image, folder, -1);
         decode(&stream, 0, &whole, false);
         for (unsigned i = 0; i < offsets && !only; i++)

@@ -458,7 +458,7 @@ static void decode_again(struct vector *v, const struct pug_tree *tree, const ui
 static void run(struct vector *v, const char *params, const char *trace)
 {
     size_t size = 0, used = 0;
-    uint8_t *bytes = vector_file(trace, &size);
+    uint8_t *bytes = whole_file(trace, &size);
     v->log = pug_log_new(PUG_SEV_INFO);
     if (verbose)
         pug_log_set_file(v->log, stdout);
@@ -550,6 +550,10 @@ int main(int argc, char **argv)
     int count = scandir(root, &names, NULL, alphasort);
     if (count < 0) {
         printf("skipped: no vectors at %s\n", root);
+        return 77;
+    }
+    if (!whole_file_unpacks(PUG_UNPACK_XZ)) {
+        printf("skipped: this build cannot unpack xz\n");
         return 77;
     }
     for (int i = 0; i < count; i++) {

@@ -4,6 +4,7 @@
 #define TEST_VECTOR_FILES_H
 
 #include "pugmark/pugmark.h"
+#include "tests/support/whole_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,47 +24,14 @@ static inline void vector_fatal(const char *what, const char *path)
     exit(1);
 }
 
-static inline uint8_t *vector_slurp(FILE *file, size_t *size)
-{
-    size_t capacity = 1 << 16, used = 0;
-    uint8_t *bytes = malloc(capacity);
-    for (;;) {
-        used += fread(bytes + used, 1, capacity - used, file);
-        if (used < capacity)
-            break;
-        capacity *= 2;
-        bytes = realloc(bytes, capacity);
-    }
-    *size = used;
-    return bytes;
-}
-
-/** NULL: no such file. */
-static inline uint8_t *vector_file(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return NULL;
-    uint8_t *bytes = vector_slurp(file, size);
-    fclose(file);
-    return bytes;
-}
-
 /** Unpack an .xz file and split it into lines. */
 static inline struct vector_lines vector_lines(const char *path)
 {
     struct vector_lines lines = {0};
-    char command[2000];
-    snprintf(command, sizeof(command), "xz -dc '%s'", path);
-    FILE *pipe = popen(command, "r");
-    if (!pipe)
-        vector_fatal("cannot run xz", path);
     size_t size, capacity = 1024;
-    lines.text = (char *)vector_slurp(pipe, &size);
-    if (pclose(pipe) != 0)
+    lines.text = (char *)whole_file_unpacked(path, &size);
+    if (!lines.text)
         vector_fatal("cannot be unpacked", path);
-    lines.text = realloc(lines.text, size + 1);
-    lines.text[size] = '\0';
     lines.lines = malloc(capacity * sizeof(*lines.lines));
     char *rest = lines.text;
     for (char *line; (line = strtok_r(rest, "\r\n", &rest)) != NULL;) {
