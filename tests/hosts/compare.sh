@@ -47,7 +47,7 @@ for capture in $(realpath "$@"); do
   sed -i "s|$work/$name/[a-z]*/||" "$here"/{said,complaints} "$there"/{said,complaints}
   if ! diff -rq "$here" "$there"; then
     failed=1
-    diff "$here/codes" "$there/codes" || tail -n 5 "$there/complaints"
+    for what in codes said complaints; do diff "$here/$what" "$there/$what" | head -n 10; done
   fi
   compared=$((compared + 1))
 done

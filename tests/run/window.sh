@@ -11,7 +11,7 @@ count=${PUG_WINDOW_COUNT:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 pugmark=$bin/pugmark
-failed=0 newline=$'\n'
+failed=0 turn=0 newline=$'\n'
 RANDOM=${PUG_WINDOW_SEED:-1}
 
 full() { # FORM
@@ -41,15 +41,15 @@ ask() { # from|beside, its two numbers, OPTION...
     asked=$((asked + 1))
 }
 
-# Windows of the list that "${how[@]}" makes, by each of the indexes.
-windows() {
-    for index in none marks grown states; do
+# Windows of the list that "${how[@]}" makes, by these indexes.
+windows() { # INDEX...
+    for index; do
         [[ $index == none || $index == grown ]] || copies $index $((count + 1))
         for ((n = 0; n < count; n++)); do
             at=$(((RANDOM * 32768 + RANDOM) % (size + 1))) radius=$((1 + RANDOM % 3000))
             ask from $((at > radius ? at - radius : 0)) $((at + radius)) --around $at --radius $radius
         done
-        lines=$((RANDOM % 50))
+        lines=$((1 + RANDOM % 50))
         ask beside "$at" $lines --around "$at" --count $lines
     done
 }
@@ -79,13 +79,17 @@ check() {
     "$pugmark" index --quiet --rebuild --output "$work/marks" --block 1024 "${capture[@]}" || failed=1
     "$pugmark" index --quiet --rebuild --output "$work/states" --block 2000 --elements \
         "${capture[@]}" || failed=1
-    windows
+    windows none marks grown states
+    # Of each capture two of the indexes for packets, and the others for words; or all, where more windows are asked for.
+    local two=(none grown) others=(marks states)
+    (((turn += 1) % 2)) || two=(marks states) others=(none grown)
+    [[ -z ${PUG_WINDOW_COUNT-} ]] || two=(none marks grown states) others=(none marks grown states)
     how=(--packets)
     full packets
-    windows
+    windows "${two[@]}"
     how=()
     full plain
-    windows
+    windows "${others[@]}"
     how=(--format jsonl) form=json
     # shellcheck disable=SC2086  # two numbers
     [[ -z $times ]] || by_time $times

@@ -17,6 +17,8 @@ command -v "$mpirun" >/dev/null || { echo "mpirun is not there (openmpi-bin)"; e
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 timeout 60 "$mpirun" -n 2 true >/dev/null 2>&1 || { echo "mpirun cannot start processes here"; exit 77; }
+# All processes are on this machine: Open MPI need not look for networks.
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=^tcp,openib,uct,usnic,ofi
 # MPICH's transport tells on standard output what nobody waited for when all was done.
 export UCX_LOG_LEVEL=error
 # MPI keeps some memory to itself.
