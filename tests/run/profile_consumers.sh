@@ -10,6 +10,7 @@ data=$source/../shared/perfdata/paw
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+export TMPDIR=$work # some of these tools leave logs
 root=$data/root llvm=/usr/lib/llvm-16/bin
 
 fail() { echo "$*"; bad=1; }
