@@ -189,11 +189,11 @@ if command -v perl >/dev/null; then
     code=$?
     ((code <= 1)) || wrong "calls --summary of many functions: exit $code within $seconds s: $(head -n 1 said)"
 fi
-# A message for nearly each of 20 million bytes: what two threads keep of them is bounded, as what elements they keep is. Messages for
+# A message for nearly each of 10 million bytes: what two threads keep of them is bounded, as what elements they keep is. Messages for
 # which there is no memory are lost.
 if command -v perl >/dev/null; then
     etmv4 0 >noisy.etm
-    perl -e 'print "\x70\x70\x70\x70\x70\x70\x70\xf7" x $ARGV[0]' $([[ $limit == unlimited ]] && echo 200000 || echo 2500000) >>noisy.etm
+    perl -e 'print "\x70\x70\x70\x70\x70\x70\x70\xf7" x $ARGV[0]' $([[ $limit == unlimited ]] && echo 200000 || echo 1250000) >>noisy.etm
     for jobs in 1 2; do
         ([[ $limit == unlimited ]] || ulimit -d 150000; exec "$bin/pugmark" stat "${arm[@]:1}" --jobs $jobs --image atoms.etm@0x1000 noisy.etm) 2>said$jobs | grep -v 'seconds\|second\|element' >out$jobs
     done

@@ -30,7 +30,7 @@ printf 'at 5\nwrite 1 4 77\ntext 1 "paw"\n' >events
 share=${FAULTS_SHARE:-1} many=30 limits=(1500 2500 3500 4000 4500 6000 10000 14000 24000)
 [[ ${FAULTS:-} == all ]] &&
     share=1000000 many=1000000 limits=(1500 2000 2500 3000 3500 3750 4000 4250 4500 5000 6000 8000 10000 11000 12000 14000 18000 24000 40000)
-runs=0
+runs=0 turn=0 both=("" on)
 shopt -s nullglob
 
 wrong() { echo "$*"; bad=1; }
@@ -82,7 +82,7 @@ check() { # CODE WHAT…: what may not be after a fault
 }
 
 faults() { # COMMAND…: each of its calls fails
-    local kind number step at on before=$runs
+    local kind number step at on ways before=$runs
     [[ $* =~ ${FAULTS_OF:-} ]] || return
     rm -rf kept
     run none 0 "" "$@"
@@ -101,7 +101,9 @@ faults() { # COMMAND…: each of its calls fails
         step=$((number / share + 1))
         # another place in each run of a share would find more, and could not be found again
         for ((at = (step + 1) / 2; at <= number; at += step)); do
-            for on in "" on; do
+            # this call alone, or all behind it, too; of a share in turn
+            [[ ${FAULTS:-} == all ]] && ways=("" on) || ways=("${both[$((turn++ % 2))]}")
+            for on in "${ways[@]}"; do
                 [[ $at$on != 1 ]] || continue
                 run $kind $at "$on" "$@"
                 check $? "$* ($kind $at${on:+ and all behind it} of $number)"
