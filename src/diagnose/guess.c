@@ -101,6 +101,7 @@ static size_t parse_settings(char *buffer, struct pug_setting *items, size_t roo
 
 /** Bytes of each source; of Open SoC Debug's, what modules they are, too. */
 struct sources {
+    uint32_t end; /* behind the last one: what is behind it is not touched */
     uint64_t sizes[IDS];
     uint8_t flows[IDS];              /* a bit each: which way its packets went */
     struct pug_osd_modules *modules; /* or NULL */
@@ -109,6 +110,8 @@ struct sources {
 static void count_run(void *context, const struct pug_run *run)
 {
     struct sources *sources = context;
+    if (run->source >= sources->end)
+        sources->end = run->source + 1u;
     sources->sizes[run->source] += run->size;
     sources->flows[run->source] |= (uint8_t)(1u << (run->flow & 3));
     if (sources->modules)
@@ -203,7 +206,7 @@ static bool add_sources(struct reading *reading, const struct sources *sources)
 {
     const unsigned module = reading->way->protocol->description->module;
     uint64_t owned = 0;
-    for (uint32_t id = 0; id < IDS; id++) {
+    for (uint32_t id = 0; id < sources->end; id++) {
         if (sources->sizes[id] == 0)
             continue;
         if (sources->modules && traces(sources, id))
@@ -398,8 +401,8 @@ static void try_way(const struct way *way, const struct origin *origin, const ui
 /* ---- CoreSight frames ---- */
 
 struct streams {
-    uint64_t sizes[IDS];
-    uint8_t *bytes; /**< of one id */
+    uint64_t sizes[0x80]; /**< ids have seven bits */
+    uint8_t *bytes;       /**< of one id */
     size_t size, room;
     uint16_t wanted;
 };
@@ -407,7 +410,7 @@ struct streams {
 static void on_run(void *context, const struct pug_run *run)
 {
     struct streams *streams = context;
-    streams->sizes[run->source] += run->size;
+    streams->sizes[run->source & 0x7f] += run->size;
     if (!streams->bytes || run->source != streams->wanted)
         return;
     size_t size = run->size;

@@ -8,10 +8,17 @@
 
 #define IDS (UINT16_MAX + 1u)
 
+struct sizes {
+    uint32_t end; /* behind the last id: what is behind it is not touched */
+    uint64_t of[IDS];
+};
+
 static void count_run(void *context, const struct pug_run *run)
 {
-    uint64_t *bytes = context;
-    bytes[run->source] += run->size;
+    struct sizes *sizes = context;
+    if (run->source >= sizes->end)
+        sizes->end = run->source + 1u;
+    sizes->of[run->source] += run->size;
 }
 
 /** In the list by its bytes, or counted among the others. */
@@ -30,14 +37,18 @@ static void list_id(struct pug_survey *survey, const struct pug_survey_id *id)
     survey->id_count += !full;
 }
 
-static void list_ids(struct pug_survey *survey, struct pug_tree *tree, const uint64_t *bytes)
+static void list_ids(struct pug_survey *survey, struct pug_tree *tree, const struct sizes *sizes)
 {
-    for (uint32_t n = 0; n < IDS; n++) {
+    uint32_t end = sizes->end;
+    const struct pug_source *last;
+    for (size_t n = 0; (last = pug_tree_source_at(tree, n)) != NULL; n++)
+        end = pug_source_slot(last) >= end ? pug_source_slot(last) + 1u : end;
+    for (uint32_t n = 0; n < end; n++) {
         const struct pug_source *source = pug_tree_source(tree, (uint16_t)n);
-        if (bytes[n] == 0 && !source)
+        if (sizes->of[n] == 0 && !source)
             continue;
         struct pug_survey_id id = {
-            .id = (uint16_t)n, .described = source != NULL, .bytes = bytes[n]};
+            .id = (uint16_t)n, .described = source != NULL, .bytes = sizes->of[n]};
         if (source) {
             const struct pug_reader_stats *stats = pug_source_stats(source);
             id.id = pug_source_id(source);
@@ -54,7 +65,8 @@ enum pug_status pug_survey_capture(const struct pug_tree *tree, const uint8_t *b
     if (!tree || !survey || (!bytes && size > 0))
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_tree *reader;
-    uint64_t *sizes = calloc(IDS, sizeof(*sizes)), at = 0;
+    struct sizes *sizes = calloc(1, sizeof(*sizes));
+    uint64_t at = 0;
     uint64_t end = size < most ? size : most;
     struct pug_counts *counts = pug_counts_new_bare(); /* nobody looks at; to read is faster so */
     *survey = (struct pug_survey){0};
