@@ -15,10 +15,13 @@ static bool is(const char *kept, const char *text, size_t length)
     return strncmp(kept, text, length) == 0 && kept[length] == 0;
 }
 
-/** Of words of eight bytes: texts may be long. */
-static uint64_t hash_of(const char *text, size_t length)
+/**
+ * Of words of eight bytes: texts may be long. Who writes a program could choose names with one
+ * hash, but for the seed.
+ */
+static uint64_t hash_of(uint64_t seed, const char *text, size_t length)
 {
-    uint64_t hash = pug_hash_mix(0, length), word;
+    uint64_t hash = pug_hash_mix(seed, length), word;
     for (; length >= sizeof(word); text += sizeof(word), length -= sizeof(word)) {
         memcpy(&word, text, sizeof(word));
         hash = pug_hash_mix(hash, word);
@@ -30,7 +33,8 @@ static uint64_t hash_of(const char *text, size_t length)
 
 static size_t slot_of(const struct names_strings *strings, const char *text, size_t length)
 {
-    size_t slot = (size_t)hash_of(text, length) & (strings->slot_count - 1);
+    const uint64_t seed = (uintptr_t)strings->slots;
+    size_t slot = (size_t)hash_of(seed, text, length) & (strings->slot_count - 1);
     while (strings->slots[slot] && !is(strings->slots[slot], text, length))
         slot = (slot + 1) & (strings->slot_count - 1);
     return slot;

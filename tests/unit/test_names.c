@@ -3,6 +3,7 @@
  * @file Names against addr2line, on programs that the test compiles: with debug information of each
  * version, compressed, split, in another file, and without any.
  */
+#include "base/hash.h"
 #include "names/names.h"
 #include "pugmark/names.h"
 
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -542,6 +544,25 @@ static void test_damaged(void **state)
     }
 }
 
+/** Names that had one hash were there no seed: each was looked for among all of them. */
+static void test_chosen_names(void **state)
+{
+    struct names_strings strings = {0};
+    const clock_t begun = clock();
+    (void)state;
+    for (uint64_t n = 1; n <= 60000; n++) {
+        const uint64_t first = pug_hash_mix(0, n) | UINT64_C(0x0101010101010101);
+        const uint64_t second =
+            pug_hash_mix(pug_hash_mix(0, 16), first) ^ UINT64_C(0x5555555555555555);
+        char name[17] = "";
+        memcpy(name, &first, sizeof(first));
+        memcpy(name + 8, &second, sizeof(second));
+        assert_string_equal(pug_names_string(&strings, name), name);
+    }
+    pug_names_strings_free(&strings);
+    assert_true((clock() - begun) / CLOCKS_PER_SEC < 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -554,6 +575,7 @@ int main(void)
         cmocka_unit_test(test_small_debug_information),
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_chosen_names),
         cmocka_unit_test(test_what_is_no_file),
 #ifdef PUG_WITH_ELF
         cmocka_unit_test(test_missing),
