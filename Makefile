@@ -8,10 +8,8 @@
 
 # Where page faults are dear, as on many virtual machines, memory in large pages that stays is a third of what tests take.
 export GLIBC_TUNABLES ?= glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=2147483648:glibc.malloc.top_pad=4194304
-# Tests write thousands of small files; a disk takes a quarter of their time.
-ifndef TMPDIR
-export TMPDIR := $(shell cmake/memory-folder.sh)
-endif
+# Tests write thousands of small files; a disk takes a quarter of their time. (Recordings of hours, as truth makes, stay there.)
+test-release test-sanitize test-thread test-bare: export TMPDIR ?= $(shell cmake/memory-folder.sh)
 # What was freed is kept away from who comes next up to 8 MB, not 256, of which each page is a fault.
 export ASAN_OPTIONS ?= quarantine_size_mb=8:clear_shadow_mmap_threshold=100000000
 

@@ -101,8 +101,9 @@ faults() { # COMMAND…: each of its calls fails
         step=$((number / share + 1))
         # another place in each run of a share would find more, and could not be found again
         for ((at = (step + 1) / 2; at <= number; at += step)); do
-            # this call alone, or all behind it, too; of a share in turn
-            [[ ${FAULTS:-} == all ]] && ways=("" on) || ways=("${both[$((turn++ % 2))]}")
+            # this call alone, or all behind it, too; of a share in turn, and the first one alone was tried
+            ((at > 1)) || turn=1
+            [[ ${FAULTS:-} == all ]] && ways=("${both[@]}") || ways=("${both[$((turn++ % 2))]}")
             for on in "${ways[@]}"; do
                 [[ $at$on != 1 ]] || continue
                 run $kind $at "$on" "$@"

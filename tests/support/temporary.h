@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file A new folder for temporary files, in $TMPDIR or /tmp. */
+/** @file A new folder for temporary files: in $TMPDIR, or in /tmp where that is not set or too
+ * long. */
 #ifndef PUG_TESTS_SUPPORT_TEMPORARY_H
 #define PUG_TESTS_SUPPORT_TEMPORARY_H
 
@@ -11,9 +12,15 @@
 /** Make it; its path. */
 static inline bool temporary_folder(char *path, size_t size, const char *name)
 {
+    static const char form[] = "%s/pug-%s-XXXXXX";
     const char *above = getenv("TMPDIR");
-    const int length = snprintf(path, size, "%s/pug-%s-XXXXXX", above ? above : "/tmp", name);
-    return length > 0 && (size_t)length < size && mkdtemp(path) != NULL;
+    int length = snprintf(path, size, form, above && *above ? above : "/tmp", name);
+    if (length > 0 && (size_t)length >= size)
+        length = snprintf(path, size, form, "/tmp", name);
+    if (length > 0 && (size_t)length < size && mkdtemp(path))
+        return true;
+    perror(path);
+    return false;
 }
 
 #endif
