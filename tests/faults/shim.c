@@ -4,16 +4,17 @@
  * FAULT_KIND says of which calls ("memory", "open", "read", …, see `kinds`), FAULT_AT which of
  * them, from 1 on; 0: none, they are counted. FAULT_ON: all from there on fail. FAULT_COUNT names a
  * file that gets how many there were. FAULT_STOP: abort there, for a debugger.
+ * FAULT_TURNS: one after the other (turns.c).
  */
 #define _GNU_SOURCE
+#include "shim.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,20 +22,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum kind { MEMORY, OPEN, READ, WRITE, STAT, MAP, RENAME, THREAD, SYNC, CLOSE, KINDS };
-
-static const char *const kinds[KINDS] = {"memory", "open",   "read",   "write", "stat",
-                                         "map",    "rename", "thread", "sync",  "close"};
-static const int errors[KINDS] = {ENOMEM, EMFILE, EIO,    ENOSPC, EACCES,
-                                  ENOMEM, EIO,    EAGAIN, EIO,    ENOSPC};
+static const char *const kinds[FAULT_KINDS] = {"memory", "open",   "read",   "write", "stat",
+                                               "map",    "rename", "thread", "sync",  "close"};
+static const int errors[FAULT_KINDS] = {ENOMEM, EMFILE, EIO,    ENOSPC, EACCES,
+                                        ENOMEM, EIO,    EAGAIN, EIO,    ENOSPC};
 
 static struct {
-    enum kind kind;
+    enum fault_kind kind;
     long at;
     bool on, ready;
-    atomic_long count;
-    const char *path;
-} fault = {.kind = KINDS};
+    atomic_long *count;
+} fault = {.kind = FAULT_KINDS};
 
 /* Where the objects are that the program began with, but for the loader. */
 #define OBJECTS 64
@@ -73,35 +71,52 @@ static bool is_loaded_later(const void *caller)
     return true;
 }
 
+enum fault_kind fault_kind(const char *name)
+{
+    enum fault_kind kind = MEMORY;
+    while (kind < FAULT_KINDS && strcmp(name, kinds[kind]) != 0)
+        kind++;
+    return kind;
+}
+
+void fault_ready(enum fault_kind kind, long at, bool on, atomic_long *count)
+{
+    fault.kind = kind;
+    fault.at = at;
+    fault.on = on;
+    fault.count = count;
+    fault.ready = true;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
+    static atomic_long count;
     dl_iterate_phdr(note_object, NULL);
-    const char *kind = getenv("FAULT_KIND"), *at = getenv("FAULT_AT");
-    for (unsigned i = 0; kind && i < KINDS; i++)
-        if (strcmp(kind, kinds[i]) == 0)
-            fault.kind = (enum kind)i;
-    fault.at = at ? atol(at) : 0;
-    fault.on = getenv("FAULT_ON") != NULL;
-    fault.path = getenv("FAULT_COUNT");
     unsetenv("LD_PRELOAD"); /* of this program alone, not of those that it starts */
-    fault.ready = true;
+    const char *turns = getenv("FAULT_TURNS"), *kind = getenv("FAULT_KIND"),
+               *at = getenv("FAULT_AT");
+    if (turns)
+        fault_turns(turns);
+    else if (kind && at)
+        fault_ready(fault_kind(kind), atol(at), getenv("FAULT_ON") != NULL, &count);
 }
 
 __attribute__((destructor)) static void end(void)
 {
-    char text[32];
-    const int length = snprintf(text, sizeof(text), "%ld\n", atomic_load(&fault.count));
+    const char *path = fault.ready ? getenv("FAULT_COUNT") : NULL;
     fault.ready = false;
-    const int file = fault.path ? open(fault.path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
-    if (file >= 0 && write(file, text, (size_t)length) == length)
-        close(file);
+    FILE *file = path ? fopen(path, "w") : NULL;
+    if (file) {
+        fprintf(file, "%ld\n", atomic_load(fault.count));
+        fclose(file);
+    }
 }
 
-static bool fails(enum kind kind)
+static bool fails(enum fault_kind kind)
 {
     if (!fault.ready || kind != fault.kind)
         return false;
-    const long number = atomic_fetch_add(&fault.count, 1) + 1;
+    const long number = atomic_fetch_add(fault.count, 1) + 1;
     if (fault.at == 0 || (fault.on ? number < fault.at : number != fault.at))
         return false;
     if (getenv("FAULT_STOP"))
