@@ -46,10 +46,10 @@ static void spread_own(void *decoder)
     pug_etmv3_spread(decoder);
 }
 
-static bool make_room(struct pug_etmv3_counting *counting)
+static bool make_room(struct pug_etmv3_counting *counting, uint32_t room)
 {
     if (!counting->tallies)
-        counting->tallies = calloc(PUG_ETMV3_INSNS, sizeof(*counting->tallies));
+        counting->tallies = calloc(room, sizeof(*counting->tallies));
     if (!counting->jumps)
         counting->jumps = calloc(PUG_ETMV3_JUMPS, sizeof(*counting->jumps));
     return counting->tallies && counting->jumps;
@@ -208,7 +208,8 @@ static bool begin(struct pug_etmv3_decoder *decoder)
         counting->open = false;
         return true;
     }
-    if (!make_room(counting) || !pug_paths_begin(paths, &decoder->stage->out.blank))
+    if (!make_room(counting, decoder->insns.room) ||
+        !pug_paths_begin(paths, &decoder->stage->out.blank))
         return false;
     paths->spread_own = spread_own;
     paths->own = decoder;
@@ -270,6 +271,19 @@ void pug_etmv3_spread(struct pug_etmv3_decoder *decoder)
     for (uint32_t i = 0; i < PUG_ETMV3_JUMPS; i++)
         spread_jump(decoder, &counting->jumps[i]);
     counting->steps = 0;
+}
+
+bool pug_etmv3_count_room(struct pug_etmv3_counting *counting, uint32_t room, uint32_t more)
+{
+    struct pug_etmv3_tally *tallies = counting->tallies;
+    if (!tallies)
+        return true;
+    tallies = realloc(tallies, more * sizeof(*tallies));
+    if (!tallies)
+        return false;
+    memset(tallies + room, 0, (more - room) * sizeof(*tallies));
+    counting->tallies = tallies;
+    return true;
 }
 
 void pug_etmv3_counting_free(struct pug_etmv3_decoder *decoder)

@@ -33,6 +33,9 @@ void pug_etmv3_count_close(struct pug_etmv3_decoder *decoder);
 /** All tallies into the counts. */
 void pug_etmv3_spread(struct pug_etmv3_decoder *decoder);
 
+/** Instructions get more room: so do their tallies, where there are any. */
+bool pug_etmv3_count_room(struct pug_etmv3_counting *counting, uint32_t room, uint32_t more);
+
 void pug_etmv3_counting_free(struct pug_etmv3_decoder *decoder);
 
 #endif

@@ -122,8 +122,8 @@ struct pug_etmv3_place {
  * out to be the same.
  */
 struct pug_etmv3_insns {
-    struct pug_etmv3_insn *entries;
-    uint32_t count;
+    struct pug_etmv3_insn *entries; /**< which lie elsewhere when there are more */
+    uint32_t count, room;
     uint32_t *slots;     /**< hash table of their numbers */
     uint32_t slot_count; /**< a power of two */
     uint64_t stamp;      /**< of the code map */

@@ -6,8 +6,10 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_SLOTS 1024u
+#define FIRST_ROOM  1024u
 /* Instructions that have slots side by side. */
 #define ROW_BITS 4u
 #define ROW_MASK ((1u << ROW_BITS) - 1)
@@ -36,7 +38,8 @@ static bool set_slots(struct pug_etmv3_insns *insns, uint32_t count)
 enum pug_status pug_etmv3_insns_new(struct pug_etmv3_insns *insns)
 {
     insns->count = 1;
-    insns->entries = aligned_alloc(64, PUG_ETMV3_INSNS * sizeof(*insns->entries));
+    insns->room = FIRST_ROOM;
+    insns->entries = aligned_alloc(64, insns->room * sizeof(*insns->entries));
     if (insns->entries && set_slots(insns, FIRST_SLOTS))
         return PUG_OK;
     pug_etmv3_insns_free(insns);
@@ -112,6 +115,36 @@ static void grow(struct pug_etmv3_decoder *decoder)
     }
 }
 
+/** Where an entry of the old table is in the new one. */
+static const struct pug_etmv3_insn *moved(const struct pug_etmv3_insns *insns,
+                                          const struct pug_etmv3_insn *entry,
+                                          const struct pug_etmv3_insn *entries)
+{
+    return entry ? &entries[entry - insns->entries] : NULL;
+}
+
+/** Room for a row: in a larger table, or where all are forgotten. */
+static void make_room(struct pug_etmv3_decoder *decoder)
+{
+    struct pug_etmv3_insns *insns = &decoder->insns;
+    const uint32_t room = insns->room * 2;
+    if (insns->count + ROW_MET <= insns->room)
+        return;
+    struct pug_etmv3_insn *entries = NULL;
+    if (room <= PUG_ETMV3_INSNS && pug_etmv3_count_room(&decoder->counting, insns->room, room))
+        entries = aligned_alloc(64, room * sizeof(*entries));
+    if (!entries) {
+        forget(decoder);
+        return;
+    }
+    memcpy(entries, insns->entries, insns->count * sizeof(*entries));
+    insns->place.insn = moved(insns, insns->place.insn, entries);
+    insns->place.from = moved(insns, insns->place.from, entries);
+    free(insns->entries);
+    insns->entries = entries;
+    insns->room = room;
+}
+
 /* ---- making them ---- */
 
 static uint32_t link_to(const struct pug_etmv3_insns *insns, const struct pug_etmv3_insn *entry)
@@ -185,12 +218,12 @@ static void link_on(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_in
             from->ways[executed].next = link_to(&decoder->insns, to);
 }
 
-/** The entry for an instruction; NULL: there is no room, or one is there that holds. */
+/** The entry for an instruction; NULL: it has none, or one is there that holds. */
 static struct pug_etmv3_insn *place_for(struct pug_etmv3_decoder *decoder, uint64_t address,
                                         uint8_t it)
 {
     struct pug_etmv3_insns *insns = &decoder->insns;
-    if (insns->count == PUG_ETMV3_INSNS || address > UINT32_MAX)
+    if (address > UINT32_MAX)
         return NULL;
     if (insns->count * 2 >= insns->slot_count)
         grow(decoder); /* or all are forgotten, but for what their entries say */
@@ -210,8 +243,7 @@ static const struct pug_etmv3_insn *keep(struct pug_etmv3_decoder *decoder,
     struct pug_etmv3_insn *before = NULL;
     uint64_t address = decoder->address;
     uint8_t it = decoder->it;
-    if (decoder->insns.count == PUG_ETMV3_INSNS)
-        forget(decoder);
+    make_room(decoder);
     for (size_t i = 0; i < count; i++) {
         struct pug_etmv3_insn *entry = place_for(decoder, address, it);
         if (!entry)
