@@ -4,7 +4,8 @@
  * there is with memory. fuzz_memory.c has the doors for trace.
  *
  * The first byte of an input chooses the door, the next two which allocation is the first that
- * fails (EACH: one after the other), and whether all behind it do; what follows is the file.
+ * fails (EACH: one after the other, or a share of them), and whether all behind it do; what follows
+ * is the file.
  */
 #include "driver.h"
 #include "files.h"
@@ -15,6 +16,7 @@
 #include "support/outcome.h"
 #include "support/perf_programs.h"
 #include "support/perf_story.h"
+#include "support/share.h"
 #include "text/json.h"
 
 #include <stdio.h>
@@ -496,7 +498,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         bool done = left != EACH;
         if (done)
             (void)attempt(door, file, file_size, left, on, &with);
-        for (unsigned n = 0; !done; n++)
+        const unsigned step = 6 / share_of(6);
+        for (unsigned n = size % step; !done; n += step)
             done = attempt(door, file, file_size, n, on, &with);
     }
     free(file);

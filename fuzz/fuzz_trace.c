@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Damaged trace of a recorded program, one protocol and instruction set a target: the capture
- * is the one that FUZZ_CAPTURE names, with its registers, its program, loops and
- * all, and the limits that everybody has.
+ * is the one that the program is called after (fuzz_trace_etmv4_a64: etmv4-a64), with its
+ * registers, its program, loops and all, and the limits that everybody has.
  *
  * The first byte of an input chooses: bits 0 to 1 how it is decoded (in blocks with a consumer that
  * waits, block by block with each packet in words, on several threads, which must give what one
@@ -10,6 +10,7 @@
  * second byte has a say, behind settings that go before the capture's, "NAME=VALUE,NAME=VALUE" up
  * to a zero byte.
  */
+#define _GNU_SOURCE /* program_invocation_short_name */
 #include "driver.h"
 #include "feed.h"
 #include "pugmark/pugmark.h"
@@ -17,11 +18,24 @@
 
 #include "pugmark/author/protocol.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define FOLDER PUG_SOURCE_DIR "/" FUZZ_CAPTURE
+static const char *folder(void)
+{
+    static const char *const places[] = {"tests/captures", "fuzz/captures"};
+    static char path[512];
+    char name[64] = "";
+    sscanf(program_invocation_short_name, "fuzz_trace_%63s", name);
+    for (char *at = name; (at = strchr(at, '_')) != NULL;)
+        *at = '-';
+    for (size_t i = 0; i < 2 && access(path, F_OK) != 0; i++)
+        snprintf(path, sizeof(path), "%s/%s/%s", PUG_SOURCE_DIR, places[i], name);
+    return path;
+}
 
 /* As commands have them; but a byte may stand for less, so that a run is bounded. */
 #define ALL_ELEMENTS                                                                               \
@@ -33,8 +47,8 @@ static struct pug_capture *opened(void)
 {
     static struct pug_capture *capture;
     static const struct pug_capture_options options = {.decode = ALL_ELEMENTS};
-    if (!capture && pug_capture_open(FOLDER, &options, &capture) != PUG_OK) {
-        fprintf(stderr, "%s cannot be opened\n", FOLDER);
+    if (!capture && pug_capture_open(folder(), &options, &capture) != PUG_OK) {
+        fprintf(stderr, "%s cannot be opened\n", folder());
         exit(2);
     }
     return capture;
@@ -151,7 +165,7 @@ static void compare_threads(uint8_t choice, const uint8_t *bytes, size_t size)
     const struct outcome many = decode_threads(choice, bytes, size, 2 + (choice >> 2) % 3);
     if (outcome_equals(&one, &many))
         return;
-    fprintf(stderr, "%s: not what one thread gives\n", FUZZ_CAPTURE);
+    fprintf(stderr, "%s: not what one thread gives\n", folder());
     abort();
 }
 
@@ -189,7 +203,7 @@ static void compare_indexes(uint8_t choice, const uint8_t *bytes, size_t size)
     const void *first = one ? pug_index_bytes(one, &one_size) : "";
     const void *other = many ? pug_index_bytes(many, &many_size) : "";
     if (one_size != many_size || memcmp(first, other, one_size) != 0) {
-        fprintf(stderr, "%s: not the index that one thread makes\n", FUZZ_CAPTURE);
+        fprintf(stderr, "%s: not the index that one thread makes\n", folder());
         abort();
     }
     pug_index_free(one);
@@ -229,7 +243,7 @@ static size_t alter(const uint8_t *data, size_t size)
     text[length] = 0;
     const struct pug_capture_options options = {
         .decode = ALL_ELEMENTS, .settings = {.items = items, .count = parse_settings(text, items)}};
-    if (pug_capture_open(FOLDER, &options, &altered) != PUG_OK)
+    if (pug_capture_open(folder(), &options, &altered) != PUG_OK)
         altered = NULL;
     return length < size ? length + 1 : length;
 }
@@ -306,8 +320,8 @@ static size_t settings_for(uint8_t *data, struct rec_random *random)
     static size_t count;
     static bool listed;
     for (size_t n = 0; n < MORE && !listed; n++)
-        if (strncmp(strrchr(FUZZ_CAPTURE, '/') + 1, more_settings[n][0],
-                    strlen(more_settings[n][0])) == 0)
+        if (strncmp(strrchr(folder(), '/') + 1, more_settings[n][0], strlen(more_settings[n][0])) ==
+            0)
             fitting[count++] = more_settings[n][1];
     listed = true;
     const size_t n = rec_random_below(random, (uint32_t)count + 1);
