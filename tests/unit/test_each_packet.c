@@ -9,6 +9,7 @@
 #include "pugmark/snapshot.h"
 #include "recorder/bytes.h"
 #include "support/captures.h"
+#include "support/share.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@
 
 #include <cmocka.h>
 
-#define MOST_BYTES (UINT64_C(48) << 10)
+#define MOST_BYTES (UINT64_C(48) / share_step() << 10)
 
 /** How a capture is decoded. */
 struct manner {

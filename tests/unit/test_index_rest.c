@@ -6,6 +6,7 @@
 #include "index/format.h"
 #include "index/rest.h"
 #include "support/indexed.h"
+#include "support/share.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@
 #include <cmocka.h>
 
 #define BLOCK   1024u
-#define LONGEST 40000u
+#define LONGEST (40000u / share_step())
 #define REPEATS 12u
 #define WINDOWS 24u
 #define FARTHER (8u * BLOCK)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file N-Trace streams that are damaged, wrong, cut, or begin in the middle. */
 #include "support/ntrace_vectors.h"
+#include "support/share.h"
 
 /* ---- damage ---- */
 
@@ -242,7 +243,8 @@ static void test_any_offset(void **state)
         if (!ntrace_spec_row(line, &folder, &file, &words))
             continue;
         cut_open(&cut, folder, file, words);
-        for (size_t offset = 1; offset < cut.size; offset += all || offset < 40 ? 1 : 419)
+        for (size_t offset = 1; offset < cut.size;
+             offset += all || offset < 40 ? share_step() : 419)
             tail_from(&cut, offset, false);
         cut_close(&cut);
     }

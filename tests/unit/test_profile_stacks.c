@@ -13,6 +13,7 @@
 #include "pugmark/names.h"
 #include "pugmark/profiler.h"
 #include "support/captures.h"
+#include "support/share.h"
 #include "support/stack_walk.h"
 
 #include <setjmp.h>
@@ -488,7 +489,7 @@ static void test_walks(void **state)
     (void)state;
     assert_int_equal(pug_capture_open(NAMED, &(struct pug_capture_options){0}, &capture), PUG_OK);
     (void)pug_capture_elements(capture, keep_situation, &situation);
-    for (int round = 0; round < 200; round++)
+    for (unsigned round = 0; round < 200; round += share_step())
         check_walk(capture, &situation, names, &walk);
     pug_names_free(names);
     pug_capture_free(capture);
