@@ -1,11 +1,11 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: MIT
-# compare.pl OBJDUMP LINES ISA FILE [OBJDUMP OPTIONS]: disassembles FILE with binutils, asks LINES (disasm_lines) for the same
+# compare.pl OBJDUMP LINES ISA FILE [MOST]: disassembles FILE with binutils (up to so many instructions), asks LINES (disasm_lines) for the same
 # instructions, makes spaces and aliases alike, and prints "SAME of ALL", then what differs most.
 use strict;
 use warnings;
 
-my ($objdump, $lines, $isa, $file, @options) = @ARGV;
+my ($objdump, $lines, $isa, $file, $most) = @ARGV;
 my ($is_a64, $is_rv) = ($isa eq 'A64', $isa =~ /^RV/);
 
 # Names that one of the two writes for an encoding of the other's.
@@ -80,8 +80,9 @@ sub form {
 }
 
 my (@want, @ask);
-open my $dump, '-|', $objdump, '-d', '-z', '--no-show-raw-insn', '--show-raw-insn', @options, $file or die;
+open my $dump, '-|', $objdump, '-d', '-z', '--no-show-raw-insn', '--show-raw-insn', $file or die;
 while (<$dump>) {
+    last if $most && @want == $most;
     next unless /^\s*([0-9a-f]+):\t([0-9a-f ]+?)\s*\t(.+)$/;
     my ($address, $raw, $text) = ($1, $2, $3);
     # Data between functions, which never runs: words that are no instructions, or those of coprocessors that no core has.
@@ -92,6 +93,7 @@ while (<$dump>) {
     push @ask, "$set $address $bytes\n";
     push @want, $text;
 }
+close $dump;
 my $tmp = "/tmp/compare.$$";
 open my $to, '>', $tmp or die;
 print $to @ask;

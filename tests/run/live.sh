@@ -71,7 +71,6 @@ all() {
     right $command "$@"
   done
   for command in pc calls list profile coverage trace; do same $command --time 0,99999999999 "$@"; done
-  for command in $profiles; do same profile --format "$command" "$@"; done
 }
 
 # wrong WORDS OPTION...: what is wrong is said, in some way like this.
@@ -94,6 +93,7 @@ if [[ ${PUG_PART-} == shared ]]; then
   data=$source/../shared/perfdata/paw
   [[ -e $data/pipe.data ]] || { echo "no $data: skipped"; exit 77; }
   all "$data/pipe.data" --symfs "$data/root"
+  for command in $profiles; do same profile --format "$command" --symfs "$data/root"; done
   for command in $coverages; do right coverage --format "$command" --symfs "$data/root"; done
   for command in report profile list; do # these begin on standard input, where more is read ahead
     "$pugmark" $command --quiet --symfs "$data/root" "$data/pipe.data" | sed 's|[^"<> ]*pipe.data|-|g' >"$work/file.out"
