@@ -11,9 +11,9 @@ shared=$source/../shared
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 counts=(2 3 5 8 1)
-commands=(list pc "stat --json" "profile --format autofdo" "index --rebuild --elements --block 4096 -o $tmp/index"
-    "profile --format folded" "coverage --format json" "list --format csv --packets" "profile -o $tmp/index")
-runs=0
+commands=(list "stat --json" "profile --format autofdo" "index --rebuild --elements --block 4096 -o $tmp/index" "coverage --format json"
+    pc "profile --format folded" "list --format csv --packets" "profile -o $tmp/index")
+runs=0 bad=
 resumes=0
 
 differ() { # WHAT...
@@ -54,35 +54,43 @@ turns() { # INPUT HOW_MANY: so many commands, each with another number of proces
     done
 }
 
-each_with_all() { # INPUT
-    local count command
-    for command in "${commands[@]}"; do
-        for count in "${counts[@]}"; do compare "$count" "$1" $command; done
-    done
+# Copies, one below the other in a list: an index is written beside its trace. A third of them are damaged.
+copies() { # INPUT...
+    local input n=0 trace
+    mkdir -p "$tmp/inputs"
+    for input; do
+        n=$((n + 1))
+        cp -rL --no-preserve=mode "${input%/}" "$tmp/inputs/$n"
+        echo "$tmp/inputs/$n"
+        ((n % 3 == 0)) || continue
+        for trace in "$tmp/inputs/$n"/trace*.bin; do
+            [ -e "$trace" ] || continue
+            perl "$source/tests/support/damage.pl" "$n" 65536 "$trace" "$tmp/bytes"
+            mv "$tmp/bytes" "$trace"
+        done
+    done >"$tmp/list"
 }
 
-try() { # INPUT HOW_MANY
-    if [ -n "${PUG_CLUSTER_ALL:-}" ]; then each_with_all "$1"; else turns "$1" "$2"; fi
-}
-
-damaged() { # FOLDER SEED
-    rm -rf "$tmp/damaged"
-    cp -rL "$1" "$tmp/damaged"
-    for trace in "$tmp/damaged"/trace*.bin; do
-        perl "$source/tests/support/damage.pl" "$2" 65536 "$trace" "$tmp/bytes"
-        mv "$tmp/bytes" "$trace"
+# Each command, of all inputs in the list.
+of_list() {
+    local command n=0 turn
+    while read -r command; do
+        turn=${counts[n++ % 5]}
+        if [ -n "${PUG_CLUSTER_ALL:-}" ]; then turn=${counts[*]}; fi
+        with_every_input "$turn" $command </dev/null
     done
-    try "$tmp/damaged" 1
+    [ -z "$bad" ]
 }
 
 own() {
-    local seed=1
-    for folder in "$source"/tests/captures/*/; do
-        # a third of them damaged
-        if ((seed % 3 != 0)) || [ -n "${PUG_CLUSTER_ALL:-}" ]; then try "${folder%/}" 1; fi
-        if ((seed % 3 == 0)) || [ -n "${PUG_CLUSTER_ALL:-}" ]; then damaged "${folder%/}" $seed; fi
-        seed=$((seed + 1))
-    done
+    turns "$source/examples/demo" 5
+    copies "$source"/tests/captures/*/ "$source"/examples/{demo,crash}
+    of_list <<END
+pc
+list --format csv --packets
+profile --stacks -o $tmp/sum
+index --rebuild --elements --block 4096
+END
     many_inputs
     one_file
     killed
@@ -302,12 +310,19 @@ killed() {
 }
 
 of_shared() {
+    local some=() seed=0 input
     [ -d "$shared/captures" ] || { echo "$shared/captures is not there"; exit 77; }
-    local seed=0
     for input in "$shared"/captures/*/ "$shared"/perfdata/*/*.data; do
         seed=$((seed + 1))
-        if ((seed % 3 == 0)) || [ -n "${PUG_CLUSTER_ALL:-}" ]; then try "${input%/}" 1; fi
+        if ((seed % 3 == 0)) || [ -n "${PUG_CLUSTER_ALL:-}" ]; then some+=("$input"); fi
     done
+    copies "${some[@]}"
+    of_list <<END
+list --packets --elements
+pc
+profile --format folded
+index --rebuild --elements --block 4096
+END
 }
 
 # By hand (PUG_PART=all): every capture, vector and perf.data file, whole and damaged, in one run for each command and number
@@ -335,11 +350,11 @@ without_evidence() { # FROM TO
 }
 
 same_messages() { # PROCESSES WHAT
-    local one=$tmp/err.first many=$tmp/err.many
-    if [ "$1" = 1 ]; then
-        one=$tmp/err.one
-    elif [ "$1" = 2 ]; then
-        cp "$many" "$one"
+    local one=$tmp/err.one many=$tmp/err.many
+    if [ "$1" != 1 ] && [ -e "$tmp/err.several" ]; then # what several told before
+        one=$tmp/err.several
+    elif [ "$1" != 1 ]; then
+        cp "$many" "$tmp/err.several"
         one=$tmp/err.one.rest many=$tmp/err.many.rest
         without_evidence "$tmp/err.one" "$one"
         without_evidence "$tmp/err.many" "$many"
@@ -347,15 +362,17 @@ same_messages() { # PROCESSES WHAT
     cmp "$one" "$many" || worse "$2: $1 processes: other messages" "$one" "$many"
 }
 
-with_every_input() { # COMMAND...
-    local count words=("$@" --jobs 1)
+with_every_input() { # COUNTS COMMAND...
+    local count counts=$1 words=("${@:2}" --jobs 1)
+    shift
+    rm -f "$tmp/err.several"
     case $1 in
         profile | coverage) "$bin/pugmark" "${words[@]}" $(cat "$tmp/list") >"$tmp/out.one" 2>"$tmp/err.one" || true ;;
         *) one_by_one "${words[@]}" >"$tmp/out.one" 2>"$tmp/err.one" ;;
     esac
     written "$tmp/inputs" "$tmp/one"
     without_time "$tmp/out.one"
-    for count in 1 2 ${PUG_COUNTS:-3 5 8}; do
+    for count in $counts; do
         mpi "$count" "$bin/pugmark-mpi" --large 1 --piece 1024 --block 64 "${words[@]}" "@$tmp/list" >"$tmp/out.many" 2>"$tmp/err.many" || true
         quiet_mpi "$tmp/err.many"
         without_time "$tmp/out.many"
@@ -375,10 +392,10 @@ worse() { # WHAT [FILES]: goes on all the same
 }
 
 all_at_once() {
-    local command bad=
+    local command
     . "$source/tests/support/every_input.sh"
     every_input "$tmp/inputs" | grep -E "${PUG_INPUTS:-.}" >"$tmp/list"
-    while read -r command; do with_every_input $command </dev/null; done < <(grep -E "${PUG_COMMANDS:-.}" <<END
+    while read -r command; do with_every_input "1 2 ${PUG_COUNTS:-3 5 8}" $command </dev/null; done < <(grep -E "${PUG_COMMANDS:-.}" <<END
 pc
 pc --by-thread
 stat --json
