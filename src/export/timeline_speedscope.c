@@ -4,6 +4,7 @@
  * comes of a track waits in pieces of a file that has no name.
  */
 #include "export/timeline_form.h"
+#include "files/scratch.h"
 #include "text/json.h"
 
 #include <stdio.h>
@@ -59,7 +60,7 @@ static bool grow(void **items, uint64_t count, uint64_t room, size_t size)
 static void put_away(struct pug_timeline *timeline, struct queue *queue)
 {
     struct speedscope *form = timeline->form;
-    if (!form->file && !(form->file = tmpfile())) {
+    if (!form->file && !(form->file = pug_scratch_stream())) {
         fail(timeline, PUG_ERR_FILE);
         return;
     }

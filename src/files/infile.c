@@ -18,16 +18,10 @@ static enum pug_status refuse(mode_t mode)
     return PUG_ERR_FILE;
 }
 
-static enum pug_status open_regular(const char *path, struct pug_infile *file)
+static enum pug_status look(struct pug_infile *file)
 {
     struct stat status;
-    /* Looked at before it is opened: opening a FIFO waits for a writer, a device may act. */
-    if (stat(path, &status) != 0)
-        return PUG_ERR_FILE;
-    if (!S_ISREG(status.st_mode))
-        return refuse(status.st_mode);
-    file->descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file->descriptor < 0 || fstat(file->descriptor, &status) != 0)
+    if (fstat(file->descriptor, &status) != 0)
         return PUG_ERR_FILE;
     if (!S_ISREG(status.st_mode))
         return refuse(status.st_mode);
@@ -35,19 +29,33 @@ static enum pug_status open_regular(const char *path, struct pug_infile *file)
     return PUG_OK;
 }
 
-enum pug_status pug_infile_open(const char *path, struct pug_infile **out)
+enum pug_status pug_infile_adopt(int descriptor, struct pug_infile **out)
 {
     struct pug_infile *file = calloc(1, sizeof(*file));
-    if (!file)
+    if (!file) {
+        close(descriptor);
         return PUG_ERR_MEM;
-    file->descriptor = -1;
-    enum pug_status status = open_regular(path, file);
+    }
+    file->descriptor = descriptor;
+    enum pug_status status = look(file);
     if (status != PUG_OK) {
         pug_infile_close(file);
         return status;
     }
     *out = file;
     return PUG_OK;
+}
+
+enum pug_status pug_infile_open(const char *path, struct pug_infile **file)
+{
+    struct stat status;
+    /* Looked at before it is opened: opening a FIFO waits for a writer, a device may act. */
+    if (stat(path, &status) != 0)
+        return PUG_ERR_FILE;
+    if (!S_ISREG(status.st_mode))
+        return refuse(status.st_mode);
+    const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    return descriptor < 0 ? PUG_ERR_FILE : pug_infile_adopt(descriptor, file);
 }
 
 void pug_infile_close(struct pug_infile *file)

@@ -15,6 +15,8 @@ struct pug_infile;
  * or it is none (errno is EISDIR, or EINVAL for a device, FIFO or socket, which are not touched).
  */
 enum pug_status pug_infile_open(const char *path, struct pug_infile **file);
+/** The same of a descriptor, which is the file's then, also where this fails. */
+enum pug_status pug_infile_adopt(int descriptor, struct pug_infile **file);
 void pug_infile_close(struct pug_infile *file); /**< may be NULL */
 
 /** For who maps it; it stays the file's. */

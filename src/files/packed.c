@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "files/infile.h"
+#include "files/scratch.h"
 #include "files/unpack.h"
 
 #include <errno.h>
@@ -22,21 +23,6 @@ struct made {
     uint64_t size;
 };
 
-/** A file without a name; false, with errno: there is none. */
-static bool make(struct made *made)
-{
-    const char *folder = getenv("TMPDIR");
-    char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/pugmark-XXXXXX", folder && *folder ? folder : "/tmp");
-    made->size = 0;
-    made->descriptor = mkstemp(path);
-    if (made->descriptor < 0)
-        return false;
-    unlink(path);
-    (void)fcntl(made->descriptor, F_SETFD, FD_CLOEXEC);
-    return true;
-}
-
 static bool put(void *context, const uint8_t *bytes, size_t size)
 {
     struct made *made = context;
@@ -45,14 +31,7 @@ static bool put(void *context, const uint8_t *bytes, size_t size)
         errno = EFBIG;
         return false;
     }
-    while (size > 0) {
-        const ssize_t written = write(made->descriptor, bytes, size);
-        if (written < 0 && errno != EINTR)
-            return false;
-        bytes += written > 0 ? written : 0;
-        size -= written > 0 ? (size_t)written : 0;
-    }
-    return true;
+    return pug_scratch_put(made->descriptor, bytes, size);
 }
 
 static bool refuse(void)
@@ -240,8 +219,8 @@ static bool copy_unpacked(const char *path, struct made *made)
 
 int pug_packed_open(const char *path)
 {
-    struct made made;
-    if (!make(&made))
+    struct made made = {.descriptor = pug_scratch_open()};
+    if (made.descriptor < 0)
         return -1;
     const bool good = strstr(path, bang) ? copy_member(path, &made) : copy_unpacked(path, &made);
     if (good && lseek(made.descriptor, 0, SEEK_SET) == 0)

@@ -2,6 +2,7 @@
 #include "jobs/peers.h"
 
 #include "files/outfile.h"
+#include "files/scratch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static bool grow(struct pug_spool *spool, size_t size)
 /** What is in memory goes into a file. */
 static bool move_out(struct pug_spool *spool)
 {
-    spool->file = tmpfile();
+    spool->file = pug_scratch_stream();
     const bool good = spool->file && (spool->size == 0 || fwrite(spool->bytes, 1, spool->size,
                                                                  spool->file) == spool->size);
     free(spool->bytes);

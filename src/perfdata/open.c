@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Containers (sections 2 and 4): files, pipes, directories; then all facts put together. */
 #include "capture/marks.h"
+#include "files/scratch.h"
 #include "perfdata/perfdata.h"
 
 #include <ctype.h>
@@ -56,13 +57,9 @@ static enum pug_status refuse_header(const struct pug_perf *perf, uint64_t offse
 
 /* ---- files ---- */
 
-/** `name` is what messages call it. */
-static enum pug_status add_file(struct pug_perf *perf, const char *path, const char *name)
+/** `name` is what messages call it; the file is the capture's, or closed. */
+static enum pug_status add_file(struct pug_perf *perf, struct pug_infile *in, const char *name)
 {
-    struct pug_infile *in;
-    const enum pug_status status = pug_infile_open(path, &in);
-    if (status != PUG_OK)
-        return status;
     struct pug_perf_file *file = pug_capture_add(perf->capture, &perf->files, sizeof(*file));
     char *copy = strdup(name);
     if (!file || !copy) {
@@ -72,6 +69,13 @@ static enum pug_status add_file(struct pug_perf *perf, const char *path, const c
     }
     *file = (struct pug_perf_file){in, copy};
     return PUG_OK;
+}
+
+static enum pug_status open_file(struct pug_perf *perf, const char *path)
+{
+    struct pug_infile *in;
+    const enum pug_status status = pug_infile_open(path, &in);
+    return status == PUG_OK ? add_file(perf, in, path) : status;
 }
 
 static const struct pug_infile *first_file(const struct pug_perf *perf)
@@ -98,25 +102,19 @@ static enum pug_status spool(struct pug_perf *perf)
 #ifdef _WIN32
     return refuse(perf, "a stream of perf is not read on Windows: save it as a file");
 #else
-    const char *folder = getenv("TMPDIR");
-    char path[PATH_MAX];
     const bool standard = strcmp(perf->capture->path, "-") == 0;
-    snprintf(path, sizeof(path), "%s/pugmark-XXXXXX", folder && *folder ? folder : "/tmp");
-    const int kept = mkstemp(path);
+    const int kept = pug_scratch_open();
+    struct pug_infile *in;
     if (kept < 0)
         return refuse(perf, strerror(errno));
     const int from = standard ? STDIN_FILENO : open(perf->capture->path, O_RDONLY | O_CLOEXEC);
     uint8_t *block = malloc(1u << 16);
     bool good = from >= 0 && block;
     const struct pug_capture_bytes *head = &perf->capture->head;
-    good = good && (head->size == 0 || write(kept, head->bytes, head->size) == (ssize_t)head->size);
+    good = good && pug_scratch_put(kept, head->bytes, head->size);
     for (ssize_t got = 1; good && got > 0;) {
         got = read(from, block, 1u << 16);
-        good = got >= 0 || errno == EINTR;
-        for (ssize_t done = 0, put; good && done < got; done += put) {
-            put = write(kept, block + done, (size_t)(got - done));
-            good = put > 0;
-        }
+        good = got >= 0 ? pug_scratch_put(kept, block, (size_t)got) : errno == EINTR;
         if (got < 0)
             got = 1;
     }
@@ -124,11 +122,12 @@ static enum pug_status spool(struct pug_perf *perf)
     free(block);
     if (from >= 0 && !standard)
         close(from);
-    close(kept);
-    enum pug_status status =
-        good ? add_file(perf, path, perf->capture->path) : refuse(perf, strerror(why));
-    unlink(path);
-    return status;
+    if (!good) {
+        close(kept);
+        return refuse(perf, strerror(why));
+    }
+    const enum pug_status status = pug_infile_adopt(kept, &in);
+    return status == PUG_OK ? add_file(perf, in, perf->capture->path) : status;
 #endif
 }
 
@@ -293,7 +292,7 @@ static enum pug_status read_parts(struct pug_perf *perf)
     char path[PATH_MAX];
     for (unsigned i = 0; i < count; i++) {
         snprintf(path, sizeof(path), "%s/data.%u", perf->folder, i);
-        enum pug_status status = add_file(perf, path, path);
+        enum pug_status status = open_file(perf, path);
         if (status == PUG_ERR_MEM)
             return status;
         if (status != PUG_OK) {
@@ -324,7 +323,7 @@ static enum pug_status open_files(struct pug_perf *perf)
         return PUG_ERR_MEM;
     else
         snprintf(path, sizeof(path), "%s/data", capture->path);
-    const enum pug_status status = add_file(perf, path, path);
+    const enum pug_status status = open_file(perf, path);
     if (status == PUG_ERR_FILE)
         return refuse(perf, strerror(errno));
     return status;

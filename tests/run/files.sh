@@ -61,6 +61,13 @@ if [[ -e $shim ]]; then
     done
 fi
 
+# ---- temporary files: where TMPDIR says ----
+cp -r "$source/examples/demo" by-thread
+TMPDIR=$work/nowhere expect 3 "no temporary file in .*nowhere: No such file" "$bin/pugmark" pc --by-thread by-thread
+mkdir temporary
+TMPDIR=$work/temporary "$bin/pugmark" pc --by-thread by-thread >out 2>said || wrong "pc --by-thread: $(head -n 1 said)"
+rmdir temporary || wrong "pc --by-thread: a temporary file is left"
+
 # ---- what is no file ----
 cp -r "$source/examples/demo" demo2
 "$bin/pugmark" index --quiet demo2 || wrong "no index"

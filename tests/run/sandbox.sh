@@ -27,6 +27,14 @@ mkdir there other
 cp demo/trace.bin.pugindex marks
 "$bin/pugmark" list --around 100 --sandbox demo >out 2>said || wrong "list --around: $(head -n 1 said)"
 cmp -s demo/trace.bin.pugindex marks || wrong "list --around wrote into the index"
+# Temporary files are where TMPDIR says.
+mkdir temporary
+for command in "pc --by-thread" "timeline --format speedscope"; do
+    "$bin/pugmark" $command demo >right 2>/dev/null
+    TMPDIR=$work/temporary "$bin/pugmark" $command --sandbox demo >out 2>said || wrong "$command: $(head -n 1 said)"
+    cmp -s right out || wrong "$command: other output"
+    rmdir temporary && mkdir temporary || wrong "$command: a temporary file is left"
+done
 # A link that leads out of there.
 ln -s ../other/made there/link
 "$bin/pugmark" profile --sandbox --output there/link demo 2>said

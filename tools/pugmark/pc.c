@@ -2,6 +2,7 @@
 /** @file pugmark pc: the address of every executed instruction, one hexadecimal number a line. */
 #include "base/bytes.h"
 #include "command.h"
+#include "files/scratch.h"
 #include "input.h"
 #include "output.h"
 #include "pugmark/dwt.h"
@@ -419,7 +420,7 @@ static bool put_slices(struct thread_state *state)
 /** Print lines by thread; an exit code. */
 static int run_by_thread(struct pc_state *pc)
 {
-    struct thread_state state = {.pc = pc, .kept = tmpfile()};
+    struct thread_state state = {.pc = pc, .kept = pug_scratch_stream()};
     struct pug_capture_result result;
     struct pug_capture_decode decode = {.context = &state,
                                         .begin = thread_begin,
@@ -432,7 +433,8 @@ static int run_by_thread(struct pc_state *pc)
     int code = EXIT_INPUT;
     input_settle(pc->input); /* timestamps stand behind what they date */
     if (!state.kept)
-        fprintf(stderr, "pugmark: no temporary file: %s\n", strerror(errno));
+        fprintf(stderr, "pugmark: no temporary file in %s: %s\n", pug_scratch_folder(),
+                strerror(errno));
     else if (input_decode(pc->input, &decode, NULL, &result))
         code = state.failed || !put_slices(&state) ? EXIT_FATAL : input_result(pc->input);
     if (code == EXIT_FATAL && (state.failed || ferror(state.kept)))

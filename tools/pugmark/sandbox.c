@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* O_PATH */
 #include "sandbox.h"
 
+#include "files/scratch.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,6 +80,13 @@ static bool allow_folder(int rules, const char *file, uint64_t access)
     return good;
 }
 
+static bool allow_temporary(int rules, uint64_t access)
+{
+    char folder[4096];
+    snprintf(folder, sizeof(folder), "%s/", pug_scratch_folder());
+    return allow_folder(rules, folder, access);
+}
+
 static bool enter(const char *input)
 {
     const long version =
@@ -86,7 +95,7 @@ static bool enter(const char *input)
         return false;
     const struct ruleset wanted = ruleset_of(version);
     const int rules = (int)syscall(SYS_landlock_create_ruleset, &wanted, ruleset_size(version), 0);
-    bool good = rules >= 0 && allow_folder(rules, P_tmpdir "/", wanted.files) &&
+    bool good = rules >= 0 && allow_temporary(rules, wanted.files) &&
                 (!written.beside_input || allow_folder(rules, input, wanted.files));
     for (size_t i = 0; good && i < written.count; i++)
         good = allow_folder(rules, written.files[i], wanted.files);

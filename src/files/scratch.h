@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/** @file Temporary files: in the folder that TMPDIR names, or in /tmp. They go when they are
+ * closed. */
+#ifndef PUG_FILES_SCRATCH_H
+#define PUG_FILES_SCRATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/** Where they are. */
+const char *pug_scratch_folder(void);
+
+/** A new one, to be written and read; -1, with errno: there is none. */
+int pug_scratch_open(void);
+
+/** The same as a stream; NULL, with errno. */
+FILE *pug_scratch_stream(void);
+
+/** Put all of that behind what was written; false, with errno. */
+bool pug_scratch_put(int file, const void *bytes, size_t size);
+
+#endif
