@@ -65,16 +65,51 @@ void rec_programs_name(const struct rec_programs *programs, unsigned n, char *na
             *at = '_';
 }
 
-static bool copy(const struct rec_programs *programs, unsigned n, const char *folder,
-                 const uint8_t *bytes, size_t size)
+enum copied { COPIED, NOT_READ, NOT_WRITTEN };
+
+/** Piece by piece: a program may be large. */
+static enum copied copy_bytes(const struct pug_infile *in, struct pug_outfile *out)
+{
+    uint8_t piece[1 << 14];
+    struct pug_sink sink = pug_outfile_sink(out);
+    const uint64_t size = pug_infile_size(in);
+    for (uint64_t at = 0; at < size && !pug_outfile_failed(out); at += sizeof(piece)) {
+        const size_t some = size - at < sizeof(piece) ? (size_t)(size - at) : sizeof(piece);
+        if (pug_infile_read(in, at, piece, some) != PUG_OK) {
+            pug_outfile_abandon(out);
+            return NOT_READ;
+        }
+        pug_sink_put(&sink, piece, some);
+    }
+    return pug_outfile_commit(out) == PUG_OK ? COPIED : NOT_WRITTEN;
+}
+
+static enum copied copy(const struct rec_programs *programs, unsigned n, const char *folder,
+                        const struct pug_infile *in)
 {
     char name[256], target[4096 + 256];
+    struct pug_outfile *out;
     rec_programs_name(programs, n, name, sizeof(name));
     snprintf(target, sizeof(target), "%s/program_%u", folder, n);
     if (mkdir(target, 0777) != 0 && errno != EEXIST)
-        return false;
+        return NOT_WRITTEN;
     snprintf(target, sizeof(target), "%s/%s", folder, name);
-    return pug_outfile_save(target, bytes, size) == PUG_OK;
+    return pug_outfile_open(target, &out) == PUG_OK ? copy_bytes(in, out) : NOT_WRITTEN;
+}
+
+/** It becomes the n-th; or is forgotten, if it is not there any more, or very large. */
+static enum copied take(struct rec_programs *programs, unsigned from, unsigned n,
+                        const char *folder)
+{
+    struct pug_infile *in = NULL;
+    enum copied copied = NOT_READ;
+    if (pug_infile_open(programs->items[from].path, &in) == PUG_OK &&
+        pug_infile_size(in) <= LARGEST) {
+        programs->items[n] = programs->items[from];
+        copied = copy(programs, n, folder, in);
+    }
+    pug_infile_close(in);
+    return copied;
 }
 
 bool rec_programs_copy(struct rec_programs *programs, const char *folder)
@@ -82,15 +117,13 @@ bool rec_programs_copy(struct rec_programs *programs, const char *folder)
     unsigned kept = 0;
     bool good = true;
     for (unsigned i = 0; i < programs->count; i++) {
-        uint8_t *bytes = NULL;
-        size_t size;
-        if (!good || pug_infile_load(programs->items[i].path, LARGEST, &bytes, &size) != PUG_OK) {
-            free(programs->items[i].path);
-            continue;
-        }
-        programs->items[kept] = programs->items[i];
-        good = copy(programs, kept++, folder, bytes, size);
-        free(bytes);
+        char *path = programs->items[i].path;
+        const enum copied copied = good ? take(programs, i, kept, folder) : NOT_READ;
+        good = good && copied != NOT_WRITTEN;
+        if (copied == NOT_READ)
+            free(path);
+        else
+            kept++;
     }
     programs->count = kept;
     return good;
