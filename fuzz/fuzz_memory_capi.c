@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tell(&story, data + 3, size - 3);
     if (first != EACH)
         starve(&story, first, on, data + 3, size - 3);
-    const unsigned step = 6 / share_of(6);
+    const unsigned step = share_step(3, 6);
     for (unsigned i = size % step; first == EACH && i < MOST_EACH; i += step)
         if (!starve(&story, i, on, data + 3, size - 3))
             break;

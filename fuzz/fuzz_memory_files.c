@@ -498,7 +498,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         bool done = left != EACH;
         if (done)
             (void)attempt(door, file, file_size, left, on, &with);
-        const unsigned step = 6 / share_of(6);
+        const unsigned step = share_step(3, 6);
         for (unsigned n = size % step; !done; n += step)
             done = attempt(door, file, file_size, n, on, &with);
     }

@@ -7,11 +7,9 @@
 
 /* Sanitizers take up to twenty times as long. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SHARE_PART 12u
-#define SHARE_STEP 3u
+#define SHARE_PLAIN 0
 #else
-#define SHARE_PART 3u
-#define SHARE_STEP 1u
+#define SHARE_PLAIN 1
 #endif
 
 /** A part of so many rounds, and one at least; PUG_TEST_ALL in the environment: all of them. */
@@ -19,13 +17,14 @@ static inline unsigned share_of(unsigned rounds)
 {
     if (getenv("PUG_TEST_ALL"))
         return rounds;
-    return rounds < SHARE_PART ? 1 : rounds / SHARE_PART;
+    const unsigned part = SHARE_PLAIN ? 3 : 12;
+    return rounds < part ? 1 : rounds / part;
 }
 
-/** What goes through all there is looks at every n-th. */
-static inline unsigned share_step(void)
+/** What goes through all there is looks at every n-th: this one, or that under sanitizers. */
+static inline unsigned share_step(unsigned plain, unsigned sanitized)
 {
-    return getenv("PUG_TEST_ALL") ? 1 : SHARE_STEP;
+    return getenv("PUG_TEST_ALL") ? 1 : SHARE_PLAIN ? plain : sanitized;
 }
 
 #endif

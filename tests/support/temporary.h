@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file A new folder for temporary files: in $TMPDIR, or in /tmp where that is not set or too
- * long. */
+/** @file A new folder for temporary files, or one file: in $TMPDIR, or in /tmp where that is not
+ * set or too long. */
 #ifndef PUG_TESTS_SUPPORT_TEMPORARY_H
 #define PUG_TESTS_SUPPORT_TEMPORARY_H
 
@@ -9,18 +9,34 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/** Make it; its path. */
-static inline bool temporary_folder(char *path, size_t size, const char *name)
+/** Its path, to be made. */
+static inline void temporary_path(char *path, size_t size, const char *name)
 {
     static const char form[] = "%s/pug-%s-XXXXXX";
     const char *above = getenv("TMPDIR");
-    int length = snprintf(path, size, form, above && *above ? above : "/tmp", name);
+    const int length = snprintf(path, size, form, above && *above ? above : "/tmp", name);
     if (length > 0 && (size_t)length >= size)
-        length = snprintf(path, size, form, "/tmp", name);
-    if (length > 0 && (size_t)length < size && mkdtemp(path))
+        snprintf(path, size, form, "/tmp", name);
+}
+
+/** Make a folder; its path. */
+static inline bool temporary_folder(char *path, size_t size, const char *name)
+{
+    temporary_path(path, size, name);
+    if (mkdtemp(path))
         return true;
     perror(path);
     return false;
+}
+
+/** Make a file; its path, and a descriptor, or -1. */
+static inline int temporary_file(char *path, size_t size, const char *name)
+{
+    temporary_path(path, size, name);
+    const int file = mkstemp(path);
+    if (file < 0)
+        perror(path);
+    return file;
 }
 
 #endif

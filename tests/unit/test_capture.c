@@ -2,6 +2,7 @@
 /** @file Captures: the same elements as from the buffers themselves, on any number of threads. */
 #include "pugmark/pugmark.h"
 #include "support/captures.h"
+#include "support/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -249,9 +250,9 @@ static const uint8_t itm_trace[] = {0, 0, 0, 0, 0, 0x80, 0x01, 'a', 0x01, 'b'};
 
 static void test_raw(void **state)
 {
-    char path[] = "/tmp/pug-capture-XXXXXX";
+    char path[128];
     (void)state;
-    int file = mkstemp(path);
+    int file = temporary_file(path, sizeof(path), "capture");
     assert_true(file >= 0);
     assert_int_equal(write(file, itm_trace, sizeof(itm_trace)), sizeof(itm_trace));
     close(file);

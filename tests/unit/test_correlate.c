@@ -4,6 +4,7 @@
 #include "pugmark/snapshot.h"
 #include "recorder/stm.h"
 #include "support/perf_story.h"
+#include "support/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -491,13 +492,13 @@ static bool note_software(void *context, const struct pug_correlated *elements, 
 
 static void test_capture(void **state)
 {
-    char folder[] = "/tmp/pug_correlate_XXXXXX", text[512] = "", command[64];
+    char folder[48], text[512] = "", command[64];
     struct pug_capture *capture = NULL;
     struct pug_correlate *correlate;
     struct pug_correlate_stream stream;
     const struct pug_correlate_config config = {.give = note_software, .context = text};
     (void)state;
-    assert_non_null(mkdtemp(folder));
+    assert_true(temporary_folder(folder, sizeof(folder), "correlate"));
     make_snapshot(folder);
     assert_int_equal(pug_capture_open(folder, &(struct pug_capture_options){0}, &capture), PUG_OK);
     assert_int_equal(pug_correlate_new(&config, &correlate), PUG_OK);

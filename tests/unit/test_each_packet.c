@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#define MOST_BYTES (UINT64_C(48) / share_step() << 10)
+#define MOST_BYTES (UINT64_C(48) / share_step(1, 3) << 10)
 
 /** How a capture is decoded. */
 struct manner {

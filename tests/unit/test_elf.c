@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file ELF files: made by hand, damaged at random, and compiled where there is a compiler. */
 #include "image/codemap.h"
+#include "support/temporary.h"
 
 #include <elf.h>
 #include <setjmp.h>
@@ -12,7 +13,7 @@
 #include <cmocka.h>
 
 static const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
-static char folder[] = "/tmp/pugmark-elf-XXXXXX";
+static char folder[64];
 static char file_path[128];
 
 static void write_file(const void *bytes, size_t size)
@@ -402,7 +403,7 @@ static void compiled_t32(void **state)
 static int setup(void **state)
 {
     (void)state;
-    return mkdtemp(folder) ? 0 : -1;
+    return temporary_folder(folder, sizeof(folder), "elf") ? 0 : -1;
 }
 
 static int teardown(void **state)

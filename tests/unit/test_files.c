@@ -2,6 +2,7 @@
 /** @file Files that are read and written: whole or not at all, and nothing but regular ones. */
 #include "files/infile.h"
 #include "files/outfile.h"
+#include "support/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,8 +32,7 @@ static const char *path_of(const char *name)
 static int make_folder(void **state)
 {
     (void)state;
-    snprintf(folder, sizeof(folder), "/tmp/test_files.XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    return temporary_folder(folder, sizeof(folder), "files") ? 0 : -1;
 }
 
 static int remove_folder(void **state)

@@ -7,6 +7,7 @@
 #include "pugmark/index.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"
+#include "support/temporary.h"
 #include "transport/coresight_guess.h"
 
 #include <inttypes.h>
@@ -149,7 +150,7 @@ static unsigned count_stimuli(const char *folder, const struct pug_quirks *quirk
  * it. */
 static void test_snapshot(void **state)
 {
-    char folder[] = "/tmp/pugmark-frames-XXXXXX", path[300];
+    char folder[128], path[300];
     static const char *const names[] = {"snapshot.ini", "trace.ini", "itm.ini", "trace.bin"};
     const struct pug_setting aligned = {.name = "mem_align", .value = 1},
                              port = {.name = "fsyncs", .value = 1};
@@ -161,7 +162,7 @@ static void test_snapshot(void **state)
     (void)state;
     make(&capture, 5, 3);
     const unsigned all = 5 * capture.stimuli + 6;
-    assert_non_null(mkdtemp(folder));
+    assert_true(temporary_folder(folder, sizeof(folder), "frames"));
     put_text(
         folder, names[0],
         "[snapshot]\nversion=1.0\n[device_list]\ndevice0=itm.ini\n[trace]\nmetadata=trace.ini\n");
@@ -200,7 +201,7 @@ static enum pug_response count_words(void *context, const struct pug_element *el
 /** How many words an ITM's frames in one file have, which the options do not describe further. */
 static unsigned words_of_file(const struct rec_bytes *bytes, const struct pug_setting *said)
 {
-    char path[] = "/tmp/pugmark-frames-XXXXXX";
+    char path[128];
     struct pug_setting settings[2] = {{.name = "ITMTCR", .value = 0x00110001}};
     struct pug_capture_options options = {
         .protocol = "ITM", .transport = "coresight", .settings = {settings, 1, NULL}};
@@ -210,7 +211,7 @@ static unsigned words_of_file(const struct rec_bytes *bytes, const struct pug_se
     uint64_t at = 0;
     if (said)
         settings[options.settings.count++] = *said;
-    int file = mkstemp(path);
+    int file = temporary_file(path, sizeof(path), "frames");
     assert_true(file >= 0);
     assert_int_equal(write(file, bytes->data, bytes->size), bytes->size);
     close(file);

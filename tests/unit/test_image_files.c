@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Program memory in files: regions, what is refused, who sees what, many readers at once. */
 #include "support/memory.h"
+#include "support/temporary.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +19,7 @@
 static const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
 static const struct pug_place nonsecure = {.space = PUG_SPACE_N};
 static uint8_t bytes[0x4000]; /* byte i is i ^ i >> 8 */
-static char folder[] = "/tmp/pugmark-image-XXXXXX";
+static char folder[64];
 
 static const char *make_file(const char *name, size_t size)
 {
@@ -320,7 +321,7 @@ static void threads_share_an_image(void **state)
 static int setup(void **state)
 {
     (void)state;
-    return mkdtemp(folder) ? 0 : -1;
+    return temporary_folder(folder, sizeof(folder), "image") ? 0 : -1;
 }
 
 static int teardown(void **state)

@@ -11,6 +11,7 @@
 #include "recorder/encapsulation.h"
 #include "recorder/itm.h"
 #include "support/indexed.h"
+#include "support/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -402,11 +403,11 @@ static void refuses_lies(void **state)
 
 static void saves_and_loads(void **state)
 {
-    char path[] = "/tmp/pugmark-index-XXXXXX";
+    char path[128];
     struct indexed capture;
     (void)state;
     assert_true(indexed_open(INDEXED_DEMO, &capture));
-    int file = mkstemp(path);
+    int file = temporary_file(path, sizeof(path), "index");
     assert_true(file >= 0);
     close(file);
     struct pug_index *index = indexed_build(&capture, 0, false), *loaded = NULL;

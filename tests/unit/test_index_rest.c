@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #define BLOCK   1024u
-#define LONGEST (40000u / share_step())
+#define LONGEST (40000u / share_step(1, 3))
 #define REPEATS 12u
 #define WINDOWS 24u
 #define FARTHER (8u * BLOCK)

@@ -140,9 +140,9 @@ static void go_on(struct capture *capture, void *context)
 static void test_goes_on(void **state)
 {
     const enum captures captures = *(const enum captures *)*state;
-    size_t size = SIZE / share_step() / 4;
+    size_t size = SIZE / share_step(1, 3) / 4;
     captures_each(captures, go_on, &size);
-    size = SIZE / share_step();
+    size = SIZE / share_step(1, 3);
     if (captures == CAPTURES_OWN)
         captures_bundled(go_on, &size);
 }

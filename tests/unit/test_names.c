@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "names/names.h"
 #include "pugmark/names.h"
+#include "support/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 #include <elfutils/version.h>
 #endif
 
-static char folder[] = "/tmp/test_names.XXXXXX";
+static char folder[48];
 
 static const char source[] = "#define INLINE static inline __attribute__((always_inline))\n"
                              "volatile int sink;\n"
@@ -79,7 +80,7 @@ static int setup(void **state)
     (void)state;
     char path[64];
     /* a cached object would name the folder of another run */
-    if (setenv("CCACHE_DISABLE", "1", 1) != 0 || !mkdtemp(folder))
+    if (setenv("CCACHE_DISABLE", "1", 1) != 0 || !temporary_folder(folder, sizeof(folder), "names"))
         return -1;
     snprintf(path, sizeof(path), "%s/prog.c", folder);
     FILE *file = fopen(path, "w");

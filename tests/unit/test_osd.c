@@ -7,6 +7,7 @@
 #include "recorder/osd.h"
 #include "recorder/riscv_program.h"
 #include "support/stream.h"
+#include "support/whole_file.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -33,18 +34,10 @@ static void need_vectors(void)
 
 static char *load(const char *path, size_t *size)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        fail_msg("%s can't be opened", path);
-    fseek(file, 0, SEEK_END);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *bytes = malloc(*size + 1);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, *size, file), *size);
-    bytes[*size] = 0;
-    fclose(file);
-    return bytes;
+    uint8_t *bytes = whole_file(path, size);
+    if (!bytes)
+        fail_msg("%s can't be read", path);
+    return (char *)bytes;
 }
 
 /* ---- a stream through a tree, with the events of its sources as the host's logs have them ---- */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Parameter files: keys, included files, several sources, and what is wrong with some. */
 #include "pugmark/params.h"
+#include "support/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,8 +34,7 @@ static void write_file(const char *name, const char *text)
 static int make_folder(void **state)
 {
     (void)state;
-    snprintf(folder, sizeof(folder), "/tmp/test_params.XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    return temporary_folder(folder, sizeof(folder), "params") ? 0 : -1;
 }
 
 static int remove_folder(void **state)

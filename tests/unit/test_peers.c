@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 /* Beyond ENOUGH the places to go over repeat. */
-#define ENOUGH (UINT64_C(96) / share_step() << 10)
+#define ENOUGH (UINT64_C(96) / share_step(1, 3) << 10)
 
 struct manner {
     unsigned peers, threads;

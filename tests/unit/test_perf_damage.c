@@ -3,6 +3,7 @@
 #include "pugmark/pugmark.h"
 #include "recorder/perfdata.h"
 #include "support/said.h"
+#include "support/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 
 #include <cmocka.h>
 
-static char path[] = "/tmp/pug-damage-XXXXXX";
+static char path[128];
 
 static const struct rec_perf_cpu cpu = {
     .unit = REC_PERF_ETMV4, .words = {0, 0x10, 0x28000ea1, 0x4100f403, 0x20001088}, .count = 7};
@@ -24,7 +25,7 @@ static const struct rec_perf_sample sample = {.pid = 7, .tid = 7, .cpu = 0, .tim
 static int make_file(void **state)
 {
     (void)state;
-    const int file = mkstemp(path);
+    const int file = temporary_file(path, sizeof(path), "damage");
     return file < 0 ? -1 : close(file);
 }
 

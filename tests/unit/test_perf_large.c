@@ -2,6 +2,7 @@
 /** @file A perf.data of 1 GiB: opening it reads its records, and none of its trace. */
 #include "pugmark/pugmark.h"
 #include "recorder/perfdata.h"
+#include "support/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,10 +78,10 @@ static long pages_touched(void)
 
 static void test_opening(void **state)
 {
-    char path[] = "/tmp/pug-large-XXXXXX";
+    char path[128];
     struct pug_capture *capture;
     (void)state;
-    const int descriptor = mkstemp(path);
+    const int descriptor = temporary_file(path, sizeof(path), "large");
     assert_true(descriptor >= 0);
     FILE *file = fdopen(descriptor, "wb");
     assert_non_null(file);
@@ -201,9 +202,9 @@ static uint64_t found_in(const char *path, const struct rec_bytes *bytes)
 /** The same as by one thread, whatever the index says. */
 static void compare_parts(unsigned older, unsigned period)
 {
-    char path[] = "/tmp/pug-large-XXXXXX";
+    char path[128];
     struct rec_bytes bytes = {0};
-    const int descriptor = mkstemp(path);
+    const int descriptor = temporary_file(path, sizeof(path), "large");
     assert_true(descriptor >= 0);
     close(descriptor);
     make_pieces(&bytes, older, period);

@@ -3,6 +3,7 @@
 #include "perfdata/perfdata.h"
 #include "pugmark/pugmark.h"
 #include "recorder/perfdata.h"
+#include "support/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -170,10 +171,10 @@ static void check_name(struct pug_capture *capture, struct pug_names *names, con
         assert_string_equal(function.name, wanted);
 }
 
-static struct pug_capture *open_file(char *path)
+static struct pug_capture *open_file(char *path, size_t size)
 {
     struct pug_capture *capture;
-    const int file = mkstemp(path);
+    const int file = temporary_file(path, size, "simpleperf");
     assert_true(file >= 0);
     close(file);
     write_file(path);
@@ -185,8 +186,8 @@ static struct pug_capture *open_file(char *path)
 
 static void test_names(void **state)
 {
-    char path[] = "/tmp/pug-simpleperf-XXXXXX";
-    struct pug_capture *capture = open_file(path);
+    char path[128];
+    struct pug_capture *capture = open_file(path, sizeof(path));
     (void)state;
     struct pug_names *names = pug_names_new(NULL);
     assert_non_null(names);
@@ -205,8 +206,8 @@ static void test_names(void **state)
 /** The kernel's symbols are one long text, which is not read for each question. */
 static void test_kernel(void **state)
 {
-    char path[] = "/tmp/pug-simpleperf-XXXXXX";
-    struct pug_capture *capture = open_file(path);
+    char path[128];
+    struct pug_capture *capture = open_file(path, sizeof(path));
     struct pug_names *names = pug_names_new(NULL);
     struct pug_perf *perf = capture->own;
     struct pug_names_file *file;

@@ -313,7 +313,7 @@ static void test_damage(void **state)
     assert_non_null(log);
     pug_log_set_sink(log, on_log, &said);
     perf_story_make(&story, &config);
-    for (size_t i = 0; i < story.file.size; i += share_step()) {
+    for (size_t i = 0; i < story.file.size; i += share_step(1, 3)) {
         const uint8_t was = story.file.data[i];
         const uint8_t values[] = {0, 0xff, (uint8_t)rec_random(&random)};
         for (unsigned n = 0; n < 3; n++) {

@@ -489,7 +489,7 @@ static void test_walks(void **state)
     (void)state;
     assert_int_equal(pug_capture_open(NAMED, &(struct pug_capture_options){0}, &capture), PUG_OK);
     (void)pug_capture_elements(capture, keep_situation, &situation);
-    for (unsigned round = 0; round < 200; round += share_step())
+    for (unsigned round = 0; round < 200; round += share_step(1, 3))
         check_walk(capture, &situation, names, &walk);
     pug_names_free(names);
     pug_capture_free(capture);

@@ -7,6 +7,7 @@
 #include "pugmark/names.h"
 #include "pugmark/profiler.h"
 #include "recorder/bytes.h"
+#include "support/temporary.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -150,9 +151,9 @@ static bool damage(const char *path, struct rec_random *random)
 
 static void check_damaged(const char *path, struct rec_random *random)
 {
-    char folder[] = "/tmp/pugmark_profile_ways_XXXXXX", copy[4096];
+    char folder[128], copy[4096];
     const char *name = strrchr(path, '/') + 1;
-    assert_non_null(mkdtemp(folder));
+    assert_true(temporary_folder(folder, sizeof(folder), "ways"));
     snprintf(copy, sizeof(copy), "%s/%s", folder, name);
     for (unsigned n = 0; n < DAMAGES; n++) {
         copy_to(path, copy);

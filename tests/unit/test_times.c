@@ -4,6 +4,7 @@
 #include "support/perf_story.h"
 
 #include "pugmark/pugmark.h"
+#include "support/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -280,9 +281,9 @@ static const uint8_t local[] = {0,   0,    0,    0,    0,    0x80, 0x01, 'a',  0
 
 static void test_local(void **state)
 {
-    char path[] = "/tmp/pug-times-XXXXXX";
+    char path[128];
     (void)state;
-    const int file = mkstemp(path);
+    const int file = temporary_file(path, sizeof(path), "times");
     assert_true(file >= 0);
     assert_int_equal(write(file, local, sizeof(local)), sizeof(local));
     close(file);
