@@ -59,8 +59,8 @@ grep -q 'one message covers too much code' said || wrong "--expansion: no messag
 "$bin/pugmark" list --expansion 0 "${program[@]}" few.nex >out 2>said && wrong "--expansion 0 was taken"
 
 # ---- every command, every protocol: no input of a megabyte needs 512 MiB. ----
-# A share: dense trace of one encoder for each protocol, 100 KB; BOUNDS=all: of each, a megabyte, and one of damaged copies.
-size=100000 captures=(etmv4-a64-cycles ptm-arm etmv3-arm-threads etrace-rv64-options ntrace-rv64-btm)
+# A share: dense trace of one encoder for each protocol, 50 KB; BOUNDS=all: of each, a megabyte, and one of damaged copies.
+size=50000 captures=(etmv4-a64-cycles ptm-arm etmv3-arm-threads etrace-rv64-options ntrace-rv64-btm)
 copies=(whole)
 [[ ${BOUNDS-} == all ]] && size=1000000 copies=(whole damaged) && captures=($(cd "$source/tests/captures" && echo */))
 data=524288
@@ -214,9 +214,9 @@ if "$bin/pugmark" --version | grep -q elf && command -v perl >/dev/null; then
     "$bin/pugmark" calls "${arm[@]}" --elf long.elf atoms.etm >out
     longest=$(awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }' out)
     ((longest > 1000 && longest <= 70000)) || wrong "calls: a line of $longest bytes for a name of 30 MB"
-    # 10,000 units of debug information with one table of 500,000 lines: it took 13 GB, and two minutes.
+    # 5,000 units of debug information with one table of 250,000 lines: twice as many took 13 GB, and two minutes.
     if "$bin/pugmark" --version | grep -q dwarf; then
-        perl "$source/tests/support/shared_lines.pl" shared.elf 10000 500000
+        perl "$source/tests/support/shared_lines.pl" shared.elf 5000 250000
         for command in "coverage --format lcov" "trace --last 5000" "report --output made"; do
             (ulimit -d $data && exec timeout 60 "$bin/pugmark" $command "${arm[@]}" --elf shared.elf atoms.etm) >out 2>said
             code=$?

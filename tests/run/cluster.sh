@@ -178,7 +178,7 @@ traffic() {
 # the slowest, need no clock. An index is read twice, for marks and for elements.
 shared_out() {
     local command size passes=1 input=$tmp/long
-    for command in stat pc list "list --packets" "list --packets --elements --format jsonl" "profile --format autofdo" "profile --stacks" \
+    for command in stat list "list --packets --elements --format jsonl" "profile --format autofdo" "profile --stacks" \
         "index --rebuild --elements --block 4096 -o $tmp/index"; do
         case $command in index*) # whose pieces are of 16 blocks, and three of them may be read ahead
             passes=2 input=$tmp/longer
@@ -247,7 +247,7 @@ resumed() {
         case $command in
             *--packets*) continue ;;
             index*) passes=3 some=800 ;; # marks, elements, and both again where states do not meet
-            pc | *autofdo) ;;
+            *autofdo) ;;
             *) [ -n "${PUG_CLUSTER_ALL:-}" ] || continue ;;
         esac
         for attempt in 1 2 3 4 5 6; do

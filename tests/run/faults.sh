@@ -38,7 +38,7 @@ faults() { # COMMAND…: each of its calls fails, or a share of them
     [[ $* =~ ${FAULTS_OF:-} ]] || return
     LD_PRELOAD=$shim FAULT_TURNS=$* FAULT_KINDS=$kinds FAULT_SHARE=$share "$bin/$1" "${@:2}" >told || bad=1
     cat told
-    runs=$((runs + $(awk 'END { print $(NF - 1) }' told)))
+    [[ $(tail -n 1 told) =~ ([0-9]+)\ runs$ ]] && runs=$((runs + BASH_REMATCH[1])) || wrong "$*: it was not run with faults"
 }
 
 faults pugmark list demo
