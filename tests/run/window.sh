@@ -34,7 +34,7 @@ ask() { # from|beside, its two numbers, OPTION...
     case $index in
     none) file=() ;;
     marks | states) file=(--index "$work/$index.$((used++))") ;;
-    grown) ;; # the last one of marks, again and again
+    grown) file=(--index "$work/grown") ;; # one of marks, again and again
     esac
     "$pugmark" list --quiet "${how[@]}" "${file[@]}" "$@" "${capture[@]}" >"$work/part.$asked" || true
     echo "$form part.$asked ${which[*]} ${capture[*]}: list ${how[*]} ${file[*]} $*" >>"$work/requests"
@@ -77,13 +77,14 @@ check() {
         END { my @times = sort { $a <=> $b } keys %is; print $at // 0, $#times < 3 ? "" : " $times[0] $times[3]", "\n" }' "$work/json")
     ((size > 0)) || return 0
     "$pugmark" index --quiet --rebuild --output "$work/marks" --block 1024 "${capture[@]}" || failed=1
+    cp "$work/marks" "$work/grown"
     "$pugmark" index --quiet --rebuild --output "$work/states" --block 2000 --elements \
         "${capture[@]}" || failed=1
-    windows none marks grown states
-    # Of each capture two of the indexes for packets, and the others for words; or all, where more windows are asked for.
+    # Of each capture two of the indexes for elements and packets, and the others for words; or all, where more windows are asked for.
     local two=(none grown) others=(marks states)
     (((turn += 1) % 2)) || two=(marks states) others=(none grown)
     [[ -z ${PUG_WINDOW_COUNT-} ]] || two=(none marks grown states) others=(none marks grown states)
+    windows "${two[@]}"
     how=(--packets)
     full packets
     windows "${two[@]}"

@@ -24,7 +24,7 @@
 
 /* Beyond ENOUGH the places to join repeat. Sanitizers take up to twenty times as long. */
 #if defined(__SANITIZE_THREAD__)
-#define ENOUGH      (UINT64_C(48) << 10)
+#define ENOUGH      (UINT64_C(32) << 10)
 #define LOSSES      1
 #define MANNER_STEP 2
 #define JOIN_BYTES  ((size_t)1 << 20)
