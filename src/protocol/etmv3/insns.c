@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define FIRST_SLOTS 1024u
-#define FIRST_ROOM  1024u
+#define FIRST_ROOM  64u
 /* Instructions that have slots side by side. */
 #define ROW_BITS 4u
 #define ROW_MASK ((1u << ROW_BITS) - 1)
