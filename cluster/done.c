@@ -3,6 +3,7 @@
 
 #include "files/infile.h"
 #include "files/outfile.h"
+#include "files/whole.h"
 #include "jobs/peers.h"
 #include "output.h"
 
@@ -62,17 +63,6 @@ static uint64_t size_of(FILE *file)
     return file && fseeko(file, 0, SEEK_END) == 0 ? (uint64_t)ftello(file) : 0;
 }
 
-static void write_all(int descriptor, const uint8_t *bytes, size_t size)
-{
-    while (size > 0) {
-        const ssize_t written = write(descriptor, bytes, size);
-        if (written <= 0)
-            return; /* nobody reads any more */
-        bytes += written;
-        size -= (size_t)written;
-    }
-}
-
 /** Each piece of what was printed to something. */
 static void each_piece(FILE *file, void (*give)(void *context, const uint8_t *bytes, size_t size),
                        void *context)
@@ -91,7 +81,7 @@ static void print_piece(void *context, const uint8_t *bytes, size_t size)
     if (*(const int *)context == STDOUT_FILENO)
         output_sink()->put(NULL, bytes, size);
     else
-        write_all(STDERR_FILENO, bytes, size);
+        (void)pug_write_whole(STDERR_FILENO, bytes, size); /* or nobody reads any more */
 }
 
 void done_print(struct done *done)

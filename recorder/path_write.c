@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "files/whole.h"
 #include "recorder/bytes.h"
 #include "recorder/path.h"
 
@@ -38,17 +39,8 @@ struct rec_path_writer {
 
 static void flush(struct rec_path_writer *writer)
 {
-    const uint8_t *bytes = writer->out.data;
-    size_t left = writer->out.size;
-    while (left > 0 && !writer->failed) {
-        ssize_t wrote = write(writer->file, bytes, left);
-        if (wrote < 0 && errno != EINTR)
-            writer->failed = errno;
-        if (wrote > 0) {
-            bytes += wrote;
-            left -= (size_t)wrote;
-        }
-    }
+    if (!writer->failed && !pug_write_whole(writer->file, writer->out.data, writer->out.size))
+        writer->failed = errno;
     if (writer->out.failed && !writer->failed)
         writer->failed = ENOMEM;
     writer->out.size = 0;

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "files/outfile.h"
 
+#include "files/whole.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -206,17 +208,8 @@ bool pug_outfile_may_folder(const char *path)
 
 static void write_all(struct pug_outfile *file, const char *bytes, size_t size)
 {
-    while (size > 0 && !file->error) {
-        ssize_t written = write(file->descriptor, bytes, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0) {
-            file->error = errno;
-            return;
-        }
-        bytes += written;
-        size -= (size_t)written;
-    }
+    if (!file->error && !pug_write_whole(file->descriptor, bytes, size))
+        file->error = errno;
 }
 
 static void empty_buffer(struct pug_outfile *file)

@@ -5,6 +5,7 @@
 #include "files/infile.h"
 #include "files/scratch.h"
 #include "files/unpack.h"
+#include "files/whole.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static bool put(void *context, const uint8_t *bytes, size_t size)
         errno = EFBIG;
         return false;
     }
-    return pug_scratch_put(made->descriptor, bytes, size);
+    return pug_write_whole(made->descriptor, bytes, size);
 }
 
 static bool refuse(void)

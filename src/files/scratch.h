@@ -4,8 +4,6 @@
 #ifndef PUG_FILES_SCRATCH_H
 #define PUG_FILES_SCRATCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 /** Where they are. */
@@ -16,8 +14,5 @@ int pug_scratch_open(void);
 
 /** The same as a stream; NULL, with errno. */
 FILE *pug_scratch_stream(void);
-
-/** Put all of that behind what was written; false, with errno. */
-bool pug_scratch_put(int file, const void *bytes, size_t size);
 
 #endif

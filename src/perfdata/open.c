@@ -2,6 +2,7 @@
 /** @file Containers (sections 2 and 4): files, pipes, directories; then all facts put together. */
 #include "capture/marks.h"
 #include "files/scratch.h"
+#include "files/whole.h"
 #include "perfdata/perfdata.h"
 
 #include <ctype.h>
@@ -105,16 +106,19 @@ static enum pug_status spool(struct pug_perf *perf)
     const bool standard = strcmp(perf->capture->path, "-") == 0;
     const int kept = pug_scratch_open();
     struct pug_infile *in;
-    if (kept < 0)
-        return refuse(perf, strerror(errno));
+    if (kept < 0) {
+        pug_capture_say(perf->capture, PUG_SEV_ERROR, PUG_OK, "%s: no temporary file in %s: %s",
+                        perf->capture->path, pug_scratch_folder(), strerror(errno));
+        return PUG_ERR_FILE;
+    }
     const int from = standard ? STDIN_FILENO : open(perf->capture->path, O_RDONLY | O_CLOEXEC);
     uint8_t *block = malloc(1u << 16);
     bool good = from >= 0 && block;
     const struct pug_capture_bytes *head = &perf->capture->head;
-    good = good && pug_scratch_put(kept, head->bytes, head->size);
+    good = good && pug_write_whole(kept, head->bytes, head->size);
     for (ssize_t got = 1; good && got > 0;) {
         got = read(from, block, 1u << 16);
-        good = got >= 0 ? pug_scratch_put(kept, block, (size_t)got) : errno == EINTR;
+        good = got >= 0 ? pug_write_whole(kept, block, (size_t)got) : errno == EINTR;
         if (got < 0)
             got = 1;
     }

@@ -2,6 +2,7 @@
 #include "output.h"
 
 #include "command.h"
+#include "files/whole.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -39,19 +40,11 @@ static void note_result(bool good)
 
 static void write_bytes(const char *bytes, size_t count)
 {
-    size_t done = 0;
     if (file && count > 0 && !out.closed) {
         note_result(file->write(file->context, bytes, count));
-        return;
-    }
-    while (done < count && !out.closed) {
-        ssize_t n = write(STDOUT_FILENO, bytes + done, count - done);
-        if (n >= 0) {
-            done += (size_t)n;
-        } else if (errno != EINTR) {
-            out.closed = true;
-            out.error = errno == EPIPE ? 0 : errno;
-        }
+    } else if (!out.closed && !pug_write_whole(STDOUT_FILENO, bytes, count)) {
+        out.closed = true;
+        out.error = errno == EPIPE ? 0 : errno;
     }
 }
 

@@ -2,6 +2,7 @@
 #include "pager.h"
 
 #include "command.h"
+#include "files/whole.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,15 +48,9 @@ struct pager *pager_open(bool straight)
 
 static void empty(struct pager *pager)
 {
-    size_t done = 0;
     int descriptor = pager->pipe ? fileno(pager->pipe) : STDOUT_FILENO;
-    while (done < pager->count && !pager->error) {
-        ssize_t written = write(descriptor, pager->bytes + done, pager->count - done);
-        if (written >= 0)
-            done += (size_t)written;
-        else if (errno != EINTR)
-            pager->error = errno;
-    }
+    if (!pager->error && !pug_write_whole(descriptor, pager->bytes, pager->count))
+        pager->error = errno;
     pager->count = 0;
 }
 
