@@ -64,6 +64,8 @@ fi
 # ---- temporary files: where TMPDIR says ----
 cp -r "$source/examples/demo" by-thread
 TMPDIR=$work/nowhere expect 3 "no temporary file in .*nowhere: No such file" "$bin/pugmark" pc --by-thread by-thread
+"$bin/pugmark" record --quiet --from "$source/tests/captures/etmv4-a64/path" --protocol etmv4 --limit 5000 --perf recorded.data || wrong "record"
+TMPDIR=$work/nowhere expect 3 "no temporary file in .*nowhere: No such file" "$bin/pugmark" stat - <recorded.data
 mkdir temporary
 TMPDIR=$work/temporary "$bin/pugmark" pc --by-thread by-thread >out 2>said || wrong "pc --by-thread: $(head -n 1 said)"
 rmdir temporary || wrong "pc --by-thread: a temporary file is left"

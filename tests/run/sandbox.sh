@@ -35,6 +35,10 @@ for command in "pc --by-thread" "timeline --format speedscope"; do
     cmp -s right out || wrong "$command: other output"
     rmdir temporary && mkdir temporary || wrong "$command: a temporary file is left"
 done
+# Who needs none does not look there.
+: >no-folder
+TMPDIR=$work/no-folder "$bin/pugmark" list --sandbox demo >out 2>said || wrong "TMPDIR is no folder: $(head -n 1 said)"
+"$bin/pugmark" list demo 2>said | cmp -s - out || wrong "TMPDIR is no folder: other output"
 # A link that leads out of there.
 ln -s ../other/made there/link
 "$bin/pugmark" profile --sandbox --output there/link demo 2>said

@@ -61,7 +61,20 @@ static size_t ruleset_size(long version)
     return version >= 6 ? sizeof(struct ruleset) : version >= 4 ? 16 : 8;
 }
 
-static bool allow_folder(int rules, const char *file, uint64_t access)
+static bool allow(int rules, const char *folder, uint64_t access)
+{
+    struct landlock_path_beneath_attr beneath = {
+        .allowed_access = access & ~LANDLOCK_ACCESS_FS_EXECUTE,
+        .parent_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    if (beneath.parent_fd < 0) /* nothing can be written there */
+        return errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG;
+    const bool good =
+        syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) == 0;
+    close(beneath.parent_fd);
+    return good;
+}
+
+static bool allow_folder_of(int rules, const char *file, uint64_t access)
 {
     char folder[4096] = ".";
     const char *slash = strrchr(file, '/');
@@ -69,22 +82,7 @@ static bool allow_folder(int rules, const char *file, uint64_t access)
         return false;
     if (slash)
         snprintf(folder, sizeof(folder), "%.*s", (int)(slash - file) + 1, file);
-    struct landlock_path_beneath_attr beneath = {.allowed_access =
-                                                     access & ~LANDLOCK_ACCESS_FS_EXECUTE,
-                                                 .parent_fd = open(folder, O_PATH | O_CLOEXEC)};
-    if (beneath.parent_fd < 0)
-        return errno == ENOENT; /* nothing can be written there */
-    const bool good =
-        syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) == 0;
-    close(beneath.parent_fd);
-    return good;
-}
-
-static bool allow_temporary(int rules, uint64_t access)
-{
-    char folder[4096];
-    snprintf(folder, sizeof(folder), "%s/", pug_scratch_folder());
-    return allow_folder(rules, folder, access);
+    return allow(rules, folder, access);
 }
 
 static bool enter(const char *input)
@@ -95,10 +93,10 @@ static bool enter(const char *input)
         return false;
     const struct ruleset wanted = ruleset_of(version);
     const int rules = (int)syscall(SYS_landlock_create_ruleset, &wanted, ruleset_size(version), 0);
-    bool good = rules >= 0 && allow_temporary(rules, wanted.files) &&
-                (!written.beside_input || allow_folder(rules, input, wanted.files));
+    bool good = rules >= 0 && allow(rules, pug_scratch_folder(), wanted.files) &&
+                (!written.beside_input || allow_folder_of(rules, input, wanted.files));
     for (size_t i = 0; good && i < written.count; i++)
-        good = allow_folder(rules, written.files[i], wanted.files);
+        good = allow_folder_of(rules, written.files[i], wanted.files);
     good = good && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            syscall(SYS_landlock_restrict_self, rules, 0) == 0;
     if (rules >= 0)
