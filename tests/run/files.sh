@@ -70,6 +70,12 @@ mkdir temporary
 TMPDIR=$work/temporary "$bin/pugmark" pc --by-thread by-thread >out 2>said || wrong "pc --by-thread: $(head -n 1 said)"
 rmdir temporary || wrong "pc --by-thread: a temporary file is left"
 
+# ---- no trace at all ----
+head -c 1000 recorded.data >cut.data
+for command in "index --rebuild" "find --sync" itm; do
+    expect 3 "there is no trace in it" "$bin/pugmark" $command cut.data
+done
+
 # ---- what is no file ----
 cp -r "$source/examples/demo" demo2
 "$bin/pugmark" index --quiet demo2 || wrong "no index"

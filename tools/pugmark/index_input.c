@@ -21,11 +21,13 @@ bool index_is_of_one(const struct input *input, const char *option, const char *
     return false;
 }
 
-/** The buffer at hand, if its file is another one's, too; else NULL. */
+/** The buffer at hand, if there is one, and its file is another one's, too; else NULL. */
 static const struct pug_capture_buffer *shared_buffer(const struct input *input)
 {
     const struct pug_capture_stretch *stretch =
         pug_capture_stretch_at(input->capture, input->stretch);
+    if (!stretch)
+        return NULL;
     const struct pug_capture_buffer *own = pug_capture_buffer_at(input->capture, stretch->buffer);
     const struct pug_capture_buffer *other;
     for (size_t n = 0; (other = pug_capture_buffer_at(input->capture, n)) != NULL; n++)
