@@ -29,6 +29,8 @@ static const char *folder(void)
     static const char *const places[] = {"tests/captures", "fuzz/captures"};
     static char path[512];
     char name[64] = "";
+    if (*path)
+        return path;
     sscanf(program_invocation_short_name, "fuzz_trace_%63s", name);
     for (char *at = name; (at = strchr(at, '_')) != NULL;)
         *at = '-';

@@ -20,12 +20,12 @@ every_input() { # FOLDER: of what is made; prints one path in each line
     done
 }
 
-damaged_copy() { # INPUT SEED COPY
+damaged_copy() { # INPUT SEED COPY [MOST BYTES]
     local trace
     cp -rL --no-preserve=mode "$1" "$3"
     find "$3" -type f \( -name '*.data' -o -path "$3" -o -name 'trace*.bin' -o -name '*STREAM*.bin' -o -name 'cstrace*.bin' \) |
         while read -r trace; do
-            perl "$source/tests/support/damage.pl" "$2" 2000000 "$trace" "$3.bytes"
+            perl "$source/tests/support/damage.pl" "$2" "${4:-2000000}" "$trace" "$3.bytes"
             mv "$3.bytes" "$trace"
         done
     echo "$3"
