@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file A long perf.data out of a short one: its stretches over and over, one behind the other.
+ * @file A long perf.data out of a short one: its segments over and over, one behind the other.
  *
  *     perf_repeat IN OUT TIMES
  *

@@ -20,11 +20,11 @@ static void *begin(void *context, unsigned worker)
     return calloc(1, sizeof(struct counted));
 }
 
-static void add(void *part, const struct pug_situation *situation,
-                const struct pug_element *elements, size_t count)
+static void add(void *part, const struct pug_origin *origin, const struct pug_element *elements,
+                size_t count)
 {
     struct counted *counted = part;
-    (void)situation;
+    (void)origin;
     counted->elements += count;
     for (size_t i = 0; i < count; i++)
         if (elements[i].type == PUG_ELEM_INSTR_RANGE)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "done.h"
 
+#include "common/output.h"
 #include "files/infile.h"
 #include "files/outfile.h"
 #include "files/whole.h"
 #include "jobs/peers.h"
-#include "output.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

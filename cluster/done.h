@@ -3,7 +3,7 @@
 #ifndef PUGMARK_CLUSTER_DONE_H
 #define PUGMARK_CLUSTER_DONE_H
 
-#include "pugmark/peers.h"
+#include "pugmark/advanced/peers.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "file.h"
 
 #include "jobs/peers.h"
-#include "pugmark/state.h"
+#include "pugmark/advanced/state.h"
 #include "world.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #ifndef PUGMARK_CLUSTER_FILE_H
 #define PUGMARK_CLUSTER_FILE_H
 
-#include "output.h"
+#include "common/output.h"
 #include "peers.h"
 
 struct cluster_file;

@@ -2,7 +2,7 @@
 #include "inputs.h"
 
 #include "base/grow.h"
-#include "jobs/kept.h"
+#include "jobs/checkpoint.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -108,8 +108,8 @@ uint64_t inputs_size(const char *path)
 
 static uint64_t version_of(const struct stat *status)
 {
-    const uint64_t size = pug_kept_mix(0, (uint64_t)status->st_size);
-    return pug_kept_mix(size, (uint64_t)status->st_mtime);
+    const uint64_t size = pug_checkpoint_mix(0, (uint64_t)status->st_size);
+    return pug_checkpoint_mix(size, (uint64_t)status->st_mtime);
 }
 
 uint64_t inputs_identity(char *const *words, size_t count)
@@ -119,11 +119,11 @@ uint64_t inputs_identity(char *const *words, size_t count)
         char path[4096];
         const char *value = strchr(words[i], '=');
         for (const char *at = words[i]; *at; at++)
-            hash = pug_kept_mix(hash, (uint8_t)*at);
-        hash = pug_kept_mix(hash, sum_files(words[i], version_of));
+            hash = pug_checkpoint_mix(hash, (uint8_t)*at);
+        hash = pug_checkpoint_mix(hash, sum_files(words[i], version_of));
         snprintf(path, sizeof(path), "%s", value ? value + 1 : words[i]);
         path[strcspn(path, "@")] = 0; /* IMAGE@ADDRESS */
-        hash = pug_kept_mix(hash, sum_files(path, version_of));
+        hash = pug_checkpoint_mix(hash, sum_files(path, version_of));
     }
     return hash;
 }

@@ -3,7 +3,7 @@
 #ifndef PUGMARK_CLUSTER_INPUTS_H
 #define PUGMARK_CLUSTER_INPUTS_H
 
-#include "options.h"
+#include "common/options.h"
 
 /**
  * Add what a word names: "@FILE": each line of FILE that is not empty, nor a comment (#); a pattern

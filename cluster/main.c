@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark-mpi: pugmark's commands on many processes, with the output of one. */
-#include "command.h"
+#include "common/command.h"
 #include "file.h"
-#include "input.h"
+#include "input/input.h"
 #include "inputs.h"
 #include "many.h"
 

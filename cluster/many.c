@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "many.h"
 
+#include "common/output.h"
 #include "done.h"
-#include "input.h"
+#include "input/input.h"
 #include "inputs.h"
 #include "jobs/peers.h"
-#include "output.h"
 
 #include <stdio.h>
 #include <stdlib.h>

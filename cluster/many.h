@@ -7,7 +7,7 @@
 #ifndef PUGMARK_CLUSTER_MANY_H
 #define PUGMARK_CLUSTER_MANY_H
 
-#include "command.h"
+#include "common/command.h"
 #include "peers.h"
 
 /** What is done with what. */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-/** @file Peers (pugmark/peers.h) that are the processes of an MPI job. All of MPI is in this room.
+/** @file Peers (pugmark/advanced/peers.h) that are the processes of an MPI job. All of MPI is in
+ * this room.
  */
 #ifndef PUGMARK_CLUSTER_PEERS_H
 #define PUGMARK_CLUSTER_PEERS_H
 
-#include "pugmark/peers.h"
+#include "pugmark/advanced/peers.h"
 
 struct cluster;
 

@@ -3,7 +3,7 @@
 #ifndef PUG_FUZZ_FEED_H
 #define PUG_FUZZ_FEED_H
 
-#include "pugmark/tree.h"
+#include "pugmark/advanced/tree.h"
 
 /** Feed all of it in blocks, flushing whoever waits, up to the end of the trace or what is fatal.
  */

@@ -5,10 +5,10 @@
  */
 #include "capture/capture.h"
 #include "driver.h"
-#include "profile/lane.h"
+#include "profile/steps.h"
+#include "pugmark/advanced/correlate.h"
+#include "pugmark/advanced/diagnose.h"
 #include "pugmark/calls.h"
-#include "pugmark/correlate.h"
-#include "pugmark/diagnose.h"
 #include "pugmark/dwt.h"
 #include "pugmark/names.h"
 #include "pugmark/walk.h"
@@ -33,13 +33,13 @@ static void insist(bool holds)
 
 static struct pug_capture *capture;
 static struct pug_names *names;
-static struct pug_situation situation;
+static struct pug_origin origin;
 
-static bool keep_situation(void *context, const struct pug_situation *given,
-                           const struct pug_element *elements, size_t count)
+static bool keep_origin(void *context, const struct pug_origin *given,
+                        const struct pug_element *elements, size_t count)
 {
     (void)elements, (void)count;
-    *(struct pug_situation *)context = *given;
+    *(struct pug_origin *)context = *given;
     return false;
 }
 
@@ -49,13 +49,13 @@ static void open_once(void)
         return;
     const struct pug_capture_options options = {0};
     insist(pug_capture_open(CAPTURE, &options, &capture) == PUG_OK);
-    (void)pug_capture_elements(capture, keep_situation, &situation);
-    insist(situation.space && (names = pug_names_new(NULL)) != NULL);
+    (void)pug_capture_elements(capture, keep_origin, &origin);
+    insist(origin.space && (names = pug_names_new(NULL)) != NULL);
 }
 
 static const struct pug_image *image(void)
 {
-    return pug_address_space_image(situation.space);
+    return pug_address_space_image(origin.space);
 }
 
 /* ---- who takes them ---- */
@@ -197,7 +197,7 @@ static void profile(const struct pug_element *elements, size_t count)
     struct profile_stacks *stacks = pug_profile_stacks_new(&counted);
     struct profile_part *part = pug_profile_part_new(capture, true);
     insist(objects.profile && stacks && part);
-    pug_profile_part_elements(part, &situation, elements, count);
+    pug_profile_part_elements(part, &origin, elements, count);
     if (pug_profile_stacks_take(stacks, part) == PUG_OK && pug_profile_stacks_end(stacks) == PUG_OK)
         (void)pug_profile_counted_end(&counted);
     pug_profile_part_free(part);
@@ -239,7 +239,7 @@ static struct pug_element some_element(struct rec_random *random, uint64_t *at)
     struct pug_element element = {.index = rec_random_below(random, 1 << 20),
                                   .start = *at,
                                   .end = *at + 4 * (1 + rec_random_below(random, 8)),
-                                  .source = situation.source,
+                                  .source = origin.source,
                                   .type = PUG_ELEM_INSTR_RANGE,
                                   .last_type = (uint8_t)rec_random_below(random, 4),
                                   .last_subtype = (uint8_t)rec_random_below(random, 8),

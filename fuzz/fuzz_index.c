@@ -51,7 +51,7 @@ static struct subject *subject_of(void)
         exit(2);
     }
     subject.bytes = pug_capture_memory(subject.capture, 0);
-    subject.size = pug_capture_stretch_at(subject.capture, 0)->size;
+    subject.size = pug_capture_segment_at(subject.capture, 0)->size;
     struct pug_tree *tree = new_tree(subject.capture, true);
     subject.identity = pug_index_identity(tree);
     pug_tree_free(tree);

@@ -161,7 +161,7 @@ size_t fuzz_begin(uint8_t *data, size_t room, struct rec_random *random)
         fprintf(stderr, "%s cannot be opened\n", folder);
         exit(2);
     }
-    const uint64_t all = pug_capture_stretch_at(capture, 0)->size;
+    const uint64_t all = pug_capture_segment_at(capture, 0)->size;
     size_t most = 256u << rec_random_below(random, 5);
     most = most < room - 4 ? most : room - 4;
     const uint64_t from =

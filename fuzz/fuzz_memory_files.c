@@ -268,7 +268,7 @@ static const struct subject *subject_of(void)
         exit(2);
     }
     subject.bytes = pug_capture_memory(subject.capture, 0);
-    subject.size = pug_capture_stretch_at(subject.capture, 0)->size;
+    subject.size = pug_capture_segment_at(subject.capture, 0)->size;
     if (pug_capture_tree(subject.capture, 0, true, NULL, &tree) != PUG_OK ||
         pug_index_build(tree, subject.bytes, subject.size / 2, &options, &index) != PUG_OK)
         abort();
@@ -341,8 +341,8 @@ static void mend_index(uint8_t *bytes, size_t size)
 
 /* ---- perf.data ---- */
 
-static bool give(void *context, const struct pug_situation *where,
-                 const struct pug_element *elements, size_t count)
+static bool give(void *context, const struct pug_origin *where, const struct pug_element *elements,
+                 size_t count)
 {
     struct outcome *answer = context;
     outcome_add(answer, where->task);

@@ -2,7 +2,7 @@
 /** @file Any bytes as a parameter file, which may name itself. */
 #include "driver.h"
 #include "files.h"
-#include "pugmark/params.h"
+#include "pugmark/advanced/params.h"
 
 #include <string.h>
 

@@ -335,7 +335,7 @@ static size_t settings_for(uint8_t *data, struct rec_random *random)
 /** A window of the recorded trace. */
 size_t fuzz_begin(uint8_t *data, size_t room, struct rec_random *random)
 {
-    const uint64_t all = pug_capture_stretch_at(opened(), 0)->size;
+    const uint64_t all = pug_capture_segment_at(opened(), 0)->size;
     enum pug_status status;
     uint64_t from = 0;
     size_t most = 256u << rec_random_below(random, 6);

@@ -2,8 +2,8 @@
 #include "million_library.h"
 
 #include "files/map.h"
-#include "pugmark/diagnose.h"
-#include "pugmark/jobs.h"
+#include "pugmark/advanced/diagnose.h"
+#include "pugmark/advanced/jobs.h"
 
 struct million_runs *million_runs;
 

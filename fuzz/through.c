@@ -17,7 +17,7 @@ static void *begin(void *context, unsigned worker)
     return context;
 }
 
-static void elements(void *part, const struct pug_situation *where, const struct pug_element *given,
+static void elements(void *part, const struct pug_origin *where, const struct pug_element *given,
                      size_t count)
 {
     struct seen *seen = part;

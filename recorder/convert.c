@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "recorder/convert.h"
 
-#include "pugmark/isa.h"
+#include "pugmark/advanced/isa.h"
 #include "recorder/path_build.h"
 #include "recorder/spike.h"
 

@@ -3,7 +3,7 @@
 #ifndef PUG_RECORDER_CONVERT_H
 #define PUG_RECORDER_CONVERT_H
 
-#include "pugmark/image.h"
+#include "pugmark/advanced/image.h"
 #include "recorder/path.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef PUG_RECORDER_ETMV3_H
 #define PUG_RECORDER_ETMV3_H
 
-#include "pugmark/packet/etmv3.h"
+#include "pugmark/advanced/packet/etmv3.h"
 #include "recorder/armv7.h"
 #include "recorder/bytes.h"
 

@@ -6,8 +6,8 @@
 #ifndef PUG_RECORDER_ETRACE_H
 #define PUG_RECORDER_ETRACE_H
 
-#include "pugmark/isa.h"
-#include "pugmark/packet/etrace.h"
+#include "pugmark/advanced/isa.h"
+#include "pugmark/advanced/packet/etrace.h"
 #include "recorder/bytes.h"
 
 enum rec_etrace_support {

@@ -3,7 +3,7 @@
 #ifndef PUG_RECORDER_ITM_H
 #define PUG_RECORDER_ITM_H
 
-#include "pugmark/packet/itm.h"
+#include "pugmark/advanced/packet/itm.h"
 #include "recorder/bytes.h"
 
 /**

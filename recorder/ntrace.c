@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "recorder/ntrace.h"
 
-#include "pugmark/packet/ntrace.h"
+#include "pugmark/advanced/packet/ntrace.h"
 
 #include <stdlib.h>
 

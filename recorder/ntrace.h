@@ -6,7 +6,7 @@
 #ifndef PUG_RECORDER_NTRACE_H
 #define PUG_RECORDER_NTRACE_H
 
-#include "pugmark/isa.h"
+#include "pugmark/advanced/isa.h"
 #include "recorder/bytes.h"
 
 enum rec_ntrace_return {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "recorder/osd.h"
 
-#include "pugmark/packet/osd.h"
+#include "pugmark/advanced/packet/osd.h"
 
 #include <stdlib.h>
 #include <string.h>

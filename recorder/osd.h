@@ -6,7 +6,7 @@
 #ifndef PUG_RECORDER_OSD_H
 #define PUG_RECORDER_OSD_H
 
-#include "pugmark/isa.h"
+#include "pugmark/advanced/isa.h"
 #include "recorder/bytes.h"
 
 struct rec_osd_options {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "recorder/path_build.h"
 
-#include "pugmark/isa.h"
+#include "pugmark/advanced/isa.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef PUG_RECORDER_PREPARED_H
 #define PUG_RECORDER_PREPARED_H
 
-#include "pugmark/isa.h"
+#include "pugmark/advanced/isa.h"
 #include "recorder/path.h"
 
 struct prepared {

@@ -6,7 +6,7 @@
 #ifndef PUG_RECORDER_PTM_H
 #define PUG_RECORDER_PTM_H
 
-#include "pugmark/packet/ptm.h"
+#include "pugmark/advanced/packet/ptm.h"
 #include "recorder/armv7.h"
 #include "recorder/bytes.h"
 

@@ -3,7 +3,7 @@
 #ifndef PUG_RECORDER_RISCV_PROGRAM_H
 #define PUG_RECORDER_RISCV_PROGRAM_H
 
-#include "pugmark/isa.h"
+#include "pugmark/advanced/isa.h"
 #include "recorder/bytes.h"
 
 struct rec_riscv_options {

@@ -3,7 +3,7 @@
 #ifndef PUG_RECORDER_STM_H
 #define PUG_RECORDER_STM_H
 
-#include "pugmark/packet/stm.h"
+#include "pugmark/advanced/packet/stm.h"
 #include "recorder/bytes.h"
 
 struct rec_stm {

@@ -6,7 +6,7 @@
 #ifndef PUG_RECORDER_UNIT_H
 #define PUG_RECORDER_UNIT_H
 
-#include "pugmark/isa.h"
+#include "pugmark/advanced/isa.h"
 #include "recorder/bytes.h"
 #include "recorder/path.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file The engine's view of an ETMv3. */
 #include "isa/arm_access.h"
+#include "pugmark/advanced/settings.h"
 #include "pugmark/element.h"
-#include "pugmark/settings.h"
 #include "recorder/etmv3.h"
 #include "recorder/unit_armv7.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file The engine's view of an ETMv4 or ETE unit. */
-#include "pugmark/settings.h"
+#include "pugmark/advanced/settings.h"
 #include "recorder/etmv4.h"
 #include "recorder/unit.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file The engine's view of a PTM. */
-#include "pugmark/settings.h"
+#include "pugmark/advanced/settings.h"
 #include "recorder/ptm.h"
 #include "recorder/unit_armv7.h"
 

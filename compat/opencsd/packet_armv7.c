@@ -3,8 +3,8 @@
 #include "packets.h"
 
 #include "protocol/builtin.h"
-#include "pugmark/packet/etmv3.h"
-#include "pugmark/packet/ptm.h"
+#include "pugmark/advanced/packet/etmv3.h"
+#include "pugmark/advanced/packet/ptm.h"
 
 static void put_address(const struct pug_armv7_address *in, ocsd_pkt_vaddr *out)
 {

@@ -4,7 +4,7 @@
 #include "packets.h"
 
 #include "protocol/builtin.h"
-#include "pugmark/packet/etmv4.h"
+#include "pugmark/advanced/packet/etmv4.h"
 
 #include <assert.h>
 #include <stdalign.h>

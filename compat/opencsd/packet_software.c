@@ -4,8 +4,8 @@
 #include "packets.h"
 
 #include "protocol/builtin.h"
-#include "pugmark/packet/itm.h"
-#include "pugmark/packet/stm.h"
+#include "pugmark/advanced/packet/itm.h"
+#include "pugmark/advanced/packet/stm.h"
 
 /** Of the number that a packet's payload is. */
 static unsigned payload_bits(unsigned type)

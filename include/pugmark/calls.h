@@ -34,8 +34,8 @@
 #ifndef PUGMARK_CALLS_H
 #define PUGMARK_CALLS_H
 
+#include "pugmark/advanced/image.h"
 #include "pugmark/element.h"
-#include "pugmark/image.h"
 
 #ifdef __cplusplus
 extern "C" {

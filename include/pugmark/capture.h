@@ -11,7 +11,7 @@
  *     pug_capture_elements(capture, take, context);     // to your function, a pug_situated_fn
  *
  * A capture has *buffers*: bytes that one trace buffer took, of one transport. A buffer has
- * *stretches*: pieces of it that each begin from reset. A snapshot's buffer is one stretch, and so
+ * *segments*: pieces of it that each begin from reset. A snapshot's buffer is one segment, and so
  * is a file of trace; one AUX record of perf is one. *Sources* write into buffers. *Tasks* are the
  * threads that ran; where nobody tells of threads there are none. *Objects* are the files that the
  * program's text comes from. An *address space* says which object lies at an address; it belongs to
@@ -23,10 +23,10 @@
 #ifndef PUGMARK_CAPTURE_H
 #define PUGMARK_CAPTURE_H
 
-#include "pugmark/counts.h"
-#include "pugmark/jobs.h"
+#include "pugmark/advanced/counts.h"
+#include "pugmark/advanced/jobs.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/names.h"
-#include "pugmark/tree.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -103,7 +103,7 @@ struct pug_capture_options {
     /** As in struct pug_snapshot_options; of perf.data: look only where `roots` says something. */
     bool confine;
     /**
-     * Processes that decode it together (peers.h), all with a capture of the same input. A stretch
+     * Processes that decode it together (peers.h), all with a capture of the same input. A segment
      * that is in memory is cut among them; of others each has some. What counted() gets is what
      * each has for itself. NULL: it is one.
      */
@@ -149,26 +149,26 @@ bool pug_capture_fact(const struct pug_capture *capture, size_t n, const char **
 struct pug_capture_buffer {
     const char *name;      /**< as the capture calls it; may be NULL */
     const char *file;      /**< where its bytes are */
-    const char *transport; /**< by name; of some stretches "plain", where flags say so */
-    uint64_t size;         /**< bytes of trace in its stretches */
+    const char *transport; /**< by name; of some segments "plain", where flags say so */
+    uint64_t size;         /**< bytes of trace in its segments */
     int32_t cpu, tid;      /**< whose buffer it is, or PUG_NO_CPU */
     bool chosen;           /**< it is decoded */
-    size_t first_stretch, stretch_count; /**< those of other buffers may lie between them */
+    size_t first_segment, segment_count; /**< those of other buffers may lie between them */
 };
 
-/** What is to be known of a stretch. */
-enum pug_stretch_flag {
-    PUG_STRETCH_LOST = 1 << 0,     /**< trace was lost in or before it */
-    PUG_STRETCH_GAPS = 1 << 1,     /**< and inside */
-    PUG_STRETCH_SNAPSHOT = 1 << 2, /**< the end of an endless recording */
-    PUG_STRETCH_COLLISION = 1 << 3,
-    PUG_STRETCH_RAW = 1 << 4, /**< bytes of one source, without frames */
+/** What is to be known of a segment. */
+enum pug_segment_flag {
+    PUG_SEGMENT_LOST = 1 << 0,     /**< trace was lost in or before it */
+    PUG_SEGMENT_GAPS = 1 << 1,     /**< and inside */
+    PUG_SEGMENT_SNAPSHOT = 1 << 2, /**< the end of an endless recording */
+    PUG_SEGMENT_COLLISION = 1 << 3,
+    PUG_SEGMENT_RAW = 1 << 4, /**< bytes of one source, without frames */
 };
 
 /** A piece of a buffer that begins from reset. */
-struct pug_capture_stretch {
+struct pug_capture_segment {
     uint32_t buffer; /**< by number */
-    uint32_t flags;  /**< enum pug_stretch_flag */
+    uint32_t flags;  /**< enum pug_segment_flag */
     uint64_t offset; /**< trace index of its first byte */
     uint64_t size;   /**< bytes */
     uint64_t time;   /**< when it was taken, in the time of records; 0: not known */
@@ -226,16 +226,16 @@ struct pug_capture_object {
     uint8_t build_id_size; /**< 0: not known */
 };
 
-/** The n-th of each, or NULL. Stretches are in the order in which they are decoded. */
+/** The n-th of each, or NULL. Segments are in the order in which they are decoded. */
 const struct pug_capture_buffer *pug_capture_buffer_at(const struct pug_capture *capture, size_t n);
 /** As pug_capture_buffer_at(). */
-const struct pug_capture_stretch *pug_capture_stretch_at(const struct pug_capture *capture,
+const struct pug_capture_segment *pug_capture_segment_at(const struct pug_capture *capture,
                                                          size_t n);
 /**
- * When a stretch was taken, by the clock that the trace's timestamps count; where no source has
- * any, by that of stretch->time. False: nobody tells, or these clocks cannot be compared.
+ * When a segment was taken, by the clock that the trace's timestamps count; where no source has
+ * any, by that of segment->time. False: nobody tells, or these clocks cannot be compared.
  */
-bool pug_capture_stretch_taken(const struct pug_capture *capture, size_t n, uint64_t *time);
+bool pug_capture_segment_taken(const struct pug_capture *capture, size_t n, uint64_t *time);
 /** As pug_capture_buffer_at(). */
 const struct pug_capture_source *pug_capture_source_at(const struct pug_capture *capture, size_t n);
 /** As pug_capture_buffer_at(). */
@@ -253,13 +253,13 @@ struct pug_capture_time {
     uint64_t first, last;       /**< of the whole capture, 0 where nobody tells */
 };
 /**
- * What times are in situations, and in selections. The trace's timestamps are ticks, from whatever
+ * What times are in origins, and in selections. The trace's timestamps are ticks, from whatever
  * their counter began with, unless the setting "timestamp_hz" says how many a second are; or, in
  * perf.data, the virtual counter's, with what turns them into perf's clock. (Who knows that they
  * are the virtual counter's where the file does not tell has the setting "timestamp_virtual".)
  */
 struct pug_capture_time pug_capture_times(const struct pug_capture *capture);
-/** What times are in stretches and tasks: of the clock that records have, if there are records. */
+/** What times are in segments and tasks: of the clock that records have, if there are records. */
 struct pug_capture_time pug_capture_record_times(const struct pug_capture *capture);
 
 /**
@@ -279,14 +279,14 @@ bool pug_capture_timestamp(const struct pug_capture *capture, uint64_t time, uin
 struct pug_address_space;
 
 /** Where elements belong. */
-struct pug_situation {
-    uint32_t buffer, stretch; /**< by number */
+struct pug_origin {
+    uint32_t buffer, segment; /**< by number */
     uint32_t task;            /**< by number, or PUG_NO_TASK */
     int32_t cpu;              /**< that ran it, or PUG_NO_CPU */
     uint16_t source;          /**< trace id */
     /**
      * When the first of these elements happened: the next timestamp that its source tells; in
-     * perf.data, where there is none and both are of one clock, when the stretch was taken. Within
+     * perf.data, where there is none and both are of one clock, when the segment was taken. Within
      * one source of a buffer it never goes back. 0: nobody tells, or nobody asked (`times` in
      * struct pug_capture_decode).
      */
@@ -315,17 +315,17 @@ struct pug_capture_selection {
     const char *const *objects;             /**< DSOs, as pug_profile_object_is() has it */
     size_t object_count;                    /**< how many there are */
     bool has_from, has_to;                  /**< whether the next two count */
-    uint64_t from, to; /**< what is dated `from` or later, and before `to` (pug_situation.time) */
+    uint64_t from, to; /**< what is dated `from` or later, and before `to` (pug_origin.time) */
     uint64_t spare[4]; /**< zero */
 };
 
-/** Takes elements of one situation; false: nobody wants more. */
-typedef bool pug_situated_fn(void *context, const struct pug_situation *situation,
+/** Takes elements of one origin; false: nobody wants more. */
+typedef bool pug_situated_fn(void *context, const struct pug_origin *origin,
                              const struct pug_element *elements, size_t count);
 
 /**
  * The simple way: all elements of all chosen buffers to a function, on this thread; those of a
- * stretch in the order of decoding, and stretches in theirs. Returns as pug_capture_decode(), which
+ * segment in the order of decoding, and segments in theirs. Returns as pug_capture_decode(), which
  * does the same on all processors, with a selection, and counts.
  */
 enum pug_status pug_capture_elements(struct pug_capture *capture, pug_situated_fn *give,
@@ -337,10 +337,10 @@ struct pug_capture_decode {
     /** A new part; `worker` counts from 0 to one below the number of threads. NULL: no memory. */
     void *(*begin)(void *context, unsigned worker);
     /**
-     * Elements of a part that are in one situation, on the thread that began it; those of the
-     * stretch follow each other in the order of decoding.
+     * Elements of a part that are in one origin, on the thread that began it; those of the
+     * segment follow each other in the order of decoding.
      */
-    void (*elements)(void *part, const struct pug_situation *situation,
+    void (*elements)(void *part, const struct pug_origin *origin,
                      const struct pug_element *elements, size_t count);
     /** Take and free a part, on the caller's thread; false: stop. */
     bool (*take)(void *context, void *part);
@@ -350,8 +350,8 @@ struct pug_capture_decode {
     size_t piece;     /**< bytes that a thread takes at once; 0: a good size */
     const struct pug_capture_selection *selection; /**< NULL: everything */
     /**
-     * Situations are to have times from within stretches, where the trace has any: of timestamps
-     * in each stretch, which is read once more for that. So it is where times are selected. A
+     * Origins are to have times from within segments, where the trace has any: of timestamps
+     * in each segment, which is read once more for that. So it is where times are selected. A
      * stream that is live has none, or is read into memory first where they are selected.
      */
     bool times;
@@ -367,10 +367,10 @@ struct pug_capture_decode {
     void (*counted)(void *context, struct pug_counts *counts);
     /**
      * Only bytes [from, to) of all that is chosen, counted in the order of decoding; to is 0: up to
-     * the end. In the stretch that `from` cuts decoders begin as if the trace began there, and know
+     * the end. In the segment that `from` cuts decoders begin as if the trace began there, and know
      * nothing of what was told before.
      */
-    uint64_t from, to;   /**< what part of the stretch, as offsets */
+    uint64_t from, to;   /**< what part of the segment, as offsets */
     struct pug_log *log; /**< where messages of decoding go; NULL: the capture's log */
     /** Optional: called behind begin() with the way for portions (jobs.h). */
     void (*passage)(void *part, struct pug_passage *passage);
@@ -378,7 +378,7 @@ struct pug_capture_decode {
     bool bare;                       /**< counted() asks for totals alone: pug_counts_new_bare() */
     bool any_order;                  /**< of sources, as pug_tree_any_order() has it */
     /**
-     * With times: a situation of its own behind each timestamp, of perf.data too. What a thread did
+     * With times: an origin of its own behind each timestamp, of perf.data too. What a thread did
      * behind its last timestamp on a processor has that processor's next one then, which may be
      * later than what it does elsewhere meanwhile. Else a time is that of all up to where tracing
      * begins or another thread comes, and a thread's pieces are in the order of their times.
@@ -388,7 +388,7 @@ struct pug_capture_decode {
      * Of perf.data with a buffer for each of several processors, and timestamps in the trace:
      * buffers side by side, so that what a thread did on one processor comes before what it did
      * later on another; each time that it is on a processor as a whole, by its first timestamp
-     * there. Situations have times; ranges are not counted; one thread decodes, and one process.
+     * there. Origins have times; ranges are not counted; one thread decodes, and one process.
      * Of other captures it changes nothing but that.
      */
     bool by_time;
@@ -398,7 +398,7 @@ struct pug_capture_decode {
 /** What came of decoding. */
 struct pug_capture_result {
     uint64_t bytes;    /**< decoded */
-    uint64_t stopped;  /**< stretches that ended before their end: decoding them was fatal */
+    uint64_t stopped;  /**< segments that ended before their end: decoding them was fatal */
     uint64_t at;       /**< the trace index where the last of them did */
     unsigned threads;  /**< that were at work */
     bool ended;        /**< take() or progress() said so */
@@ -406,7 +406,7 @@ struct pug_capture_result {
 };
 
 /**
- * Decode all chosen buffers to elements. Parts are taken in the order of stretches (or, with
+ * Decode all chosen buffers to elements. Parts are taken in the order of segments (or, with
  * `by_time`, of time), and within one in that of decoding: the same for any number of threads.
  * Elements of what the selection leaves out are not given, but for `objects`: of those the ranges
  * of other objects are left out alone. PUG_ERR_RDR_NO_DECODER: no source can be decoded;
@@ -424,42 +424,43 @@ enum pug_status pug_capture_decode(struct pug_capture *capture,
 bool pug_capture_counts(const struct pug_capture_decode *decode);
 
 /**
- * A tree for the sources of a stretch, as it is decoded with: for who wants packets, or one stretch
- * alone. Feed it that stretch, as pug_capture_bytes() gives it, and free it before the capture. Of
+ * A tree for the sources of a segment, as it is decoded with: for who wants packets, or one segment
+ * alone. Feed it that segment, as pug_capture_bytes() gives it, and free it before the capture. Of
  * perf.data, which tells all processors of a sink, sources that got nothing tell no end of trace.
  * PUG_ERR_RDR_NO_DECODER: none of its sources can be decoded.
  */
-enum pug_status pug_capture_tree(struct pug_capture *capture, size_t stretch, bool decode,
+enum pug_status pug_capture_tree(struct pug_capture *capture, size_t segment, bool decode,
                                  struct pug_log *log, struct pug_tree **tree);
 
 /**
- * Who decodes stretches with trees of their own can ask where elements belong, and whether they are
+ * Who decodes segments with trees of their own can ask where elements belong, and whether they are
  * selected, one element after the other in the order of decoding.
  */
-struct pug_capture_lens;
+struct pug_origin_reader;
 
 /**
- * Make a lens, for the caller to free. `selection` is borrowed; NULL: everything. `times` as in
- * struct pug_capture_decode. PUG_ERR_MEM.
+ * Make an origin reader, for the caller to free. `selection` is borrowed; NULL: everything. `times`
+ * as in struct pug_capture_decode. PUG_ERR_MEM.
  */
-enum pug_status pug_capture_lens_new(struct pug_capture *capture,
-                                     const struct pug_capture_selection *selection, bool times,
-                                     struct pug_capture_lens **lens);
-void pug_capture_lens_free(struct pug_capture_lens *lens); /**< may be NULL; before the capture */
-/** Go over to a stretch and its tree. */
-enum pug_status pug_capture_lens_begin(struct pug_capture_lens *lens, size_t stretch,
-                                       struct pug_tree *tree);
-/** Is an element selected? `situation` may be NULL. */
-bool pug_capture_lens_look(struct pug_capture_lens *lens, const struct pug_element *element,
-                           struct pug_situation *situation);
+enum pug_status pug_origin_reader_new(struct pug_capture *capture,
+                                      const struct pug_capture_selection *selection, bool times,
+                                      struct pug_origin_reader **reader);
+/** Free: may be NULL; before the capture. */
+void pug_origin_reader_free(struct pug_origin_reader *reader);
+/** Go over to a segment and its tree. */
+enum pug_status pug_origin_reader_begin(struct pug_origin_reader *reader, size_t segment,
+                                        struct pug_tree *tree);
+/** Is an element selected? `origin` may be NULL. */
+bool pug_origin_reader_look(struct pug_origin_reader *reader, const struct pug_element *element,
+                            struct pug_origin *origin);
 
-/** Read bytes of a stretch; fewer than `size` only at its end, or with a status. */
-size_t pug_capture_bytes(const struct pug_capture *capture, size_t stretch, uint64_t from,
+/** Read bytes of a segment; fewer than `size` only at its end, or with a status. */
+size_t pug_capture_bytes(const struct pug_capture *capture, size_t segment, uint64_t from,
                          void *bytes, size_t size, enum pug_status *status);
 
 /**
  * Is it trace that comes from a stream, of which nobody knows how much is still to come? The size
- * of its stretch is 0 then. pug_capture_decode() takes it as it comes, once, with at most some 64
+ * of its segment is 0 then. pug_capture_decode() takes it as it comes, once, with at most some 64
  * KiB of it in memory; so does pug_capture_live(). Who asks for its bytes otherwise has all of it
  * read into memory first.
  */
@@ -472,8 +473,8 @@ bool pug_capture_is_live(const struct pug_capture *capture);
 size_t pug_capture_live(struct pug_capture *capture, uint64_t from, void *bytes, size_t size,
                         enum pug_status *status);
 
-/** All bytes of a stretch, where they are in memory anyhow; else NULL. */
-const uint8_t *pug_capture_memory(const struct pug_capture *capture, size_t stretch);
+/** All bytes of a segment, where they are in memory anyhow; else NULL. */
+const uint8_t *pug_capture_memory(const struct pug_capture *capture, size_t segment);
 
 /**
  * Did reading the capture fail after it was opened: its trace shrank, program memory could not be
@@ -488,7 +489,7 @@ bool pug_capture_failure(const struct pug_capture *capture, struct pug_read_fail
 /** No object is known to lie there. */
 #define PUG_NO_OBJECT UINT32_MAX
 
-/** Where an address of a situation lies. */
+/** Where an address of an origin lies. */
 struct pug_location {
     uint32_t object; /**< by number */
     uint64_t vaddr;  /**< as the object's own file has it: what symbols and line tables use */
@@ -502,7 +503,7 @@ struct pug_location {
 };
 
 /** False: nothing is known to lie there. `location` then has the hole in first and last. */
-bool pug_capture_locate(struct pug_capture *capture, const struct pug_situation *situation,
+bool pug_capture_locate(struct pug_capture *capture, const struct pug_origin *origin,
                         uint64_t address, struct pug_location *location);
 
 /**
@@ -514,15 +515,15 @@ bool pug_capture_names(struct pug_capture *capture, uint32_t object, struct pug_
                        struct pug_names_file **file);
 
 /**
- * The source line of an address of a situation: in the memory that its task had then. As
+ * The source line of an address of an origin: in the memory that its task had then. As
  * pug_image_line(); `location` may be NULL.
  */
-bool pug_capture_line(struct pug_capture *capture, const struct pug_situation *situation,
+bool pug_capture_line(struct pug_capture *capture, const struct pug_origin *origin,
                       uint64_t address, struct pug_names *names, struct pug_names_line *line,
                       struct pug_location *location);
 
-/** The functions at an address of a situation, as pug_names_frames(); `location` may be NULL. */
-size_t pug_capture_frames(struct pug_capture *capture, const struct pug_situation *situation,
+/** The functions at an address of an origin, as pug_names_frames(); `location` may be NULL. */
+size_t pug_capture_frames(struct pug_capture *capture, const struct pug_origin *origin,
                           uint64_t address, struct pug_names *names, struct pug_names_frame *frames,
                           size_t room, struct pug_location *location);
 

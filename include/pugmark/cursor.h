@@ -26,8 +26,8 @@
 #ifndef PUGMARK_CURSOR_H
 #define PUGMARK_CURSOR_H
 
-#include "pugmark/index.h"
-#include "pugmark/tree.h"
+#include "pugmark/advanced/index.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/walk.h"
 
 #ifdef __cplusplus

@@ -24,7 +24,7 @@
 #ifndef PUGMARK_NAMES_H
 #define PUGMARK_NAMES_H
 
-#include "pugmark/image.h"
+#include "pugmark/advanced/image.h"
 
 #ifdef __cplusplus
 extern "C" {

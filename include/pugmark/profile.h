@@ -127,7 +127,7 @@ struct pug_profile_loop {
 
 /** What is not in the counts, or makes them doubtful. */
 enum pug_profile_note {
-    PUG_NOTE_STRETCHES,      /**< pieces of trace that begin from nothing */
+    PUG_NOTE_SEGMENTS,       /**< pieces of trace that begin from nothing */
     PUG_NOTE_LOST,           /**< times that trace was lost */
     PUG_NOTE_UNMAPPED,       /**< instructions of memory that belongs to no object */
     PUG_NOTE_NO_MEMORY,      /**< times that program memory was not there */

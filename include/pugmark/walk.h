@@ -21,9 +21,9 @@
 #ifndef PUGMARK_WALK_H
 #define PUGMARK_WALK_H
 
+#include "pugmark/advanced/image.h"
+#include "pugmark/advanced/isa.h"
 #include "pugmark/element.h"
-#include "pugmark/image.h"
-#include "pugmark/isa.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file What a machine's processors are in, from their registers, where QEMU lets plugins read
  * them. */
-#ifndef PUG_RECORDER_PLUGIN_SITUATION_H
-#define PUG_RECORDER_PLUGIN_SITUATION_H
+#ifndef PUG_RECORDER_PLUGIN_ORIGIN_H
+#define PUG_RECORDER_PLUGIN_ORIGIN_H
 
 #include "../path_format.h"
 

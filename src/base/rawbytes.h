@@ -7,7 +7,7 @@
 #ifndef PUG_BASE_RAWBYTES_H
 #define PUG_BASE_RAWBYTES_H
 
-#include "pugmark/state.h"
+#include "pugmark/advanced/state.h"
 
 #include <stddef.h>
 #include <stdint.h>

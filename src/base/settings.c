@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pugmark/settings.h"
+#include "pugmark/advanced/settings.h"
 
 #include <stdlib.h>
 #include <string.h>

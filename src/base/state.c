@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pugmark/state.h"
+#include "pugmark/advanced/state.h"
 #include "base/bytes.h"
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include "capture/marks.h"
 #include "element/payload.h"
 #include "jobs/peers.h"
-#include "pugmark/jobs.h"
+#include "pugmark/advanced/jobs.h"
 #include "tree/tree_internal.h"
 
 #include <stdlib.h>
@@ -28,12 +28,12 @@
 /* More buffers, or sources of them all, are not decoded side by side: each takes memory. */
 #define MOST         1024u
 #define MOST_SOURCES 16384u
-/* With more sources than this there are decoders of as many stretches as overlap alone. */
+/* With more sources than this there are decoders of as many segments as overlap alone. */
 #define MANY_SOURCES 256u
 
 /** Elements that wait. */
 struct waiting {
-    struct pug_situation situation;
+    struct pug_origin origin;
     uint64_t time; /* of their stay */
     size_t count;
     bool left_out;
@@ -42,13 +42,13 @@ struct waiting {
 /** A buffer. */
 struct side {
     struct by_time *all;
-    struct pug_capture_lane lane;
+    struct pug_attribution attribution;
     struct pug_tree *tree;
     uint32_t kind;            /* of the tree */
-    const uint32_t *next;     /* stretches that are still to come … */
+    const uint32_t *next;     /* segments that are still to come … */
     size_t left;              /* … and how many there are */
     uint32_t coming;          /* the next one of these, or NOBODY */
-    uint32_t stretch;         /* at work, or NOBODY */
+    uint32_t segment;         /* at work, or NOBODY */
     uint64_t at;              /* of this */
     struct pug_list waiting;  /* struct waiting … */
     struct pug_list elements; /* … struct pug_element of them */
@@ -72,11 +72,11 @@ struct by_time {
     uint32_t *turns; /* who is earlier, of two each; [leaves + n] is side n, or NOBODY */
     uint32_t leaves;
     size_t block;                    /* bytes of a buffer that are decoded at once */
-    uint32_t *stretches;             /* by buffer, in order */
+    uint32_t *segments;              /* by buffer, in order */
     struct pug_list spare;           /* struct spare_tree */
     struct pug_capture_marks *marks; /* of many sources: read with for all of them; or NULL */
-    void *part;                      /* of the consumer, of one stretch; or NULL */
-    uint32_t stretch;
+    void *part;                      /* of the consumer, of one segment; or NULL */
+    uint32_t segment;
     size_t amount; /* elements in it */
     bool over;     /* the consumer wants no more … */
     bool starved;  /* … or there is no memory */
@@ -114,11 +114,11 @@ static void take_part(struct by_time *all)
 }
 
 /** False: no memory. */
-static bool begin_part(struct by_time *all, uint32_t stretch)
+static bool begin_part(struct by_time *all, uint32_t segment)
 {
     const struct pug_capture_decode *config = all->outer->config;
     all->part = config->begin(config->context, 0);
-    all->stretch = stretch;
+    all->segment = segment;
     all->amount = 0;
     if (all->part && config->passage)
         config->passage(all->part, &all->passage);
@@ -128,15 +128,15 @@ static bool begin_part(struct by_time *all, uint32_t stretch)
 static void give(struct by_time *all, const struct waiting *run, const struct pug_element *elements)
 {
     const struct pug_capture_decode *config = all->outer->config;
-    if (all->stretch != run->situation.stretch || all->amount >= ENOUGH)
+    if (all->segment != run->origin.segment || all->amount >= ENOUGH)
         take_part(all);
     if (all->over)
         return;
-    if (!all->part && !begin_part(all, run->situation.stretch)) {
+    if (!all->part && !begin_part(all, run->origin.segment)) {
         all->over = all->starved = true;
         return;
     }
-    (run->left_out ? all->outer->left_out : config->elements)(all->part, &run->situation, elements,
+    (run->left_out ? all->outer->left_out : config->elements)(all->part, &run->origin, elements,
                                                               run->count);
     all->amount += run->count;
 }
@@ -190,12 +190,14 @@ static void give_waiting(struct side *side)
 
 /* ---- from the decoders ---- */
 
-static void take(struct side *side, const struct pug_situation *situation,
+static void take(struct side *side, const struct pug_origin *origin,
                  const struct pug_element *elements, size_t count, bool left_out)
 {
     struct by_time *all = side->all;
-    const struct waiting run = {
-        .situation = *situation, .time = side->lane.stay, .count = count, .left_out = left_out};
+    const struct waiting run = {.origin = *origin,
+                                .time = side->attribution.residency,
+                                .count = count,
+                                .left_out = left_out};
     if (!waits(side) && run.time <= side->bound) {
         side->time = run.time;
         give(all, &run, elements);
@@ -204,16 +206,16 @@ static void take(struct side *side, const struct pug_situation *situation,
     }
 }
 
-static void take_chosen(void *context, const struct pug_situation *situation,
+static void take_chosen(void *context, const struct pug_origin *origin,
                         const struct pug_element *elements, size_t count)
 {
-    take(context, situation, elements, count, false);
+    take(context, origin, elements, count, false);
 }
 
-static void take_left_out(void *context, const struct pug_situation *situation,
+static void take_left_out(void *context, const struct pug_origin *origin,
                           const struct pug_element *elements, size_t count)
 {
-    take(context, situation, elements, count, true);
+    take(context, origin, elements, count, true);
 }
 
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
@@ -222,13 +224,13 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     struct side *side = context;
     *taken = count;
     if (!side->all->over)
-        pug_capture_lane_elements(&side->lane, side, elements, count);
+        pug_attribution_elements(&side->attribution, side, elements, count);
     return side->all->over ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
 }
 
-/* ---- stretches ---- */
+/* ---- segments ---- */
 
-/** Another side, or stretch, may go on with it; no more than there are sides wait for that. */
+/** Another side, or segment, may go on with it; no more than there are sides wait for that. */
 static void drop_tree(struct side *side)
 {
     struct by_time *all = side->all;
@@ -242,7 +244,7 @@ static void drop_tree(struct side *side)
     side->tree = NULL;
 }
 
-/** One for stretches of a kind, or NULL. */
+/** One for segments of a kind, or NULL. */
 static struct pug_tree *take_spare(struct by_time *all, uint32_t kind)
 {
     struct spare_tree *spare = all->spare.items;
@@ -255,11 +257,11 @@ static struct pug_tree *take_spare(struct by_time *all, uint32_t kind)
     return NULL;
 }
 
-static enum pug_status find_tree(struct side *side, uint32_t stretch)
+static enum pug_status find_tree(struct side *side, uint32_t segment)
 {
     const struct pug_capture_decoding *decoding = &side->all->decoding;
     struct pug_capture *capture = decoding->capture;
-    const uint32_t kind = pug_capture_tree_kind(capture, stretch);
+    const uint32_t kind = pug_capture_tree_kind(capture, segment);
     if (side->tree && side->kind == kind)
         return PUG_OK;
     drop_tree(side);
@@ -267,7 +269,7 @@ static enum pug_status find_tree(struct side *side, uint32_t stretch)
     side->tree = take_spare(side->all, kind);
     const enum pug_status status =
         side->tree ? PUG_OK
-                   : pug_capture_tree(capture, stretch, true, pug_capture_decode_log(decoding),
+                   : pug_capture_tree(capture, segment, true, pug_capture_decode_log(decoding),
                                       &side->tree);
     if (status != PUG_OK)
         return status;
@@ -276,7 +278,7 @@ static enum pug_status find_tree(struct side *side, uint32_t stretch)
     return PUG_OK;
 }
 
-/** Nothing of the stretch that is coming is before its first timestamp. */
+/** Nothing of the segment that is coming is before its first timestamp. */
 static void look_ahead(struct side *side)
 {
     struct by_time *all = side->all;
@@ -291,54 +293,54 @@ static void look_ahead(struct side *side)
         side->time = time;
 }
 
-/** False: there are no more stretches. */
+/** False: there are no more segments. */
 static bool find_next(struct side *side)
 {
     const struct pug_capture_decoding *decoding = &side->all->decoding;
     while (side->left > 0 && side->coming == NOBODY) {
-        const uint32_t stretch = *side->next++;
+        const uint32_t segment = *side->next++;
         side->left--;
-        if (pug_capture_may_choose(decoding, stretch) &&
-            pug_capture_stretches(decoding->capture)[stretch].size > 0)
-            side->coming = stretch;
+        if (pug_capture_may_choose(decoding, segment) &&
+            pug_capture_segments(decoding->capture)[segment].size > 0)
+            side->coming = segment;
     }
     if (side->coming != NOBODY && side->all->marks)
         look_ahead(side);
     return side->coming != NOBODY;
 }
 
-/** Go over to the stretch that is coming, if it can be decoded. */
-static void begin_stretch(struct side *side)
+/** Go over to the segment that is coming, if it can be decoded. */
+static void begin_segment(struct side *side)
 {
     struct by_time *all = side->all;
-    const uint32_t stretch = side->coming;
+    const uint32_t segment = side->coming;
     side->coming = NOBODY;
     side->at = 0;
-    enum pug_status status = find_tree(side, stretch);
-    if (status == PUG_OK && !pug_capture_choose_sources(&all->decoding, stretch, side->tree))
+    enum pug_status status = find_tree(side, segment);
+    if (status == PUG_OK && !pug_capture_choose_sources(&all->decoding, segment, side->tree))
         status = PUG_ERR_NOT_FOUND;
     if (status == PUG_OK)
-        status = pug_capture_lane_begin(&side->lane, stretch, side->tree);
+        status = pug_attribution_begin(&side->attribution, segment, side->tree);
     if (status == PUG_OK)
         status = pug_tree_renew(side->tree);
     if (status == PUG_OK)
-        side->stretch = stretch;
+        side->segment = segment;
     if (status == PUG_ERR_MEM)
         all->over = all->starved = true;
 }
 
-/** The next block of the stretch. */
+/** The next block of the segment. */
 static void read_block(struct side *side)
 {
     struct by_time *all = side->all;
     struct pug_capture_decoding *outer = all->outer;
     const struct pug_capture *capture = outer->capture;
-    const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[side->stretch];
+    const struct pug_capture_segment *place = &pug_capture_segments(capture)[side->segment];
     uint8_t block[BLOCK];
     const uint64_t left = place->size - side->at;
     enum pug_status status;
     size_t used;
-    const size_t got = pug_capture_bytes(capture, side->stretch, side->at, block,
+    const size_t got = pug_capture_bytes(capture, side->segment, side->at, block,
                                          left < all->block ? (size_t)left : all->block, &status);
     if (status != PUG_OK)
         pug_capture_say_unread(capture, pug_capture_decode_log(outer), place->offset + side->at,
@@ -355,7 +357,7 @@ static void read_block(struct side *side)
         return;
     if (good)
         (void)pug_tree_end(side->tree);
-    side->stretch = NOBODY;
+    side->segment = NOBODY;
     if (all->marks)
         drop_tree(side);
 }
@@ -393,10 +395,10 @@ static void take_turn(struct by_time *all, uint32_t number)
     bool done = false;
     side->bound = bound_of(all, number);
     give_waiting(side);
-    if (!waits(side) && side->stretch != NOBODY && !all->over)
+    if (!waits(side) && side->segment != NOBODY && !all->over)
         read_block(side);
     else if (!waits(side) && side->coming != NOBODY)
-        begin_stretch(side);
+        begin_segment(side);
     else if (!waits(side))
         done = !find_next(side);
     if (done)
@@ -410,7 +412,7 @@ static void take_turn(struct by_time *all, uint32_t number)
 
 static bool is_side(const struct pug_capture_buffer *buffer)
 {
-    return buffer->chosen && buffer->stretch_count > 0;
+    return buffer->chosen && buffer->segment_count > 0;
 }
 
 bool pug_capture_has_sides(const struct pug_capture *capture)
@@ -425,7 +427,7 @@ bool pug_capture_has_sides(const struct pug_capture *capture)
            capture->sources.count <= MOST_SOURCES;
 }
 
-/** The sides, each with its stretches. False: no memory. */
+/** The sides, each with its segments. False: no memory. */
 static bool open_sides(struct by_time *all)
 {
     const struct pug_capture *capture = all->decoding.capture;
@@ -433,8 +435,8 @@ static bool open_sides(struct by_time *all)
     const uint32_t buffer_count = (uint32_t)capture->buffers.count;
     uint32_t **ends = calloc(buffer_count + 1u, sizeof(uint32_t *));
     all->sides = calloc(buffer_count + 1u, sizeof(*all->sides));
-    all->stretches = calloc(capture->stretches.count + 1, sizeof(*all->stretches));
-    uint32_t *at = all->stretches;
+    all->segments = calloc(capture->segments.count + 1, sizeof(*all->segments));
+    uint32_t *at = all->segments;
     const bool many = capture->sources.count > MANY_SOURCES;
     if (many)
         all->marks = pug_capture_marks_new(all->decoding.capture);
@@ -445,17 +447,17 @@ static bool open_sides(struct by_time *all)
             struct side *side = &all->sides[all->count++];
             *side = (struct side){.all = all,
                                   .next = at,
-                                  .left = buffers[i].stretch_count,
+                                  .left = buffers[i].segment_count,
                                   .coming = NOBODY,
-                                  .stretch = NOBODY};
-            good = pug_capture_lane_open(&side->lane, &all->decoding);
+                                  .segment = NOBODY};
+            good = pug_attribution_open(&side->attribution, &all->decoding);
             if (good)
-                side->lane.desk->reader = all->marks;
+                side->attribution.desk->reader = all->marks;
         }
-        at += buffers[i].stretch_count;
+        at += buffers[i].segment_count;
     }
-    for (uint32_t i = 0; good && i < capture->stretches.count; i++)
-        *ends[pug_capture_stretches(capture)[i].buffer]++ = i;
+    for (uint32_t i = 0; good && i < capture->segments.count; i++)
+        *ends[pug_capture_segments(capture)[i].buffer]++ = i;
     free(ends);
     all->block = all->count * BLOCK > BLOCKS ? (BLOCKS / all->count) & ~(size_t)15 : BLOCK;
     return good;
@@ -481,7 +483,7 @@ static void close_side(struct side *side)
         pug_payload_free(&elements[i]);
     free(side->elements.items);
     free(side->waiting.items);
-    pug_capture_lane_close(&side->lane);
+    pug_attribution_close(&side->attribution);
     pug_tree_free(side->tree);
 }
 
@@ -518,7 +520,7 @@ enum pug_status pug_capture_by_time(struct pug_capture_decoding *decoding)
         close_side(&all.sides[i]);
     free_spare(&all.spare);
     free(all.sides);
-    free(all.stretches);
+    free(all.segments);
     free(all.turns);
     pug_capture_marks_free(all.marks);
     return all.starved ? PUG_ERR_MEM : PUG_OK;

@@ -70,10 +70,10 @@ enum pug_status pug_capture_say(const struct pug_capture *capture, enum pug_seve
     return status;
 }
 
-uint32_t pug_capture_tree_kind(const struct pug_capture *capture, uint32_t stretch)
+uint32_t pug_capture_tree_kind(const struct pug_capture *capture, uint32_t segment)
 {
-    return capture->way->tree_kind ? capture->way->tree_kind(capture, stretch)
-                                   : pug_capture_stretches(capture)[stretch].buffer;
+    return capture->ops->tree_kind ? capture->ops->tree_kind(capture, segment)
+                                   : pug_capture_segments(capture)[segment].buffer;
 }
 
 /* Code maps of a tree, of one source, and the least that is of use. */
@@ -108,8 +108,8 @@ void pug_capture_free(struct pug_capture *capture)
 {
     if (!capture)
         return;
-    if (capture->way && capture->way->free)
-        capture->way->free(capture);
+    if (capture->ops && capture->ops->free)
+        capture->ops->free(capture);
     pug_capture_drop_marks(capture);
     pug_capture_images_free(capture);
     char **texts = capture->texts.items;
@@ -118,7 +118,7 @@ void pug_capture_free(struct pug_capture *capture)
     struct pug_capture_object **objects = pug_capture_objects(capture);
     for (size_t i = 0; i < capture->objects.count; i++)
         free(objects[i]);
-    struct pug_list *lists[] = {&capture->facts,   &capture->buffers, &capture->stretches,
+    struct pug_list *lists[] = {&capture->facts,   &capture->buffers, &capture->segments,
                                 &capture->sources, &capture->tasks,   &capture->objects,
                                 &capture->texts,   &capture->unread,  &capture->too_large,
                                 &capture->nameless};
@@ -163,10 +163,10 @@ struct pug_capture_time pug_capture_record_times(const struct pug_capture *captu
     return times;
 }
 
-bool pug_capture_stretch_taken(const struct pug_capture *capture, size_t n, uint64_t *time)
+bool pug_capture_segment_taken(const struct pug_capture *capture, size_t n, uint64_t *time)
 {
-    return n < capture->stretches.count && capture->way->taken &&
-           capture->way->taken(capture, (uint32_t)n, time);
+    return n < capture->segments.count && capture->ops->taken &&
+           capture->ops->taken(capture, (uint32_t)n, time);
 }
 
 bool pug_capture_fact(const struct pug_capture *capture, size_t n, const char **name,
@@ -190,10 +190,10 @@ const struct pug_capture_buffer *pug_capture_buffer_at(const struct pug_capture 
     return item_at(&capture->buffers, n, sizeof(struct pug_capture_buffer));
 }
 
-const struct pug_capture_stretch *pug_capture_stretch_at(const struct pug_capture *capture,
+const struct pug_capture_segment *pug_capture_segment_at(const struct pug_capture *capture,
                                                          size_t n)
 {
-    return item_at(&capture->stretches, n, sizeof(struct pug_capture_stretch));
+    return item_at(&capture->segments, n, sizeof(struct pug_capture_segment));
 }
 
 const struct pug_capture_source *pug_capture_source_at(const struct pug_capture *capture, size_t n)
@@ -210,8 +210,8 @@ const struct pug_capture_object *pug_capture_object_at(struct pug_capture *captu
 {
     if (n >= capture->objects.count)
         return NULL;
-    if (capture->way->seek)
-        capture->way->seek(capture, (uint32_t)n);
+    if (capture->ops->seek)
+        capture->ops->seek(capture, (uint32_t)n);
     return pug_capture_objects(capture)[n];
 }
 
@@ -231,34 +231,34 @@ size_t pug_capture_live(struct pug_capture *capture, uint64_t from, void *bytes,
                         enum pug_status *status)
 {
     *status = PUG_OK;
-    return capture->live ? capture->way->live(capture, from, bytes, size, status) : 0;
+    return capture->live ? capture->ops->live(capture, from, bytes, size, status) : 0;
 }
 
 /** Who asks for bytes of a stream anywhere has all of it read. */
 static void settle(const struct pug_capture *capture)
 {
     if (capture->live)
-        capture->way->settle((struct pug_capture *)(uintptr_t)capture);
+        capture->ops->settle((struct pug_capture *)(uintptr_t)capture);
 }
 
-size_t pug_capture_bytes(const struct pug_capture *capture, size_t stretch, uint64_t from,
+size_t pug_capture_bytes(const struct pug_capture *capture, size_t segment, uint64_t from,
                          void *bytes, size_t size, enum pug_status *status)
 {
     *status = PUG_OK;
     settle(capture);
-    const struct pug_capture_stretch *asked = pug_capture_stretch_at(capture, stretch);
+    const struct pug_capture_segment *asked = pug_capture_segment_at(capture, segment);
     if (!asked || from >= asked->size)
         return 0;
     if (size > asked->size - from)
         size = (size_t)(asked->size - from);
-    return capture->way->read(capture, (uint32_t)stretch, from, bytes, size, status);
+    return capture->ops->read(capture, (uint32_t)segment, from, bytes, size, status);
 }
 
-const uint8_t *pug_capture_memory(const struct pug_capture *capture, size_t stretch)
+const uint8_t *pug_capture_memory(const struct pug_capture *capture, size_t segment)
 {
     settle(capture);
-    return capture->way->memory && stretch < capture->stretches.count
-               ? capture->way->memory(capture, (uint32_t)stretch)
+    return capture->ops->memory && segment < capture->segments.count
+               ? capture->ops->memory(capture, (uint32_t)segment)
                : NULL;
 }
 
@@ -269,42 +269,42 @@ bool pug_capture_failure(const struct pug_capture *capture, struct pug_read_fail
         if (images[i].image && pug_image_failure(images[i].image, failure))
             return true;
     *failure = (struct pug_read_failure){.path = capture->path, .status = PUG_ERR_MEM};
-    return capture->starved || capture->way->failure(capture, failure);
+    return capture->starved || capture->ops->failure(capture, failure);
 }
 
 static void desk_leave(void *companion)
 {
     struct pug_capture_desk *desk = companion;
-    desk->capture->way->desk_free(desk);
+    desk->capture->ops->desk_free(desk);
 }
 
 /** A desk for somebody's tree, which keeps it. */
-static enum pug_status give_desk(struct pug_capture *capture, uint32_t stretch,
+static enum pug_status give_desk(struct pug_capture *capture, uint32_t segment,
                                  struct pug_tree *tree)
 {
-    struct pug_capture_desk *desk = capture->way->desk(capture);
+    struct pug_capture_desk *desk = capture->ops->desk(capture);
     if (!desk)
         return PUG_ERR_MEM;
     desk->capture = capture;
-    desk->stretch = stretch;
+    desk->segment = segment;
     tree->companion = desk;
     tree->companion_free = desk_leave;
-    const enum pug_status status = capture->way->begin(desk, tree);
+    const enum pug_status status = capture->ops->begin(desk, tree);
     return status == PUG_OK ? pug_tree_renew(tree) : status;
 }
 
-enum pug_status pug_capture_tree(struct pug_capture *capture, size_t stretch, bool decode,
+enum pug_status pug_capture_tree(struct pug_capture *capture, size_t segment, bool decode,
                                  struct pug_log *log, struct pug_tree **tree)
 {
     if (!tree)
         return PUG_ERR_INVALID_PARAM_VAL;
     *tree = NULL;
-    if (!capture || stretch >= capture->stretches.count)
+    if (!capture || segment >= capture->segments.count)
         return PUG_ERR_INVALID_PARAM_VAL;
-    enum pug_status status = capture->way->tree(capture, (uint32_t)stretch, decode, log, tree);
-    if (status != PUG_OK || !decode || !capture->way->begin)
+    enum pug_status status = capture->ops->tree(capture, (uint32_t)segment, decode, log, tree);
+    if (status != PUG_OK || !decode || !capture->ops->begin)
         return status;
-    status = give_desk(capture, (uint32_t)stretch, *tree);
+    status = give_desk(capture, (uint32_t)segment, *tree);
     if (status != PUG_OK) {
         pug_tree_free(*tree);
         *tree = NULL;
@@ -312,26 +312,26 @@ enum pug_status pug_capture_tree(struct pug_capture *capture, size_t stretch, bo
     return status;
 }
 
-bool pug_capture_locate(struct pug_capture *capture, const struct pug_situation *situation,
+bool pug_capture_locate(struct pug_capture *capture, const struct pug_origin *origin,
                         uint64_t address, struct pug_location *location)
 {
     *location = (struct pug_location){.object = PUG_NO_OBJECT, .first = address, .last = address};
-    if (!situation->space)
+    if (!origin->space)
         return false;
-    return capture->way->locate
-               ? capture->way->locate(capture, situation->space, address, location)
-               : pug_capture_locate_in_image(capture, situation->space, address, location);
+    return capture->ops->locate
+               ? capture->ops->locate(capture, origin->space, address, location)
+               : pug_capture_locate_in_image(capture, origin->space, address, location);
 }
 
 const struct pug_address_space *pug_capture_space(struct pug_capture *capture, uint64_t number)
 {
-    return capture->way->space ? capture->way->space(capture, number)
+    return capture->ops->space ? capture->ops->space(capture, number)
                                : pug_capture_numbered_space(capture, number);
 }
 
 bool pug_capture_clock(const struct pug_capture *capture, uint64_t timestamp, uint64_t *time)
 {
-    if (capture->way->clock && capture->way->clock(capture, timestamp, time))
+    if (capture->ops->clock && capture->ops->clock(capture, timestamp, time))
         return true;
     if (capture->hertz > 0)
         *time = pug_capture_from_ticks(capture, timestamp);
@@ -340,7 +340,7 @@ bool pug_capture_clock(const struct pug_capture *capture, uint64_t timestamp, ui
 
 bool pug_capture_timestamp(const struct pug_capture *capture, uint64_t time, uint64_t *timestamp)
 {
-    if (capture->way->timestamp && capture->way->timestamp(capture, time, timestamp))
+    if (capture->ops->timestamp && capture->ops->timestamp(capture, time, timestamp))
         return true;
     if (capture->hertz == 0 && capture->times.unit != PUG_CAPTURE_TICKS)
         return false;

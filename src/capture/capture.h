@@ -37,20 +37,20 @@ struct pug_address_space {
 
 /** What elements have that tells where they belong. */
 struct pug_capture_moment {
-    uint32_t stretch;
+    uint32_t segment;
     uint64_t index;
     uint16_t source;
     struct pug_reader_space reader;
 };
 
 /**
- * What a thread that decodes keeps of the stretch it is in. Kinds that need more put this struct
+ * What a thread that decodes keeps of the segment it is in. Kinds that need more put this struct
  * first in their own.
  */
 struct pug_capture_desk {
     struct pug_capture *capture;
-    uint32_t stretch;
-    bool times;     /**< situations are to have times from within the stretch */
+    uint32_t segment;
+    bool times;     /**< origins are to have times from within the segment */
     bool moves;     /**< memory may change within it, without a change of ids */
     uint64_t until; /**< situate(): the time is that of everything up to this index */
     struct pug_capture_marks *reader; /**< of many desks: times are read with it; or NULL */
@@ -71,18 +71,18 @@ struct pug_capture_row {
 };
 
 /** What a kind of input does. */
-struct pug_capture_way {
+struct pug_capture_ops {
     void (*free)(struct pug_capture *capture);
-    /** A tree for a stretch's buffer, and its image, which is the capture's. */
-    enum pug_status (*tree)(struct pug_capture *capture, uint32_t stretch, bool decode,
+    /** A tree for a segment's buffer, and its image, which is the capture's. */
+    enum pug_status (*tree)(struct pug_capture *capture, uint32_t segment, bool decode,
                             struct pug_log *log, struct pug_tree **tree);
-    /** Stretches with the same number can be decoded by one tree; NULL: those of a buffer. */
-    uint32_t (*tree_kind)(const struct pug_capture *capture, uint32_t stretch);
+    /** Segments with the same number can be decoded by one tree; NULL: those of a buffer. */
+    uint32_t (*tree_kind)(const struct pug_capture *capture, uint32_t segment);
     /** As pug_capture_bytes(). */
-    size_t (*read)(const struct pug_capture *capture, uint32_t stretch, uint64_t from, void *bytes,
+    size_t (*read)(const struct pug_capture *capture, uint32_t segment, uint64_t from, void *bytes,
                    size_t size, enum pug_status *status);
     /** As pug_capture_memory(); NULL: never. */
-    const uint8_t *(*memory)(const struct pug_capture *capture, uint32_t stretch);
+    const uint8_t *(*memory)(const struct pug_capture *capture, uint32_t segment);
     /** As pug_capture_live(), while the capture is live. NULL: it never is. */
     size_t (*live)(struct pug_capture *capture, uint64_t from, uint8_t *bytes, size_t size,
                    enum pug_status *status);
@@ -91,13 +91,13 @@ struct pug_capture_way {
     /** NULL: a plain one will do. */
     struct pug_capture_desk *(*desk)(struct pug_capture *capture);
     void (*desk_free)(struct pug_capture_desk *desk);
-    /** The desk, and the tree, go over to desk->stretch; NULL: nothing to do. */
+    /** The desk, and the tree, go over to desk->segment; NULL: nothing to do. */
     enum pug_status (*begin)(struct pug_capture_desk *desk, struct pug_tree *tree);
-    /** Task, time, processor and space of a moment; the situation has buffer, stretch, source. */
+    /** Task, time, processor and space of a moment; the origin has buffer, segment, source. */
     void (*situate)(struct pug_capture_desk *desk, const struct pug_capture_moment *moment,
-                    struct pug_situation *situation);
-    /** The processor that a source of the stretch traces, or PUG_NO_CPU; NULL: nobody tells. */
-    int32_t (*cpu)(const struct pug_capture *capture, uint32_t stretch, uint16_t source);
+                    struct pug_origin *origin);
+    /** The processor that a source of the segment traces, or PUG_NO_CPU; NULL: nobody tells. */
+    int32_t (*cpu)(const struct pug_capture *capture, uint32_t segment, uint16_t source);
     /** As pug_capture_clock(); NULL: no clock is known. */
     bool (*clock)(const struct pug_capture *capture, uint64_t timestamp, uint64_t *time);
     /** As pug_capture_timestamp(), where there is a clock. */
@@ -111,8 +111,8 @@ struct pug_capture_way {
     /** NULL: by the files of the space's image. */
     bool (*locate)(struct pug_capture *capture, const struct pug_address_space *space,
                    uint64_t address, struct pug_location *location);
-    /** As pug_capture_stretch_taken(); NULL: nobody tells. */
-    bool (*taken)(const struct pug_capture *capture, uint32_t stretch, uint64_t *time);
+    /** As pug_capture_segment_taken(); NULL: nobody tells. */
+    bool (*taken)(const struct pug_capture *capture, uint32_t segment, uint64_t *time);
     /** As pug_capture_failure(), of what is the kind's own. */
     bool (*failure)(const struct pug_capture *capture, struct pug_read_failure *failure);
     /** Look for an object's text, once; NULL: there is nothing to look for. */
@@ -129,14 +129,14 @@ struct pug_capture_way {
 
 struct pug_capture {
     enum pug_capture_kind kind;
-    const struct pug_capture_way *way;
+    const struct pug_capture_ops *ops;
     void *own; /**< the kind's */
     struct pug_capture_options options;
     struct pug_log *log;
     char *path, *title;
     struct pug_list facts;     /**< struct pug_capture_fact */
     struct pug_list buffers;   /**< struct pug_capture_buffer */
-    struct pug_list stretches; /**< struct pug_capture_stretch */
+    struct pug_list segments;  /**< struct pug_capture_segment */
     struct pug_list sources;   /**< struct pug_capture_source */
     struct pug_list tasks;     /**< struct pug_capture_task */
     struct pug_list objects;   /**< struct pug_capture_object * */
@@ -146,7 +146,7 @@ struct pug_capture {
     struct pug_list nameless;  /**< uint32_t: those whose text of symbols, in memory, has none */
     struct pug_capture_time times, record_times;
     uint64_t hertz;                   /**< of its timestamps, as settings say; 0: nobody does */
-    struct pug_capture_marks **marks; /**< by stretch, once asked for; or NULL */
+    struct pug_capture_marks **marks; /**< by segment, once asked for; or NULL */
     pthread_mutex_t marks_lock;       /**< guards these */
     pthread_mutex_t lock;             /**< guards what is found and made while it is decoded */
     struct pug_list images;           /**< struct pug_capture_images: by buffer */
@@ -169,8 +169,8 @@ struct pug_capture_images {
 
 /* ---- capture.c ---- */
 
-/** Stretches with the same number can be decoded by one tree. */
-uint32_t pug_capture_tree_kind(const struct pug_capture *capture, uint32_t stretch);
+/** Segments with the same number can be decoded by one tree. */
+uint32_t pug_capture_tree_kind(const struct pug_capture *capture, uint32_t segment);
 
 /** Bytes for the code map of each of so many sources: together they stay within bounds. */
 size_t pug_capture_code_limit(const struct pug_capture *capture, size_t sources);
@@ -202,9 +202,9 @@ static inline struct pug_capture_buffer *pug_capture_buffers(const struct pug_ca
     return capture->buffers.items;
 }
 
-static inline struct pug_capture_stretch *pug_capture_stretches(const struct pug_capture *capture)
+static inline struct pug_capture_segment *pug_capture_segments(const struct pug_capture *capture)
 {
-    return capture->stretches.items;
+    return capture->segments.items;
 }
 
 static inline struct pug_capture_object **pug_capture_objects(const struct pug_capture *capture)
@@ -287,7 +287,7 @@ bool pug_capture_has_sides(const struct pug_capture *capture);
  * Takes what the selection's tasks, processors and times leave out, where it stands among what
  * elements() gets, and as that does: time passes there, too.
  */
-typedef void pug_capture_left_out_fn(void *part, const struct pug_situation *situation,
+typedef void pug_capture_left_out_fn(void *part, const struct pug_origin *origin,
                                      const struct pug_element *elements, size_t count);
 
 /** Does it say when it is, or that nobody knows? That is what counts of what is left out. */

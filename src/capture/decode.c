@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Decoding: one stretch after the other, each on all threads or many at once. */
+/** @file Decoding: one segment after the other, each on all threads or many at once. */
 #include "capture/decode.h"
 
 #include "capture/named.h"
@@ -55,11 +55,11 @@ void pug_capture_forget_tasks(struct pug_capture_decoding *decoding)
     free(decoding->tids);
 }
 
-bool pug_capture_may_choose(const struct pug_capture_decoding *decoding, uint32_t stretch)
+bool pug_capture_may_choose(const struct pug_capture_decoding *decoding, uint32_t segment)
 {
     const struct pug_capture *capture = decoding->capture;
     const struct pug_capture_buffer *buffer =
-        &pug_capture_buffers(capture)[pug_capture_stretches(capture)[stretch].buffer];
+        &pug_capture_buffers(capture)[pug_capture_segments(capture)[segment].buffer];
     return !decoding->tids || buffer->tid < 0 ||
            bsearch(&buffer->tid, decoding->tids, decoding->tid_count, sizeof(*decoding->tids),
                    by_number) != NULL;
@@ -76,21 +76,21 @@ bool pug_capture_counts(const struct pug_capture_decode *config)
            !selection->has_from && !selection->has_to;
 }
 
-static bool has_source(const struct pug_capture_decoding *decoding, uint32_t stretch, uint16_t id)
+static bool has_source(const struct pug_capture_decoding *decoding, uint32_t segment, uint16_t id)
 {
     const struct pug_capture *capture = decoding->capture;
     const struct pug_capture_selection *selection = decoding->config->selection;
     bool listed = selection->source_count == 0;
     for (size_t i = 0; i < selection->source_count; i++)
         listed |= selection->sources[i] == id;
-    const int32_t cpu = listed && selection->cpu_count > 0 && capture->way->cpu
-                            ? capture->way->cpu(capture, stretch, id)
+    const int32_t cpu = listed && selection->cpu_count > 0 && capture->ops->cpu
+                            ? capture->ops->cpu(capture, segment, id)
                             : PUG_NO_CPU;
     return listed &&
            (cpu == PUG_NO_CPU || pug_capture_is_listed(selection->cpus, selection->cpu_count, cpu));
 }
 
-bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, uint32_t stretch,
+bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, uint32_t segment,
                                 struct pug_tree *tree)
 {
     const struct pug_capture_selection *selection = decoding->config->selection;
@@ -100,7 +100,7 @@ bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, uin
         return true;
     const bool single = pug_tree_transport(tree)->single;
     for (size_t n = 0; (source = pug_tree_source_at(tree, n)) != NULL; n++) {
-        const bool chosen = has_source(decoding, stretch, pug_source_id(source));
+        const bool chosen = has_source(decoding, segment, pug_source_id(source));
         any |= chosen;
         if (!single)
             pug_tree_enable(tree, pug_source_slot(source), chosen);
@@ -150,12 +150,12 @@ void pug_capture_say_unread(const struct pug_capture *capture, struct pug_log *l
                                               .text = capture->path});
 }
 
-/* ---- a stretch in memory, on all threads ---- */
+/* ---- a segment in memory, on all threads ---- */
 
 struct whole_part {
     struct pug_passage passage; /* first: it is the way from a passage to its part */
     struct pug_passage *outer;
-    struct pug_capture_lane *lane;
+    struct pug_attribution *attribution;
     void *part;
     struct pug_counts *counts; /* NULL: ranges are not counted */
 };
@@ -166,15 +166,15 @@ static void free_part(struct whole_part *part)
     free(part);
 }
 
-static struct whole_part *wrap(struct pug_capture_lane *lane, void *part)
+static struct whole_part *wrap(struct pug_attribution *attribution, void *part)
 {
     struct whole_part *whole = part ? calloc(1, sizeof(*whole)) : NULL;
     if (!whole) {
         if (part)
-            lane->decoding->config->drop(part);
+            attribution->decoding->config->drop(part);
         return NULL;
     }
-    whole->lane = lane;
+    whole->attribution = attribution;
     whole->part = part;
     return whole;
 }
@@ -184,7 +184,7 @@ static void *begin(void *context, unsigned worker)
     struct pug_capture_decoding *decoding = context;
     const struct pug_capture_decode *config = decoding->config;
     struct whole_part *part =
-        wrap(&decoding->lanes[worker], config->begin(config->context, worker));
+        wrap(&decoding->attributions[worker], config->begin(config->context, worker));
     if (!part || !decoding->counts)
         return part;
     part->counts = pug_capture_new_counts(decoding);
@@ -198,7 +198,7 @@ static void *begin(void *context, unsigned worker)
 static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
 {
     const struct whole_part *part = (const struct whole_part *)passage;
-    return pug_passage_give(part->outer, wrap(part->lane, portion), size);
+    return pug_passage_give(part->outer, wrap(part->attribution, portion), size);
 }
 
 static void set_passage(void *context, struct pug_passage *passage)
@@ -206,7 +206,7 @@ static void set_passage(void *context, struct pug_passage *passage)
     struct whole_part *part = context;
     part->outer = passage;
     part->passage.give = give_portion;
-    part->lane->decoding->config->passage(part->part, &part->passage);
+    part->attribution->decoding->config->passage(part->part, &part->passage);
 }
 
 static struct pug_counts *counts_of(void *context)
@@ -218,7 +218,7 @@ static struct pug_counts *counts_of(void *context)
 static void elements(void *context, const struct pug_element *given, size_t count)
 {
     struct whole_part *part = context;
-    pug_capture_lane_elements(part->lane, part->part, given, count);
+    pug_attribution_elements(part->attribution, part->part, given, count);
 }
 
 /** The first part's counts are taken over: often there is only one. */
@@ -226,7 +226,7 @@ static void take_counts(struct pug_capture_decoding *decoding, struct whole_part
 {
     if (!part->counts)
         return;
-    pug_capture_lane_counts(part->lane, part->counts);
+    pug_attribution_counts(part->attribution, part->counts);
     if (decoding->counted) {
         pug_counts_append(decoding->counted, part->counts);
     } else {
@@ -248,7 +248,7 @@ static bool take(void *context, void *taken)
 static void drop(void *dropped)
 {
     struct whole_part *part = dropped;
-    part->lane->decoding->config->drop(part->part);
+    part->attribution->decoding->config->drop(part->part);
     free_part(part);
 }
 
@@ -260,7 +260,7 @@ static void pack(const void *context, struct pug_state *bytes)
     pug_state_number(bytes, part->counts != NULL);
     if (part->counts)
         pug_counts_pack(part->counts, bytes);
-    part->lane->decoding->config->travel->pack(part->part, bytes);
+    part->attribution->decoding->config->travel->pack(part->part, bytes);
 }
 
 static void *unpack(void *context, const uint8_t *bytes, size_t size)
@@ -270,8 +270,9 @@ static void *unpack(void *context, const uint8_t *bytes, size_t size)
     struct pug_bytes left = pug_bytes_of(bytes, size);
     const bool counts = pug_bytes_take_64(&left);
     struct pug_counts *counted = counts ? pug_counts_unpack(&left) : NULL;
-    struct whole_part *part = wrap(
-        decoding->lanes, config->travel->unpack(config->context, left.at, pug_bytes_left(&left)));
+    struct whole_part *part =
+        wrap(decoding->attributions,
+             config->travel->unpack(config->context, left.at, pug_bytes_left(&left)));
     if (part && (counted || !counts)) {
         part->counts = counted;
         return part;
@@ -287,7 +288,7 @@ static bool fold(void *context, void *taken)
     struct whole_part *part = context, *later = taken;
     if (part->counts)
         pug_counts_append(part->counts, later->counts);
-    const bool good = part->lane->decoding->config->travel->fold(part->part, later->part);
+    const bool good = part->attribution->decoding->config->travel->fold(part->part, later->part);
     free_part(later);
     return good;
 }
@@ -304,11 +305,11 @@ static bool whole_progress(void *context, uint64_t done)
     return pug_capture_goes_on(context, done);
 }
 
-static enum pug_status decode_tree(struct pug_capture_decoding *decoding, uint32_t stretch,
+static enum pug_status decode_tree(struct pug_capture_decoding *decoding, uint32_t segment,
                                    struct pug_tree *tree)
 {
     const struct pug_capture *capture = decoding->capture;
-    const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
+    const struct pug_capture_segment *place = &pug_capture_segments(capture)[segment];
     const struct pug_parts parts = {.context = decoding,
                                     .begin = begin,
                                     .elements = elements,
@@ -325,11 +326,11 @@ static enum pug_status decode_tree(struct pug_capture_decoding *decoding, uint32
                                   .peers = capture->options.peers};
     struct pug_jobs_result result;
     for (unsigned i = 0; i < decoding->threads; i++) {
-        enum pug_status status = pug_capture_lane_begin(&decoding->lanes[i], stretch, tree);
+        enum pug_status status = pug_attribution_begin(&decoding->attributions[i], segment, tree);
         if (status != PUG_OK)
             return status;
     }
-    enum pug_status status = pug_tree_decode(tree, &jobs, capture->way->memory(capture, stretch),
+    enum pug_status status = pug_tree_decode(tree, &jobs, capture->ops->memory(capture, segment),
                                              (size_t)place->size, &result);
     if (decoding->counted)
         pug_counts_end(decoding->counted);
@@ -342,25 +343,25 @@ static enum pug_status decode_tree(struct pug_capture_decoding *decoding, uint32
     return status;
 }
 
-static enum pug_status decode_whole(struct pug_capture_decoding *decoding, uint32_t stretch)
+static enum pug_status decode_whole(struct pug_capture_decoding *decoding, uint32_t segment)
 {
     struct pug_tree *tree;
     enum pug_status status =
-        pug_capture_tree(decoding->capture, stretch, true, pug_capture_decode_log(decoding), &tree);
+        pug_capture_tree(decoding->capture, segment, true, pug_capture_decode_log(decoding), &tree);
     if (status != PUG_OK)
         return status;
     pug_tree_any_order(tree, pug_capture_any_order(decoding));
-    if (pug_capture_choose_sources(decoding, stretch, tree))
-        status = decode_tree(decoding, stretch, tree);
+    if (pug_capture_choose_sources(decoding, segment, tree))
+        status = decode_tree(decoding, segment, tree);
     pug_tree_free(tree);
     return status;
 }
 
-/* ---- all stretches ---- */
+/* ---- all segments ---- */
 
-static bool is_chosen(const struct pug_capture *capture, uint32_t stretch)
+static bool is_chosen(const struct pug_capture *capture, uint32_t segment)
 {
-    return pug_capture_buffers(capture)[pug_capture_stretches(capture)[stretch].buffer].chosen;
+    return pug_capture_buffers(capture)[pug_capture_segments(capture)[segment].buffer].chosen;
 }
 
 /** Buffers that cannot be decoded are left out, unless that is all of them. */
@@ -369,7 +370,7 @@ static enum pug_status decode_each(struct pug_capture_decoding *decoding)
     const struct pug_capture *capture = decoding->capture;
     enum pug_status worst = PUG_OK;
     bool any = false;
-    for (uint32_t i = 0; i < capture->stretches.count && !decoding->result->ended; i++) {
+    for (uint32_t i = 0; i < capture->segments.count && !decoding->result->ended; i++) {
         if (!is_chosen(capture, i))
             continue;
         enum pug_status status = decode_whole(decoding, i);
@@ -377,7 +378,7 @@ static enum pug_status decode_each(struct pug_capture_decoding *decoding)
         if (status == PUG_ERR_MEM)
             return status;
         worst = status != PUG_OK ? status : worst;
-        decoding->done += pug_capture_stretches(capture)[i].size;
+        decoding->done += pug_capture_segments(capture)[i].size;
     }
     return any ? PUG_OK : worst;
 }
@@ -388,8 +389,8 @@ static void give_counts(const struct pug_capture_decoding *decoding)
     if (decoding->counted)
         config->counted(config->context, decoding->counted);
     for (unsigned i = 0; i < decoding->threads; i++)
-        if (decoding->lanes[i].counts)
-            config->counted(config->context, decoding->lanes[i].counts);
+        if (decoding->attributions[i].counts)
+            config->counted(config->context, decoding->attributions[i].counts);
 }
 
 /* ---- what other processes counted ---- */
@@ -445,7 +446,7 @@ static void reduce_counts(const struct pug_capture_decoding *decoding)
     pug_peers_begin(peers);
     add_counts(all, decoding->counted);
     for (unsigned i = 0; i < decoding->threads; i++)
-        add_counts(all, decoding->lanes[i].counts);
+        add_counts(all, decoding->attributions[i].counts);
     unsigned bit = 1;
     for (; bit < peers->count && !(peers->number & bit); bit *= 2)
         if (peers->number + bit < peers->count)
@@ -457,18 +458,18 @@ static void reduce_counts(const struct pug_capture_decoding *decoding)
     pug_counts_free(all);
 }
 
-/** Stretches of a part of it: from *first on, up to where the result is. */
+/** Segments of a part of it: from *first on, up to where the result is. */
 static uint32_t cut(struct pug_capture_decoding *decoding, uint32_t *first)
 {
     const struct pug_capture *capture = decoding->capture;
     const struct pug_capture_decode *config = decoding->config;
-    const struct pug_capture_stretch *stretches = pug_capture_stretches(capture);
+    const struct pug_capture_segment *segments = pug_capture_segments(capture);
     uint64_t at = 0;
     uint32_t end = 0;
     *first = UINT32_MAX;
     decoding->cut = true;
-    for (uint32_t i = 0; i < capture->stretches.count; i++) {
-        const uint64_t size = is_chosen(capture, i) ? stretches[i].size : 0;
+    for (uint32_t i = 0; i < capture->segments.count; i++) {
+        const uint64_t size = is_chosen(capture, i) ? segments[i].size : 0;
         if (size > 0 && at + size > config->from && (!config->to || at < config->to)) {
             if (*first == UINT32_MAX) {
                 *first = i;
@@ -501,9 +502,9 @@ static enum pug_status decode_all(struct pug_capture_decoding *decoding)
     }
     if (decoding->config->by_time && pug_capture_has_sides(capture))
         return pug_capture_by_time(decoding);
-    if (capture->way->memory && !capture->live)
+    if (capture->ops->memory && !capture->live)
         return decode_each(decoding);
-    return pug_capture_pool(decoding, 0, (uint32_t)capture->stretches.count);
+    return pug_capture_pool(decoding, 0, (uint32_t)capture->segments.count);
 }
 
 /** All processes know how it went. */
@@ -549,12 +550,12 @@ enum pug_status pug_capture_decode_beside(struct pug_capture *capture,
     if (decoding.threads > MOST_THREADS)
         decoding.threads = MOST_THREADS;
     *result = (struct pug_capture_result){0};
-    decoding.lanes = calloc(decoding.threads, sizeof(*decoding.lanes));
+    decoding.attributions = calloc(decoding.threads, sizeof(*decoding.attributions));
     decoding.counts = pug_capture_counts(config);
-    bool good = decoding.lanes && pug_capture_choose_tasks(&decoding);
+    bool good = decoding.attributions && pug_capture_choose_tasks(&decoding);
     unsigned opened = 0;
     for (; good && opened < decoding.threads; opened++)
-        good = pug_capture_lane_open(&decoding.lanes[opened], &decoding);
+        good = pug_attribution_open(&decoding.attributions[opened], &decoding);
     enum pug_status status = good ? decode_all(&decoding) : PUG_ERR_MEM;
     if (decoding.counts && pug_peers_any(capture->options.peers))
         reduce_counts(&decoding); /* also of who could decode nothing */
@@ -563,8 +564,8 @@ enum pug_status pug_capture_decode_beside(struct pug_capture *capture,
     share_result(&decoding, &status);
     pug_counts_free(decoding.counted);
     for (unsigned i = 0; i < opened; i++)
-        pug_capture_lane_close(&decoding.lanes[i]);
-    free(decoding.lanes);
+        pug_attribution_close(&decoding.attributions[i]);
+    free(decoding.attributions);
     pug_capture_forget_tasks(&decoding);
     return status;
 }

@@ -14,12 +14,12 @@ static void *begin(void *context, unsigned worker)
     return context;
 }
 
-static void elements(void *part, const struct pug_situation *situation,
+static void elements(void *part, const struct pug_origin *origin,
                      const struct pug_element *elements, size_t count)
 {
     struct simple *simple = part;
     if (!simple->ended)
-        simple->ended = !simple->give(simple->context, situation, elements, count);
+        simple->ended = !simple->give(simple->context, origin, elements, count);
 }
 
 static bool take(void *context, void *part)

@@ -96,11 +96,11 @@ static bool name_image_space(struct pug_capture *capture, uint64_t number,
 bool pug_capture_space_name(struct pug_capture *capture, uint64_t number,
                             struct pug_space_name *name)
 {
-    if (!capture->way->name)
+    if (!capture->ops->name)
         return name_image_space(capture, number, name);
     const struct pug_address_space *space = pug_capture_space(capture, number);
     if (space)
-        capture->way->name(space, name);
+        capture->ops->name(space, name);
     return space != NULL;
 }
 
@@ -114,7 +114,7 @@ const struct pug_address_space *pug_capture_space_named(struct pug_capture *capt
                                             .has_vmid = words[3] >> 1 & 1,
                                             .context_id = (uint32_t)words[4],
                                             .vmid = (uint32_t)words[5]};
-    return capture->way->named ? capture->way->named(capture, name)
+    return capture->ops->named ? capture->ops->named(capture, name)
                                : pug_capture_image_space(capture, (uint32_t)words[0], &reader);
 }
 

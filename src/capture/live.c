@@ -49,7 +49,7 @@ const uint8_t *pug_capture_begun(const struct pug_capture *capture, uint64_t *si
 {
     static const uint8_t nothing[1];
     const struct pug_capture_raw *raw = capture->own;
-    if (capture->way != &pug_capture_raw_way || !raw->begun)
+    if (capture->ops != &pug_capture_raw_ops || !raw->begun)
         return NULL;
     *size = raw->begin.size;
     *came = raw->used + raw->bytes.size;
@@ -158,6 +158,6 @@ void pug_capture_live_settle(struct pug_capture *capture)
     }
     if (capture->buffers.count > 0) {
         pug_capture_buffers(capture)->size = raw->bytes.size;
-        pug_capture_stretches(capture)->size = raw->bytes.size;
+        pug_capture_segments(capture)->size = raw->bytes.size;
     }
 }

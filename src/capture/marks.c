@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file The timestamps of a stretch, read before it is decoded: they stand behind what they date.
+/** @file The timestamps of a segment, read before it is decoded: they stand behind what they date.
  */
 #include "capture/marks.h"
 #include "base/bisect.h"
@@ -121,15 +121,15 @@ static void take(struct pug_mark_list *raw)
     raw->count = 0;
 }
 
-static bool make_tree(struct pug_capture_marks *marks, uint32_t stretch)
+static bool make_tree(struct pug_capture_marks *marks, uint32_t segment)
 {
     struct pug_capture *capture = marks->capture;
     drop_tree(marks);
-    const enum pug_status status = capture->way->tree(capture, stretch, false, NULL, &marks->tree);
+    const enum pug_status status = capture->ops->tree(capture, segment, false, NULL, &marks->tree);
     capture->starved |= status == PUG_ERR_MEM;
     if (status != PUG_OK)
         return false;
-    marks->kind = pug_capture_tree_kind(capture, stretch);
+    marks->kind = pug_capture_tree_kind(capture, segment);
     marks->single = pug_tree_transport(marks->tree)->single;
     while (pug_tree_source_at(marks->tree, marks->count))
         marks->count++;
@@ -150,14 +150,14 @@ static bool make_tree(struct pug_capture_marks *marks, uint32_t stretch)
     return marks->lists != NULL;
 }
 
-static void feed(struct pug_capture_marks *marks, uint32_t stretch)
+static void feed(struct pug_capture_marks *marks, uint32_t segment)
 {
     const struct pug_capture *capture = marks->capture;
-    const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
+    const struct pug_capture_segment *place = &pug_capture_segments(capture)[segment];
     enum pug_response response = PUG_RESP_CONT;
     enum pug_status status;
     for (uint64_t at = 0; at < place->size && !PUG_RESP_IS_FATAL(response);) {
-        const size_t got = pug_capture_bytes(capture, stretch, at, marks->block, BLOCK, &status);
+        const size_t got = pug_capture_bytes(capture, segment, at, marks->block, BLOCK, &status);
         size_t used = 0;
         for (size_t done = 0; done < got && !PUG_RESP_IS_FATAL(response); done += used) {
             response = pug_tree_data(marks->tree, place->offset + at + done, marks->block + done,
@@ -172,12 +172,12 @@ static void feed(struct pug_capture_marks *marks, uint32_t stretch)
     (void)pug_tree_end(marks->tree);
 }
 
-/** What is read with, of a stretch; false: there is none of it. */
-static bool begin_reading(struct pug_capture_marks *marks, uint32_t stretch)
+/** What is read with, of a segment; false: there is none of it. */
+static bool begin_reading(struct pug_capture_marks *marks, uint32_t segment)
 {
-    const bool good = marks->tree && marks->kind == pug_capture_tree_kind(marks->capture, stretch)
+    const bool good = marks->tree && marks->kind == pug_capture_tree_kind(marks->capture, segment)
                           ? pug_tree_renew(marks->tree) == PUG_OK
-                          : make_tree(marks, stretch);
+                          : make_tree(marks, segment);
     for (size_t i = 0; i < marks->count; i++) {
         struct list *list = &marks->lists[i];
         list->marks.count = list->raw.count = 0;
@@ -191,11 +191,11 @@ static bool begin_reading(struct pug_capture_marks *marks, uint32_t stretch)
     return good && marks->block;
 }
 
-void pug_capture_marks_read(struct pug_capture_marks *marks, uint32_t stretch)
+void pug_capture_marks_read(struct pug_capture_marks *marks, uint32_t segment)
 {
-    if (!begin_reading(marks, stretch))
+    if (!begin_reading(marks, segment))
         return;
-    feed(marks, stretch);
+    feed(marks, segment);
     for (size_t i = 0; i < marks->count; i++)
         take(&marks->lists[i].raw);
 }

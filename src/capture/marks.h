@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file The times that a stretch's own timestamps tell. */
+/** @file The times that a segment's own timestamps tell. */
 #ifndef PUG_CAPTURE_MARKS_H
 #define PUG_CAPTURE_MARKS_H
 
@@ -10,8 +10,8 @@ struct pug_capture_marks;
 /** NULL: no memory. */
 struct pug_capture_marks *pug_capture_marks_new(struct pug_capture *capture);
 void pug_capture_marks_free(struct pug_capture_marks *marks); /**< may be NULL */
-/** Read the timestamps of a stretch. */
-void pug_capture_marks_read(struct pug_capture_marks *marks, uint32_t stretch);
+/** Read the timestamps of a segment. */
+void pug_capture_marks_read(struct pug_capture_marks *marks, uint32_t segment);
 /** The first timestamp of any source; false: there is none. */
 bool pug_capture_marks_first(const struct pug_capture_marks *marks, uint64_t *time);
 /** Have what others read last, which they do not have any more: for many that read with one. */
@@ -23,7 +23,7 @@ void pug_capture_marks_move(struct pug_capture_marks *marks, struct pug_capture_
 bool pug_capture_marks_time(const struct pug_capture_marks *marks, uint16_t source, uint64_t index,
                             uint64_t *time, uint64_t *until);
 
-/* ---- times.c: of captures whose stretches are in memory, each read once ---- */
+/* ---- times.c: of captures whose segments are in memory, each read once ---- */
 
 /** Where settings alone tell what timestamps count: the capture's unit. */
 void pug_capture_settle_ticks(struct pug_capture *capture, const struct pug_settings *settings);
@@ -31,8 +31,8 @@ void pug_capture_settle_ticks(struct pug_capture *capture, const struct pug_sett
 uint64_t pug_capture_from_ticks(const struct pug_capture *capture, uint64_t ticks);
 /** The first tick that is at a time of that unit, or later. */
 uint64_t pug_capture_to_ticks(const struct pug_capture *capture, uint64_t time);
-/** The marks of a stretch; NULL: it cannot be read twice, or there is no memory. */
-const struct pug_capture_marks *pug_capture_marks_of(struct pug_capture *capture, uint32_t stretch);
+/** The marks of a segment; NULL: it cannot be read twice, or there is no memory. */
+const struct pug_capture_marks *pug_capture_marks_of(struct pug_capture *capture, uint32_t segment);
 void pug_capture_drop_marks(struct pug_capture *capture);
 
 #endif

@@ -103,8 +103,8 @@ void pug_named_note_counts(struct pug_named *named, const struct pug_counts *cou
 {
     for (uint32_t i = 0; i < counts->contexts.count; i++)
         pug_named_note(named, pug_counts_context_element(counts, i).value);
-    for (uint32_t i = 0; i < counts->seam_count; i++)
-        pug_named_note(named, counts->seams[i].memory);
+    for (uint32_t i = 0; i < counts->boundary_count; i++)
+        pug_named_note(named, counts->boundaries[i].memory);
 }
 
 static uint64_t number_here(const struct pug_named_known *known, uint64_t number)
@@ -121,6 +121,6 @@ static uint64_t memory_here(const void *known, const struct pug_element *context
 void pug_named_renumber(const struct pug_named_known *known, struct pug_counts *counts)
 {
     pug_counts_change_memories(counts, memory_here, known);
-    for (uint32_t i = 0; i < counts->seam_count; i++)
-        counts->seams[i].memory = number_here(known, counts->seams[i].memory);
+    for (uint32_t i = 0; i < counts->boundary_count; i++)
+        counts->boundaries[i].memory = number_here(known, counts->boundaries[i].memory);
 }

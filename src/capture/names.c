@@ -54,8 +54,8 @@ static struct pug_names_file *open_told(struct pug_capture *capture, uint32_t nu
 {
     struct pug_names_symbols symbols = {.kind = PUG_NAMES_KALLSYMS};
     struct pug_names_file *file = NULL;
-    if (!capture->way->symbols || is_listed(&capture->nameless, number) ||
-        !capture->way->symbols(capture, number, &symbols))
+    if (!capture->ops->symbols || is_listed(&capture->nameless, number) ||
+        !capture->ops->symbols(capture, number, &symbols))
         return NULL;
     const enum pug_status status = pug_names_open_symbols(names, &symbols, &file);
     if (status == PUG_ERR_FILE && !symbols.file)

@@ -45,33 +45,33 @@ size_t pug_image_frames(const struct pug_image *image, const struct pug_reader_s
 
 /* ---- captures ---- */
 
-static struct pug_names_file *file_at(struct pug_capture *capture,
-                                      const struct pug_situation *situation, uint64_t address,
-                                      struct pug_names *names, struct pug_location *location)
+static struct pug_names_file *file_at(struct pug_capture *capture, const struct pug_origin *origin,
+                                      uint64_t address, struct pug_names *names,
+                                      struct pug_location *location)
 {
     struct pug_names_file *file;
-    return names && pug_capture_locate(capture, situation, address, location) &&
+    return names && pug_capture_locate(capture, origin, address, location) &&
                    pug_capture_names(capture, location->object, names, &file)
                ? file
                : NULL;
 }
 
-bool pug_capture_line(struct pug_capture *capture, const struct pug_situation *situation,
+bool pug_capture_line(struct pug_capture *capture, const struct pug_origin *origin,
                       uint64_t address, struct pug_names *names, struct pug_names_line *line,
                       struct pug_location *location)
 {
     struct pug_location own;
     struct pug_location *at = location ? location : &own;
-    struct pug_names_file *file = line ? file_at(capture, situation, address, names, at) : NULL;
+    struct pug_names_file *file = line ? file_at(capture, origin, address, names, at) : NULL;
     return file && line_at(file, address, at->vaddr, line);
 }
 
-size_t pug_capture_frames(struct pug_capture *capture, const struct pug_situation *situation,
+size_t pug_capture_frames(struct pug_capture *capture, const struct pug_origin *origin,
                           uint64_t address, struct pug_names *names, struct pug_names_frame *frames,
                           size_t room, struct pug_location *location)
 {
     struct pug_location own;
     struct pug_location *at = location ? location : &own;
-    struct pug_names_file *file = file_at(capture, situation, address, names, at);
+    struct pug_names_file *file = file_at(capture, origin, address, names, at);
     return file ? pug_names_frames(file, at->vaddr, frames, room) : 0;
 }

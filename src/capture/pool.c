@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Many stretches, each from reset, decoded by several threads and taken in their order.
+ * @file Many segments, each from reset, decoded by several threads and taken in their order.
  *
- * A worker claims the next run of stretches, one or some short ones, and decodes it in pieces,
+ * A worker claims the next run of segments, one or some short ones, and decodes it in pieces,
  * which wait in the run's queue until the caller's thread has taken all before them. Small pieces
  * are handed over together. Queues are short: who is ahead waits.
  */
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define PIECE_SIZE ((size_t)64 << 10)
-/* Short stretches are a run, up to so many bytes. */
+/* Short segments are a run, up to so many bytes. */
 #define RUN_SIZE ((uint64_t)32 << 10)
 /* Pieces with so many elements and instructions are handed over. */
 #define ENOUGH 8192u
@@ -26,7 +26,7 @@
 struct worker {
     struct pug_passage passage; /* first: it is the way from a passage to its worker */
     struct pool *pool;
-    struct pug_capture_lane *lane;
+    struct pug_attribution *attribution;
     unsigned number;
     uint8_t *bytes;
     struct piece *piece;  /* being filled */
@@ -70,7 +70,7 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     *taken = count;
     note_amount(worker, elements, count);
     if (worker->piece && !worker->unwanted)
-        pug_capture_lane_elements(worker->lane, worker->piece->part, elements, count);
+        pug_attribution_elements(worker->attribution, worker->piece->part, elements, count);
     return worker->unwanted ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
 }
 
@@ -201,7 +201,7 @@ static bool give_portion(struct pug_passage *passage, void *portion, size_t size
     return !worker->unwanted;
 }
 
-/* ---- one stretch ---- */
+/* ---- one segment ---- */
 
 void pug_pool_stop_counting(struct pug_tree *tree)
 {
@@ -209,64 +209,65 @@ void pug_pool_stop_counting(struct pug_tree *tree)
         pug_tree_count(tree, NULL);
 }
 
-/** A tree that the worker has for such stretches, or a new one. */
-static enum pug_status find_tree(struct worker *worker, uint32_t stretch, struct pug_tree **tree)
+/** A tree that the worker has for such segments, or a new one. */
+static enum pug_status find_tree(struct worker *worker, uint32_t segment, struct pug_tree **tree)
 {
-    struct pug_capture_lane *lane = worker->lane;
+    struct pug_attribution *attribution = worker->attribution;
     struct pug_capture *capture = worker->pool->decoding->capture;
-    const uint32_t kind = pug_capture_tree_kind(capture, stretch);
-    struct pug_capture_lane_tree *slot = &lane->trees[kind % PUG_CAPTURE_LANE_TREES];
+    const uint32_t kind = pug_capture_tree_kind(capture, segment);
+    struct pug_attribution_tree *slot = &attribution->trees[kind % PUG_ATTRIBUTION_TREES];
     enum pug_status status = PUG_OK;
     if (!slot->tree || slot->kind != kind) {
         pug_pool_stop_counting(slot->tree);
         pug_tree_free(slot->tree);
-        *slot = (struct pug_capture_lane_tree){.kind = kind};
-        status = capture->way->tree(capture, stretch, true, lane->log, &slot->tree);
+        *slot = (struct pug_attribution_tree){.kind = kind};
+        status = capture->ops->tree(capture, segment, true, attribution->log, &slot->tree);
         if (status != PUG_OK)
             return worker->worst = status;
         pug_tree_on_elements(slot->tree, on_elements, worker);
         pug_tree_any_order(slot->tree, pug_capture_any_order(worker->pool->decoding));
-        if (lane->counts)
-            pug_tree_count(slot->tree, lane->counts);
+        if (attribution->counts)
+            pug_tree_count(slot->tree, attribution->counts);
     }
     *tree = slot->tree;
     worker->any = true;
-    return pug_capture_choose_sources(worker->pool->decoding, stretch, *tree) ? PUG_OK
+    return pug_capture_choose_sources(worker->pool->decoding, segment, *tree) ? PUG_OK
                                                                               : PUG_ERR_NOT_FOUND;
 }
 
-/** The worker's tree for a stretch, as it is before any trace. */
-static enum pug_status ready_tree(struct worker *worker, uint32_t stretch)
+/** The worker's tree for a segment, as it is before any trace. */
+static enum pug_status ready_tree(struct worker *worker, uint32_t segment)
 {
     struct pug_tree *tree;
-    enum pug_status status = find_tree(worker, stretch, &tree);
-    worker->lane->tree = status == PUG_OK ? tree : NULL;
+    enum pug_status status = find_tree(worker, segment, &tree);
+    worker->attribution->tree = status == PUG_OK ? tree : NULL;
     if (status == PUG_OK)
-        status = pug_capture_lane_begin(worker->lane, stretch, tree);
+        status = pug_attribution_begin(worker->attribution, segment, tree);
     if (status == PUG_OK)
         status = pug_tree_renew(tree);
-    if (worker->lane->counts)
-        pug_counts_end(worker->lane->counts); /* nothing goes over from one stretch to another */
+    if (worker->attribution->counts)
+        pug_counts_end(
+            worker->attribution->counts); /* nothing goes over from one segment to another */
     return status;
 }
 
-static uint64_t end_of(const struct pool *pool, uint32_t stretch)
+static uint64_t end_of(const struct pool *pool, uint32_t segment)
 {
     const struct pug_capture_decoding *decoding = pool->decoding;
-    return decoding->cut && stretch == pool->stretches[pool->stretch_count - 1]
+    return decoding->cut && segment == pool->segments[pool->segment_count - 1]
                ? decoding->last
-               : pug_capture_stretches(decoding->capture)[stretch].size;
+               : pug_capture_segments(decoding->capture)[segment].size;
 }
 
-/** The next block of a stretch into a piece. False: the stretch is over, or stops. */
-static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at)
+/** The next block of a segment into a piece. False: the segment is over, or stops. */
+static bool read_block(struct worker *worker, uint32_t segment, uint64_t *at)
 {
     struct pug_capture *capture = worker->pool->decoding->capture;
-    const struct pug_capture_stretch *place = &pug_capture_stretches(capture)[stretch];
+    const struct pug_capture_segment *place = &pug_capture_segments(capture)[segment];
     const struct pool *pool = worker->pool;
     const bool live = capture->live;
     const size_t piece = pool->decoding->config->piece;
-    const uint64_t end = end_of(pool, stretch);
+    const uint64_t end = end_of(pool, segment);
     const uint64_t left = end > *at ? end - *at : 0;
     size_t wanted = piece && piece < PIECE_SIZE ? piece : PIECE_SIZE;
     wanted = left < wanted && !live ? (size_t)left : wanted;
@@ -274,11 +275,11 @@ static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at)
     size_t used;
     const size_t got =
         live ? pug_capture_live(capture, *at, worker->bytes, wanted, &status)
-             : pug_capture_bytes(capture, stretch, *at, worker->bytes, wanted, &status);
+             : pug_capture_bytes(capture, segment, *at, worker->bytes, wanted, &status);
     if (status != PUG_OK)
-        pug_capture_say_unread(capture, worker->lane->log, place->offset + *at, status);
+        pug_capture_say_unread(capture, worker->attribution->log, place->offset + *at, status);
     bool good =
-        pug_capture_feed(worker->lane->tree, place->offset + *at, worker->bytes, got, &used);
+        pug_capture_feed(worker->attribution->tree, place->offset + *at, worker->bytes, got, &used);
     *at += used;
     worker->read += used;
     worker->piece->bytes = used;
@@ -291,25 +292,25 @@ static bool read_block(struct worker *worker, uint32_t stretch, uint64_t *at)
     }
     if (status == PUG_OK && (live ? got > 0 : used > 0 && *at < end))
         return true;
-    (void)pug_tree_end(worker->lane->tree);
+    (void)pug_tree_end(worker->attribution->tree);
     return false;
 }
 
 /** Of those that are chosen the one of this number. False: no memory, or stop. */
-static bool decode_stretch(struct worker *worker, uint32_t number)
+static bool decode_segment(struct worker *worker, uint32_t number)
 {
     struct pool *pool = worker->pool;
-    const uint32_t stretch = pool->stretches[number];
+    const uint32_t segment = pool->segments[number];
     uint64_t at = number == 0 ? pool->decoding->skipped : 0;
     bool more = true;
     for (bool first = true; more; first = false) {
         struct piece *piece = worker->piece = piece_new(worker);
         if (!piece)
             return false;
-        const enum pug_status status = first ? ready_tree(worker, stretch) : PUG_OK;
+        const enum pug_status status = first ? ready_tree(worker, segment) : PUG_OK;
         if (status == PUG_ERR_MEM)
             worker->starved = worker->unwanted = true;
-        more = status == PUG_OK && read_block(worker, stretch, &at);
+        more = status == PUG_OK && read_block(worker, segment, &at);
         worker->piece = NULL;
         if (worker->unwanted)
             pug_pool_drop(pool, piece);
@@ -319,14 +320,14 @@ static bool decode_stretch(struct worker *worker, uint32_t number)
     return true;
 }
 
-/** What the stretch counted gets its spaces, which differ from buffer to buffer. */
-static void settle_counts(struct pug_capture_lane *lane)
+/** What the segment counted gets its spaces, which differ from buffer to buffer. */
+static void settle_counts(struct pug_attribution *attribution)
 {
-    if (!lane->counts || !lane->tree || lane->decoding->capture->way->space)
+    if (!attribution->counts || !attribution->tree || attribution->decoding->capture->ops->space)
         return;
-    pug_pool_stop_counting(lane->tree);
-    pug_capture_lane_counts(lane, lane->counts);
-    pug_tree_count(lane->tree, lane->counts);
+    pug_pool_stop_counting(attribution->tree);
+    pug_attribution_counts(attribution, attribution->counts);
+    pug_tree_count(attribution->tree, attribution->counts);
 }
 
 /** False: no memory, or stop. */
@@ -337,8 +338,8 @@ static bool decode_run(struct worker *worker, uint32_t n)
     worker->n = n;
     worker->unwanted = false;
     for (uint32_t number = runs[n]; good && number < runs[n + 1]; number++) {
-        good = decode_stretch(worker, number);
-        settle_counts(worker->lane);
+        good = decode_segment(worker, number);
+        settle_counts(worker->attribution);
     }
     return hand_over(worker) && good;
 }
@@ -350,14 +351,16 @@ static bool worker_open(struct worker *worker, struct pool *pool, unsigned numbe
     *worker = (struct worker){.passage = {.give = give_portion},
                               .pool = pool,
                               .pieces = {.last = &worker->pieces.first},
-                              .lane = &pool->decoding->lanes[number],
+                              .attribution = &pool->decoding->attributions[number],
                               .number = number};
     worker->bytes = malloc(PIECE_SIZE);
-    worker->lane->log = pug_log_new(PUG_SEV_INFO);
-    worker->lane->counts = pool->decoding->counts ? pug_capture_new_counts(pool->decoding) : NULL;
-    if (worker->lane->log)
-        pug_log_set_sink(worker->lane->log, keep_record, worker);
-    return worker->bytes && worker->lane->log && (worker->lane->counts || !pool->decoding->counts);
+    worker->attribution->log = pug_log_new(PUG_SEV_INFO);
+    worker->attribution->counts =
+        pool->decoding->counts ? pug_capture_new_counts(pool->decoding) : NULL;
+    if (worker->attribution->log)
+        pug_log_set_sink(worker->attribution->log, keep_record, worker);
+    return worker->bytes && worker->attribution->log &&
+           (worker->attribution->counts || !pool->decoding->counts);
 }
 
 /** The next run for a worker; false: there is none. */
@@ -367,7 +370,8 @@ static bool claim(struct pool *pool, uint32_t *n)
     while (!pool->stop && pool->claimed < pool->count &&
            pool->claimed >= pool->taken + pool->window)
         pthread_cond_wait(&pool->room, &pool->lock);
-    if (pool->claimed > pool->begun && pool->claimed < pool->count && pug_kept_due(&pool->kept)) {
+    if (pool->claimed > pool->begun && pool->claimed < pool->count &&
+        pug_checkpoint_due(&pool->kept)) {
         pool->paused = true;
         pthread_cond_signal(&pool->ready);
     }
@@ -468,7 +472,7 @@ static void decode_alone(struct pool *pool, struct worker *worker)
         if (!decode_run(worker, pool->taken))
             pool->failed = worker->starved || !pool->decoding->result->ended;
         pool->taken++;
-        pool->paused = pug_kept_due(&pool->kept);
+        pool->paused = pug_checkpoint_due(&pool->kept);
     }
 }
 
@@ -490,29 +494,29 @@ static void decode_together(struct pool *pool, struct worker *workers)
 
 /* ---- */
 
-/** The numbers of all stretches that are decoded. */
-static bool list_stretches(struct pool *pool, uint32_t first, uint32_t end)
+/** The numbers of all segments that are decoded. */
+static bool list_segments(struct pool *pool, uint32_t first, uint32_t end)
 {
     const struct pug_capture *capture = pool->decoding->capture;
-    const struct pug_capture_stretch *stretches = pug_capture_stretches(capture);
-    pool->stretches = calloc((size_t)(end - first) + 1, sizeof(*pool->stretches));
-    for (uint32_t i = first; pool->stretches && i < end; i++)
-        if (pug_capture_buffers(capture)[stretches[i].buffer].chosen &&
+    const struct pug_capture_segment *segments = pug_capture_segments(capture);
+    pool->segments = calloc((size_t)(end - first) + 1, sizeof(*pool->segments));
+    for (uint32_t i = first; pool->segments && i < end; i++)
+        if (pug_capture_buffers(capture)[segments[i].buffer].chosen &&
             (pool->decoding->cut || pug_capture_may_choose(pool->decoding, i)) &&
-            (stretches[i].size > 0 || capture->live))
-            pool->stretches[pool->stretch_count++] = i;
-    return pool->stretches != NULL;
+            (segments[i].size > 0 || capture->live))
+            pool->segments[pool->segment_count++] = i;
+    return pool->segments != NULL;
 }
 
 bool pug_pool_cut_runs(struct pool *pool)
 {
-    const struct pug_capture_stretch *stretches = pug_capture_stretches(pool->decoding->capture);
+    const struct pug_capture_segment *segments = pug_capture_segments(pool->decoding->capture);
     const size_t piece = pool->decoding->config->piece;
     const uint64_t most = piece && piece < RUN_SIZE ? piece : RUN_SIZE;
     uint64_t size = 0;
-    pool->runs = calloc((size_t)pool->stretch_count + 1, sizeof(*pool->runs));
-    for (uint32_t i = 0; pool->runs && i < pool->stretch_count; i++) {
-        const uint64_t own = stretches[pool->stretches[i]].size;
+    pool->runs = calloc((size_t)pool->segment_count + 1, sizeof(*pool->runs));
+    for (uint32_t i = 0; pool->runs && i < pool->segment_count; i++) {
+        const uint64_t own = segments[pool->segments[i]].size;
         if (i == 0 || own > most - size) {
             pool->runs[pool->count++] = i;
             size = 0;
@@ -520,7 +524,7 @@ bool pug_pool_cut_runs(struct pool *pool)
         size = own < most - size ? size + own : most;
     }
     if (pool->runs)
-        pool->runs[pool->count] = pool->stretch_count;
+        pool->runs[pool->count] = pool->segment_count;
     return pool->runs != NULL;
 }
 
@@ -533,7 +537,7 @@ static enum pug_status status_of(const struct pool *pool, const struct worker *w
             return PUG_OK;
         worst = workers[i].worst != PUG_OK ? workers[i].worst : worst;
     }
-    return pool->decoding->capture->way->memory ? worst : PUG_OK;
+    return pool->decoding->capture->ops->memory ? worst : PUG_OK;
 }
 
 enum pug_status pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first,
@@ -545,7 +549,7 @@ enum pug_status pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t
                         .room = PTHREAD_COND_INITIALIZER,
                         .ready = PTHREAD_COND_INITIALIZER};
     const struct pug_jobs_client client = pug_pool_client(&pool);
-    bool good = list_stretches(&pool, first, end) &&
+    bool good = list_segments(&pool, first, end) &&
                 (peers ? pug_pool_begin_among(&pool, peers, &client) : pug_pool_cut_runs(&pool));
     if (!peers && pug_peers_helps(decoding->capture->options.peers))
         pool.count = 0; /* the first one does it */
@@ -572,13 +576,13 @@ enum pug_status pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t
         if (peers)
             peers->read_bytes += workers[i].read;
         free(workers[i].bytes);
-        for (size_t n = 0; n < PUG_CAPTURE_LANE_TREES; n++)
-            pug_pool_stop_counting(decoding->lanes[i].trees[n].tree);
+        for (size_t n = 0; n < PUG_ATTRIBUTION_TREES; n++)
+            pug_pool_stop_counting(decoding->attributions[i].trees[n].tree);
     }
     const enum pug_status status = good ? status_of(&pool, workers) : PUG_ERR_MEM;
     free(workers);
     free(pool.jobs);
-    free(pool.stretches);
+    free(pool.segments);
     free(pool.runs);
     free(pool.kept_bytes);
     if (peers && !(good && !pool.failed && pug_pool_finish_among(&pool, peers, &client)))

@@ -4,7 +4,7 @@
 #define PUG_CAPTURE_POOL_H
 
 #include "capture/decode.h"
-#include "jobs/kept.h"
+#include "jobs/checkpoint.h"
 #include "jobs/products.h"
 #include "log/records.h"
 
@@ -15,7 +15,7 @@ struct piece {
     void *part;
     struct pug_log_records records;
     uint64_t bytes;
-    /* Its stretch ends with it, since something was fatal, there. */
+    /* Its segment ends with it, since something was fatal, there. */
     bool fatal;
     uint64_t at;
 };
@@ -25,7 +25,7 @@ struct pieces {
     struct piece *first, **last;
 };
 
-/** A run of stretches at work. */
+/** A run of segments at work. */
 struct job {
     struct pieces pieces; /* that wait to be taken … */
     unsigned count;       /* … of so many handings over */
@@ -34,8 +34,8 @@ struct job {
 
 struct pool {
     struct pug_capture_decoding *decoding;
-    uint32_t *stretches; /* that are chosen */
-    uint32_t stretch_count;
+    uint32_t *segments; /* that are chosen */
+    uint32_t segment_count;
     uint32_t *runs; /* by run: its first one among these; and the end of all */
     uint32_t count; /* of runs */
     unsigned workers;
@@ -49,7 +49,7 @@ struct pool {
     uint32_t begun;                /* what was claimed when this round began */
     bool paused;                   /* no run is claimed: what is done is to be kept */
     struct pug_products *products; /* that are not taken yet: for another process; or NULL */
-    struct pug_kept kept;
+    struct pug_checkpoint kept;
     uint8_t *kept_bytes;          /* of an earlier run, … */
     struct pug_bytes kept_record; /* … what is still to be taken of it */
 };
@@ -58,9 +58,9 @@ struct pool {
 void pug_pool_drop(const struct pool *pool, struct piece *piece);
 /** Take a piece on the caller's thread; false: the consumer wants no more. */
 bool pug_pool_take(struct pool *pool, struct piece *piece);
-/** The stretches to runs; false: no memory. */
+/** The segments to runs; false: no memory. */
 bool pug_pool_cut_runs(struct pool *pool);
-/** What it counted is in the lane's counts then. */
+/** What it counted is in the attribution's counts then. */
 void pug_pool_stop_counting(struct pug_tree *tree);
 
 /* pool_peers.c */
@@ -68,7 +68,7 @@ void pug_pool_stop_counting(struct pug_tree *tree);
 struct pug_jobs_client pug_pool_client(struct pool *pool);
 /** Who else decodes some of it; NULL: nobody. */
 struct pug_peers *pug_pool_peers(const struct pug_capture_decoding *decoding);
-/** This process's stretches, and what was kept of them. False: no memory, or no room. */
+/** This process's segments, and what was kept of them. False: no memory, or no room. */
 bool pug_pool_begin_among(struct pool *pool, struct pug_peers *peers,
                           const struct pug_jobs_client *client);
 /** The first process takes what the others made. False: no memory. */
@@ -76,7 +76,7 @@ bool pug_pool_finish_among(struct pool *pool, struct pug_peers *peers,
                            const struct pug_jobs_client *client);
 /** Keep what there is while nobody is at work. False: no memory, or no room. */
 bool pug_pool_keep(struct pool *pool);
-/** The lanes' counts that were kept; false: no memory. */
+/** The attributions' counts that were kept; false: no memory. */
 bool pug_pool_take_kept(struct pool *pool);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Many stretches among processes, and what each kept of its own for a later run. */
+/** @file Many segments among processes, and what each kept of its own for a later run. */
 #include "capture/named.h"
 #include "capture/pool.h"
 #include "counts/counts.h"
@@ -59,39 +59,40 @@ struct pug_jobs_client pug_pool_client(struct pool *pool)
         .context = pool, .take = take_piece, .drop = drop_piece, .travel = &travel};
 }
 
-/** Which of the stretches are this process's: about as many bytes as others have. */
+/** Which of the segments are this process's: about as many bytes as others have. */
 static void cut_among(struct pool *pool, const struct pug_peers *peers)
 {
-    const struct pug_capture_stretch *stretches = pug_capture_stretches(pool->decoding->capture);
+    const struct pug_capture_segment *segments = pug_capture_segments(pool->decoding->capture);
     uint64_t all = 0, before = 0;
     uint32_t first = 0, end = 0;
-    for (uint32_t i = 0; i < pool->stretch_count; i++)
-        all += stretches[pool->stretches[i]].size;
-    for (uint32_t i = 0; i < pool->stretch_count; i++) {
+    for (uint32_t i = 0; i < pool->segment_count; i++)
+        all += segments[pool->segments[i]].size;
+    for (uint32_t i = 0; i < pool->segment_count; i++) {
         const uint64_t owner = before / (all / peers->count + 1);
         first += owner < peers->number;
         end += owner <= peers->number;
-        before += stretches[pool->stretches[i]].size;
+        before += segments[pool->segments[i]].size;
     }
-    memmove(pool->stretches, pool->stretches + first, (end - first) * sizeof(*pool->stretches));
-    pool->stretch_count = end - first;
+    memmove(pool->segments, pool->segments + first, (end - first) * sizeof(*pool->segments));
+    pool->segment_count = end - first;
 }
 
 /* ---- what is done is kept ---- */
 
-/** All that a lane counted; its trees go on counting. */
-static void pack_lane(struct pool *pool, struct pug_capture_lane *lane, struct pug_state *to)
+/** All that an attribution counted; its trees go on counting. */
+static void pack_attribution(struct pool *pool, struct pug_attribution *attribution,
+                             struct pug_state *to)
 {
     struct pug_named named = {.failed = false};
-    for (size_t n = 0; n < PUG_CAPTURE_LANE_TREES; n++)
-        pug_pool_stop_counting(lane->trees[n].tree);
-    pug_counts_end(lane->counts);
-    pug_named_note_counts(&named, lane->counts);
+    for (size_t n = 0; n < PUG_ATTRIBUTION_TREES; n++)
+        pug_pool_stop_counting(attribution->trees[n].tree);
+    pug_counts_end(attribution->counts);
+    pug_named_note_counts(&named, attribution->counts);
     pug_named_pack(&named, pool->decoding->capture, to);
-    pug_counts_pack(lane->counts, to);
-    for (size_t n = 0; n < PUG_CAPTURE_LANE_TREES; n++)
-        if (lane->trees[n].tree)
-            pug_tree_count(lane->trees[n].tree, lane->counts);
+    pug_counts_pack(attribution->counts, to);
+    for (size_t n = 0; n < PUG_ATTRIBUTION_TREES; n++)
+        if (attribution->trees[n].tree)
+            pug_tree_count(attribution->trees[n].tree, attribution->counts);
 }
 
 bool pug_pool_keep(struct pool *pool)
@@ -103,9 +104,9 @@ bool pug_pool_keep(struct pool *pool)
     const bool good = pug_products_note(pool->products, &record);
     pug_state_number(&record, pool->decoding->counts ? pool->workers : 0);
     for (unsigned i = 0; pool->decoding->counts && i < pool->workers; i++)
-        pack_lane(pool, &pool->decoding->lanes[i], &record);
+        pack_attribution(pool, &pool->decoding->attributions[i], &record);
     if (good)
-        pug_kept_save(&pool->kept, &record);
+        pug_checkpoint_save(&pool->kept, &record);
     pug_state_free(&record);
     return good;
 }
@@ -114,7 +115,7 @@ bool pug_pool_keep(struct pool *pool)
 static bool resume(struct pool *pool)
 {
     struct pug_bytes *record = &pool->kept_record;
-    if (pug_kept_load(&pool->kept, &pool->kept_bytes, record)) {
+    if (pug_checkpoint_load(&pool->kept, &pool->kept_bytes, record)) {
         pool->taken = pool->claimed = (uint32_t)pug_bytes_take_64(record);
         if (pool->taken <= pool->count &&
             pug_products_resume(pool->products, pool->kept.spool, record))
@@ -129,16 +130,16 @@ static bool resume(struct pool *pool)
 bool pug_pool_take_kept(struct pool *pool)
 {
     struct pug_bytes *record = &pool->kept_record;
-    uint64_t lanes = pool->kept_bytes ? pug_bytes_take_64(record) : 0;
+    uint64_t attributions = pool->kept_bytes ? pug_bytes_take_64(record) : 0;
     bool good = true;
-    for (; good && lanes > 0; lanes--) {
+    for (; good && attributions > 0; attributions--) {
         struct pug_named_known known;
         good = pug_named_unpack(&known, pool->decoding->capture, record);
         struct pug_counts *counts = good ? pug_counts_unpack(record) : NULL;
         good = counts != NULL;
         if (good) {
             pug_named_renumber(&known, counts);
-            pug_counts_append(pool->decoding->lanes[0].counts, counts);
+            pug_counts_append(pool->decoding->attributions[0].counts, counts);
         }
         pug_counts_free(counts);
         free(known.spaces);
@@ -156,15 +157,15 @@ struct pug_peers *pug_pool_peers(const struct pug_capture_decoding *decoding)
 bool pug_pool_begin_among(struct pool *pool, struct pug_peers *peers,
                           const struct pug_jobs_client *client)
 {
-    uint64_t identity = pug_kept_mix(pool->stretch_count, pool->decoding->counts);
+    uint64_t identity = pug_checkpoint_mix(pool->segment_count, pool->decoding->counts);
     pug_peers_begin(peers);
     cut_among(pool, peers);
-    for (uint32_t i = 0; i < pool->stretch_count; i++)
-        identity = pug_kept_mix(identity, pool->stretches[i]);
+    for (uint32_t i = 0; i < pool->segment_count; i++)
+        identity = pug_checkpoint_mix(identity, pool->segments[i]);
     if (!pug_pool_cut_runs(pool))
         return false;
-    identity = pug_kept_mix(identity, pool->count);
-    pug_kept_open(&pool->kept, peers, identity);
+    identity = pug_checkpoint_mix(identity, pool->count);
+    pug_checkpoint_open(&pool->kept, peers, identity);
     if (peers->number == 0 && !pool->kept.keep)
         return true;
     pool->products = pug_products_new(client);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Captures that are one file of trace, which the options describe: one buffer, one stretch.
+/** @file Captures that are one file of trace, which the options describe: one buffer, one segment.
  */
 #include "capture/raw.h"
 #include "capture/marks.h"
@@ -427,14 +427,14 @@ static enum pug_status understand(struct pug_capture *capture)
     return status == PUG_OK ? check_settings(capture) : status;
 }
 
-static enum pug_status add_stretch(struct pug_capture *capture)
+static enum pug_status add_segment(struct pug_capture *capture)
 {
     const struct pug_capture_raw *raw = capture->own;
     struct pug_capture_buffer *buffer =
         pug_capture_add(capture, &capture->buffers, sizeof(*buffer));
-    struct pug_capture_stretch *stretch =
-        pug_capture_add(capture, &capture->stretches, sizeof(*stretch));
-    if (!buffer || !stretch ||
+    struct pug_capture_segment *segment =
+        pug_capture_add(capture, &capture->segments, sizeof(*segment));
+    if (!buffer || !segment ||
         !pug_capture_add(capture, &capture->images, sizeof(struct pug_capture_images)))
         return PUG_ERR_MEM;
     *buffer = (struct pug_capture_buffer){.name = last_component(capture->path),
@@ -444,8 +444,8 @@ static enum pug_status add_stretch(struct pug_capture *capture)
                                           .cpu = PUG_NO_CPU,
                                           .tid = -1,
                                           .chosen = true,
-                                          .stretch_count = 1};
-    *stretch = (struct pug_capture_stretch){.size = buffer->size, .cpu = PUG_NO_CPU};
+                                          .segment_count = 1};
+    *segment = (struct pug_capture_segment){.size = buffer->size, .cpu = PUG_NO_CPU};
     return PUG_OK;
 }
 
@@ -458,7 +458,7 @@ enum pug_status pug_capture_open_raw(struct pug_capture *capture)
         capture->kind = PUG_CAPTURE_RAW;
     raw->stream = -1;
     capture->own = raw;
-    capture->way = &pug_capture_raw_way;
+    capture->ops = &pug_capture_raw_ops;
 
     enum pug_status status = understand(capture);
     pug_capture_settle_ticks(capture, &raw->settings);
@@ -466,7 +466,7 @@ enum pug_status pug_capture_open_raw(struct pug_capture *capture)
         status = pug_capture_raw_bytes(capture);
     if (status == PUG_OK) {
         add_guess(capture, raw);
-        status = add_stretch(capture);
+        status = add_segment(capture);
     }
     return status == PUG_OK ? find_sources(capture) : status;
 }

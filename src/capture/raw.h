@@ -26,7 +26,7 @@ struct pug_capture_raw {
     struct pug_capture_bytes begin; /* … and are these, as far as they came */
 };
 
-extern const struct pug_capture_way pug_capture_raw_way;
+extern const struct pug_capture_ops pug_capture_raw_ops;
 
 /** Was this source asked for? All are where none was. */
 bool pug_capture_raw_wants(const struct pug_capture *capture, uint16_t id);
@@ -45,7 +45,7 @@ bool pug_capture_raw_guesses(const struct pug_capture *capture);
 /** Is the source known without a look at the trace? */
 bool pug_capture_raw_names_source(const struct pug_capture *capture, uint16_t *id);
 
-/* live.c: as in struct pug_capture_way */
+/* live.c: as in struct pug_capture_ops */
 enum pug_status pug_capture_live_open(struct pug_capture *capture, size_t ahead);
 size_t pug_capture_live_read(struct pug_capture *capture, uint64_t from, uint8_t *bytes,
                              size_t size, enum pug_status *status);

@@ -3,7 +3,7 @@
 #include "capture/raw.h"
 #include "pugmark/author/transport.h"
 
-#include "pugmark/params.h"
+#include "pugmark/advanced/params.h"
 #include "transport/coresight_guess.h"
 #include "transport/osd_modules.h"
 
@@ -28,19 +28,19 @@ enum pug_status pug_capture_raw_bytes(struct pug_capture *capture)
     return status;
 }
 
-static const uint8_t *memory(const struct pug_capture *capture, uint32_t stretch)
+static const uint8_t *memory(const struct pug_capture *capture, uint32_t segment)
 {
     static const uint8_t nothing[1];
     const struct pug_capture_raw *raw = capture->own;
-    (void)stretch;
+    (void)segment;
     return raw->bytes.bytes ? raw->bytes.bytes : nothing;
 }
 
-static size_t read_bytes(const struct pug_capture *capture, uint32_t stretch, uint64_t from,
+static size_t read_bytes(const struct pug_capture *capture, uint32_t segment, uint64_t from,
                          void *bytes, size_t size, enum pug_status *status)
 {
     (void)status;
-    memcpy(bytes, memory(capture, stretch) + from, size);
+    memcpy(bytes, memory(capture, segment) + from, size);
     return size;
 }
 
@@ -311,11 +311,11 @@ static enum pug_status make_tree(struct pug_capture *capture, bool decode, struc
     return status == PUG_ERR_MEM ? status : PUG_ERR_RDR_NO_DECODER;
 }
 
-static enum pug_status tree(struct pug_capture *capture, uint32_t stretch, bool decode,
+static enum pug_status tree(struct pug_capture *capture, uint32_t segment, bool decode,
                             struct pug_log *log, struct pug_tree **out)
 {
     struct pug_image *image;
-    (void)stretch;
+    (void)segment;
     pthread_mutex_lock(&capture->lock);
     enum pug_status status = find_image(capture, &image);
     if (status == PUG_OK)
@@ -325,9 +325,9 @@ static enum pug_status tree(struct pug_capture *capture, uint32_t stretch, bool 
 }
 
 static void situate(struct pug_capture_desk *desk, const struct pug_capture_moment *moment,
-                    struct pug_situation *situation)
+                    struct pug_origin *origin)
 {
-    situation->space = pug_capture_image_space(desk->capture, 0, &moment->reader);
+    origin->space = pug_capture_image_space(desk->capture, 0, &moment->reader);
 }
 
 static void free_own(struct pug_capture *capture)
@@ -350,7 +350,7 @@ static bool failure(const struct pug_capture *capture, struct pug_read_failure *
     return pug_capture_shrank(&raw->bytes, capture->path, out);
 }
 
-const struct pug_capture_way pug_capture_raw_way = {
+const struct pug_capture_ops pug_capture_raw_ops = {
     .free = free_own,
     .failure = failure,
     .tree = tree,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Captures that are snapshots: each buffer is one stretch. */
-#include "pugmark/snapshot.h"
+/** @file Captures that are snapshots: each buffer is one segment. */
+#include "pugmark/advanced/snapshot.h"
 #include "capture/marks.h"
 
 #include <errno.h>
@@ -75,11 +75,11 @@ static enum pug_status make_tree(struct pug_capture *capture, uint32_t buffer, b
     return status;
 }
 
-static enum pug_status tree(struct pug_capture *capture, uint32_t stretch, bool decode,
+static enum pug_status tree(struct pug_capture *capture, uint32_t segment, bool decode,
                             struct pug_log *log, struct pug_tree **out)
 {
     pthread_mutex_lock(&capture->lock);
-    enum pug_status status = make_tree(capture, stretch, decode, log, out);
+    enum pug_status status = make_tree(capture, segment, decode, log, out);
     pthread_mutex_unlock(&capture->lock);
     return status;
 }
@@ -146,11 +146,11 @@ static const char *file_of(struct pug_capture *capture, const struct pug_snapsho
     return pug_capture_keep(capture, path, sizeof(path));
 }
 
-static const uint8_t *memory(const struct pug_capture *capture, uint32_t stretch)
+static const uint8_t *memory(const struct pug_capture *capture, uint32_t segment)
 {
     static const uint8_t nothing[1];
     const struct from_snapshot *own = capture->own;
-    return own->bytes[stretch].bytes ? own->bytes[stretch].bytes : nothing;
+    return own->bytes[segment].bytes ? own->bytes[segment].bytes : nothing;
 }
 
 static bool failure(const struct pug_capture *capture, struct pug_read_failure *out)
@@ -163,11 +163,11 @@ static bool failure(const struct pug_capture *capture, struct pug_read_failure *
     return false;
 }
 
-static size_t read_bytes(const struct pug_capture *capture, uint32_t stretch, uint64_t from,
+static size_t read_bytes(const struct pug_capture *capture, uint32_t segment, uint64_t from,
                          void *bytes, size_t size, enum pug_status *status)
 {
     (void)status;
-    memcpy(bytes, memory(capture, stretch) + from, size);
+    memcpy(bytes, memory(capture, segment) + from, size);
     return size;
 }
 
@@ -204,9 +204,9 @@ static enum pug_status add_buffer(struct pug_capture *capture,
     const char *wanted = capture->options.buffer;
     struct pug_capture_buffer *buffer =
         pug_capture_add(capture, &capture->buffers, sizeof(*buffer));
-    struct pug_capture_stretch *stretch =
-        pug_capture_add(capture, &capture->stretches, sizeof(*stretch));
-    if (!buffer || !stretch ||
+    struct pug_capture_segment *segment =
+        pug_capture_add(capture, &capture->segments, sizeof(*segment));
+    if (!buffer || !segment ||
         !pug_capture_add(capture, &capture->images, sizeof(struct pug_capture_images)))
         return PUG_ERR_MEM;
     *buffer = (struct pug_capture_buffer){
@@ -216,16 +216,16 @@ static enum pug_status add_buffer(struct pug_capture *capture,
         .cpu = PUG_NO_CPU,
         .tid = -1,
         .chosen = !wanted || strcmp(wanted, found->name) == 0,
-        .first_stretch = number,
-        .stretch_count = 1,
+        .first_segment = number,
+        .segment_count = 1,
     };
-    *stretch = (struct pug_capture_stretch){.buffer = number, .cpu = PUG_NO_CPU};
+    *segment = (struct pug_capture_segment){.buffer = number, .cpu = PUG_NO_CPU};
     if (buffer->chosen) {
         enum pug_status status = find_bytes(capture, found, &own->bytes[number]);
         if (status != PUG_OK)
             return status;
     }
-    buffer->size = stretch->size = own->bytes[number].size;
+    buffer->size = segment->size = own->bytes[number].size;
     return add_sources(capture, found, number);
 }
 
@@ -287,12 +287,12 @@ static void say_trouble(const struct pug_capture *capture, enum pug_status statu
 }
 
 static void situate(struct pug_capture_desk *desk, const struct pug_capture_moment *moment,
-                    struct pug_situation *situation)
+                    struct pug_origin *origin)
 {
-    situation->space = pug_capture_image_space(desk->capture, situation->buffer, &moment->reader);
+    origin->space = pug_capture_image_space(desk->capture, origin->buffer, &moment->reader);
 }
 
-static const struct pug_capture_way way = {
+static const struct pug_capture_ops ops = {
     .free = free_own,
     .failure = failure,
     .tree = tree,
@@ -310,7 +310,7 @@ enum pug_status pug_capture_open_snapshot(struct pug_capture *capture, const cha
     if (!own)
         return PUG_ERR_MEM;
     capture->kind = PUG_CAPTURE_SNAPSHOT;
-    capture->way = &way;
+    capture->ops = &ops;
     capture->own = own;
     capture->title = strdup("snapshot");
     if (!capture->title)

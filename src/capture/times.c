@@ -47,20 +47,20 @@ uint64_t pug_capture_to_ticks(const struct pug_capture *capture, uint64_t time)
     return capture->hertz == 0 ? time : pug_bisect_value(0, UINT64_MAX, time, value_of, capture);
 }
 
-/* ---- stretches ---- */
+/* ---- segments ---- */
 
-const struct pug_capture_marks *pug_capture_marks_of(struct pug_capture *capture, uint32_t stretch)
+const struct pug_capture_marks *pug_capture_marks_of(struct pug_capture *capture, uint32_t segment)
 {
     if (capture->live)
         return NULL;
     pthread_mutex_lock(&capture->marks_lock);
     if (!capture->marks)
-        capture->marks = calloc(capture->stretches.count, sizeof(struct pug_capture_marks *));
+        capture->marks = calloc(capture->segments.count, sizeof(struct pug_capture_marks *));
     capture->starved |= !capture->marks;
-    struct pug_capture_marks *marks = capture->marks ? capture->marks[stretch] : NULL;
+    struct pug_capture_marks *marks = capture->marks ? capture->marks[segment] : NULL;
     if (capture->marks && !marks && (marks = pug_capture_marks_new(capture)) != NULL) {
-        pug_capture_marks_read(marks, stretch);
-        capture->marks[stretch] = marks;
+        pug_capture_marks_read(marks, segment);
+        capture->marks[segment] = marks;
     }
     pthread_mutex_unlock(&capture->marks_lock);
     return marks;
@@ -68,7 +68,7 @@ const struct pug_capture_marks *pug_capture_marks_of(struct pug_capture *capture
 
 void pug_capture_drop_marks(struct pug_capture *capture)
 {
-    for (size_t i = 0; capture->marks && i < capture->stretches.count; i++)
+    for (size_t i = 0; capture->marks && i < capture->segments.count; i++)
         pug_capture_marks_free(capture->marks[i]);
     free(capture->marks);
 }

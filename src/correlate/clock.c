@@ -157,7 +157,7 @@ static bool settle_timeless(struct pug_correlate *correlate, uint32_t number)
     return any;
 }
 
-void pug_correlate_clock_stretch(struct pug_correlate *correlate, uint32_t number, uint64_t until)
+void pug_correlate_clock_segment(struct pug_correlate *correlate, uint32_t number, uint64_t until)
 {
     struct pug_correlate_buffer *buffer = &correlate->buffers[number];
     struct pug_correlate_queue *queue =

@@ -89,7 +89,7 @@ enum pug_status pug_correlate_add(struct pug_correlate *correlate,
         .next = buffer->streams,
         .counts_apart = counts_apart(source->protocol),
     };
-    if (!pug_correlate_turns_add(correlate)) {
+    if (!pug_merge_heap_add(correlate)) {
         correlate->count--;
         return PUG_ERR_MEM;
     }
@@ -177,18 +177,18 @@ static void give(struct pug_correlate *correlate, struct pug_correlate_queue *qu
     queue->ready -= count;
     correlate->waiting -= count;
     forget_entries(queue);
-    pug_correlate_turns_note(correlate, pug_correlate_number(correlate, queue));
+    pug_merge_heap_note(correlate, pug_correlate_number(correlate, queue));
 }
 
 /** Give what has its turn, at most so many. False: nothing has. */
 static bool give_some(struct pug_correlate *correlate, bool forced, size_t most)
 {
-    const uint32_t first = pug_correlate_turns_ready(correlate);
+    const uint32_t first = pug_merge_heap_ready(correlate);
     if (first == PUG_CORRELATE_NONE || correlate->stopped)
         return false;
     struct pug_correlate_queue *queue = &correlate->streams[first];
     struct pug_correlated barrier;
-    const bool bounded = pug_correlate_turns_barrier(correlate, first, forced, &barrier);
+    const bool bounded = pug_merge_heap_barrier(correlate, first, forced, &barrier);
     size_t count = 0;
     while (count < queue->ready && count < most &&
            (!bounded ||
@@ -204,7 +204,7 @@ static void relieve(struct pug_correlate *correlate)
 {
     for (size_t n = 0; n < correlate->count; n++) {
         pug_correlate_clock_settle(correlate, &correlate->streams[n]);
-        pug_correlate_turns_note(correlate, (uint32_t)n);
+        pug_merge_heap_note(correlate, (uint32_t)n);
     }
     size_t enough = correlate->config.limit / 2;
     while (correlate->waiting > enough &&
@@ -226,9 +226,9 @@ static void take_turns(struct pug_correlate *correlate, const struct pug_correla
                        bool *others)
 {
     if (*others)
-        pug_correlate_turns_note_buffer(correlate, queue->info.buffer);
+        pug_merge_heap_note_buffer(correlate, queue->info.buffer);
     else
-        pug_correlate_turns_note(correlate, pug_correlate_number(correlate, queue));
+        pug_merge_heap_note(correlate, pug_correlate_number(correlate, queue));
     *others = false;
     give_all(correlate);
 }
@@ -269,25 +269,25 @@ enum pug_status pug_correlate_end(struct pug_correlate *correlate, uint32_t stre
     pug_correlate_clock_settle(correlate, queue);
     queue->ended = true;
     forget_entries(queue);
-    pug_correlate_turns_note(correlate, stream);
+    pug_merge_heap_note(correlate, stream);
     give_all(correlate);
     return PUG_OK;
 }
 
-enum pug_status pug_correlate_stretch(struct pug_correlate *correlate, uint32_t buffer,
+enum pug_status pug_correlate_segment(struct pug_correlate *correlate, uint32_t buffer,
                                       uint64_t until)
 {
     if (!correlate || buffer >= correlate->buffer_count)
         return PUG_ERR_INVALID_PARAM_VAL;
-    pug_correlate_clock_stretch(correlate, buffer, until);
-    pug_correlate_turns_note_buffer(correlate, buffer);
+    pug_correlate_clock_segment(correlate, buffer, until);
+    pug_merge_heap_note_buffer(correlate, buffer);
     give_all(correlate);
     return PUG_OK;
 }
 
 uint32_t pug_correlate_wanted(const struct pug_correlate *correlate)
 {
-    const uint32_t wanted = pug_correlate_turns_awaited(correlate);
+    const uint32_t wanted = pug_merge_heap_awaited(correlate);
     return wanted != PUG_CORRELATE_NONE ? wanted : (uint32_t)correlate->count;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Correlation from inside: correlate.c (streams), turns.c (whose turn it is), clock.c (what
- * an element's time is), feed.c (trees and captures, side by side).
+ * @file Correlation from inside: correlate.c (streams), merge_heap.c (whose turn it is), clock.c
+ * (what an element's time is), feed.c (trees and captures, side by side).
  */
 #ifndef PUG_CORRELATE_CORRELATE_H
 #define PUG_CORRELATE_CORRELATE_H
 
-#include "pugmark/correlate.h"
+#include "pugmark/advanced/correlate.h"
 
 /**
  * A capture's sources share its buffer with what fits in their FIFOs between them: what one wrote
@@ -48,7 +48,7 @@ struct pug_correlate_queue {
 };
 
 /** The first streams of a part of all: of those that have ready elements, and of the others. */
-struct pug_correlate_turn {
+struct pug_merge_heap_at {
     uint32_t ready, awaited; /**< or PUG_CORRELATE_NONE */
 };
 
@@ -60,7 +60,7 @@ struct pug_correlate {
     size_t buffer_count;
     /** A tree: [1] is of all streams, [n] of those of [2n] and [2n + 1], [leaves + n] of the n-th.
      */
-    struct pug_correlate_turn *turns;
+    struct pug_merge_heap_at *turns;
     size_t leaves; /**< a power of two, or 0 */
     size_t waiting;
     struct pug_correlated last; /**< the latest that was given */
@@ -79,24 +79,24 @@ struct pug_correlate_queue *pug_correlate_next_of(const struct pug_correlate *co
 uint32_t pug_correlate_number(const struct pug_correlate *correlate,
                               const struct pug_correlate_queue *queue);
 
-/* ---- turns.c ---- */
+/* ---- merge_heap.c ---- */
 
 /** A stream is new. False: no memory. */
-bool pug_correlate_turns_add(struct pug_correlate *correlate);
+bool pug_merge_heap_add(struct pug_correlate *correlate);
 /** What a stream's turn depends on may have changed. */
-void pug_correlate_turns_note(struct pug_correlate *correlate, uint32_t stream);
+void pug_merge_heap_note(struct pug_correlate *correlate, uint32_t stream);
 /** … of all streams of a buffer. */
-void pug_correlate_turns_note_buffer(struct pug_correlate *correlate, uint32_t buffer);
+void pug_merge_heap_note_buffer(struct pug_correlate *correlate, uint32_t buffer);
 /** The stream whose next element is the first of all that are ready; or NONE. */
-uint32_t pug_correlate_turns_ready(const struct pug_correlate *correlate);
+uint32_t pug_merge_heap_ready(const struct pug_correlate *correlate);
 /** The stream without ready elements of which the earliest may come; or NONE. */
-uint32_t pug_correlate_turns_awaited(const struct pug_correlate *correlate);
+uint32_t pug_merge_heap_awaited(const struct pug_correlate *correlate);
 /**
  * What the next elements of streams but one are not before; `forced`: only of those that are ready.
  * False: nobody else has or will have any.
  */
-bool pug_correlate_turns_barrier(const struct pug_correlate *correlate, uint32_t but, bool forced,
-                                 struct pug_correlated *barrier);
+bool pug_merge_heap_barrier(const struct pug_correlate *correlate, uint32_t but, bool forced,
+                            struct pug_correlated *barrier);
 
 /* ---- clock.c ---- */
 
@@ -111,7 +111,7 @@ void pug_correlate_clock_settle(const struct pug_correlate *correlate,
                                 struct pug_correlate_queue *queue);
 
 /** What comes of a buffer from now on was recorded later than what came before. */
-void pug_correlate_clock_stretch(struct pug_correlate *correlate, uint32_t buffer, uint64_t until);
+void pug_correlate_clock_segment(struct pug_correlate *correlate, uint32_t buffer, uint64_t until);
 
 /** Which of two was first, as far as times tell: less, equal or greater than 0, as strcmp(). */
 int pug_correlate_times(const struct pug_correlated *a, const struct pug_correlated *b);

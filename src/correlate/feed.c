@@ -30,9 +30,9 @@ static enum pug_response take_elements(void *context, const struct pug_element *
     for (size_t i = 0, end; i < count && feed->status == PUG_OK; i = end) {
         uint32_t stream;
         end = i + 1;
-        if (feed->lens && !pug_capture_lens_look(feed->lens, &elements[i], NULL))
+        if (feed->origin_reader && !pug_origin_reader_look(feed->origin_reader, &elements[i], NULL))
             continue;
-        while (!feed->lens && end < count && elements[end].source == elements[i].source)
+        while (!feed->origin_reader && end < count && elements[end].source == elements[i].source)
             end++;
         feed->status = find_stream(feed, elements[i].source, NULL, &stream);
         if (feed->status == PUG_OK)

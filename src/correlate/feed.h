@@ -23,8 +23,8 @@ struct pug_correlate_feed {
     enum pug_status (*wake)(struct pug_correlate_feed *feed);
     uint64_t start; /**< index of the first byte of this tree */
     const struct pug_correlate_choice *choice;
-    struct pug_capture_lens *lens; /**< tells which elements are chosen; NULL: all are */
-    void *own;                     /**< the maker's */
+    struct pug_origin_reader *origin_reader; /**< tells which elements are chosen; NULL: all are */
+    void *own;                               /**< the maker's */
 };
 
 /** The tree is there: its sources are streams, and its elements come to us. */

@@ -138,29 +138,29 @@ void pug_counts_change_memories(struct pug_counts *counts,
     pug_count_table_index(&counts->contexts);
 }
 
-struct pug_count_seam *pug_counts_find_seam(struct pug_counts *counts, uint16_t source)
+struct pug_count_boundary *pug_counts_find_boundary(struct pug_counts *counts, uint16_t source)
 {
-    for (uint32_t i = 0; i < counts->seam_count; i++)
-        if (counts->seams[i].source == source)
-            return &counts->seams[counts->last_seam = i];
-    void *seams = counts->seams;
-    struct pug_count_seam *seam =
-        append_item(&seams, &counts->seam_count, &counts->seam_room, sizeof(*seam));
-    counts->seams = seams;
-    counts->failed |= !seam;
-    if (!seam)
+    for (uint32_t i = 0; i < counts->boundary_count; i++)
+        if (counts->boundaries[i].source == source)
+            return &counts->boundaries[counts->last_boundary = i];
+    void *boundaries = counts->boundaries;
+    struct pug_count_boundary *boundary = append_item(&boundaries, &counts->boundary_count,
+                                                      &counts->boundary_room, sizeof(*boundary));
+    counts->boundaries = boundaries;
+    counts->failed |= !boundary;
+    if (!boundary)
         return NULL;
-    seam->source = source;
-    seam->last_item = UINT32_MAX;
-    counts->last_seam = counts->seam_count - 1;
-    return seam;
+    boundary->source = source;
+    boundary->last_item = UINT32_MAX;
+    counts->last_boundary = counts->boundary_count - 1;
+    return boundary;
 }
 
 void pug_counts_set_memory(struct pug_counts *counts, uint16_t source, uint64_t memory)
 {
-    struct pug_count_seam *seam = pug_counts_seam(counts, source);
-    if (seam)
-        seam->memory = memory;
+    struct pug_count_boundary *boundary = pug_counts_boundary(counts, source);
+    if (boundary)
+        boundary->memory = memory;
 }
 
 /* ---- adding ---- */
@@ -236,80 +236,82 @@ void pug_counts_settle(struct pug_counts *counts, struct pug_count_pending *pend
 }
 
 /** Where the branch of the source's last range went, if that is where the tail is from. */
-static uint32_t *jump_hint(const struct pug_counts *counts, const struct pug_count_seam *seam,
-                           uint32_t *nothing)
+static uint32_t *jump_hint(const struct pug_counts *counts,
+                           const struct pug_count_boundary *boundary, uint32_t *nothing)
 {
-    return seam->last_item < counts->ranges.count ? &counts->ranges.items[seam->last_item].jump
-                                                  : nothing;
+    return boundary->last_item < counts->ranges.count
+               ? &counts->ranges.items[boundary->last_item].jump
+               : nothing;
 }
 
-void pug_counts_go_on(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
+void pug_counts_go_on(struct pug_counts *counts, struct pug_count_boundary *boundary, uint64_t to)
 {
     uint32_t nothing = UINT32_MAX;
-    if (seam->tail.open && !(seam->tail.foreseen && to == seam->tail.target)) {
-        pug_counts_settle(counts, &seam->tail);
-        add_jump(counts, &seam->tail, to, 1, jump_hint(counts, seam, &nothing));
+    if (boundary->tail.open && !(boundary->tail.foreseen && to == boundary->tail.target)) {
+        pug_counts_settle(counts, &boundary->tail);
+        add_jump(counts, &boundary->tail, to, 1, jump_hint(counts, boundary, &nothing));
     }
-    seam->tail.open = seam->follows = false;
-    if (seam->head == PUG_COUNT_HEAD_OPEN) {
-        seam->head = PUG_COUNT_HEAD_PLACE;
-        seam->head_to = to;
+    boundary->tail.open = boundary->follows = false;
+    if (boundary->head == PUG_COUNT_HEAD_OPEN) {
+        boundary->head = PUG_COUNT_HEAD_PLACE;
+        boundary->head_to = to;
     }
 }
 
-void pug_counts_follow(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to)
+void pug_counts_follow(struct pug_counts *counts, struct pug_count_boundary *boundary, uint64_t to)
 {
-    counts->contradictions += seam->follows && seam->next != to;
-    if (seam->head == PUG_COUNT_HEAD_OPEN)
-        seam->head_range = !seam->head_free;
-    pug_counts_go_on(counts, seam, to);
+    counts->contradictions += boundary->follows && boundary->next != to;
+    if (boundary->head == PUG_COUNT_HEAD_OPEN)
+        boundary->head_range = !boundary->head_free;
+    pug_counts_go_on(counts, boundary, to);
 }
 
-void pug_counts_behind(struct pug_count_seam *seam, uint32_t context,
+void pug_counts_behind(struct pug_count_boundary *boundary, uint32_t context,
                        const struct pug_element *range)
 {
-    seam->last = key_of(context, range);
-    seam->has_last = true;
-    seam->follows = !pug_counts_jumps_on(range);
-    seam->next = range->end;
+    boundary->last = key_of(context, range);
+    boundary->has_last = true;
+    boundary->follows = !pug_counts_jumps_on(range);
+    boundary->next = range->end;
 }
 
-void pug_counts_break_off(struct pug_counts *counts, struct pug_count_seam *seam)
+void pug_counts_break_off(struct pug_counts *counts, struct pug_count_boundary *boundary)
 {
-    pug_counts_settle(counts, &seam->tail);
-    seam->tail.open = seam->follows = false;
-    if (seam->head == PUG_COUNT_HEAD_OPEN)
-        seam->head = PUG_COUNT_HEAD_CLOSED;
+    pug_counts_settle(counts, &boundary->tail);
+    boundary->tail.open = boundary->follows = false;
+    if (boundary->head == PUG_COUNT_HEAD_OPEN)
+        boundary->head = PUG_COUNT_HEAD_CLOSED;
 }
 
 void pug_counts_end(struct pug_counts *counts)
 {
-    for (uint32_t i = 0; i < counts->seam_count; i++) {
-        struct pug_count_seam *seam = &counts->seams[i];
-        pug_counts_settle(counts, &seam->tail);
-        *seam = (struct pug_count_seam){
-            .source = seam->source, .memory = seam->memory, .last_item = UINT32_MAX};
+    for (uint32_t i = 0; i < counts->boundary_count; i++) {
+        struct pug_count_boundary *boundary = &counts->boundaries[i];
+        pug_counts_settle(counts, &boundary->tail);
+        *boundary = (struct pug_count_boundary){
+            .source = boundary->source, .memory = boundary->memory, .last_item = UINT32_MAX};
     }
 }
 
 /** What came between has nothing to do with branches, but the next range need not follow. */
-static void come_between(struct pug_count_seam *seam)
+static void come_between(struct pug_count_boundary *boundary)
 {
-    seam->follows = false;
-    seam->head_free |= seam->head == PUG_COUNT_HEAD_OPEN;
+    boundary->follows = false;
+    boundary->head_free |= boundary->head == PUG_COUNT_HEAD_OPEN;
 }
 
-void pug_counts_add_cycles(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t cycles)
+void pug_counts_add_cycles(struct pug_counts *counts, struct pug_count_boundary *boundary,
+                           uint64_t cycles)
 {
     if (counts->bare)
         return;
-    if (!seam->has_last) {
-        seam->head_cycles += cycles;
+    if (!boundary->has_last) {
+        boundary->head_cycles += cycles;
         return;
     }
-    struct pug_count *item = hinted(&counts->ranges, seam->last_item, seam->last.words);
+    struct pug_count *item = hinted(&counts->ranges, boundary->last_item, boundary->last.words);
     if (!item)
-        item = item_of(&counts->ranges, seam->last.words);
+        item = item_of(&counts->ranges, boundary->last.words);
     if (item)
         item->cycles += cycles;
     counts->failed |= !item;
@@ -334,22 +336,22 @@ static struct pug_count *range_after(struct pug_counts *counts, uint32_t before,
     return item;
 }
 
-static inline void add_range_element(struct pug_counts *counts, struct pug_count_seam *seam,
+static inline void add_range_element(struct pug_counts *counts, struct pug_count_boundary *boundary,
                                      uint32_t context, const struct pug_element *element)
 {
-    pug_counts_follow(counts, seam, element->start);
-    pug_counts_behind(seam, context, element);
-    struct pug_count *item = range_after(counts, seam->last_item, seam->last.words);
+    pug_counts_follow(counts, boundary, element->start);
+    pug_counts_behind(boundary, context, element);
+    struct pug_count *item = range_after(counts, boundary->last_item, boundary->last.words);
     if (!item) {
         counts->failed = true;
         return;
     }
     item->count++;
-    seam->last_item = number_of(&counts->ranges, item);
+    boundary->last_item = number_of(&counts->ranges, item);
     if (pug_counts_jumps_on(element))
-        seam->tail = pug_counts_branch(element, context);
+        boundary->tail = pug_counts_branch(element, context);
     if (element->flags & PUG_ELEM_HAS_CC)
-        pug_counts_add_cycles(counts, seam, element->cycle_count);
+        pug_counts_add_cycles(counts, boundary, element->cycle_count);
 }
 
 /** Ranges of one source and context; how many of the elements these are. */
@@ -357,15 +359,16 @@ static size_t add_ranges(struct pug_counts *counts, const struct pug_element *el
                          size_t count)
 {
     const struct pug_element *first = elements;
-    struct pug_count_seam *seam = pug_counts_seam(counts, first->source);
-    const uint32_t context = seam ? pug_counts_context(counts, first, seam->memory) : UINT32_MAX;
+    struct pug_count_boundary *boundary = pug_counts_boundary(counts, first->source);
+    const uint32_t context =
+        boundary ? pug_counts_context(counts, first, boundary->memory) : UINT32_MAX;
     const struct pug_count_key key = pug_counts_context_key(first, 0);
     size_t i = 0;
     for (; i < count && elements[i].type == PUG_ELEM_INSTR_RANGE; i++) {
         if (!pug_counts_is_of(&key, &elements[i]))
             break;
         if (context != UINT32_MAX)
-            add_range_element(counts, seam, context, &elements[i]);
+            add_range_element(counts, boundary, context, &elements[i]);
     }
     return i;
 }
@@ -373,25 +376,25 @@ static size_t add_ranges(struct pug_counts *counts, const struct pug_element *el
 /** What an element that is no range tells of where a branch went. */
 static void add_other(struct pug_counts *counts, const struct pug_element *element)
 {
-    struct pug_count_seam *seam = pug_counts_seam(counts, element->source);
-    if (!seam)
+    struct pug_count_boundary *boundary = pug_counts_boundary(counts, element->source);
+    if (!boundary)
         return;
     switch (element->type) {
     case PUG_ELEM_EXCEPTION:
         if (element->flags & PUG_ELEM_DATA_MARKER)
             return;
         if (element->flags & PUG_ELEM_RET_ADDR)
-            pug_counts_go_on(counts, seam, element->end);
+            pug_counts_go_on(counts, boundary, element->end);
         else
-            pug_counts_break_off(counts, seam);
+            pug_counts_break_off(counts, boundary);
         break;
     case PUG_ELEM_ADDR_NACC:
-    case PUG_ELEM_I_RANGE_NOPATH: pug_counts_go_on(counts, seam, element->start); break;
+    case PUG_ELEM_I_RANGE_NOPATH: pug_counts_go_on(counts, boundary, element->start); break;
     case PUG_ELEM_TRACE_ON:
     case PUG_ELEM_NO_SYNC:
     case PUG_ELEM_EO_TRACE:
-    case PUG_ELEM_ADDR_UNKNOWN: pug_counts_break_off(counts, seam); break;
-    case PUG_ELEM_EXCEPTION_RET: come_between(seam); break;
+    case PUG_ELEM_ADDR_UNKNOWN: pug_counts_break_off(counts, boundary); break;
+    case PUG_ELEM_EXCEPTION_RET: come_between(boundary); break;
     default: break;
     }
 }
@@ -399,9 +402,9 @@ static void add_other(struct pug_counts *counts, const struct pug_element *eleme
 /** Cycles that come with an element are of the last range, which may be itself. */
 static void add_cycles_of(struct pug_counts *counts, const struct pug_element *element)
 {
-    struct pug_count_seam *seam = pug_counts_seam(counts, element->source);
-    if (seam)
-        pug_counts_add_cycles(counts, seam, element->cycle_count);
+    struct pug_count_boundary *boundary = pug_counts_boundary(counts, element->source);
+    if (boundary)
+        pug_counts_add_cycles(counts, boundary, element->cycle_count);
 }
 
 static void add_sums_of(struct pug_counts *counts, const struct pug_element *elements, size_t count)
@@ -464,33 +467,33 @@ static bool add_table(struct pug_counts *to, struct pug_count_table *table,
     return true;
 }
 
-static void append_seam(struct pug_counts *counts, const struct pug_counts *later,
-                        const struct pug_count_seam *next)
+static void append_boundary(struct pug_counts *counts, const struct pug_counts *later,
+                            const struct pug_count_boundary *next)
 {
-    struct pug_count_seam *seam = pug_counts_seam(counts, next->source);
-    if (!seam)
+    struct pug_count_boundary *boundary = pug_counts_boundary(counts, next->source);
+    if (!boundary)
         return;
     if (next->head_cycles > 0)
-        pug_counts_add_cycles(counts, seam, next->head_cycles);
+        pug_counts_add_cycles(counts, boundary, next->head_cycles);
     if (next->head_free)
-        come_between(seam);
+        come_between(boundary);
     if (next->head == PUG_COUNT_HEAD_PLACE && next->head_range)
-        pug_counts_follow(counts, seam, next->head_to);
+        pug_counts_follow(counts, boundary, next->head_to);
     else if (next->head == PUG_COUNT_HEAD_PLACE)
-        pug_counts_go_on(counts, seam, next->head_to);
+        pug_counts_go_on(counts, boundary, next->head_to);
     else if (next->head == PUG_COUNT_HEAD_CLOSED)
-        pug_counts_break_off(counts, seam);
-    seam->memory = next->memory;
+        pug_counts_break_off(counts, boundary);
+    boundary->memory = next->memory;
     if (next->has_last) {
-        seam->last = next->last;
-        seam->has_last = translate(counts, later, &seam->last.words[2]);
-        seam->follows = next->follows;
-        seam->next = next->next;
+        boundary->last = next->last;
+        boundary->has_last = translate(counts, later, &boundary->last.words[2]);
+        boundary->follows = next->follows;
+        boundary->next = next->next;
     }
     if (!next->tail.open)
         return;
-    seam->tail = next->tail;
-    seam->tail.context = context_in(counts, later, next->tail.context);
+    boundary->tail = next->tail;
+    boundary->tail.context = context_in(counts, later, next->tail.context);
 }
 
 static void add_totals(struct pug_counts *counts, const struct pug_counts *later)
@@ -512,8 +515,8 @@ void pug_counts_append(struct pug_counts *counts, const struct pug_counts *later
     counts->instruction_sum += later->instruction_sum;
     counts->failed |= later->failed || !add_table(counts, &counts->ranges, later, &later->ranges) ||
                       !add_table(counts, &counts->jumps, later, &later->jumps);
-    for (uint32_t i = 0; i < later->seam_count; i++)
-        append_seam(counts, later, &later->seams[i]);
+    for (uint32_t i = 0; i < later->boundary_count; i++)
+        append_boundary(counts, later, &later->boundaries[i]);
     counts->contradictions += later->contradictions;
 }
 
@@ -537,7 +540,7 @@ void pug_counts_clear(struct pug_counts *counts)
     clear_table(&counts->ranges);
     clear_table(&counts->jumps);
     clear_table(&counts->contexts);
-    counts->seam_count = counts->last_context = counts->last_seam = 0;
+    counts->boundary_count = counts->last_context = counts->last_boundary = 0;
     counts->contradictions = counts->range_sum = counts->instruction_sum = 0;
     counts->failed = false;
 }
@@ -549,7 +552,7 @@ void pug_counts_free(struct pug_counts *counts)
     free_table(&counts->ranges);
     free_table(&counts->jumps);
     free_table(&counts->contexts);
-    free(counts->seams);
+    free(counts->boundaries);
     free(counts->shown_ranges);
     free(counts->shown_jumps);
     free(counts->shown_contexts);

@@ -4,7 +4,7 @@
 #define PUG_COUNTS_INTERNAL_H
 
 #include "base/bytes.h"
-#include "pugmark/counts.h"
+#include "pugmark/advanced/counts.h"
 
 /** A count and what it is of: four words that tell it from all others. */
 struct pug_count {
@@ -44,7 +44,7 @@ enum pug_count_head {
 };
 
 /** The ends of one source's trace. */
-struct pug_count_seam {
+struct pug_count_boundary {
     uint16_t source;
     uint8_t head;    /**< enum pug_count_head */
     bool head_range; /**< the head is a range that has to follow what came before it */
@@ -62,8 +62,8 @@ struct pug_counts {
     struct pug_count_table ranges, jumps;
     struct pug_count_table contexts; /**< of their items only keys count, numbers name them */
     uint32_t last_context;
-    struct pug_count_seam *seams;
-    uint32_t seam_count, seam_room, last_seam;
+    struct pug_count_boundary *boundaries;
+    uint32_t boundary_count, boundary_room, last_boundary;
     uint64_t contradictions;
     bool failed; /**< no memory */
     bool bare;   /**< no more than sums is added up; contexts have the number 0 */
@@ -121,21 +121,23 @@ uint32_t pug_counts_context(struct pug_counts *counts, const struct pug_element 
                             uint64_t memory);
 
 /** The same, whichever was asked for last. */
-struct pug_count_seam *pug_counts_find_seam(struct pug_counts *counts, uint16_t source);
+struct pug_count_boundary *pug_counts_find_boundary(struct pug_counts *counts, uint16_t source);
 
-/** The seam of a source; NULL: no memory. Valid until the next call. */
-static inline struct pug_count_seam *pug_counts_seam(struct pug_counts *counts, uint16_t source)
+/** The boundary of a source; NULL: no memory. Valid until the next call. */
+static inline struct pug_count_boundary *pug_counts_boundary(struct pug_counts *counts,
+                                                             uint16_t source)
 {
-    if (counts->seam_count > 0 && counts->seams[counts->last_seam].source == source)
-        return &counts->seams[counts->last_seam];
-    return pug_counts_find_seam(counts, source);
+    if (counts->boundary_count > 0 && counts->boundaries[counts->last_boundary].source == source)
+        return &counts->boundaries[counts->last_boundary];
+    return pug_counts_find_boundary(counts, source);
 }
 
 /** A range, as its element or the block of one hop has it, so many times, with so many cycles. */
 void pug_counts_add_range(struct pug_counts *counts, uint32_t context,
                           const struct pug_element *range, uint64_t count, uint64_t cycles);
 /** Cycles that passed since a source's last range, or before its first one. */
-void pug_counts_add_cycles(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t cycles);
+void pug_counts_add_cycles(struct pug_counts *counts, struct pug_count_boundary *boundary,
+                           uint64_t cycles);
 /** A jump, so many times; modulo 2^64, so that what was too much can be taken back. */
 void pug_counts_add_jump(struct pug_counts *counts, const struct pug_count_pending *from,
                          uint64_t to, uint64_t count);
@@ -144,14 +146,14 @@ void pug_counts_add_jump(struct pug_counts *counts, const struct pug_count_pendi
 void pug_counts_set_memory(struct pug_counts *counts, uint16_t source, uint64_t memory);
 
 /** Execution of a source goes on at `to`. */
-void pug_counts_go_on(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to);
+void pug_counts_go_on(struct pug_counts *counts, struct pug_count_boundary *boundary, uint64_t to);
 /** The same by a range that begins there: it has to follow the one before. */
-void pug_counts_follow(struct pug_counts *counts, struct pug_count_seam *seam, uint64_t to);
-/** A range was the source's last. Where its branch goes is for the seam's tail. */
-void pug_counts_behind(struct pug_count_seam *seam, uint32_t context,
+void pug_counts_follow(struct pug_counts *counts, struct pug_count_boundary *boundary, uint64_t to);
+/** A range was the source's last. Where its branch goes is for the boundary's tail. */
+void pug_counts_behind(struct pug_count_boundary *boundary, uint32_t context,
                        const struct pug_element *range);
 /** It goes on nobody knows where. */
-void pug_counts_break_off(struct pug_counts *counts, struct pug_count_seam *seam);
+void pug_counts_break_off(struct pug_counts *counts, struct pug_count_boundary *boundary);
 /** All sources' traces end here; what comes then has nothing to do with it. */
 void pug_counts_end(struct pug_counts *counts);
 /** What is foreseen counts only when it has come. */

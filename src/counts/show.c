@@ -39,12 +39,12 @@ static void renumber(struct pug_count_table *table, const uint32_t *numbers)
     }
 }
 
-static void renumber_seam(struct pug_count_seam *seam, const uint32_t *numbers)
+static void renumber_boundary(struct pug_count_boundary *boundary, const uint32_t *numbers)
 {
-    uint64_t *last = &seam->last.words[2];
-    if (seam->tail.open)
-        seam->tail.context = numbers[seam->tail.context];
-    if (seam->has_last)
+    uint64_t *last = &boundary->last.words[2];
+    if (boundary->tail.open)
+        boundary->tail.context = numbers[boundary->tail.context];
+    if (boundary->has_last)
         *last = (uint64_t)numbers[*last >> 32] << 32 | (uint32_t)*last;
 }
 
@@ -83,8 +83,8 @@ static bool sort_contexts(struct pug_counts *counts)
     if (good) {
         renumber(&counts->ranges, numbers);
         renumber(&counts->jumps, numbers);
-        for (uint32_t i = 0; i < counts->seam_count; i++)
-            renumber_seam(&counts->seams[i], numbers);
+        for (uint32_t i = 0; i < counts->boundary_count; i++)
+            renumber_boundary(&counts->boundaries[i], numbers);
         if (count > 0)
             memcpy(contexts->items, sorted, count * sizeof(*sorted));
         contexts->count = count;

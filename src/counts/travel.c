@@ -21,7 +21,8 @@ void pug_counts_pack(const struct pug_counts *counts, struct pug_state *bytes)
     pack_items(counts->ranges.items, counts->ranges.count, sizeof(struct pug_count), bytes);
     pack_items(counts->jumps.items, counts->jumps.count, sizeof(struct pug_count), bytes);
     pack_items(counts->contexts.items, counts->contexts.count, sizeof(struct pug_count), bytes);
-    pack_items(counts->seams, counts->seam_count, sizeof(struct pug_count_seam), bytes);
+    pack_items(counts->boundaries, counts->boundary_count, sizeof(struct pug_count_boundary),
+               bytes);
     pug_state_number(bytes, counts->contradictions);
 }
 
@@ -60,10 +61,10 @@ struct pug_counts *pug_counts_unpack(struct pug_bytes *bytes)
     const bool good = unpack_table(bytes, &counts->ranges) && unpack_table(bytes, &counts->jumps) &&
                       unpack_table(bytes, &counts->contexts);
     if (good)
-        counts->seams =
-            unpack_items(bytes, sizeof(*counts->seams), &counts->seam_count, &counts->seam_room);
+        counts->boundaries = unpack_items(bytes, sizeof(*counts->boundaries),
+                                          &counts->boundary_count, &counts->boundary_room);
     counts->contradictions = pug_bytes_take_64(bytes);
-    if (good && counts->seams)
+    if (good && counts->boundaries)
         return counts;
     pug_counts_free(counts);
     return NULL;

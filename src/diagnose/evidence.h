@@ -4,8 +4,8 @@
 #define PUG_DIAGNOSE_EVIDENCE_H
 
 #include "base/bytes.h"
-#include "pugmark/diagnose.h"
-#include "pugmark/state.h"
+#include "pugmark/advanced/diagnose.h"
+#include "pugmark/advanced/state.h"
 #include "pugmark/walk.h"
 
 #define PUG_LONG_BITS 8u

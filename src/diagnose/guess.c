@@ -3,9 +3,9 @@
  * @file What bytes look like: each transport and protocol reads them, and what it can make of them
  * is its score. A protocol whose packets depend on settings is tried with the usual ones.
  */
+#include "pugmark/advanced/diagnose.h"
 #include "pugmark/author/description.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/diagnose.h"
 #include "transport/coresight_guess.h"
 #include "transport/osd_modules.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Whose bytes are in a capture. */
-#include "pugmark/counts.h"
-#include "pugmark/diagnose.h"
+#include "pugmark/advanced/counts.h"
+#include "pugmark/advanced/diagnose.h"
 
 #include <stdlib.h>
 #include <string.h>

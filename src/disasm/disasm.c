@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "disasm/llvm.h"
-#include "pugmark/isa.h"
+#include "pugmark/advanced/isa.h"
 
 #include <ctype.h>
 #include <inttypes.h>

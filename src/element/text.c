@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file Generic trace elements in words: the one place that knows their printed form. */
 #include "base/text.h"
+#include "pugmark/advanced/image.h"
 #include "pugmark/element.h"
-#include "pugmark/image.h"
 
 #include <assert.h>
 

@@ -10,31 +10,31 @@
 #include <inttypes.h>
 
 /* BOLT disassembles no linkage tables, and takes what ran there for a mismatch. */
-static bool in_plt(const struct export *export, struct pug_names_file *file, uint64_t vaddr)
+static bool in_plt(const struct exporter *exporter, struct pug_names_file *file, uint64_t vaddr)
 {
     struct pug_names_code code;
-    for (size_t n = 0; export->options->without_plt && file && pug_names_code_at(file, n, &code);
+    for (size_t n = 0; exporter->options->without_plt && file && pug_names_code_at(file, n, &code);
          n++)
         if (code.plt && vaddr >= code.start && vaddr < code.end)
             return true;
     return false;
 }
 
-enum pug_status pug_export_bolt(const struct export *export)
+enum pug_status pug_export_bolt(const struct exporter *exporter)
 {
-    struct pug_names_file *file = pug_export_file(export, export->objects[0]);
+    struct pug_names_file *file = pug_export_file(exporter, exporter->objects[0]);
     struct export_counts counts;
-    enum pug_status status = pug_export_counts(export, export->objects[0], &counts);
-    if (status == PUG_OK && export->options->without_plt && !file)
+    enum pug_status status = pug_export_counts(exporter, exporter->objects[0], &counts);
+    if (status == PUG_OK && exporter->options->without_plt && !file)
         status = PUG_ERR_NOT_INIT;
     for (size_t i = 0; status == PUG_OK && i < counts.range_count; i++)
-        if (!in_plt(export, file, counts.ranges[i].first))
-            pug_sink_format(export->sink, "F %" PRIx64 " %" PRIx64 " %" PRIu64 "\n",
+        if (!in_plt(exporter, file, counts.ranges[i].first))
+            pug_sink_format(exporter->sink, "F %" PRIx64 " %" PRIx64 " %" PRIu64 "\n",
                             counts.ranges[i].first, counts.ranges[i].last, counts.ranges[i].count);
     for (size_t i = 0; status == PUG_OK && i < counts.branch_count; i++) {
         const struct export_branch *branch = &counts.branches[i];
-        if (!in_plt(export, file, branch->from))
-            pug_sink_format(export->sink, "B %" PRIx64 " %s%" PRIx64 " %" PRIu64 " 0\n",
+        if (!in_plt(exporter, file, branch->from))
+            pug_sink_format(exporter->sink, "B %" PRIx64 " %s%" PRIx64 " %" PRIu64 " 0\n",
                             branch->from, branch->foreign ? "X:" : "", branch->to, branch->count);
     }
     pug_export_counts_free(&counts);

@@ -17,7 +17,7 @@
 
 /** A taken branch, or the end of what is known to follow each other. */
 struct step {
-    uint32_t task, buffer, stretch;
+    uint32_t task, buffer, segment;
     uint16_t source;
     uint8_t kind; /* enum step_kind */
     uint64_t from, to;
@@ -56,7 +56,7 @@ struct part {
 
 /** A thread, or a source of a buffer where nobody tells of threads. */
 struct thread {
-    uint32_t task, buffer, stretch;
+    uint32_t task, buffer, segment;
     uint16_t source;
     bool pending;
     uint64_t from; /* of the branch that waits for its target */
@@ -138,19 +138,14 @@ static void drop(void *dropped)
     free(part);
 }
 
-static void put_step(struct part *part, const struct pug_situation *situation, enum step_kind kind,
+static void put_step(struct part *part, const struct pug_origin *origin, enum step_kind kind,
                      uint64_t from, uint64_t to)
 {
     struct step *step = add(&part->steps, &part->step_count, &part->step_room, sizeof(*step));
     part->failed |= !step;
     if (step)
-        *step = (struct step){situation->task,
-                              situation->buffer,
-                              situation->stretch,
-                              situation->source,
-                              (uint8_t)kind,
-                              from,
-                              to};
+        *step = (struct step){
+            origin->task, origin->buffer, origin->segment, origin->source, (uint8_t)kind, from, to};
 }
 
 static void set_passage(void *context, struct pug_passage *passage)
@@ -195,18 +190,18 @@ static bool is_chosen(const struct brstack *all, uint32_t number)
  * Readers want to know what lies where before it runs there. False: it is in none of the objects
  * that are to be told of.
  */
-static bool see_memory(struct part *part, const struct pug_situation *situation, uint64_t address)
+static bool see_memory(struct part *part, const struct pug_origin *origin, uint64_t address)
 {
     const struct pug_capture_task *task = NULL;
     struct pug_location location;
     struct mapping *last =
         part->mapping_count > 0 ? &part->mappings[part->mapping_count - 1] : NULL;
-    if (situation->task != PUG_NO_TASK)
-        task = pug_capture_task_at(part->all->capture, situation->task);
+    if (origin->task != PUG_NO_TASK)
+        task = pug_capture_task_at(part->all->capture, origin->task);
     const int32_t pid = task ? task->pid : 1;
     if (has_seen(last, pid, address))
         return last->chosen;
-    if (!pug_capture_locate(part->all->capture, situation, address, &location))
+    if (!pug_capture_locate(part->all->capture, origin, address, &location))
         return part->all->name_count == 0;
     const struct mapping seen = {.pid = pid,
                                  .tid = task ? task->tid : 1,
@@ -225,7 +220,7 @@ static bool see_memory(struct part *part, const struct pug_situation *situation,
     return seen.chosen;
 }
 
-static void take_range(struct part *part, const struct pug_situation *situation,
+static void take_range(struct part *part, const struct pug_origin *origin,
                        const struct pug_element *range)
 {
     const bool branch =
@@ -233,16 +228,16 @@ static void take_range(struct part *part, const struct pug_situation *situation,
     const bool taken = branch && (range->flags & PUG_ELEM_EXECUTED);
     const bool returns = taken && (range->last_subtype == PUG_SUB_V8_ERET ||
                                    range->last_subtype == PUG_SUB_EXCEPTION_RETURN);
-    if (!see_memory(part, situation, range->start))
-        put_step(part, situation, STEP_BROKEN, 0, 0);
+    if (!see_memory(part, origin, range->start))
+        put_step(part, origin, STEP_BROKEN, 0, 0);
     else if (returns) /* from an exception, to what has nothing to do with it */
-        put_step(part, situation, STEP_ARRIVED, 0, range->start);
+        put_step(part, origin, STEP_ARRIVED, 0, range->start);
     else
-        put_step(part, situation, taken ? STEP_TAKEN : STEP_RANGE, range->start,
+        put_step(part, origin, taken ? STEP_TAKEN : STEP_RANGE, range->start,
                  range->end - range->last_size);
 }
 
-static void elements(void *context, const struct pug_situation *situation,
+static void elements(void *context, const struct pug_origin *origin,
                      const struct pug_element *given, size_t count)
 {
     struct part *part = context;
@@ -251,22 +246,22 @@ static void elements(void *context, const struct pug_situation *situation,
         if (part->step_count >= MOST_STEPS)
             hand_on(part);
         switch (element->type) {
-        case PUG_ELEM_INSTR_RANGE: take_range(part, situation, element); break;
+        case PUG_ELEM_INSTR_RANGE: take_range(part, origin, element); break;
         case PUG_ELEM_EXCEPTION:
             if (element->flags & PUG_ELEM_RET_ADDR)
-                put_step(part, situation, STEP_ARRIVED, 0, element->end);
+                put_step(part, origin, STEP_ARRIVED, 0, element->end);
             else
-                put_step(part, situation, STEP_BROKEN, 0, 0);
+                put_step(part, origin, STEP_BROKEN, 0, 0);
             break;
         case PUG_ELEM_ADDR_NACC:
         case PUG_ELEM_I_RANGE_NOPATH:
-            put_step(part, situation, STEP_ARRIVED, 0, element->start);
+            put_step(part, origin, STEP_ARRIVED, 0, element->start);
             break;
         case PUG_ELEM_TRACE_ON:
         case PUG_ELEM_NO_SYNC:
         case PUG_ELEM_EO_TRACE:
         case PUG_ELEM_EXCEPTION_RET:
-        case PUG_ELEM_ADDR_UNKNOWN: put_step(part, situation, STEP_BROKEN, 0, 0); break;
+        case PUG_ELEM_ADDR_UNKNOWN: put_step(part, origin, STEP_BROKEN, 0, 0); break;
         default: break;
         }
     }
@@ -333,7 +328,7 @@ static void arrive(struct brstack *all, struct thread *thread, uint64_t to)
 /** NULL: no memory. */
 static struct thread *find_thread(struct brstack *all, const struct step *step)
 {
-    struct thread wanted = {.task = step->task, .stretch = step->stretch};
+    struct thread wanted = {.task = step->task, .segment = step->segment};
     uint32_t number;
     bool is_new;
     if (step->task == PUG_NO_TASK) {
@@ -349,10 +344,10 @@ static void take_step(struct brstack *all, const struct step *step)
     struct thread *thread = find_thread(all, step);
     if (!thread)
         return;
-    if (thread->stretch != step->stretch) { /* it begins from nothing */
+    if (thread->segment != step->segment) { /* it begins from nothing */
         thread->pending = false;
         put_stack(all, thread, false);
-        thread->stretch = step->stretch;
+        thread->segment = step->segment;
     }
     switch ((enum step_kind)step->kind) {
     case STEP_RANGE:

@@ -24,7 +24,7 @@ struct spot {
 
 /* Frames of one parent and function are one group, which the first of them stands for. */
 struct callers {
-    const struct export *export;
+    const struct exporter *exporter;
     const struct pug_profile_frame *frames;
     struct export_sites sites;
     struct spot *spots, *groups;
@@ -39,11 +39,11 @@ static bool same_group(const struct pug_profile_frame *a, const struct pug_profi
 
 /* Do two addresses of an object lie in one function? Nobody knows how far one without a name goes.
  */
-static bool same_function(const struct export *export, uint32_t object, uint64_t a, uint64_t b)
+static bool same_function(const struct exporter *exporter, uint32_t object, uint64_t a, uint64_t b)
 {
     struct export_function_name left, right;
-    pug_export_function(export, object, a, &left);
-    pug_export_function(export, object, b, &right);
+    pug_export_function(exporter, object, a, &left);
+    pug_export_function(exporter, object, b, &right);
     return left.known == right.known && (!left.known || left.start == right.start);
 }
 
@@ -72,7 +72,7 @@ static uint32_t find_source(const struct callers *all, uint32_t low, uint32_t hi
     const uint64_t behind = pug_bisect_value(low, high, 1, is_behind, &context);
     const struct pug_profile_frame *frame = behind > low ? &all->frames[behind - 1] : NULL;
     return frame && frame->task == tail->task && frame->object == tail->site_object &&
-                   same_function(all->export, frame->object, frame->function, tail->site)
+                   same_function(all->exporter, frame->object, frame->function, tail->site)
                ? all->group[behind - 1]
                : NONE;
 }
@@ -81,7 +81,7 @@ static bool is_in_parent(const struct callers *all, const struct pug_profile_fra
 {
     const struct pug_profile_frame *parent = &all->frames[frame->parent];
     return parent->object == frame->site_object &&
-           same_function(all->export, parent->object, parent->function, frame->site);
+           same_function(all->exporter, parent->object, parent->function, frame->site);
 }
 
 /* What a frame itself says. */
@@ -159,12 +159,13 @@ static void take_all(struct callers *all, uint32_t count)
     }
 }
 
-struct export_caller *pug_export_callers(const struct export *export)
+struct export_caller *pug_export_callers(const struct exporter *exporter)
 {
     size_t count;
-    struct callers all = {.export = export, .frames = pug_profile_frames(export->profile, &count)};
+    struct callers all = {.exporter = exporter,
+                          .frames = pug_profile_frames(exporter->profile, &count)};
     struct export_caller *callers = calloc(count + 1, sizeof(*callers));
-    const bool good = pug_export_call_sites(export, &all.sites) == PUG_OK;
+    const bool good = pug_export_call_sites(exporter, &all.sites) == PUG_OK;
     all.spots = calloc(count + 1, sizeof(*all.spots));
     all.groups = calloc(count + 1, sizeof(*all.groups));
     all.group = calloc(count + 1, sizeof(*all.group));

@@ -47,7 +47,7 @@ struct cost {
 };
 
 struct callgrind {
-    const struct export *export;
+    const struct exporter *exporter;
     struct export_functions functions;
     struct edge *edges;
     struct jump *jumps;
@@ -93,7 +93,7 @@ static int by_site(const void *left, const void *right)
 
 static bool is_written(const struct callgrind *all, uint32_t function)
 {
-    return pug_export_is_chosen(all->export, all->functions.items[function].object);
+    return pug_export_is_chosen(all->exporter, all->functions.items[function].object);
 }
 
 /*
@@ -136,7 +136,7 @@ static void join_edges(struct callgrind *all, size_t count)
 static size_t add_edges(struct callgrind *all, const struct export_caller *callers)
 {
     size_t count, added = 0;
-    const struct pug_profile_frame *frames = pug_profile_frames(all->export->profile, &count);
+    const struct pug_profile_frame *frames = pug_profile_frames(all->exporter->profile, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct edge edge = edge_of(all, callers, frames, i);
         if (edge.caller != NONE || is_written(all, edge.function))
@@ -148,8 +148,8 @@ static size_t add_edges(struct callgrind *all, const struct export_caller *calle
 static bool find_edges(struct callgrind *all)
 {
     size_t count;
-    (void)pug_profile_frames(all->export->profile, &count);
-    struct export_caller *callers = pug_export_callers(all->export);
+    (void)pug_profile_frames(all->exporter->profile, &count);
+    struct export_caller *callers = pug_export_callers(all->exporter);
     all->edges = calloc(count + 1, sizeof(*all->edges));
     const bool good = callers && all->edges;
     if (good)
@@ -177,7 +177,7 @@ static int by_from(const void *left, const void *right)
 static size_t find_ends(const struct callgrind *all, struct jump *ends)
 {
     size_t count, found = 0, kept = 0;
-    const struct pug_profile_range *ranges = pug_profile_ranges(all->export->profile, &count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(all->exporter->profile, &count);
     for (size_t i = 0; i < count; i++)
         if ((ranges[i].end & (PUG_END_BRANCH | PUG_END_CALL | PUG_END_RETURN)) == PUG_END_BRANCH)
             ends[found++] =
@@ -204,8 +204,8 @@ static bool take_branch(const struct callgrind *all, const struct pug_profile_br
     const struct jump *end = bsearch(&wanted, ends, end_count, sizeof(wanted), by_ends);
     if (branch->object != branch->to_object || branch->object == NONE || !end)
         return false;
-    pug_export_function(all->export, branch->object, branch->from, &from);
-    pug_export_function(all->export, branch->object, branch->to, &to);
+    pug_export_function(all->exporter, branch->object, branch->from, &from);
+    pug_export_function(all->exporter, branch->object, branch->to, &to);
     *jump = *end;
     jump->function = pug_export_function_number(&all->functions, branch->object, from.start);
     jump->to = branch->to;
@@ -218,8 +218,8 @@ static bool find_jumps(struct callgrind *all)
 {
     size_t branch_count, count;
     const struct pug_profile_branch *branches =
-        pug_profile_branches(all->export->profile, &branch_count);
-    (void)pug_profile_ranges(all->export->profile, &count);
+        pug_profile_branches(all->exporter->profile, &branch_count);
+    (void)pug_profile_ranges(all->exporter->profile, &count);
     struct jump *ends = calloc(count + 1, sizeof(*ends));
     all->jumps = calloc(branch_count + 1, sizeof(*all->jumps));
     const bool good = ends && all->jumps;
@@ -244,7 +244,7 @@ static int by_function(const void *left, const void *right)
 static bool find_runs(struct callgrind *all)
 {
     size_t count, found = 0;
-    const struct pug_profile_use *uses = pug_profile_uses(all->export->profile, &count);
+    const struct pug_profile_use *uses = pug_profile_uses(all->exporter->profile, &count);
     struct run *runs = all->runs = calloc(count + 1, sizeof(*runs));
     for (size_t i = 0; runs && i < count; i++) {
         const uint32_t function = all->functions.of_frame[uses[i].frame];
@@ -312,7 +312,7 @@ static bool is_own(const struct callgrind *all, uint32_t object, uint64_t vaddr)
     struct export_function_name name;
     if (!all->name.known || object != all->object)
         return false;
-    pug_export_function(all->export, object, vaddr, &name);
+    pug_export_function(all->exporter, object, vaddr, &name);
     return name.known && name.start == all->name.start;
 }
 
@@ -324,8 +324,8 @@ static void take_run(struct callgrind *all, const struct run *run)
 {
     size_t range_count;
     const struct pug_profile_range *range =
-        &pug_profile_ranges(all->export->profile, &range_count)[run->range];
-    struct export_walk walk = pug_export_walk(all->export, range);
+        &pug_profile_ranges(all->exporter->profile, &range_count)[run->range];
+    struct export_walk walk = pug_export_walk(all->exporter, range);
     uint64_t foreign = 0, at = range->first;
     if (!walk.bytes || !all->name.known) {
         foreign = walk.left;
@@ -353,30 +353,31 @@ static void put_path(struct pug_sink *sink, const char *key, const char *path)
 
 static void put_object(const struct callgrind *all, const char *key, uint32_t object)
 {
-    put_path(all->export->sink, key,
-             object != NONE ? export_object(all->export, object)->path : NULL);
+    put_path(all->exporter->sink, key,
+             object != NONE ? export_object(all->exporter, object)->path : NULL);
 }
 
 static void put_function_name(struct callgrind *all, const char *key, uint32_t object,
                               uint64_t vaddr)
 {
     struct export_function_name name;
-    struct pug_names_file *file = pug_export_file(all->export, object);
+    struct pug_names_file *file = pug_export_file(all->exporter, object);
     uint64_t start;
-    pug_export_function(all->export, object, vaddr, &name);
+    pug_export_function(all->exporter, object, vaddr, &name);
     const char *stub = !name.known && file ? pug_names_stub(file, vaddr, &start) : NULL;
-    pug_sink_text(all->export->sink, key);
-    pug_sink_printable(all->export->sink, stub         ? stub
-                                          : name.known ? pug_export_readable(all->export, name.name)
-                                                       : name.name);
-    pug_sink_text(all->export->sink, stub ? "@plt\n" : "\n");
+    pug_sink_text(all->exporter->sink, key);
+    pug_sink_printable(all->exporter->sink, stub ? stub
+                                            : name.known
+                                                ? pug_export_readable(all->exporter, name.name)
+                                                : name.name);
+    pug_sink_text(all->exporter->sink, stub ? "@plt\n" : "\n");
 }
 
 static const char *path_of(struct callgrind *all, uint32_t object, uint64_t vaddr, uint32_t *number)
 {
     struct pug_names_line *line = &all->line;
     if (!line->path || object != all->line_object || vaddr < line->start || vaddr >= line->end) {
-        struct pug_names_file *file = pug_export_file(all->export, object);
+        struct pug_names_file *file = pug_export_file(all->exporter, object);
         if (!file || !pug_names_line(file, vaddr, line))
             *line = (struct pug_names_line){0};
         all->line_object = object;
@@ -397,7 +398,7 @@ static uint32_t go_to(struct callgrind *all, const struct place *place)
     const char *path = path_of(all, place->object, place->vaddr, &line);
     if (!same_path(all->path, path)) {
         all->path = path;
-        put_path(all->export->sink, same_path(path, all->own_path) ? "fe=" : "fi=", path);
+        put_path(all->exporter->sink, same_path(path, all->own_path) ? "fe=" : "fi=", path);
     }
     return line;
 }
@@ -405,7 +406,7 @@ static uint32_t go_to(struct callgrind *all, const struct place *place)
 /* Files that are named are others than that of the place: what is not named is that one. */
 static void put_edge(struct callgrind *all, const struct edge *edge, uint32_t site_line)
 {
-    struct pug_sink *sink = all->export->sink;
+    struct pug_sink *sink = all->exporter->sink;
     const struct export_function *function = &all->functions.items[edge->function];
     uint32_t line;
     const char *path = path_of(all, function->object, function->start, &line);
@@ -422,7 +423,7 @@ static void put_edge(struct callgrind *all, const struct edge *edge, uint32_t si
 
 static void put_jump(struct callgrind *all, const struct jump *jump, uint32_t from_line)
 {
-    struct pug_sink *sink = all->export->sink;
+    struct pug_sink *sink = all->exporter->sink;
     uint32_t line;
     const char *path = path_of(all, jump->from.object, jump->to, &line);
     if (!same_path(path, all->path))
@@ -460,8 +461,8 @@ static void put_place(struct callgrind *all, uint32_t function, const struct pla
 {
     const uint32_t line = go_to(all, place);
     if (all->cost < all->cost_count && by_place(&all->costs[all->cost].place, place) == 0)
-        pug_sink_format(all->export->sink, "0x%" PRIx64 " %" PRIu32 " %" PRIu64 "\n", place->vaddr,
-                        line, all->costs[all->cost++].count);
+        pug_sink_format(all->exporter->sink, "0x%" PRIx64 " %" PRIu32 " %" PRIu64 "\n",
+                        place->vaddr, line, all->costs[all->cost++].count);
     for (; all->jump < all->jump_count; all->jump++) {
         const struct jump *jump = &all->jumps[all->jump];
         if (jump->function != function || by_place(&jump->from, place) != 0)
@@ -479,7 +480,7 @@ static void put_place(struct callgrind *all, uint32_t function, const struct pla
 /* A new function: where the counts that follow belong. */
 static void begin_function(struct callgrind *all, uint32_t function)
 {
-    struct pug_sink *sink = all->export->sink;
+    struct pug_sink *sink = all->exporter->sink;
     const struct export_function unknown = {.object = NONE};
     const struct export_function *is =
         function != NONE ? &all->functions.items[function] : &unknown;
@@ -503,7 +504,7 @@ static void put_function(struct callgrind *all, uint32_t function)
     if (function != NONE) {
         const struct export_function *is = &all->functions.items[function];
         all->object = is->object;
-        pug_export_function(all->export, is->object, is->start, &all->name);
+        pug_export_function(all->exporter, is->object, is->start, &all->name);
     }
     for (; all->run < all->run_count && all->runs[all->run].function == function; all->run++)
         take_run(all, &all->runs[all->run]);
@@ -516,19 +517,19 @@ static void put_function(struct callgrind *all, uint32_t function)
 
 static void put_head(const struct callgrind *all)
 {
-    struct pug_sink *sink = all->export->sink;
+    struct pug_sink *sink = all->exporter->sink;
     size_t count;
-    const struct pug_profile_task *tasks = pug_profile_tasks(all->export->profile, &count);
+    const struct pug_profile_task *tasks = pug_profile_tasks(all->exporter->profile, &count);
     pug_sink_text(sink, "# callgrind format\nversion: 1\ncreator: pugmark\n");
     if (count > 0 && tasks[0].pid >= 0)
         pug_sink_format(sink, "pid: %" PRIi32 "\n", tasks[0].pid);
-    const struct pug_profile_frame *frames = pug_profile_frames(all->export->profile, &count);
+    const struct pug_profile_frame *frames = pug_profile_frames(all->exporter->profile, &count);
     if (count > 0 && frames[0].object != NONE) /* where the first thread begins */
-        put_path(sink, "cmd: ", export_object(all->export, frames[0].object)->path);
+        put_path(sink, "cmd: ", export_object(all->exporter, frames[0].object)->path);
     for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++)
-        if (pug_profile_noted(all->export->profile, note) > 0)
+        if (pug_profile_noted(all->exporter->profile, note) > 0)
             pug_sink_format(sink, "desc: Doubtful: %" PRIu64 " %s\n",
-                            pug_profile_noted(all->export->profile, note),
+                            pug_profile_noted(all->exporter->profile, note),
                             pug_profile_note_text(note));
     pug_sink_format(sink,
                     "part: 1\n\npositions: instr line\nevent: Ir : Instructions\nevents: Ir\n"
@@ -545,13 +546,13 @@ static void put_all(struct callgrind *all)
     for (size_t i = 0; i < all->functions.count; i++)
         put_function(all, (uint32_t)i);
     put_function(all, NONE);
-    pug_sink_format(all->export->sink, "\ntotals: %" PRIu64 "\n", all->total);
+    pug_sink_format(all->exporter->sink, "\ntotals: %" PRIu64 "\n", all->total);
 }
 
-enum pug_status pug_export_callgrind(const struct export *export)
+enum pug_status pug_export_callgrind(const struct exporter *exporter)
 {
-    struct callgrind all = {.export = export};
-    enum pug_status status = pug_export_functions(export, &all.functions);
+    struct callgrind all = {.exporter = exporter};
+    enum pug_status status = pug_export_functions(exporter, &all.functions);
     if (status == PUG_OK && (!find_edges(&all) || !find_jumps(&all) || !find_runs(&all)))
         status = PUG_ERR_MEM;
     if (status == PUG_OK)

@@ -14,10 +14,10 @@ static int by_site(const void *left, const void *right)
     return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-enum pug_status pug_export_call_sites(const struct export *export, struct export_sites *sites)
+enum pug_status pug_export_call_sites(const struct exporter *exporter, struct export_sites *sites)
 {
     size_t count;
-    const struct pug_profile_range *ranges = pug_profile_ranges(export->profile, &count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(exporter->profile, &count);
     *sites = (struct export_sites){.items = calloc(count + 1, sizeof(*sites->items))};
     if (!sites->items)
         return PUG_ERR_MEM;
@@ -44,11 +44,11 @@ static int by_entry(const void *left, const void *right)
     return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-enum pug_status pug_export_entries(const struct export *export, const struct export_sites *sites,
-                                   struct export_entries *entries)
+enum pug_status pug_export_entries(const struct exporter *exporter,
+                                   const struct export_sites *sites, struct export_entries *entries)
 {
     size_t count, kept = 0;
-    const struct pug_profile_branch *branches = pug_profile_branches(export->profile, &count);
+    const struct pug_profile_branch *branches = pug_profile_branches(exporter->profile, &count);
     *entries = (struct export_entries){.items = calloc(count + 1, sizeof(*entries->items))};
     if (!entries->items)
         return PUG_ERR_MEM;
@@ -57,10 +57,10 @@ enum pug_status pug_export_entries(const struct export *export, const struct exp
         struct export_function_name from, to;
         if (branch->to_object == PUG_PROFILE_NONE)
             continue;
-        pug_export_function(export, branch->to_object, branch->to, &to);
+        pug_export_function(exporter, branch->to_object, branch->to, &to);
         if (to.start != branch->to)
             continue;
-        pug_export_function(export, branch->object, branch->from, &from);
+        pug_export_function(exporter, branch->object, branch->from, &from);
         const bool inside = branch->object == branch->to_object && from.start == to.start;
         if (!inside || pug_export_is_call(sites, branch->object, branch->from))
             entries->items[entries->count++] =

@@ -55,13 +55,13 @@ size_t pug_export_join_branches(struct export_branch *branches, size_t count)
     return kept;
 }
 
-enum pug_status pug_export_counts(const struct export *export, uint32_t object,
+enum pug_status pug_export_counts(const struct exporter *exporter, uint32_t object,
                                   struct export_counts *counts)
 {
     size_t range_count, branch_count;
-    const struct pug_profile_range *ranges = pug_profile_ranges(export->profile, &range_count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(exporter->profile, &range_count);
     const struct pug_profile_branch *branches =
-        pug_profile_branches(export->profile, &branch_count);
+        pug_profile_branches(exporter->profile, &branch_count);
     *counts = (struct export_counts){
         .ranges = calloc(range_count + 1, sizeof(*counts->ranges)),
         .branches = calloc(branch_count + 1, sizeof(*counts->branches)),

@@ -15,7 +15,7 @@ struct outcome {
 
 /* An object, while its code is gone through. */
 struct object_pass {
-    const struct export *export;
+    const struct exporter *exporter;
     struct coverage *coverage;
     struct pug_names_file *file;
     uint32_t object;
@@ -61,7 +61,7 @@ static int by_address(const void *left, const void *right)
 static bool find_outcomes(struct object_pass *pass)
 {
     size_t count, kept = 0;
-    const struct pug_profile_range *ranges = pug_profile_ranges(pass->export->profile, &count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(pass->exporter->profile, &count);
     struct outcome *outcomes = calloc(count + 1, sizeof(*outcomes));
     if (!outcomes)
         return false;
@@ -200,18 +200,18 @@ static bool take(void *context, const struct export_instruction *instruction)
     return !pass->failed;
 }
 
-static enum pug_status pass_over(const struct export *export, struct coverage *coverage,
+static enum pug_status pass_over(const struct exporter *exporter, struct coverage *coverage,
                                  uint32_t object)
 {
-    struct object_pass pass = {.export = export,
+    struct object_pass pass = {.exporter = exporter,
                                .coverage = coverage,
-                               .file = pug_export_file(export, object),
+                               .file = pug_export_file(exporter, object),
                                .object = object};
     enum pug_status status = PUG_OK;
     if (pass.file && (!list_functions(&pass) || !find_outcomes(&pass)))
         status = PUG_ERR_MEM;
     else if (pass.file)
-        status = pug_export_instructions(export, object, take, &pass);
+        status = pug_export_instructions(exporter, object, take, &pass);
     free(pass.outcomes);
     coverage->missing += !pass.any;
     return pass.failed ? PUG_ERR_MEM : status == PUG_ERR_NOT_FOUND ? PUG_OK : status;
@@ -354,11 +354,11 @@ static bool list_files(struct coverage *coverage)
     return coverage->files != NULL;
 }
 
-enum pug_status pug_coverage_of(const struct export *export, struct coverage *coverage)
+enum pug_status pug_coverage_of(const struct exporter *exporter, struct coverage *coverage)
 {
     *coverage = (struct coverage){0};
-    for (size_t i = 0; i < export->object_count; i++) {
-        enum pug_status status = pass_over(export, coverage, export->objects[i]);
+    for (size_t i = 0; i < exporter->object_count; i++) {
+        enum pug_status status = pass_over(exporter, coverage, exporter->objects[i]);
         if (status != PUG_OK)
             return status;
     }

@@ -64,14 +64,14 @@ struct coverage {
 };
 
 /** Free it also where it failed. */
-enum pug_status pug_coverage_of(const struct export *export, struct coverage *coverage);
+enum pug_status pug_coverage_of(const struct exporter *exporter, struct coverage *coverage);
 void pug_coverage_free(struct coverage *coverage);
 struct coverage_sum pug_coverage_sum(const struct coverage_file *file);
 
 /* One file each. */
-enum pug_status pug_coverage_lcov(const struct export *export, const struct coverage *coverage);
-enum pug_status pug_coverage_json(const struct export *export, const struct coverage *coverage);
-enum pug_status pug_coverage_text(const struct export *export, const struct coverage *coverage);
-enum pug_status pug_coverage_html(const struct export *export, const struct coverage *coverage);
+enum pug_status pug_coverage_lcov(const struct exporter *exporter, const struct coverage *coverage);
+enum pug_status pug_coverage_json(const struct exporter *exporter, const struct coverage *coverage);
+enum pug_status pug_coverage_text(const struct exporter *exporter, const struct coverage *coverage);
+enum pug_status pug_coverage_html(const struct exporter *exporter, const struct coverage *coverage);
 
 #endif

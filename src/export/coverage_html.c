@@ -158,9 +158,9 @@ static void put_source(struct pug_sink *sink, const struct coverage_file *file)
     free(bytes);
 }
 
-enum pug_status pug_coverage_html(const struct export *export, const struct coverage *coverage)
+enum pug_status pug_coverage_html(const struct exporter *exporter, const struct coverage *coverage)
 {
-    struct pug_sink *sink = export->sink;
+    struct pug_sink *sink = exporter->sink;
     pug_sink_text(sink, head);
     put_files(sink, coverage);
     pug_sink_text(
@@ -168,9 +168,10 @@ enum pug_status pug_coverage_html(const struct export *export, const struct cove
               "its instructions ran, and of each conditional branch whether it was taken (T) and "
               "not taken (N), in small letters where it never was.</p>\n");
     for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++)
-        if (pug_profile_noted(export->profile, note) > 0)
+        if (pug_profile_noted(exporter->profile, note) > 0)
             pug_sink_format(sink, "<p>%" PRIu64 " %s.</p>\n",
-                            pug_profile_noted(export->profile, note), pug_profile_note_text(note));
+                            pug_profile_noted(exporter->profile, note),
+                            pug_profile_note_text(note));
     for (size_t i = 0; i < coverage->file_count; i++) {
         pug_sink_format(sink, "<h2 id=\"f%zu\">", i);
         put_string(sink, coverage->files[i].path);

@@ -36,7 +36,7 @@ static void put_functions(struct pug_json *json, const struct coverage_file *fil
     pug_json_close(json);
 }
 
-static void put_branches(const struct export *export, struct pug_json *json,
+static void put_branches(const struct exporter *exporter, struct pug_json *json,
                          const struct coverage_file *file)
 {
     pug_json_array(json, "branches");
@@ -45,7 +45,7 @@ static void put_branches(const struct export *export, struct pug_json *json,
         pug_json_object(json, NULL);
         pug_json_number(json, "line", branch->line);
         pug_json_number(json, "block", branch->block);
-        pug_json_string(json, "object", export_object(export, branch->object)->path);
+        pug_json_string(json, "object", export_object(exporter, branch->object)->path);
         pug_json_hex(json, "address", branch->vaddr);
         pug_json_number(json, "count", branch->ran);
         pug_json_number(json, "taken", branch->taken);
@@ -70,17 +70,17 @@ static void put_lines(struct pug_json *json, const struct coverage_file *file)
     pug_json_close(json);
 }
 
-enum pug_status pug_coverage_json(const struct export *export, const struct coverage *coverage)
+enum pug_status pug_coverage_json(const struct exporter *exporter, const struct coverage *coverage)
 {
-    struct pug_json json = pug_json_begin(export->sink);
+    struct pug_json json = pug_json_begin(exporter->sink);
     pug_json_object(&json, NULL);
     pug_json_string(&json, "format", "pugmark-coverage-1");
     pug_json_number(&json, "objects_without_lines", coverage->missing);
     pug_json_object(&json, "notes");
     for (int note = 0; note < PUG_NOTE_COUNT; note++)
-        if (pug_profile_noted(export->profile, note) > 0)
+        if (pug_profile_noted(exporter->profile, note) > 0)
             pug_json_number(&json, pug_profile_note_text(note),
-                            pug_profile_noted(export->profile, note));
+                            pug_profile_noted(exporter->profile, note));
     pug_json_close(&json);
     pug_json_array(&json, "files");
     for (size_t n = 0; n < coverage->file_count; n++) {
@@ -90,7 +90,7 @@ enum pug_status pug_coverage_json(const struct export *export, const struct cove
         pug_json_string(&json, "path", file->path);
         put_sum(&json, &sum);
         put_functions(&json, file);
-        put_branches(export, &json, file);
+        put_branches(exporter, &json, file);
         put_lines(&json, file);
         pug_json_close(&json);
     }

@@ -32,9 +32,9 @@ static void put_branch(struct pug_sink *sink, const struct coverage_branch *bran
     }
 }
 
-enum pug_status pug_coverage_lcov(const struct export *export, const struct coverage *coverage)
+enum pug_status pug_coverage_lcov(const struct exporter *exporter, const struct coverage *coverage)
 {
-    struct pug_sink *sink = export->sink;
+    struct pug_sink *sink = exporter->sink;
     for (size_t n = 0; n < coverage->file_count; n++) {
         const struct coverage_file *file = &coverage->files[n];
         const struct coverage_sum sum = pug_coverage_sum(file);

@@ -21,19 +21,19 @@ static void put_part(struct pug_table *table, uint64_t seen, uint64_t all)
     pug_table_text(table, text);
 }
 
-static enum pug_status put_table(const struct export *export, struct pug_table *table,
+static enum pug_status put_table(const struct exporter *exporter, struct pug_table *table,
                                  const char *title)
 {
     if (!table)
         return PUG_ERR_MEM;
-    pug_sink_format(export->sink, "%s\n", title);
-    enum pug_status status = pug_table_write(table, PUG_TABLE_TEXT, export->sink);
-    pug_sink_text(export->sink, "\n");
+    pug_sink_format(exporter->sink, "%s\n", title);
+    enum pug_status status = pug_table_write(table, PUG_TABLE_TEXT, exporter->sink);
+    pug_sink_text(exporter->sink, "\n");
     pug_table_free(table);
     return status;
 }
 
-static enum pug_status put_files(const struct export *export, const struct coverage *coverage)
+static enum pug_status put_files(const struct exporter *exporter, const struct coverage *coverage)
 {
     static const struct pug_column columns[] = {{"lines", PUG_CELL_PERCENT},
                                                 {"", PUG_CELL_TEXT},
@@ -53,10 +53,11 @@ static enum pug_status put_files(const struct export *export, const struct cover
         put_part(table, sum.instructions_seen, sum.instructions);
         pug_table_text(table, coverage->files[i].path);
     }
-    return put_table(export, table, "Files");
+    return put_table(exporter, table, "Files");
 }
 
-static enum pug_status put_functions(const struct export *export, const struct coverage *coverage)
+static enum pug_status put_functions(const struct exporter *exporter,
+                                     const struct coverage *coverage)
 {
     static const struct pug_column columns[] = {
         {"entered", PUG_CELL_NUMBER}, {"instructions", PUG_CELL_PERCENT},
@@ -74,7 +75,7 @@ static enum pug_status put_functions(const struct export *export, const struct c
         pug_table_text(table, function->name);
         pug_table_text(table, place);
     }
-    return put_table(export, table, "Functions");
+    return put_table(exporter, table, "Functions");
 }
 
 /* "12, 14-17" */
@@ -102,27 +103,27 @@ static void put_missed_lines(struct pug_sink *sink, const struct coverage_file *
         pug_sink_text(sink, "\n");
 }
 
-static void put_missed_branches(const struct export *export, const struct coverage_file *file)
+static void put_missed_branches(const struct exporter *exporter, const struct coverage_file *file)
 {
     for (size_t i = 0; i < file->branch_count; i++) {
         const struct coverage_branch *branch = &file->branches[i];
         if (branch->ran == 0 || (branch->taken > 0 && branch->not_taken > 0))
             continue;
-        pug_sink_text(export->sink, "  ");
-        pug_sink_printable(export->sink, file->path);
+        pug_sink_text(exporter->sink, "  ");
+        pug_sink_printable(exporter->sink, file->path);
         pug_sink_format(
-            export->sink,
+            exporter->sink,
             ":%" PRIu32 ": the branch at 0x%" PRIx64 ", ran %" PRIu64 " times, was %s taken\n",
             branch->line, branch->vaddr, branch->ran, branch->taken > 0 ? "always" : "never");
     }
 }
 
-enum pug_status pug_coverage_text(const struct export *export, const struct coverage *coverage)
+enum pug_status pug_coverage_text(const struct exporter *exporter, const struct coverage *coverage)
 {
-    struct pug_sink *sink = export->sink;
-    enum pug_status status = put_files(export, coverage);
+    struct pug_sink *sink = exporter->sink;
+    enum pug_status status = put_files(exporter, coverage);
     if (status == PUG_OK)
-        status = put_functions(export, coverage);
+        status = put_functions(exporter, coverage);
     if (status != PUG_OK)
         return status;
     pug_sink_text(sink, "Never reached\n");
@@ -136,7 +137,7 @@ enum pug_status pug_coverage_text(const struct export *export, const struct cove
         put_missed_lines(sink, &coverage->files[i]);
     pug_sink_text(sink, "\nBranches that went one way only\n");
     for (size_t i = 0; i < coverage->file_count; i++)
-        put_missed_branches(export, &coverage->files[i]);
+        put_missed_branches(exporter, &coverage->files[i]);
     pug_sink_text(sink,
                   "\nWhat this rests on\n"
                   "  A line is covered if one of its instructions ran; its count is that of the "
@@ -147,8 +148,8 @@ enum pug_status pug_coverage_text(const struct export *export, const struct cove
         pug_sink_format(sink, "  %zu programs or libraries ran of which there are no lines.\n",
                         coverage->missing);
     for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++)
-        if (pug_profile_noted(export->profile, note) > 0)
-            pug_sink_format(sink, "  %" PRIu64 " %s.\n", pug_profile_noted(export->profile, note),
+        if (pug_profile_noted(exporter->profile, note) > 0)
+            pug_sink_format(sink, "  %" PRIu64 " %s.\n", pug_profile_noted(exporter->profile, note),
                             pug_profile_note_text(note));
     return PUG_OK;
 }

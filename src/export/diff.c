@@ -130,7 +130,7 @@ static void put_change(struct pug_table *table, bool known, const uint64_t *side
         pug_table_none(table);
 }
 
-static enum pug_status put_table(const struct export *export, struct changes *changes,
+static enum pug_status put_table(const struct exporter *exporter, struct changes *changes,
                                  const char *what)
 {
     const struct pug_column columns[] = {{"change", PUG_CELL_TEXT},
@@ -140,10 +140,10 @@ static enum pug_status put_table(const struct export *export, struct changes *ch
                                          {"share after", PUG_CELL_PERCENT},
                                          {"calls", PUG_CELL_TEXT},
                                          {"cycles", PUG_CELL_TEXT},
-                                         {pug_export_time_title(export), PUG_CELL_TEXT},
+                                         {pug_export_time_title(exporter), PUG_CELL_TEXT},
                                          {what, PUG_CELL_TEXT},
                                          {"object", PUG_CELL_TEXT}};
-    const size_t rows = export->options->rows ? export->options->rows : ROWS;
+    const size_t rows = exporter->options->rows ? exporter->options->rows : ROWS;
     struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
     size_t shown = 0;
     if (!table || changes->failed) {
@@ -168,40 +168,40 @@ static enum pug_status put_table(const struct export *export, struct changes *ch
         pug_table_text(table, change->object);
         shown++;
     }
-    if (!export->options->json)
-        pug_sink_format(export->sink,
+    if (!exporter->options->json)
+        pug_sink_format(exporter->sink,
                         shown > 0 ? "\n%ss, by the change of their instructions\n"
                                   : "\n%ss: all are as before\n",
                         what);
     enum pug_status status = PUG_OK;
     if (shown > 0)
-        status = pug_table_write(table, export->options->json ? PUG_TABLE_JSON : PUG_TABLE_TEXT,
-                                 export->sink);
+        status = pug_table_write(table, exporter->options->json ? PUG_TABLE_JSON : PUG_TABLE_TEXT,
+                                 exporter->sink);
     pug_table_free(table);
     return status;
 }
 
 /* ---- collecting ---- */
 
-static const char *last_component(const struct export *export, uint32_t object)
+static const char *last_component(const struct exporter *exporter, uint32_t object)
 {
     if (object == PUG_PROFILE_NONE)
         return "[unknown]";
-    const char *path = export_object(export, object)->path, *slash = strrchr(path, '/');
+    const char *path = export_object(exporter, object)->path, *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static enum pug_status take_functions(const struct export *export, struct changes *changes,
+static enum pug_status take_functions(const struct exporter *exporter, struct changes *changes,
                                       int side)
 {
     struct export_functions functions;
-    enum pug_status status = pug_export_functions(export, &functions);
+    enum pug_status status = pug_export_functions(exporter, &functions);
     for (size_t i = 0; status == PUG_OK && i < functions.count; i++) {
         const struct export_function *function = &functions.items[i];
-        if (!pug_export_is_chosen(export, function->object))
+        if (!pug_export_is_chosen(exporter, function->object))
             continue;
-        struct change *change = add(changes, pug_export_readable(export, function->name),
-                                    last_component(export, function->object));
+        struct change *change = add(changes, pug_export_readable(exporter, function->name),
+                                    last_component(exporter, function->object));
         if (!change)
             break;
         change->instructions[side] = function->self;
@@ -216,16 +216,17 @@ static enum pug_status take_functions(const struct export *export, struct change
     return status;
 }
 
-static enum pug_status take_lines(const struct export *export, struct changes *changes, int side)
+static enum pug_status take_lines(const struct exporter *exporter, struct changes *changes,
+                                  int side)
 {
     struct export_lines lines;
-    enum pug_status status = pug_export_lines(export, &lines);
+    enum pug_status status = pug_export_lines(exporter, &lines);
     for (size_t i = 0; status == PUG_OK && i < lines.count; i++) {
         char name[1024];
         if (lines.items[i].sum == 0)
             continue;
         snprintf(name, sizeof(name), "%s:%" PRIu32, lines.items[i].path, lines.items[i].line);
-        struct change *change = add(changes, name, last_component(export, lines.items[i].object));
+        struct change *change = add(changes, name, last_component(exporter, lines.items[i].object));
         if (!change)
             break;
         change->instructions[side] = lines.items[i].sum;
@@ -234,7 +235,7 @@ static enum pug_status take_lines(const struct export *export, struct changes *c
     return status;
 }
 
-enum pug_status pug_export_changes(const struct export *before, const struct export *after)
+enum pug_status pug_export_changes(const struct exporter *before, const struct exporter *after)
 {
     struct changes functions = {0}, lines = {0};
     enum pug_status status = take_functions(before, &functions, 0);

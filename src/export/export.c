@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum pug_status coverage_fn(const struct export *export, const struct coverage *coverage);
+typedef enum pug_status coverage_fn(const struct exporter *exporter,
+                                    const struct coverage *coverage);
 
 struct format {
     struct pug_export_format is;
@@ -146,35 +147,35 @@ static int by_number(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-bool pug_export_is_chosen(const struct export *export, uint32_t object)
+bool pug_export_is_chosen(const struct exporter *exporter, uint32_t object)
 {
-    return export->options->object_count == 0 ||
-           bsearch(&object, export->objects, export->object_count, sizeof(object), by_number);
+    return exporter->options->object_count == 0 ||
+           bsearch(&object, exporter->objects, exporter->object_count, sizeof(object), by_number);
 }
 
-static enum pug_status check(const struct format *format, const struct export *export)
+static enum pug_status check(const struct format *format, const struct exporter *exporter)
 {
     size_t frames, ranges;
-    pug_profile_frames(export->profile, &frames);
-    pug_profile_ranges(export->profile, &ranges);
+    pug_profile_frames(exporter->profile, &frames);
+    pug_profile_ranges(exporter->profile, &ranges);
     const bool lacks_stacks = frames == 0 && ranges > 0; /* of nothing there are none */
-    if ((format->is.needs_names && !export->options->names) ||
+    if ((format->is.needs_names && !exporter->options->names) ||
         (format->is.needs_stacks && lacks_stacks))
         return PUG_ERR_NOT_INIT;
-    for (size_t i = 0; i < export->options->object_count; i++)
-        if (!pug_profile_has_object(export->profile, export->options->objects[i]))
+    for (size_t i = 0; i < exporter->options->object_count; i++)
+        if (!pug_profile_has_object(exporter->profile, exporter->options->objects[i]))
             return PUG_ERR_NOT_FOUND;
-    return format->is.one_object && export->object_count != 1 ? PUG_ERR_NOT_FOUND : PUG_OK;
+    return format->is.one_object && exporter->object_count != 1 ? PUG_ERR_NOT_FOUND : PUG_OK;
 }
 
-static enum pug_status write_coverage(const struct export *export, coverage_fn *write)
+static enum pug_status write_coverage(const struct exporter *exporter, coverage_fn *write)
 {
     struct coverage coverage;
-    enum pug_status status = pug_coverage_of(export, &coverage);
+    enum pug_status status = pug_coverage_of(exporter, &coverage);
     if (status == PUG_OK && coverage.file_count == 0)
         status = PUG_ERR_NOT_INIT;
     if (status == PUG_OK)
-        status = write(export, &coverage);
+        status = write(exporter, &coverage);
     pug_coverage_free(&coverage);
     return status;
 }
@@ -182,7 +183,7 @@ static enum pug_status write_coverage(const struct export *export, coverage_fn *
 /* A profile and those of its objects that were chosen; chosen is freed by the caller. */
 static enum pug_status prepare(struct pug_profile *profile,
                                const struct pug_export_options *options, struct pug_sink *sink,
-                               struct export *export, uint32_t **chosen)
+                               struct exporter *exporter, uint32_t **chosen)
 {
     static const struct pug_export_options usual;
     size_t count;
@@ -193,11 +194,11 @@ static enum pug_status prepare(struct pug_profile *profile,
     *chosen = status == PUG_OK ? calloc(count + 1, sizeof(**chosen)) : NULL;
     if (!*chosen)
         return status == PUG_OK ? PUG_ERR_MEM : status;
-    *export = (struct export){.profile = profile,
-                              .options = options,
-                              .sink = sink,
-                              .objects = *chosen,
-                              .object_count = choose(profile, options, *chosen)};
+    *exporter = (struct exporter){.profile = profile,
+                                  .options = options,
+                                  .sink = sink,
+                                  .objects = *chosen,
+                                  .object_count = choose(profile, options, *chosen)};
     return PUG_OK;
 }
 
@@ -206,15 +207,16 @@ static enum pug_status run(struct pug_profile *profile, const struct format *for
                            void *context)
 {
     struct pug_sink sink = {put, context};
-    struct export export;
+    struct exporter exporter;
     uint32_t *chosen;
-    enum pug_status status = prepare(profile, options, &sink, &export, &chosen);
+    enum pug_status status = prepare(profile, options, &sink, &exporter, &chosen);
     if (status == PUG_OK)
-        status = check(format, &export);
+        status = check(format, &exporter);
     if (status == PUG_OK)
-        status = format->write ? format->write(&export) : write_coverage(&export, format->cover);
+        status =
+            format->write ? format->write(&exporter) : write_coverage(&exporter, format->cover);
     if (status == PUG_OK)
-        status = pug_names_status(export.options->names);
+        status = pug_names_status(exporter.options->names);
     free(chosen);
     return status;
 }
@@ -248,7 +250,7 @@ enum pug_status pug_export_diff(struct pug_profile *before, struct pug_profile *
     if (!before || !after || !put)
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_sink sink = {put, context};
-    struct export left, right;
+    struct exporter left, right;
     uint32_t *left_chosen = NULL, *right_chosen = NULL;
     enum pug_status status = prepare(before, options, &sink, &left, &left_chosen);
     if (status == PUG_OK)

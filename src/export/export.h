@@ -7,8 +7,7 @@
 #include "text/sink.h"
 
 /** A profile on its way to a format. */
-struct export
-{
+struct exporter {
     const struct pug_profile *profile;
     const struct pug_export_options *options;
     struct pug_sink *sink;
@@ -18,10 +17,10 @@ struct export
 };
 
 /** Is what ran in an object (or PUG_PROFILE_NONE: in none) to be told? */
-bool pug_export_is_chosen(const struct export *export, uint32_t object);
+bool pug_export_is_chosen(const struct exporter *exporter, uint32_t object);
 
 /** Writes a format. */
-typedef enum pug_status export_fn(const struct export *export);
+typedef enum pug_status export_fn(const struct exporter *exporter);
 
 export_fn pug_export_autofdo, pug_export_profgen, pug_export_bolt, pug_export_fdata,
     pug_export_llvm, pug_export_pprof, pug_export_callgrind, pug_export_folded, pug_export_table,
@@ -49,7 +48,7 @@ struct export_counts {
  * The counts of an object: ranges that differ in their end alone are one, branches that leave it
  * are one each by where they come from. Free them also where it failed.
  */
-enum pug_status pug_export_counts(const struct export *export, uint32_t object,
+enum pug_status pug_export_counts(const struct exporter *exporter, uint32_t object,
                                   struct export_counts *counts);
 void pug_export_counts_free(struct export_counts *counts);
 
@@ -70,7 +69,7 @@ struct export_build_id pug_export_build_id(const struct pug_profile_object *obje
 struct pug_names_file;
 
 /** The file of an object, for its names; NULL: it is not there, or no names are wanted. */
-struct pug_names_file *pug_export_file(const struct export *export, uint32_t object);
+struct pug_names_file *pug_export_file(const struct exporter *exporter, uint32_t object);
 
 /** A function of an object; without a symbol it is called "[address]" and lies there alone. */
 struct export_function_name {
@@ -79,14 +78,14 @@ struct export_function_name {
     bool known;
     char own[24];
 };
-void pug_export_function(const struct export *export, uint32_t object, uint64_t vaddr,
+void pug_export_function(const struct exporter *exporter, uint32_t object, uint64_t vaddr,
                          struct export_function_name *name);
 
 /** A linkage name as the options want names: as people write it, unless they want it mangled. */
-const char *pug_export_readable(const struct export *export, const char *name);
+const char *pug_export_readable(const struct exporter *exporter, const char *name);
 
 /** diff.c: two profiles compared, written to the first one's sink. */
-enum pug_status pug_export_changes(const struct export *before, const struct export *after);
+enum pug_status pug_export_changes(const struct exporter *before, const struct exporter *after);
 
 /* ---- calls.c ---- */
 
@@ -102,7 +101,7 @@ struct export_sites {
 };
 
 /** Calls that ran; free `items`, also where it failed. */
-enum pug_status pug_export_call_sites(const struct export *export, struct export_sites *sites);
+enum pug_status pug_export_call_sites(const struct exporter *exporter, struct export_sites *sites);
 bool pug_export_is_call(const struct export_sites *sites, uint32_t object, uint64_t vaddr);
 
 /** How often a function was entered at its start: called, or jumped to from another one. */
@@ -117,7 +116,8 @@ struct export_entries {
 };
 
 /** Free `items`, also where it failed. */
-enum pug_status pug_export_entries(const struct export *export, const struct export_sites *sites,
+enum pug_status pug_export_entries(const struct exporter *exporter,
+                                   const struct export_sites *sites,
                                    struct export_entries *entries);
 uint64_t pug_export_entered(const struct export_entries *entries, uint32_t object, uint64_t vaddr);
 
@@ -133,7 +133,7 @@ struct export_caller {
 /**
  * One for each frame, by number; nothing of those without a parent. Free it. NULL: no memory.
  */
-struct export_caller *pug_export_callers(const struct export *export);
+struct export_caller *pug_export_callers(const struct exporter *exporter);
 
 /* ---- functions.c ---- */
 
@@ -161,7 +161,7 @@ struct export_functions {
 };
 
 /** All functions that ran; free them also where it failed. */
-enum pug_status pug_export_functions(const struct export *export,
+enum pug_status pug_export_functions(const struct exporter *exporter,
                                      struct export_functions *functions);
 void pug_export_functions_free(struct export_functions *functions);
 
@@ -170,7 +170,7 @@ uint32_t pug_export_function_number(const struct export_functions *functions, ui
                                     uint64_t start);
 
 /** What ran on each frame itself, by its number: instructions, cycles or time. NULL: no memory. */
-uint64_t *pug_export_frame_weights(const struct export *export, enum pug_export_weight weight);
+uint64_t *pug_export_frame_weights(const struct exporter *exporter, enum pug_export_weight weight);
 
 /* ---- stacks.c ---- */
 
@@ -207,7 +207,7 @@ struct export_steps {
     uint64_t *count; /* from there on */
     size_t steps;
 };
-enum pug_status pug_export_steps(const struct export *export, uint32_t object,
+enum pug_status pug_export_steps(const struct exporter *exporter, uint32_t object,
                                  struct export_steps *steps);
 void pug_export_steps_free(struct export_steps *steps);
 /** The count of the instruction at an address. */
@@ -231,7 +231,7 @@ bool pug_export_is_conditional(const struct export_instruction *instruction);
  * Go through the code of an object by address, until `take` returns false. PUG_ERR_NOT_FOUND: its
  * file is not there.
  */
-enum pug_status pug_export_instructions(const struct export *export, uint32_t object,
+enum pug_status pug_export_instructions(const struct exporter *exporter, uint32_t object,
                                         bool (*take)(void *context,
                                                      const struct export_instruction *instruction),
                                         void *context);
@@ -246,7 +246,7 @@ struct export_walk {
 };
 
 /** To its first instruction. Where the code is not there all are taken to be of one size. */
-struct export_walk pug_export_walk(const struct export *export,
+struct export_walk pug_export_walk(const struct exporter *exporter,
                                    const struct pug_profile_range *range);
 /** On to the first instruction that is not before an address; how many were passed. */
 uint32_t pug_export_walk_to(struct export_walk *walk, uint64_t vaddr);
@@ -267,20 +267,20 @@ struct export_lines {
 };
 
 /** The lines of all chosen objects; free `items`, also where it failed. */
-enum pug_status pug_export_lines(const struct export *export, struct export_lines *lines);
+enum pug_status pug_export_lines(const struct exporter *exporter, struct export_lines *lines);
 
-static inline const struct pug_profile_object *export_object(const struct export *export,
+static inline const struct pug_profile_object *export_object(const struct exporter *exporter,
                                                              uint32_t number)
 {
     size_t count;
-    return &pug_profile_objects(export->profile, &count)[number];
+    return &pug_profile_objects(exporter->profile, &count)[number];
 }
 
 /** What a column of times is called: its unit is in it. */
-static inline const char *pug_export_time_title(const struct export *export)
+static inline const char *pug_export_time_title(const struct exporter *exporter)
 {
-    return pug_profile_time_unit(export->profile) == PUG_PROFILE_NANOSECONDS ? "time ns"
-                                                                             : "time ticks";
+    return pug_profile_time_unit(exporter->profile) == PUG_PROFILE_NANOSECONDS ? "time ns"
+                                                                               : "time ticks";
 }
 
 #endif

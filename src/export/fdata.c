@@ -68,51 +68,51 @@ static void put_name(struct pug_sink *sink, const char *name)
     }
 }
 
-static void put_place(const struct export *export, struct pug_names_file *file,
+static void put_place(const struct exporter *exporter, struct pug_names_file *file,
                       const struct locals *locals, uint64_t vaddr)
 {
     struct pug_names_function function;
     uint64_t start;
     const char *stub = pug_names_stub(file, vaddr, &start);
     if (stub) {
-        pug_sink_text(export->sink, "1 ");
-        put_name(export->sink, stub);
-        pug_sink_format(export->sink, "@PLT %" PRIx64, vaddr - start);
+        pug_sink_text(exporter->sink, "1 ");
+        put_name(exporter->sink, stub);
+        pug_sink_format(exporter->sink, "@PLT %" PRIx64, vaddr - start);
         return;
     }
     if (!pug_names_function(file, vaddr, &function)) {
-        pug_sink_text(export->sink, "0 [unknown] 0");
+        pug_sink_text(exporter->sink, "0 [unknown] 0");
         return;
     }
     const struct local wanted = {.start = function.start};
     const struct local *local =
         bsearch(&wanted, locals->items, locals->count, sizeof(wanted), by_start);
-    pug_sink_text(export->sink, "1 ");
-    put_name(export->sink, function.name);
+    pug_sink_text(exporter->sink, "1 ");
+    put_name(exporter->sink, function.name);
     if (local)
-        pug_sink_format(export->sink, "/%" PRIu32, local->number);
-    pug_sink_format(export->sink, " %" PRIx64, vaddr - function.start);
+        pug_sink_format(exporter->sink, "/%" PRIu32, local->number);
+    pug_sink_format(exporter->sink, " %" PRIx64, vaddr - function.start);
 }
 
-enum pug_status pug_export_fdata(const struct export *export)
+enum pug_status pug_export_fdata(const struct exporter *exporter)
 {
-    struct pug_names_file *file = pug_export_file(export, export->objects[0]);
+    struct pug_names_file *file = pug_export_file(exporter, exporter->objects[0]);
     struct export_counts counts;
     struct locals locals = {0};
     if (!file)
         return PUG_ERR_NOT_INIT;
-    enum pug_status status = pug_export_counts(export, export->objects[0], &counts);
+    enum pug_status status = pug_export_counts(exporter, exporter->objects[0], &counts);
     if (status == PUG_OK && !number_locals(file, &locals))
         status = PUG_ERR_MEM;
     for (size_t i = 0; status == PUG_OK && i < counts.branch_count; i++) {
         const struct export_branch *branch = &counts.branches[i];
-        put_place(export, file, &locals, branch->from);
-        pug_sink_text(export->sink, " ");
+        put_place(exporter, file, &locals, branch->from);
+        pug_sink_text(exporter->sink, " ");
         if (branch->foreign)
-            pug_sink_text(export->sink, "0 [unknown] 0");
+            pug_sink_text(exporter->sink, "0 [unknown] 0");
         else
-            put_place(export, file, &locals, branch->to);
-        pug_sink_format(export->sink, " 0 %" PRIu64 "\n", branch->count);
+            put_place(exporter, file, &locals, branch->to);
+        pug_sink_format(exporter->sink, " 0 %" PRIu64 "\n", branch->count);
     }
     free(locals.items);
     pug_export_counts_free(&counts);

@@ -134,27 +134,27 @@ static void put_name(struct pug_sink *sink, const char *name)
         pug_sink_put(sink, strchr(";\n\r", *name) ? ":" : name, 1);
 }
 
-static void put_line(const struct export *export, const struct folds *folds,
+static void put_line(const struct exporter *exporter, const struct folds *folds,
                      const struct export_stacks *stacks, uint32_t fold)
 {
     uint32_t path[PUG_EXPORT_STACK_MOST];
     size_t depth = pug_export_stack(stacks, fold, path);
     while (depth-- > 0) {
         if (path[depth] == PUG_PROFILE_NONE)
-            pug_sink_text(export->sink, PUG_EXPORT_STACK_REST);
+            pug_sink_text(exporter->sink, PUG_EXPORT_STACK_REST);
         else
-            put_name(export->sink, pug_export_readable(export, name_of(folds, path[depth])));
-        pug_sink_text(export->sink, depth > 0 ? ";" : " ");
+            put_name(exporter->sink, pug_export_readable(exporter, name_of(folds, path[depth])));
+        pug_sink_text(exporter->sink, depth > 0 ? ";" : " ");
     }
-    pug_sink_decimal(export->sink, folds->items[fold].weight);
-    pug_sink_text(export->sink, "\n");
+    pug_sink_decimal(exporter->sink, folds->items[fold].weight);
+    pug_sink_text(exporter->sink, "\n");
 }
 
-static void fold_frames(const struct export *export, struct folds *folds, const uint64_t *weights,
-                        uint32_t *of_frame)
+static void fold_frames(const struct exporter *exporter, struct folds *folds,
+                        const uint64_t *weights, uint32_t *of_frame)
 {
     size_t count;
-    const struct pug_profile_frame *frames = pug_profile_frames(export->profile, &count);
+    const struct pug_profile_frame *frames = pug_profile_frames(exporter->profile, &count);
     for (size_t i = 0; i < count; i++) {
         const uint32_t parent = frames[i].parent;
         const struct fold wanted = {parent == PUG_PROFILE_NONE ? parent : of_frame[parent],
@@ -165,23 +165,24 @@ static void fold_frames(const struct export *export, struct folds *folds, const 
     }
 }
 
-static void put_all(const struct export *export, struct folds *folds, struct export_stacks *stacks)
+static void put_all(const struct exporter *exporter, struct folds *folds,
+                    struct export_stacks *stacks)
 {
     for (uint32_t i = 0; i < folds->count; i++)
         pug_export_stacks_add(stacks, folds->items[i].parent);
     join_deep(folds, stacks);
     for (uint32_t i = 0; i < folds->count; i++)
         if (folds->items[i].weight > 0)
-            put_line(export, folds, stacks, i);
+            put_line(exporter, folds, stacks, i);
 }
 
-static enum pug_status fold_all(const struct export *export, struct folds *folds)
+static enum pug_status fold_all(const struct exporter *exporter, struct folds *folds)
 {
     size_t count;
     struct export_stacks stacks;
-    (void)pug_profile_frames(export->profile, &count);
+    (void)pug_profile_frames(exporter->profile, &count);
     const bool stacked = pug_export_stacks_begin(&stacks, count);
-    uint64_t *weights = pug_export_frame_weights(export, export->options->weight);
+    uint64_t *weights = pug_export_frame_weights(exporter, exporter->options->weight);
     uint32_t *of_frame = calloc(count + 1, sizeof(*of_frame));
     folds->slot_count = 16;
     while (folds->slot_count < count * 2 + 2)
@@ -192,8 +193,8 @@ static enum pug_status fold_all(const struct export *export, struct folds *folds
     const bool good =
         weights && of_frame && stacked && folds->items && folds->slots && folds->hashes;
     if (good) {
-        fold_frames(export, folds, weights, of_frame);
-        put_all(export, folds, &stacks);
+        fold_frames(exporter, folds, weights, of_frame);
+        put_all(exporter, folds, &stacks);
     }
     free(weights);
     free(of_frame);
@@ -201,13 +202,13 @@ static enum pug_status fold_all(const struct export *export, struct folds *folds
     return good ? PUG_OK : PUG_ERR_MEM;
 }
 
-enum pug_status pug_export_folded(const struct export *export)
+enum pug_status pug_export_folded(const struct exporter *exporter)
 {
     struct export_functions functions;
-    enum pug_status status = pug_export_functions(export, &functions);
+    enum pug_status status = pug_export_functions(exporter, &functions);
     struct folds folds = {.functions = &functions};
     if (status == PUG_OK)
-        status = fold_all(export, &folds);
+        status = fold_all(exporter, &folds);
     free(folds.items);
     free(folds.slots);
     free(folds.hashes);

@@ -7,12 +7,12 @@
 
 /* ---- weights ---- */
 
-uint64_t *pug_export_frame_weights(const struct export *export, enum pug_export_weight weight)
+uint64_t *pug_export_frame_weights(const struct exporter *exporter, enum pug_export_weight weight)
 {
     size_t frame_count, use_count, range_count;
-    const struct pug_profile_frame *frames = pug_profile_frames(export->profile, &frame_count);
-    const struct pug_profile_use *uses = pug_profile_uses(export->profile, &use_count);
-    const struct pug_profile_range *ranges = pug_profile_ranges(export->profile, &range_count);
+    const struct pug_profile_frame *frames = pug_profile_frames(exporter->profile, &frame_count);
+    const struct pug_profile_use *uses = pug_profile_uses(exporter->profile, &use_count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(exporter->profile, &range_count);
     uint64_t *weights = calloc(frame_count + 1, sizeof(*weights));
     if (!weights)
         return NULL;
@@ -20,13 +20,13 @@ uint64_t *pug_export_frame_weights(const struct export *export, enum pug_export_
         for (size_t i = 0; i < use_count; i++) {
             const struct pug_profile_range *range = &ranges[uses[i].range];
             uint64_t *sum = &weights[uses[i].frame];
-            if (pug_export_is_chosen(export, range->object))
+            if (pug_export_is_chosen(exporter, range->object))
                 *sum =
                     pug_profile_sum(*sum, pug_profile_product(uses[i].count, range->instructions));
         }
     else
         for (size_t i = 0; i < frame_count; i++)
-            if (pug_export_is_chosen(export, frames[i].object))
+            if (pug_export_is_chosen(exporter, frames[i].object))
                 weights[i] = weight == PUG_WEIGHT_CYCLES ? frames[i].cycles : frames[i].time;
     return weights;
 }
@@ -43,10 +43,11 @@ static int by_place(const void *left, const void *right)
 }
 
 /* The start of the function that an address belongs to. */
-static struct export_function place_of(const struct export *export, uint32_t object, uint64_t vaddr)
+static struct export_function place_of(const struct exporter *exporter, uint32_t object,
+                                       uint64_t vaddr)
 {
     struct export_function_name name;
-    pug_export_function(export, object, vaddr, &name);
+    pug_export_function(exporter, object, vaddr, &name);
     return (struct export_function){.object = object, .start = name.start};
 }
 
@@ -75,7 +76,7 @@ uint32_t pug_export_function_number(const struct export_functions *functions, ui
     return function ? (uint32_t)(function - functions->items) : PUG_PROFILE_NONE;
 }
 
-static enum pug_status name_all(const struct export *export, struct export_functions *functions)
+static enum pug_status name_all(const struct exporter *exporter, struct export_functions *functions)
 {
     functions->texts = calloc(functions->count + 1, sizeof(*functions->texts));
     if (!functions->texts)
@@ -83,7 +84,7 @@ static enum pug_status name_all(const struct export *export, struct export_funct
     for (size_t i = 0; i < functions->count; i++) {
         struct export_function *function = &functions->items[i];
         struct export_function_name name;
-        pug_export_function(export, function->object, function->start, &name);
+        pug_export_function(exporter, function->object, function->start, &name);
         function->name = name.name;
         if (name.known)
             continue;
@@ -96,11 +97,11 @@ static enum pug_status name_all(const struct export *export, struct export_funct
 
 /* ---- with stacks ---- */
 
-static enum pug_status functions_of_frames(const struct export *export,
+static enum pug_status functions_of_frames(const struct exporter *exporter,
                                            struct export_functions *functions)
 {
     size_t count;
-    const struct pug_profile_frame *frames = pug_profile_frames(export->profile, &count);
+    const struct pug_profile_frame *frames = pug_profile_frames(exporter->profile, &count);
     functions->items = calloc(count + 1, sizeof(*functions->items));
     functions->of_frame = calloc(count + 1, sizeof(*functions->of_frame));
     if (!functions->items || !functions->of_frame)
@@ -148,11 +149,11 @@ static void walk_from(const struct walk *walk, struct export_functions *function
     }
 }
 
-static enum pug_status add_inclusive(const struct export *export, const uint64_t *weights,
+static enum pug_status add_inclusive(const struct exporter *exporter, const uint64_t *weights,
                                      struct export_functions *functions)
 {
     size_t count;
-    struct walk walk = {.frames = pug_profile_frames(export->profile, &count)};
+    struct walk walk = {.frames = pug_profile_frames(exporter->profile, &count)};
     walk.totals = calloc(count + 1, sizeof(*walk.totals));
     walk.first_child = calloc(count + 1, sizeof(*walk.first_child));
     walk.next = calloc(count + 1, sizeof(*walk.next));
@@ -180,23 +181,24 @@ static enum pug_status add_inclusive(const struct export *export, const uint64_t
     return good ? PUG_OK : PUG_ERR_MEM;
 }
 
-static enum pug_status from_stacks(const struct export *export, struct export_functions *functions)
+static enum pug_status from_stacks(const struct exporter *exporter,
+                                   struct export_functions *functions)
 {
     size_t count;
-    const struct pug_profile_frame *frames = pug_profile_frames(export->profile, &count);
-    enum pug_status status = functions_of_frames(export, functions);
-    uint64_t *weights = pug_export_frame_weights(export, PUG_WEIGHT_INSTRUCTIONS);
+    const struct pug_profile_frame *frames = pug_profile_frames(exporter->profile, &count);
+    enum pug_status status = functions_of_frames(exporter, functions);
+    uint64_t *weights = pug_export_frame_weights(exporter, PUG_WEIGHT_INSTRUCTIONS);
     if (status == PUG_OK && weights) {
         for (size_t i = 0; i < count; i++) {
             struct export_function *function = &functions->items[functions->of_frame[i]];
             function->self = pug_profile_sum(function->self, weights[i]);
-            if (!pug_export_is_chosen(export, frames[i].object))
+            if (!pug_export_is_chosen(exporter, frames[i].object))
                 continue;
             function->calls = pug_profile_sum(function->calls, frames[i].calls);
             function->cycles = pug_profile_sum(function->cycles, frames[i].cycles);
             function->time = pug_profile_sum(function->time, frames[i].time);
         }
-        status = add_inclusive(export, weights, functions);
+        status = add_inclusive(exporter, weights, functions);
     }
     free(weights);
     return status == PUG_OK && !weights ? PUG_ERR_MEM : status;
@@ -205,24 +207,25 @@ static enum pug_status from_stacks(const struct export *export, struct export_fu
 /* ---- without ---- */
 
 /* A range counts to the function that it begins in; where instructions have one size it is cut. */
-static enum pug_status from_ranges(const struct export *export, struct export_functions *functions)
+static enum pug_status from_ranges(const struct exporter *exporter,
+                                   struct export_functions *functions)
 {
     size_t count, branch_count;
-    const struct pug_profile_range *ranges = pug_profile_ranges(export->profile, &count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(exporter->profile, &count);
     const struct pug_profile_branch *branches =
-        pug_profile_branches(export->profile, &branch_count);
+        pug_profile_branches(exporter->profile, &branch_count);
     functions->items = calloc(count + 1, sizeof(*functions->items));
     if (!functions->items)
         return PUG_ERR_MEM;
     for (size_t i = 0; i < count; i++)
-        if (pug_export_is_chosen(export, ranges[i].object))
+        if (pug_export_is_chosen(exporter, ranges[i].object))
             functions->items[functions->count++] =
-                place_of(export, ranges[i].object, ranges[i].first);
+                place_of(exporter, ranges[i].object, ranges[i].first);
     functions->count = make_unique(functions->items, functions->count);
     for (size_t i = 0; i < count; i++) {
-        if (!pug_export_is_chosen(export, ranges[i].object))
+        if (!pug_export_is_chosen(exporter, ranges[i].object))
             continue;
-        const struct export_function place = place_of(export, ranges[i].object, ranges[i].first);
+        const struct export_function place = place_of(exporter, ranges[i].object, ranges[i].first);
         struct export_function *function = find(functions, place.object, place.start);
         function->self = pug_profile_sum(
             function->self, pug_profile_product(ranges[i].count, ranges[i].instructions));
@@ -236,16 +239,16 @@ static enum pug_status from_ranges(const struct export *export, struct export_fu
     return PUG_OK;
 }
 
-enum pug_status pug_export_functions(const struct export *export,
+enum pug_status pug_export_functions(const struct exporter *exporter,
                                      struct export_functions *functions)
 {
     size_t frame_count;
-    pug_profile_frames(export->profile, &frame_count);
+    pug_profile_frames(exporter->profile, &frame_count);
     *functions = (struct export_functions){.has_stacks = frame_count > 0};
     enum pug_status status =
-        frame_count > 0 ? from_stacks(export, functions) : from_ranges(export, functions);
+        frame_count > 0 ? from_stacks(exporter, functions) : from_ranges(exporter, functions);
     if (status == PUG_OK)
-        status = name_all(export, functions);
+        status = name_all(exporter, functions);
     for (size_t i = 0; status == PUG_OK && i < functions->count; i++) {
         const struct export_function *function = &functions->items[i];
         functions->instructions = pug_profile_sum(functions->instructions, function->self);

@@ -3,7 +3,7 @@
 #include "base/bisect.h"
 #include "export/export.h"
 
-#include "pugmark/isa.h"
+#include "pugmark/advanced/isa.h"
 #include "pugmark/names.h"
 
 #include <stdlib.h>
@@ -29,11 +29,11 @@ void pug_export_steps_free(struct export_steps *steps)
     free(steps->count);
 }
 
-enum pug_status pug_export_steps(const struct export *export, uint32_t object,
+enum pug_status pug_export_steps(const struct exporter *exporter, uint32_t object,
                                  struct export_steps *steps)
 {
     size_t count, changed = 0;
-    const struct pug_profile_range *ranges = pug_profile_ranges(export->profile, &count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(exporter->profile, &count);
     struct change *changes = calloc(2 * count + 1, sizeof(*changes));
     *steps = (struct export_steps){.at = calloc(2 * count + 1, sizeof(uint64_t)),
                                    .count = calloc(2 * count + 1, sizeof(uint64_t))};
@@ -136,10 +136,10 @@ static bool fits(const struct pug_profile_range *range, const struct pug_names_c
     return at == end && count == range->instructions;
 }
 
-struct export_walk pug_export_walk(const struct export *export,
+struct export_walk pug_export_walk(const struct exporter *exporter,
                                    const struct pug_profile_range *range)
 {
-    struct pug_names_file *file = pug_export_file(export, range->object);
+    struct pug_names_file *file = pug_export_file(exporter, range->object);
     const uint64_t bytes = range->last - range->first + range->last_size;
     struct export_walk walk = {.at = range->first, .left = range->instructions, .isa = range->isa};
     struct pug_names_code code;
@@ -199,17 +199,17 @@ static bool go_through(const struct export_steps *steps, struct pug_names_file *
     return true;
 }
 
-enum pug_status pug_export_instructions(const struct export *export, uint32_t object,
+enum pug_status pug_export_instructions(const struct exporter *exporter, uint32_t object,
                                         bool (*take)(void *context,
                                                      const struct export_instruction *instruction),
                                         void *context)
 {
-    struct pug_names_file *file = pug_export_file(export, object);
+    struct pug_names_file *file = pug_export_file(exporter, object);
     struct export_steps steps;
     struct pug_names_code code;
     if (!file || !pug_names_code_at(file, 0, &code))
         return PUG_ERR_NOT_FOUND;
-    enum pug_status status = pug_export_steps(export, object, &steps);
+    enum pug_status status = pug_export_steps(exporter, object, &steps);
     for (size_t n = 0; status == PUG_OK && pug_names_code_at(file, n, &code); n++)
         if (!go_through(&steps, file, &code, take, context))
             break;
@@ -286,13 +286,13 @@ static void join_lines(struct export_lines *lines)
     lines->count = kept;
 }
 
-enum pug_status pug_export_lines(const struct export *export, struct export_lines *lines)
+enum pug_status pug_export_lines(const struct exporter *exporter, struct export_lines *lines)
 {
     *lines = (struct export_lines){0};
-    for (size_t i = 0; i < export->object_count; i++) {
-        struct collecting collecting = {.lines = lines, .object = export->objects[i]};
+    for (size_t i = 0; i < exporter->object_count; i++) {
+        struct collecting collecting = {.lines = lines, .object = exporter->objects[i]};
         enum pug_status status =
-            pug_export_instructions(export, export->objects[i], take_line, &collecting);
+            pug_export_instructions(exporter, exporter->objects[i], take_line, &collecting);
         if (collecting.failed || (status != PUG_OK && status != PUG_ERR_NOT_FOUND))
             return collecting.failed ? PUG_ERR_MEM : status;
         lines->missing += !collecting.any;

@@ -191,7 +191,7 @@ static uint32_t base_of(uint32_t discriminator)
 /* ---- counting ---- */
 
 struct pass {
-    const struct export *export;
+    const struct exporter *exporter;
     struct bodies *bodies;
     struct pug_names_file *file;
     const struct export_sites *sites;
@@ -221,11 +221,11 @@ static void add_call(struct bodies *bodies, const struct place *at, const char *
 /* The function that a place is the start of, or NULL. */
 static const char *function_at(const struct pass *pass, uint32_t object, uint64_t vaddr)
 {
-    struct pug_names_file *file = pug_export_file(pass->export, object);
+    struct pug_names_file *file = pug_export_file(pass->exporter, object);
     struct pug_names_function function;
     if (!file || !pug_names_function(file, vaddr, &function) || function.start != vaddr)
         return NULL;
-    return plain_name(pass->export->options->names, function.name);
+    return plain_name(pass->exporter->options->names, function.name);
 }
 
 /* Branches out of an instruction to where functions start: calls. */
@@ -283,7 +283,7 @@ static bool take(void *context, const struct export_instruction *instruction)
     const size_t depth = pug_names_frames(pass->file, instruction->vaddr, frames, FRAMES);
     if (depth == 0 || !frames[depth - 1].function)
         return true;
-    struct pug_names *names = pass->export->options->names;
+    struct pug_names *names = pass->exporter->options->names;
     const bool known = pug_names_function(pass->file, instruction->vaddr, &function);
     const char *outer = plain_name(names, known ? function.name : frames[depth - 1].function);
     const uint32_t number = outer ? body_of(pass->bodies, outer, &nowhere) : NONE;
@@ -432,39 +432,39 @@ static enum pug_status put_all(struct pug_sink *sink, struct bodies *bodies)
     return PUG_OK;
 }
 
-static enum pug_status pass_over(const struct export *export, struct bodies *bodies,
+static enum pug_status pass_over(const struct exporter *exporter, struct bodies *bodies,
                                  const struct export_sites *sites,
                                  const struct export_entries *entries)
 {
     enum pug_status status = PUG_OK;
-    for (size_t i = 0; i < export->object_count && status == PUG_OK; i++) {
-        struct pass pass = {.export = export,
+    for (size_t i = 0; i < exporter->object_count && status == PUG_OK; i++) {
+        struct pass pass = {.exporter = exporter,
                             .bodies = bodies,
                             .sites = sites,
                             .entries = entries,
-                            .file = pug_export_file(export, export->objects[i]),
-                            .object = export->objects[i]};
-        pass.branches = pug_profile_branches(export->profile, &pass.branch_count);
+                            .file = pug_export_file(exporter, exporter->objects[i]),
+                            .object = exporter->objects[i]};
+        pass.branches = pug_profile_branches(exporter->profile, &pass.branch_count);
         if (pass.file)
-            status = pug_export_instructions(export, export->objects[i], take, &pass);
+            status = pug_export_instructions(exporter, exporter->objects[i], take, &pass);
         if (status == PUG_ERR_NOT_FOUND)
             status = PUG_OK;
     }
     return bodies->status != PUG_OK ? bodies->status : status;
 }
 
-enum pug_status pug_export_llvm(const struct export *export)
+enum pug_status pug_export_llvm(const struct exporter *exporter)
 {
     struct bodies bodies = bodies_begin();
     struct export_sites sites = {0};
     struct export_entries entries = {0};
-    enum pug_status status = pug_export_call_sites(export, &sites);
+    enum pug_status status = pug_export_call_sites(exporter, &sites);
     if (status == PUG_OK)
-        status = pug_export_entries(export, &sites, &entries);
+        status = pug_export_entries(exporter, &sites, &entries);
     if (status == PUG_OK)
-        status = pass_over(export, &bodies, &sites, &entries);
+        status = pass_over(exporter, &bodies, &sites, &entries);
     if (status == PUG_OK)
-        status = bodies.all.count > 0 ? put_all(export->sink, &bodies) : PUG_ERR_NOT_INIT;
+        status = bodies.all.count > 0 ? put_all(exporter->sink, &bodies) : PUG_ERR_NOT_INIT;
     bodies_free(&bodies);
     free(sites.items);
     free(entries.items);

@@ -92,8 +92,8 @@ static void put_fact(struct pug_json *json, const char *name, const char *value)
 static void put_overview(struct page *page)
 {
     struct pug_json *json = &page->json;
-    const struct pug_profile *profile = page->export->profile;
-    const struct pug_report *report = page->export->options->report;
+    const struct pug_profile *profile = page->exporter->profile;
+    const struct pug_report *report = page->exporter->options->report;
     size_t objects, tasks, branches;
     pug_profile_objects(profile, &objects);
     const struct pug_profile_task *task = pug_profile_tasks(profile, &tasks);
@@ -132,7 +132,7 @@ static void put_overview(struct page *page)
         uint64_t noted = pug_profile_noted(profile, (enum pug_profile_note)note);
         char words[128];
         struct pug_text text = PUG_TEXT(words, sizeof(words));
-        if (noted == 0 || note == PUG_NOTE_STRETCHES)
+        if (noted == 0 || note == PUG_NOTE_SEGMENTS)
             continue;
         pug_text_format(&text, "%s: %" PRIu64, pug_profile_note_text((enum pug_profile_note)note),
                         noted);
@@ -149,7 +149,7 @@ static void put_line_of(struct page *page, const struct export_function *functio
     struct pug_names_line line = {.path = NULL};
     struct pug_names_file *file = function->object == PUG_PROFILE_NONE
                                       ? NULL
-                                      : pug_export_file(page->export, function->object);
+                                      : pug_export_file(page->exporter, function->object);
     if (!file || !pug_names_line(file, function->start, &line))
         line = (struct pug_names_line){.path = NULL};
     if (number)
@@ -166,7 +166,7 @@ static void put_functions(struct page *page)
     pug_json_object(json, "functions");
     pug_json_array(json, "name");
     for (size_t i = 0; i < functions->count; i++)
-        pug_json_string(json, NULL, pug_export_readable(page->export, item[i].name));
+        pug_json_string(json, NULL, pug_export_readable(page->exporter, item[i].name));
     pug_json_close(json);
     pug_json_array(json, "object");
     for (size_t i = 0; i < functions->count; i++)
@@ -199,7 +199,7 @@ static void put_functions(struct page *page)
 static void put_objects(struct page *page)
 {
     size_t count;
-    const struct pug_profile_object *objects = pug_profile_objects(page->export->profile, &count);
+    const struct pug_profile_object *objects = pug_profile_objects(page->exporter->profile, &count);
     pug_json_array(&page->json, "objects");
     for (size_t i = 0; i < count; i++)
         pug_json_string(&page->json, NULL, objects[i].path);
@@ -210,7 +210,7 @@ static void put_objects(struct page *page)
 
 static void put_weights(struct page *page, enum pug_export_weight weight, size_t count)
 {
-    uint64_t *weights = pug_export_frame_weights(page->export, weight);
+    uint64_t *weights = pug_export_frame_weights(page->exporter, weight);
     pug_json_array(&page->json, NULL);
     for (size_t i = 0; i < count; i++)
         pug_page_count(&page->json, NULL, weights ? weights[i] : 0);
@@ -224,7 +224,7 @@ static void put_flame(struct page *page)
 {
     struct pug_json *json = &page->json;
     size_t count;
-    const struct pug_profile_frame *frames = pug_profile_frames(page->export->profile, &count);
+    const struct pug_profile_frame *frames = pug_profile_frames(page->exporter->profile, &count);
     if (!page->functions.has_stacks)
         count = 0;
     pug_json_object(json, "flame");
@@ -286,7 +286,7 @@ static void put_files(struct page *page)
 
 static void put_timelines(struct page *page)
 {
-    const struct pug_report *report = page->export->options->report;
+    const struct pug_report *report = page->exporter->options->report;
     if (report && report->timelines)
         pug_json_literal(&page->json, "timelines", report->timelines, report->timelines_size);
     else
@@ -297,7 +297,7 @@ static void put_timelines(struct page *page)
 
 static void put_data(struct page *page)
 {
-    page->json = pug_json_begin(page->export->sink);
+    page->json = pug_json_begin(page->exporter->sink);
     page->json.in_markup = true;
     pug_json_object(&page->json, NULL);
     put_overview(page);
@@ -312,21 +312,21 @@ static void put_data(struct page *page)
     pug_json_close(&page->json);
 }
 
-enum pug_status pug_export_report(const struct export *export)
+enum pug_status pug_export_report(const struct exporter *exporter)
 {
-    struct page page = {.export = export};
+    struct page page = {.exporter = exporter};
     const char *mark = strstr(pug_page_text, PUG_PAGE_MARK);
-    enum pug_status status = pug_export_functions(export, &page.functions);
+    enum pug_status status = pug_export_functions(exporter, &page.functions);
     if (status == PUG_OK && !pug_page_choose_code(&page))
         status = PUG_ERR_MEM;
     if (status == PUG_OK)
         status = pug_disasm_new(NULL, &page.disasm);
-    if (status == PUG_OK && pug_coverage_of(export, &page.coverage) == PUG_ERR_MEM)
+    if (status == PUG_OK && pug_coverage_of(exporter, &page.coverage) == PUG_ERR_MEM)
         status = PUG_ERR_MEM; /* without lines there is no coverage, and the page says so */
     if (status == PUG_OK) {
-        pug_sink_put(export->sink, pug_page_text, (size_t)(mark - pug_page_text));
+        pug_sink_put(exporter->sink, pug_page_text, (size_t)(mark - pug_page_text));
         put_data(&page);
-        pug_sink_text(export->sink, mark + strlen(PUG_PAGE_MARK));
+        pug_sink_text(exporter->sink, mark + strlen(PUG_PAGE_MARK));
         status = page.status == PUG_OK ? pug_disasm_status(page.disasm) : page.status;
     }
     pug_disasm_free(page.disasm);

@@ -161,16 +161,16 @@ void pug_page_code(struct page *page)
 {
     struct coding coding = {.page = page};
     pug_json_object(&page->json, "code");
-    for (size_t i = 0; i < page->export->object_count && page->status == PUG_OK; i++) {
-        coding.object = page->export->objects[i];
-        coding.file = pug_export_file(page->export, coding.object);
+    for (size_t i = 0; i < page->exporter->object_count && page->status == PUG_OK; i++) {
+        coding.object = page->exporter->objects[i];
+        coding.file = pug_export_file(page->exporter, coding.object);
         coding.start = coding.end = 0;
         if (!coding.file)
             continue;
-        page->status = pug_export_counts(page->export, coding.object, &coding.counts);
+        page->status = pug_export_counts(page->exporter, coding.object, &coding.counts);
         if (page->status == PUG_OK) {
             enum pug_status status =
-                pug_export_instructions(page->export, coding.object, take_instruction, &coding);
+                pug_export_instructions(page->exporter, coding.object, take_instruction, &coding);
             if (status != PUG_OK && status != PUG_ERR_NOT_FOUND)
                 page->status = status;
         }

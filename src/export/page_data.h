@@ -17,7 +17,7 @@ struct page_texts {
 };
 
 struct page {
-    const struct export *export;
+    const struct exporter *exporter;
     struct export_functions functions;
     struct coverage coverage;
     struct page_texts files;

@@ -30,7 +30,7 @@ static void put_text_lines(struct pug_json *json, const char *text, size_t size)
 static bool load_source(const struct page *page, const char *path, size_t most, uint8_t **bytes,
                         size_t *size)
 {
-    const struct pug_report *report = page->export->options->report;
+    const struct pug_report *report = page->exporter->options->report;
     char place[4096];
     if (pug_infile_load(path, most, bytes, size) == PUG_OK)
         return true;

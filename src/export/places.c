@@ -7,23 +7,23 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct pug_names_file *pug_export_file(const struct export *export, uint32_t number)
+struct pug_names_file *pug_export_file(const struct exporter *exporter, uint32_t number)
 {
     struct pug_names_file *file;
-    if (!export->options->names || number == PUG_PROFILE_NONE)
+    if (!exporter->options->names || number == PUG_PROFILE_NONE)
         return NULL;
-    const struct pug_profile_object *object = export_object(export, number);
+    const struct pug_profile_object *object = export_object(exporter, number);
     const struct pug_names_wanted wanted = {.path = object->path,
                                             .file = object->file,
                                             .build_id = object->build_id,
                                             .build_id_size = object->build_id_size};
-    return pug_names_open(export->options->names, &wanted, &file) == PUG_OK ? file : NULL;
+    return pug_names_open(exporter->options->names, &wanted, &file) == PUG_OK ? file : NULL;
 }
 
-void pug_export_function(const struct export *export, uint32_t object, uint64_t vaddr,
+void pug_export_function(const struct exporter *exporter, uint32_t object, uint64_t vaddr,
                          struct export_function_name *name)
 {
-    struct pug_names_file *file = pug_export_file(export, object);
+    struct pug_names_file *file = pug_export_file(exporter, object);
     struct pug_names_function function;
     name->known = file && pug_names_function(file, vaddr, &function);
     name->start = name->known ? function.start : vaddr;
@@ -35,10 +35,10 @@ void pug_export_function(const struct export *export, uint32_t object, uint64_t 
     name->name = name->own;
 }
 
-const char *pug_export_readable(const struct export *export, const char *name)
+const char *pug_export_readable(const struct exporter *exporter, const char *name)
 {
-    if (export->options->mangled || !export->options->names)
+    if (exporter->options->mangled || !exporter->options->names)
         return name;
-    const char *readable = pug_names_readable(export->options->names, name);
+    const char *readable = pug_names_readable(exporter->options->names, name);
     return readable ? readable : name;
 }

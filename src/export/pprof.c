@@ -87,7 +87,7 @@ struct places {
 };
 
 struct pprof {
-    const struct export *export;
+    const struct exporter *exporter;
     struct texts strings, functions;
     struct places locations;
     struct export_stacks stacks;
@@ -198,7 +198,7 @@ static uint32_t function_id(struct pprof *pprof, const struct pug_names_frame *f
     if (!is_new)
         return number + 1;
     struct pug_sink sink = into(&pprof->message), all = into(&pprof->function_bytes);
-    const char *readable = pug_export_readable(pprof->export, frame->function);
+    const char *readable = pug_export_readable(pprof->exporter, frame->function);
     protobuf_number(&sink, FUNCTION_ID, number + 1);
     protobuf_number(&sink, FUNCTION_NAME, string(pprof, readable));
     protobuf_number(&sink, FUNCTION_SYSTEM_NAME, string(pprof, frame->function));
@@ -220,7 +220,7 @@ static void put_line(struct pprof *pprof, const struct pug_names_frame *frame)
 /* The functions at a place, the innermost first; those without a name are left out. */
 static void put_lines(struct pprof *pprof, const struct place *place)
 {
-    struct pug_names_file *file = pug_export_file(pprof->export, place->object);
+    struct pug_names_file *file = pug_export_file(pprof->exporter, place->object);
     struct pug_names_frame frames[FRAMES];
     struct export_function_name name;
     size_t i = 0, depth = file ? pug_names_frames(file, place->vaddr, frames, FRAMES) : 0;
@@ -234,7 +234,7 @@ static void put_lines(struct pprof *pprof, const struct place *place)
     if (place->object == PUG_PROFILE_NONE && place->vaddr == BETWEEN) {
         put_line(pprof, &(struct pug_names_frame){.function = PUG_EXPORT_STACK_REST});
     } else if (depth == 0) {
-        pug_export_function(pprof->export, place->function_object, place->function, &name);
+        pug_export_function(pprof->exporter, place->function_object, place->function, &name);
         put_line(pprof, &(struct pug_names_frame){.function = name.name});
     }
 }
@@ -251,11 +251,11 @@ static void put_location(struct pprof *pprof, uint32_t id, const struct place *p
     protobuf_message(&all, PROFILE_LOCATION, &pprof->inner);
 }
 
-static bool is_outside(const struct export *export, const struct place *place)
+static bool is_outside(const struct exporter *exporter, const struct place *place)
 {
     struct export_function_name here, own;
-    pug_export_function(export, place->object, place->vaddr, &here);
-    pug_export_function(export, place->function_object, place->function, &own);
+    pug_export_function(exporter, place->object, place->vaddr, &here);
+    pug_export_function(exporter, place->function_object, place->function, &own);
     return here.known && (place->object != place->function_object || here.start != own.start);
 }
 
@@ -296,7 +296,7 @@ static uint32_t location_id(struct pprof *pprof, const struct place *place)
         return 0;
     places->items = items;
     places->items[places->count] = *place;
-    places->items[places->count].outside = !place->somewhere && is_outside(pprof->export, place);
+    places->items[places->count].outside = !place->somewhere && is_outside(pprof->exporter, place);
     *slot = ++places->count;
     const uint32_t id = *slot;
     put_location(pprof, id, place);
@@ -320,7 +320,7 @@ static void put_values(struct pprof *pprof, uint64_t instructions, uint64_t cycl
 static void put_labels(struct pprof *pprof, uint32_t task)
 {
     size_t count;
-    const struct pug_profile_task *tasks = pug_profile_tasks(pprof->export->profile, &count);
+    const struct pug_profile_task *tasks = pug_profile_tasks(pprof->exporter->profile, &count);
     struct pug_sink label = into(&pprof->message), sample = into(&pprof->inner);
     if (task >= count)
         return;
@@ -364,7 +364,7 @@ static void put_place(struct pprof *pprof, struct pug_sink *list, const struct p
 static void put_callers(struct pprof *pprof, struct pug_sink *list, uint32_t frame)
 {
     size_t count;
-    const struct pug_profile_frame *frames = pug_profile_frames(pprof->export->profile, &count);
+    const struct pug_profile_frame *frames = pug_profile_frames(pprof->exporter->profile, &count);
     uint32_t path[PUG_EXPORT_STACK_MOST];
     const size_t depth = pug_export_stack(&pprof->stacks, frame, path);
     for (size_t i = 0; i < depth; i++) {
@@ -393,7 +393,7 @@ static void put_sample(struct pprof *pprof, const struct place *place, uint32_t 
     protobuf_message(&sample, SAMPLE_LOCATION, &ids);
     put_values(pprof, instructions, cycles, time);
     if (frame != PUG_PROFILE_NONE)
-        put_labels(pprof, pug_profile_frames(pprof->export->profile, &count)[frame].task);
+        put_labels(pprof, pug_profile_frames(pprof->exporter->profile, &count)[frame].task);
     protobuf_message(&all, PROFILE_SAMPLE, &pprof->inner);
     pprof->all.failed |= ids.failed;
     free(ids.bytes);
@@ -403,12 +403,12 @@ static void put_sample(struct pprof *pprof, const struct place *place, uint32_t 
 static void put_range(struct pprof *pprof, const struct pug_profile_range *range, uint32_t frame,
                       uint64_t count, uint64_t cycles)
 {
-    struct pug_names_file *file = pug_export_file(pprof->export, range->object);
-    struct export_walk walk = pug_export_walk(pprof->export, range);
+    struct pug_names_file *file = pug_export_file(pprof->exporter, range->object);
+    struct export_walk walk = pug_export_walk(pprof->exporter, range);
     struct pug_names_line line;
     size_t frames;
     const struct pug_profile_frame *on =
-        frame != PUG_PROFILE_NONE ? &pug_profile_frames(pprof->export->profile, &frames)[frame]
+        frame != PUG_PROFILE_NONE ? &pug_profile_frames(pprof->exporter->profile, &frames)[frame]
                                   : NULL;
     while (walk.left > 0) {
         const uint64_t at = walk.at;
@@ -437,22 +437,22 @@ static bool make_stacks(struct pprof *pprof, const struct pug_profile_frame *fra
 static void put_stacks(struct pprof *pprof)
 {
     size_t count, range_count, frame_count;
-    const struct pug_profile_use *uses = pug_profile_uses(pprof->export->profile, &count);
+    const struct pug_profile_use *uses = pug_profile_uses(pprof->exporter->profile, &count);
     const struct pug_profile_range *ranges =
-        pug_profile_ranges(pprof->export->profile, &range_count);
+        pug_profile_ranges(pprof->exporter->profile, &range_count);
     const struct pug_profile_frame *frames =
-        pug_profile_frames(pprof->export->profile, &frame_count);
-    pprof->callers = pug_export_callers(pprof->export);
+        pug_profile_frames(pprof->exporter->profile, &frame_count);
+    pprof->callers = pug_export_callers(pprof->exporter);
     pprof->all.failed |= !pprof->callers || !make_stacks(pprof, frames, frame_count);
     if (pprof->all.failed)
         return;
     for (size_t i = 0; i < count; i++)
-        if (pug_export_is_chosen(pprof->export, ranges[uses[i].range].object))
+        if (pug_export_is_chosen(pprof->exporter, ranges[uses[i].range].object))
             put_range(pprof, &ranges[uses[i].range], uses[i].frame, uses[i].count, 0);
     for (uint32_t i = 0; i < frame_count; i++) {
         const struct place place = somewhere_in(frames[i].object, frames[i].function);
         if ((frames[i].cycles > 0 || frames[i].time > 0) &&
-            pug_export_is_chosen(pprof->export, frames[i].object))
+            pug_export_is_chosen(pprof->exporter, frames[i].object))
             put_sample(pprof, &place, i, 0, frames[i].cycles, frames[i].time);
     }
 }
@@ -460,9 +460,9 @@ static void put_stacks(struct pprof *pprof)
 static void put_places(struct pprof *pprof)
 {
     size_t count;
-    const struct pug_profile_range *ranges = pug_profile_ranges(pprof->export->profile, &count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(pprof->exporter->profile, &count);
     for (size_t i = 0; i < count; i++)
-        if (ranges[i].count > 0 && pug_export_is_chosen(pprof->export, ranges[i].object))
+        if (ranges[i].count > 0 && pug_export_is_chosen(pprof->exporter, ranges[i].object))
             put_range(pprof, &ranges[i], PUG_PROFILE_NONE, ranges[i].count, ranges[i].cycles);
 }
 
@@ -470,8 +470,8 @@ static void put_places(struct pprof *pprof)
 
 static void put_mapping(struct pprof *pprof, struct pug_sink *sink, uint32_t number)
 {
-    const struct pug_profile_object *object = export_object(pprof->export, number);
-    struct pug_names_file *file = pug_export_file(pprof->export, number);
+    const struct pug_profile_object *object = export_object(pprof->exporter, number);
+    struct pug_names_file *file = pug_export_file(pprof->exporter, number);
     const struct export_build_id id = pug_export_build_id(object);
     struct pug_sink mapping = into(&pprof->message);
     protobuf_number(&mapping, MAPPING_ID, (uint64_t)number + 1);
@@ -505,10 +505,10 @@ static void put_type(struct pprof *pprof, struct pug_sink *sink, uint32_t field,
 static void find_kinds(struct pprof *pprof)
 {
     size_t count;
-    const struct pug_profile_range *ranges = pug_profile_ranges(pprof->export->profile, &count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(pprof->exporter->profile, &count);
     for (size_t i = 0; i < count; i++)
         pprof->cycles |= ranges[i].cycles > 0;
-    const struct pug_profile_frame *frames = pug_profile_frames(pprof->export->profile, &count);
+    const struct pug_profile_frame *frames = pug_profile_frames(pprof->exporter->profile, &count);
     for (size_t i = 0; i < count; i++) {
         pprof->cycles |= frames[i].cycles > 0;
         pprof->time |= frames[i].time > 0;
@@ -519,7 +519,7 @@ static void put_notes(struct pprof *pprof, struct pug_sink *sink)
 {
     for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++) {
         char text[128];
-        const uint64_t noted = pug_profile_noted(pprof->export->profile, note);
+        const uint64_t noted = pug_profile_noted(pprof->exporter->profile, note);
         if (noted == 0)
             continue;
         snprintf(text, sizeof(text), "%" PRIu64 " %s", noted, pug_profile_note_text(note));
@@ -530,7 +530,7 @@ static void put_notes(struct pprof *pprof, struct pug_sink *sink)
 static void put_profile(struct pprof *pprof, struct pug_sink *sink)
 {
     size_t count, frames;
-    const char *unit = pug_profile_time_unit(pprof->export->profile) == PUG_PROFILE_NANOSECONDS
+    const char *unit = pug_profile_time_unit(pprof->exporter->profile) == PUG_PROFILE_NANOSECONDS
                            ? "nanoseconds"
                            : "ticks";
     string(pprof, "");
@@ -540,12 +540,12 @@ static void put_profile(struct pprof *pprof, struct pug_sink *sink)
         put_type(pprof, sink, PROFILE_SAMPLE_TYPE, "cycles", "count");
     if (pprof->time)
         put_type(pprof, sink, PROFILE_SAMPLE_TYPE, "time", unit);
-    pug_profile_frames(pprof->export->profile, &frames);
+    pug_profile_frames(pprof->exporter->profile, &frames);
     if (frames > 0)
         put_stacks(pprof);
     else
         put_places(pprof);
-    pug_profile_objects(pprof->export->profile, &count);
+    pug_profile_objects(pprof->exporter->profile, &count);
     for (uint32_t i = 0; i < count; i++)
         put_mapping(pprof, sink, i);
     pug_sink_put(sink, pprof->location_bytes.bytes, pprof->location_bytes.count);
@@ -567,9 +567,9 @@ static void texts_free(struct texts *texts)
     free(texts->slots);
 }
 
-enum pug_status pug_export_pprof(const struct export *export)
+enum pug_status pug_export_pprof(const struct exporter *exporter)
 {
-    struct pprof pprof = {.export = export};
+    struct pprof pprof = {.exporter = exporter};
     struct pug_sink sink = into(&pprof.all);
     put_profile(&pprof, &sink);
     const bool good = !pprof.strings.failed && !pprof.functions.failed && !pprof.locations.failed &&
@@ -577,7 +577,7 @@ enum pug_status pug_export_pprof(const struct export *export)
                       !pprof.location_bytes.failed && !pprof.function_bytes.failed &&
                       !pprof.all.failed;
     enum pug_status status =
-        good ? pug_export_gzip(export->sink, pprof.all.bytes, pprof.all.count) : PUG_ERR_MEM;
+        good ? pug_export_gzip(exporter->sink, pprof.all.bytes, pprof.all.count) : PUG_ERR_MEM;
     pug_export_stacks_free(&pprof.stacks);
     free(pprof.callers);
     texts_free(&pprof.strings);

@@ -13,9 +13,9 @@
 
 #define ROWS 20u
 
-static size_t rows_of(const struct export *export)
+static size_t rows_of(const struct exporter *exporter)
 {
-    return export->options->rows ? export->options->rows : ROWS;
+    return exporter->options->rows ? exporter->options->rows : ROWS;
 }
 
 static double share(uint64_t part, uint64_t whole)
@@ -23,23 +23,23 @@ static double share(uint64_t part, uint64_t whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static const char *object_name(const struct export *export, uint32_t object)
+static const char *object_name(const struct exporter *exporter, uint32_t object)
 {
     if (object == PUG_PROFILE_NONE)
         return "[unknown]";
-    const char *path = export_object(export, object)->path, *slash = strrchr(path, '/');
+    const char *path = export_object(exporter, object)->path, *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static enum pug_status put_table(const struct export *export, struct pug_table *table,
+static enum pug_status put_table(const struct exporter *exporter, struct pug_table *table,
                                  const char *title)
 {
     if (!table)
         return PUG_ERR_MEM;
-    if (!export->options->json)
-        pug_sink_format(export->sink, "\n%s\n", title);
+    if (!exporter->options->json)
+        pug_sink_format(exporter->sink, "\n%s\n", title);
     enum pug_status status = pug_table_write(
-        table, export->options->json ? PUG_TABLE_JSON : PUG_TABLE_TEXT, export->sink);
+        table, exporter->options->json ? PUG_TABLE_JSON : PUG_TABLE_TEXT, exporter->sink);
     pug_table_free(table);
     return status;
 }
@@ -58,7 +58,7 @@ static int by_self(const void *left, const void *right)
     return a->start < b->start ? -1 : a->start > b->start;
 }
 
-static enum pug_status put_functions(const struct export *export,
+static enum pug_status put_functions(const struct exporter *exporter,
                                      const struct export_functions *all)
 {
     const struct pug_column columns[] = {
@@ -68,12 +68,12 @@ static enum pug_status put_functions(const struct export *export,
         {"with callees", PUG_CELL_NUMBER},
         {"calls", PUG_CELL_NUMBER},
         {"cycles", PUG_CELL_NUMBER},
-        {pug_export_time_title(export), PUG_CELL_NUMBER},
+        {pug_export_time_title(exporter), PUG_CELL_NUMBER},
         {"function", PUG_CELL_TEXT},
         {"object", PUG_CELL_TEXT},
     };
     struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
-    for (size_t i = 0; table && i < all->count && i < rows_of(export); i++) {
+    for (size_t i = 0; table && i < all->count && i < rows_of(exporter); i++) {
         const struct export_function *function = &all->items[i];
         pug_table_real(table, share(function->self, all->instructions));
         pug_table_number(table, function->self);
@@ -93,10 +93,10 @@ static enum pug_status put_functions(const struct export *export,
             pug_table_number(table, function->time);
         else
             pug_table_none(table);
-        pug_table_text(table, pug_export_readable(export, function->name));
-        pug_table_text(table, object_name(export, function->object));
+        pug_table_text(table, pug_export_readable(exporter, function->name));
+        pug_table_text(table, object_name(exporter, function->object));
     }
-    return put_table(export, table, "Functions, by their own instructions");
+    return put_table(exporter, table, "Functions, by their own instructions");
 }
 
 /* ---- lines ---- */
@@ -110,7 +110,7 @@ static int by_sum(const void *left, const void *right)
     return path != 0 ? path : a->line < b->line ? -1 : a->line > b->line;
 }
 
-static enum pug_status put_lines(const struct export *export, uint64_t instructions)
+static enum pug_status put_lines(const struct exporter *exporter, uint64_t instructions)
 {
     static const struct pug_column columns[] = {{"self", PUG_CELL_PERCENT},
                                                 {"instructions", PUG_CELL_NUMBER},
@@ -118,11 +118,11 @@ static enum pug_status put_lines(const struct export *export, uint64_t instructi
                                                 {"line", PUG_CELL_TEXT},
                                                 {"object", PUG_CELL_TEXT}};
     struct export_lines lines;
-    enum pug_status status = pug_export_lines(export, &lines);
+    enum pug_status status = pug_export_lines(exporter, &lines);
     if (status == PUG_OK && lines.count > 0) {
         qsort(lines.items, lines.count, sizeof(*lines.items), by_sum);
         struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
-        for (size_t i = 0; table && i < lines.count && i < rows_of(export) && lines.items[i].sum;
+        for (size_t i = 0; table && i < lines.count && i < rows_of(exporter) && lines.items[i].sum;
              i++) {
             const struct export_line *line = &lines.items[i];
             char place[1024];
@@ -131,9 +131,9 @@ static enum pug_status put_lines(const struct export *export, uint64_t instructi
             pug_table_number(table, line->sum);
             pug_table_number(table, line->highest);
             pug_table_text(table, place);
-            pug_table_text(table, object_name(export, line->object));
+            pug_table_text(table, object_name(exporter, line->object));
         }
-        status = put_table(export, table, "Source lines");
+        status = put_table(exporter, table, "Source lines");
     }
     free(lines.items);
     return status;
@@ -172,16 +172,16 @@ static int by_bias(const void *left, const void *right)
     return x != y ? (x > y ? -1 : 1) : by_place(left, right);
 }
 
-static size_t find_outcomes(const struct export *export, struct outcome *outcomes)
+static size_t find_outcomes(const struct exporter *exporter, struct outcome *outcomes)
 {
     size_t count, branch_count, found = 0, kept = 0;
-    const struct pug_profile_range *ranges = pug_profile_ranges(export->profile, &count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(exporter->profile, &count);
     const struct pug_profile_branch *branches =
-        pug_profile_branches(export->profile, &branch_count);
+        pug_profile_branches(exporter->profile, &branch_count);
     for (size_t i = 0; i < count; i++) {
         const bool taken = ranges[i].end & PUG_END_TAKEN;
         if ((ranges[i].end & PUG_END_CONDITIONAL) && ranges[i].object != PUG_PROFILE_NONE &&
-            pug_export_is_chosen(export, ranges[i].object))
+            pug_export_is_chosen(exporter, ranges[i].object))
             outcomes[found++] = (struct outcome){.object = ranges[i].object,
                                                  .from = ranges[i].last,
                                                  .taken = taken ? ranges[i].count : 0,
@@ -207,15 +207,15 @@ static size_t find_outcomes(const struct export *export, struct outcome *outcome
 }
 
 /* "function+0x10 file.c:12" */
-static void put_place(const struct export *export, struct pug_table *table, uint32_t object,
+static void put_place(const struct exporter *exporter, struct pug_table *table, uint32_t object,
                       uint64_t vaddr)
 {
-    struct pug_names_file *file = pug_export_file(export, object);
+    struct pug_names_file *file = pug_export_file(exporter, object);
     struct export_function_name name;
     struct pug_names_line line;
     char place[1024];
-    pug_export_function(export, object, vaddr, &name);
-    snprintf(place, sizeof(place), "%s+0x%" PRIx64, pug_export_readable(export, name.name),
+    pug_export_function(exporter, object, vaddr, &name);
+    snprintf(place, sizeof(place), "%s+0x%" PRIx64, pug_export_readable(exporter, name.name),
              vaddr - name.start);
     pug_table_text(table, place);
     if (file && pug_names_line(file, vaddr, &line) && line.line > 0) {
@@ -225,10 +225,10 @@ static void put_place(const struct export *export, struct pug_table *table, uint
     } else {
         pug_table_none(table);
     }
-    pug_table_text(table, object_name(export, object));
+    pug_table_text(table, object_name(exporter, object));
 }
 
-static enum pug_status put_branches(const struct export *export, const struct outcome *outcomes,
+static enum pug_status put_branches(const struct exporter *exporter, const struct outcome *outcomes,
                                     size_t count)
 {
     static const struct pug_column columns[] = {
@@ -236,15 +236,15 @@ static enum pug_status put_branches(const struct export *export, const struct ou
         {"times taken", PUG_CELL_NUMBER}, {"branch", PUG_CELL_TEXT},   {"line", PUG_CELL_TEXT},
         {"object", PUG_CELL_TEXT}};
     struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
-    for (size_t i = 0; table && i < count && i < rows_of(export); i++) {
+    for (size_t i = 0; table && i < count && i < rows_of(exporter); i++) {
         const uint64_t all = pug_profile_sum(outcomes[i].taken, outcomes[i].not_taken);
         pug_table_number(table, all);
         pug_table_real(table, share(outcomes[i].taken, all));
         pug_table_real(table, share(all - rarer(&outcomes[i]), all));
         pug_table_number(table, outcomes[i].taken);
-        put_place(export, table, outcomes[i].object, outcomes[i].from);
+        put_place(exporter, table, outcomes[i].object, outcomes[i].from);
     }
-    return put_table(export, table,
+    return put_table(exporter, table,
                      "Conditional branches, by how often they go against their bias");
 }
 
@@ -273,14 +273,14 @@ static int by_back(const void *left, const void *right)
 }
 
 /* Is this a branch back, within a function? */
-static bool goes_back(const struct export *export, const struct pug_profile_branch *branch)
+static bool goes_back(const struct exporter *exporter, const struct pug_profile_branch *branch)
 {
     struct export_function_name from, to;
     if (branch->object != branch->to_object || branch->object == PUG_PROFILE_NONE ||
-        branch->to > branch->from || !pug_export_is_chosen(export, branch->object))
+        branch->to > branch->from || !pug_export_is_chosen(exporter, branch->object))
         return false;
-    pug_export_function(export, branch->object, branch->from, &from);
-    pug_export_function(export, branch->object, branch->to, &to);
+    pug_export_function(exporter, branch->object, branch->from, &from);
+    pug_export_function(exporter, branch->object, branch->to, &to);
     return from.known && to.known && from.start == to.start;
 }
 
@@ -291,10 +291,10 @@ static int by_from(const void *left, const void *right)
 }
 
 /* Direct branches that are no calls, as they jump within loops. */
-static size_t direct_branches(const struct export *export, struct outcome *direct)
+static size_t direct_branches(const struct exporter *exporter, struct outcome *direct)
 {
     size_t count, found = 0;
-    const struct pug_profile_range *ranges = pug_profile_ranges(export->profile, &count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(exporter->profile, &count);
     for (size_t i = 0; i < count; i++)
         if ((ranges[i].end & (PUG_END_BRANCH | PUG_END_INDIRECT | PUG_END_CALL)) == PUG_END_BRANCH)
             direct[found++] = (struct outcome){.object = ranges[i].object, .from = ranges[i].last};
@@ -302,14 +302,15 @@ static size_t direct_branches(const struct export *export, struct outcome *direc
     return found;
 }
 
-static size_t find_loops(const struct export *export, struct loop *loops, struct outcome *direct)
+static size_t find_loops(const struct exporter *exporter, struct loop *loops,
+                         struct outcome *direct)
 {
     size_t count, found = 0, kept = 0;
-    const struct pug_profile_branch *branches = pug_profile_branches(export->profile, &count);
-    const size_t direct_count = direct_branches(export, direct);
+    const struct pug_profile_branch *branches = pug_profile_branches(exporter->profile, &count);
+    const size_t direct_count = direct_branches(exporter, direct);
     for (size_t i = 0; i < count; i++) {
         const struct outcome wanted = {.object = branches[i].object, .from = branches[i].from};
-        if (goes_back(export, &branches[i]) &&
+        if (goes_back(exporter, &branches[i]) &&
             bsearch(&wanted, direct, direct_count, sizeof(*direct), by_from))
             loops[found++] = (struct loop){
                 .object = branches[i].object, .head = branches[i].to, .back = branches[i].count};
@@ -324,10 +325,10 @@ static size_t find_loops(const struct export *export, struct loop *loops, struct
     return kept;
 }
 
-static void find_visits(const struct export *export, struct loop *loops, size_t count)
+static void find_visits(const struct exporter *exporter, struct loop *loops, size_t count)
 {
     size_t followed;
-    const struct pug_profile_loop *all = pug_profile_loops(export->profile, &followed);
+    const struct pug_profile_loop *all = pug_profile_loops(exporter->profile, &followed);
     for (size_t i = 0; i < followed; i++) {
         const struct loop wanted = {.object = all[i].object, .head = all[i].head};
         struct loop *loop = bsearch(&wanted, loops, count, sizeof(*loops), by_head);
@@ -336,7 +337,8 @@ static void find_visits(const struct export *export, struct loop *loops, size_t 
     }
 }
 
-static enum pug_status count_heads(const struct export *export, struct loop *loops, size_t count)
+static enum pug_status count_heads(const struct exporter *exporter, struct loop *loops,
+                                   size_t count)
 {
     struct export_steps steps = {0};
     uint32_t object = PUG_PROFILE_NONE;
@@ -345,7 +347,7 @@ static enum pug_status count_heads(const struct export *export, struct loop *loo
         if (loops[i].object != object) {
             pug_export_steps_free(&steps);
             object = loops[i].object;
-            status = pug_export_steps(export, object, &steps);
+            status = pug_export_steps(exporter, object, &steps);
         }
         if (status == PUG_OK)
             loops[i].ran = pug_export_count_at(&steps, loops[i].head);
@@ -399,48 +401,48 @@ static void put_rounds(struct pug_table *table, const struct loop *loop)
     pug_table_number(table, visits->most);
 }
 
-static enum pug_status put_loops(const struct export *export)
+static enum pug_status put_loops(const struct exporter *exporter)
 {
     static const struct pug_column columns[] = {
         {"entered", PUG_CELL_NUMBER}, {"rounds", PUG_CELL_NUMBER}, {"mean rounds", PUG_CELL_REAL},
         {"deviation", PUG_CELL_REAL}, {"least", PUG_CELL_NUMBER},  {"most", PUG_CELL_NUMBER},
         {"loop", PUG_CELL_TEXT},      {"line", PUG_CELL_TEXT},     {"object", PUG_CELL_TEXT}};
     size_t branch_count, range_count;
-    pug_profile_branches(export->profile, &branch_count);
-    pug_profile_ranges(export->profile, &range_count);
+    pug_profile_branches(exporter->profile, &branch_count);
+    pug_profile_ranges(exporter->profile, &range_count);
     struct loop *loops = calloc(branch_count + 1, sizeof(*loops));
     struct outcome *direct = calloc(range_count + 1, sizeof(*direct));
     enum pug_status status = loops && direct ? PUG_OK : PUG_ERR_MEM;
-    const size_t count = status == PUG_OK ? find_loops(export, loops, direct) : 0;
+    const size_t count = status == PUG_OK ? find_loops(exporter, loops, direct) : 0;
     if (status == PUG_OK)
-        status = count_heads(export, loops, count);
+        status = count_heads(exporter, loops, count);
     if (status == PUG_OK && count > 0) {
-        find_visits(export, loops, count);
+        find_visits(exporter, loops, count);
         qsort(loops, count, sizeof(*loops), by_back);
         struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
-        for (size_t i = 0; table && i < count && i < rows_of(export); i++) {
+        for (size_t i = 0; table && i < count && i < rows_of(exporter); i++) {
             put_rounds(table, &loops[i]);
-            put_place(export, table, loops[i].object, loops[i].head);
+            put_place(exporter, table, loops[i].object, loops[i].head);
         }
-        status = put_table(export, table, "Loops, and how many rounds they make");
+        status = put_table(exporter, table, "Loops, and how many rounds they make");
     }
     free(loops);
     free(direct);
     return status;
 }
 
-static enum pug_status put_outcomes(const struct export *export)
+static enum pug_status put_outcomes(const struct exporter *exporter)
 {
     size_t count;
-    pug_profile_ranges(export->profile, &count);
+    pug_profile_ranges(exporter->profile, &count);
     struct outcome *outcomes = calloc(count + 1, sizeof(*outcomes));
     if (!outcomes)
         return PUG_ERR_MEM;
     enum pug_status status = PUG_OK;
-    const size_t found = find_outcomes(export, outcomes);
+    const size_t found = find_outcomes(exporter, outcomes);
     if (found > 0) {
         qsort(outcomes, found, sizeof(*outcomes), by_bias);
-        status = put_branches(export, outcomes, found);
+        status = put_branches(exporter, outcomes, found);
     }
     free(outcomes);
     return status;
@@ -448,54 +450,55 @@ static enum pug_status put_outcomes(const struct export *export)
 
 /* ---- all of it ---- */
 
-static void put_head(const struct export *export, const struct export_functions *functions)
+static void put_head(const struct exporter *exporter, const struct export_functions *functions)
 {
-    if (export->options->json) {
-        struct pug_json json = pug_json_begin(export->sink);
+    if (exporter->options->json) {
+        struct pug_json json = pug_json_begin(exporter->sink);
         pug_json_object(&json, NULL);
         pug_json_number(&json, "instructions", functions->instructions);
         for (int note = 0; note < PUG_NOTE_COUNT; note++)
-            if (pug_profile_noted(export->profile, note) > 0)
+            if (pug_profile_noted(exporter->profile, note) > 0)
                 pug_json_number(&json, pug_profile_note_text(note),
-                                pug_profile_noted(export->profile, note));
+                                pug_profile_noted(exporter->profile, note));
         pug_json_close(&json);
         pug_json_line(&json);
         return;
     }
-    pug_sink_format(export->sink, "%" PRIu64 " instructions in %zu functions\n",
+    pug_sink_format(exporter->sink, "%" PRIu64 " instructions in %zu functions\n",
                     functions->instructions, functions->count);
     for (int note = 0; note < PUG_NOTE_COUNT; note++)
-        if (pug_profile_noted(export->profile, note) > 0)
-            pug_sink_format(export->sink, "%" PRIu64 " %s\n",
-                            pug_profile_noted(export->profile, note), pug_profile_note_text(note));
+        if (pug_profile_noted(exporter->profile, note) > 0)
+            pug_sink_format(exporter->sink, "%" PRIu64 " %s\n",
+                            pug_profile_noted(exporter->profile, note),
+                            pug_profile_note_text(note));
 }
 
 /* Callers in other objects are not told of. */
-static void keep_chosen(const struct export *export, struct export_functions *functions)
+static void keep_chosen(const struct exporter *exporter, struct export_functions *functions)
 {
     size_t kept = 0;
     for (size_t i = 0; i < functions->count; i++)
-        if (pug_export_is_chosen(export, functions->items[i].object))
+        if (pug_export_is_chosen(exporter, functions->items[i].object))
             functions->items[kept++] = functions->items[i];
     functions->count = kept;
 }
 
-enum pug_status pug_export_table(const struct export *export)
+enum pug_status pug_export_table(const struct exporter *exporter)
 {
     struct export_functions functions;
-    enum pug_status status = pug_export_functions(export, &functions);
+    enum pug_status status = pug_export_functions(exporter, &functions);
     if (status == PUG_OK) {
-        keep_chosen(export, &functions);
-        put_head(export, &functions);
+        keep_chosen(exporter, &functions);
+        put_head(exporter, &functions);
         qsort(functions.items, functions.count, sizeof(*functions.items), by_self);
-        status = put_functions(export, &functions);
+        status = put_functions(exporter, &functions);
     }
     if (status == PUG_OK)
-        status = put_lines(export, functions.instructions);
+        status = put_lines(exporter, functions.instructions);
     if (status == PUG_OK)
-        status = put_loops(export);
+        status = put_loops(exporter);
     if (status == PUG_OK)
-        status = put_outcomes(export);
+        status = put_outcomes(exporter);
     pug_export_functions_free(&functions);
     return status;
 }

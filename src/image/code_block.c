@@ -55,7 +55,8 @@ static void fill_range(struct pug_block *block)
    would make blocks of its own of all the code that follows. */
 static bool comes_together(const struct pug_block *block)
 {
-    return block->count >= PUG_BLOCK_MAX / 2 && (block->end ^ block->last) / PUG_BLOCK_SEAM != 0;
+    return block->count >= PUG_BLOCK_MAX / 2 &&
+           (block->end ^ block->last) / PUG_BLOCK_BOUNDARY != 0;
 }
 
 static void walk(struct pug_codemap *map, struct pug_code_cursor *cursor, struct pug_block *block)

@@ -21,9 +21,9 @@
 #ifndef PUG_IMAGE_CODEMAP_H
 #define PUG_IMAGE_CODEMAP_H
 
+#include "pugmark/advanced/image.h"
+#include "pugmark/advanced/isa.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/image.h"
-#include "pugmark/isa.h"
 
 #include <assert.h>
 #include <stdalign.h>
@@ -37,7 +37,7 @@
 #define PUG_BLOCK_MAX 1024u
 /** Addresses (multiples of this) at which a block ends that has half of these and no waypoint; the
     next one is always within its reach. */
-#define PUG_BLOCK_SEAM 1024u
+#define PUG_BLOCK_BOUNDARY 1024u
 
 /** Most instructions that a decoder should walk for one trace event where nothing else bounds it:
     memory that answers zeros everywhere has no waypoint. */

@@ -3,7 +3,7 @@
 #ifndef PUG_IMAGE_FILE_H
 #define PUG_IMAGE_FILE_H
 
-#include "pugmark/image.h"
+#include "pugmark/advanced/image.h"
 
 #include <stdbool.h>
 #include <stdint.h>

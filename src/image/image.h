@@ -4,7 +4,7 @@
 #define PUG_IMAGE_IMAGE_H
 
 #include "image/file.h"
-#include "pugmark/image.h"
+#include "pugmark/advanced/image.h"
 
 #include <stdatomic.h>
 

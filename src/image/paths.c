@@ -127,14 +127,14 @@ void pug_paths_add_jump(struct pug_paths *paths, const struct pug_block *from, u
 struct pug_count_pending *pug_paths_leave_range(struct pug_paths *paths,
                                                 const struct pug_element *range)
 {
-    struct pug_count_seam *seam = pug_paths_seam(paths);
-    if (!seam)
+    struct pug_count_boundary *boundary = pug_paths_boundary(paths);
+    if (!boundary)
         return NULL;
-    pug_counts_behind(seam, paths->context, range);
+    pug_counts_behind(boundary, paths->context, range);
     if (!pug_counts_jumps_on(range))
         return NULL;
-    seam->tail = pug_counts_branch(range, paths->context);
-    return &seam->tail;
+    boundary->tail = pug_counts_branch(range, paths->context);
+    return &boundary->tail;
 }
 
 void pug_paths_leave(struct pug_paths *paths, const struct pug_block *block, bool taken)
@@ -147,14 +147,14 @@ void pug_paths_leave(struct pug_paths *paths, const struct pug_block *block, boo
     branch->target = block->insn.target;
 }
 
-struct pug_count_seam *pug_paths_ready(struct pug_stage *stage)
+struct pug_count_boundary *pug_paths_ready(struct pug_stage *stage)
 {
     struct pug_batch *batch = stage->out.batch;
     struct pug_paths *paths = stage->paths;
     if (!paths->counts || paths->shown || (batch->count > 0 && !batch->flush(batch)) ||
         !pug_paths_begin(paths, &stage->out.blank))
         return NULL;
-    return pug_paths_seam(paths);
+    return pug_paths_boundary(paths);
 }
 
 bool pug_chain_open(struct pug_chain *chain, struct pug_stage *stage)
@@ -187,7 +187,7 @@ void pug_chain_join(struct pug_chain *chain, const struct pug_block *block)
 {
     struct pug_paths *paths = chain->paths;
     if (!chain->last)
-        pug_counts_follow(paths->counts, pug_paths_seam(paths), block->start);
+        pug_counts_follow(paths->counts, pug_paths_boundary(paths), block->start);
     else if (!pug_block_lasts(chain->last) || !keeps_jumps_to(block) ||
              chain->last->number >= PUG_PATH_NUMBERS)
         pug_paths_add_jump(paths, chain->last, block->start, 1);
@@ -422,9 +422,9 @@ void pug_paths_free(struct pug_paths *paths)
 void pug_paths_set_counts(struct pug_paths *paths, struct pug_counts *counts)
 {
     pug_paths_spread(paths);
-    struct pug_count_seam *seam = paths->counts ? pug_paths_seam(paths) : NULL;
-    if (seam)
-        pug_counts_settle(paths->counts, &seam->tail);
+    struct pug_count_boundary *boundary = paths->counts ? pug_paths_boundary(paths) : NULL;
+    if (boundary)
+        pug_counts_settle(paths->counts, &boundary->tail);
     paths->counts = counts;
     paths->context = UINT32_MAX;
     for (size_t i = 0; i < paths->contexts.count; i++)
@@ -488,8 +488,8 @@ bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank)
     /* No path has more hits than there were bytes. */
     if (paths->counted > UINT32_MAX / 2)
         pug_paths_spread(paths);
-    const struct pug_count_seam *seam = pug_paths_seam(paths);
-    const uint64_t key = seam ? key_of(paths, blank, seam->memory) : UINT64_MAX;
+    const struct pug_count_boundary *boundary = pug_paths_boundary(paths);
+    const uint64_t key = boundary ? key_of(paths, blank, boundary->memory) : UINT64_MAX;
     const uint32_t context = key != UINT64_MAX ? context_of(paths, key) : UINT32_MAX;
     if (context != paths->context) {
         empty_blocks(paths);

@@ -84,9 +84,9 @@ void pug_paths_free(struct pug_paths *paths);
 void pug_paths_set_counts(struct pug_paths *paths, struct pug_counts *counts);
 
 /** The ends of the source's trace; NULL: no memory. */
-static inline struct pug_count_seam *pug_paths_seam(const struct pug_paths *paths)
+static inline struct pug_count_boundary *pug_paths_boundary(const struct pug_paths *paths)
 {
-    return pug_counts_seam(paths->counts, paths->map->config.source);
+    return pug_counts_boundary(paths->counts, paths->map->config.source);
 }
 
 /** The range of a hop, in no context and nowhere in the trace. */
@@ -110,7 +110,7 @@ bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank);
  * The same where ranges are counted and not shown, behind all elements that wait: the source's
  * ends, or NULL: not now.
  */
-struct pug_count_seam *pug_paths_ready(struct pug_stage *stage);
+struct pug_count_boundary *pug_paths_ready(struct pug_stage *stage);
 
 /** All hits into the counts. */
 void pug_paths_spread(struct pug_paths *paths);
@@ -188,8 +188,8 @@ static inline struct pug_path_jump *pug_paths_find_jump(const struct pug_paths *
 /* ---- hop by hop ---- */
 
 /**
- * Hops in a row, for lanes that look at blocks. Between begin and end no element is pushed. Where
- * blocks change under it the chain breaks, and goes on with the next hop.
+ * Hops in a row, for fast paths that look at blocks. Between begin and end no element is pushed.
+ * Where blocks change under it the chain breaks, and goes on with the next hop.
  */
 struct pug_chain {
     struct pug_paths *paths;
@@ -276,7 +276,7 @@ static inline void pug_chain_end(struct pug_chain *chain)
 
 /*
  * A chain that lasts over packets belongs to a decoder, and is zeroed while it is not open. What
- * pushes elements closes it before, and who leaves the lane.
+ * pushes elements closes it before, and who leaves the fast path.
  */
 
 /** Is it open, or can it be? */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file Names of memory spaces. */
 #include "base/text.h"
+#include "pugmark/advanced/image.h"
 #include "pugmark/element.h"
-#include "pugmark/image.h"
 
 #include <string.h>
 

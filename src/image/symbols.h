@@ -3,7 +3,7 @@
 #ifndef PUG_IMAGE_SYMBOLS_H
 #define PUG_IMAGE_SYMBOLS_H
 
-#include "pugmark/image.h"
+#include "pugmark/advanced/image.h"
 
 struct pug_accessor;
 

@@ -3,7 +3,7 @@
 #include "index/making.h"
 #include "index/reach.h"
 #include "jobs/peers.h"
-#include "pugmark/jobs.h"
+#include "pugmark/advanced/jobs.h"
 
 #include <stdlib.h>
 

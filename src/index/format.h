@@ -3,7 +3,7 @@
 #ifndef PUG_INDEX_FORMAT_H
 #define PUG_INDEX_FORMAT_H
 
-#include "pugmark/index.h"
+#include "pugmark/advanced/index.h"
 
 #include <assert.h>
 

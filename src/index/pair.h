@@ -6,8 +6,8 @@
 #ifndef PUG_INDEX_PAIR_H
 #define PUG_INDEX_PAIR_H
 
-#include "pugmark/index.h"
-#include "pugmark/tree.h"
+#include "pugmark/advanced/index.h"
+#include "pugmark/advanced/tree.h"
 
 /* A trace whose states do not meet in so many bytes is not read on for this. */
 #define PUG_INDEX_SETTLES_IN (UINT64_C(1) << 23)

@@ -272,7 +272,7 @@ bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
     const uint64_t states = known ? pug_index_known_state(index, elements, last) : 0;
     *at = block * h->block;
     if (block > 0 && block - states > NEAR && elements &&
-        pug_index_reach_told(index, tree, bytes, block, reached))
+        pug_index_reach_resync(index, tree, bytes, block, reached))
         return true;
     *at = states * h->block;
     return states > 0 && pug_index_reach_block(index, tree, bytes, elements, states, reached);

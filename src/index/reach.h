@@ -4,8 +4,8 @@
 #define PUG_INDEX_REACH_H
 
 #include "index/format.h"
-#include "pugmark/state.h"
-#include "pugmark/tree.h"
+#include "pugmark/advanced/state.h"
+#include "pugmark/advanced/tree.h"
 
 /**
  * Hashes of a tree's state: of that of the transport, and of each source; never 0. Where the
@@ -65,12 +65,12 @@ struct pug_tree *pug_index_reach_near(const struct pug_index *index, const struc
 
 /**
  * With decoders, though the index has no states of theirs. What they are told behind
- * synchronisation points must be all that there is to know (pug_protocol.decoder_told()); and one
+ * synchronisation points must be all that there is to know (pug_protocol.self_synced()); and one
  * that began at such a point must have come to the same state as one that began before the point in
  * front of it, so that it does not matter what either was told earlier. False: that is not so, or
  * not near.
  */
-bool pug_index_reach_told(const struct pug_index *index, const struct pug_tree *tree,
-                          const uint8_t *bytes, uint64_t block, struct pug_tree **reached);
+bool pug_index_reach_resync(const struct pug_index *index, const struct pug_tree *tree,
+                            const uint8_t *bytes, uint64_t block, struct pug_tree **reached);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file What is in an index. */
 #include "index/format.h"
-#include "pugmark/transport.h"
+#include "pugmark/advanced/transport.h"
 
 /** They are marks of the source that stands for what is of none, which is the last one. */
 static uint64_t frame_syncs(const struct pug_index *index)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "index/collector.h"
 #include "index/values.h"
-#include "pugmark/counts.h"
+#include "pugmark/advanced/counts.h"
 
 #include <stdlib.h>
 

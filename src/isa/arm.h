@@ -3,8 +3,8 @@
 #ifndef PUG_ISA_ARM_H
 #define PUG_ISA_ARM_H
 
-#include "pugmark/isa.h"
-#include "pugmark/settings.h"
+#include "pugmark/advanced/isa.h"
+#include "pugmark/advanced/settings.h"
 
 #include <stddef.h>
 

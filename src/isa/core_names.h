@@ -3,8 +3,8 @@
 #ifndef PUG_ISA_CORE_NAMES_H
 #define PUG_ISA_CORE_NAMES_H
 
+#include "pugmark/advanced/settings.h"
 #include "pugmark/log.h"
-#include "pugmark/settings.h"
 
 /**
  * By its name, the word `core`, or by the numbers `arch` and `profile`, which go before what the

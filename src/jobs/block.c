@@ -3,7 +3,7 @@
 #include "jobs/decode.h"
 
 #include "base/bytes.h"
-#include "pugmark/counts.h"
+#include "pugmark/advanced/counts.h"
 #include "tree/tree_internal.h"
 
 #include <stdlib.h>

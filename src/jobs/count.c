@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Counting on several threads: each part has counts of its own, appended in their order. */
-#include "pugmark/counts.h"
+#include "pugmark/advanced/counts.h"
 
 #include <stdlib.h>
 

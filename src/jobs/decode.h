@@ -5,7 +5,7 @@
 
 #include "jobs/together.h"
 #include "log/records.h"
-#include "pugmark/jobs.h"
+#include "pugmark/advanced/jobs.h"
 
 #include <pthread.h>
 

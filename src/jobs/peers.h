@@ -4,7 +4,7 @@
 #ifndef PUG_JOBS_PEERS_H
 #define PUG_JOBS_PEERS_H
 
-#include "pugmark/jobs.h"
+#include "pugmark/advanced/jobs.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-/** @file A span from inside: span.c has what neighbours say, span_kept.c what is kept of it. */
+/** @file A span from inside: span.c has what neighbours say, span_checkpoint.c what is kept of it.
+ */
 #ifndef PUG_JOBS_SPAN_INTERNAL_H
 #define PUG_JOBS_SPAN_INTERNAL_H
 
-#include "jobs/kept.h"
+#include "jobs/checkpoint.h"
 #include "jobs/products.h"
 #include "jobs/span.h"
 
@@ -50,7 +51,7 @@ struct pug_jobs_span {
     bool over;    /* what is to be read was */
     bool dropped; /* nothing counts: an earlier run was told so */
     /* Where it is kept: */
-    struct pug_kept kept;
+    struct pug_checkpoint kept;
     bool keeps;
     bool begun, missed;  /* reading was; and in vain, as it began too late */
     size_t first, lead;  /* pieces: the first one; to read before that where it goes on */
@@ -61,7 +62,7 @@ struct pug_jobs_span {
 /** Room for more items; NULL: no memory, and they are freed. */
 void *pug_jobs_span_room(void *items, size_t count, size_t *room, size_t more, size_t size);
 
-/* span_kept.c */
+/* span_checkpoint.c */
 /** Find what was kept, or begin to keep. False: it cannot be written. */
 bool pug_jobs_span_resume(struct pug_jobs_span *span);
 /** The piece to begin with. */

@@ -10,8 +10,8 @@
 #ifndef PUG_JOBS_TOGETHER_H
 #define PUG_JOBS_TOGETHER_H
 
-#include "pugmark/peers.h"
-#include "pugmark/tree.h"
+#include "pugmark/advanced/peers.h"
+#include "pugmark/advanced/tree.h"
 
 /** Products that were handed on while their block was being read, in their order. */
 struct pug_jobs_portions {

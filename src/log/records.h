@@ -4,8 +4,8 @@
 #define PUG_LOG_RECORDS_H
 
 #include "base/bytes.h"
+#include "pugmark/advanced/state.h"
 #include "pugmark/log.h"
-#include "pugmark/state.h"
 
 #include <stddef.h>
 

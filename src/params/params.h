@@ -3,7 +3,7 @@
 #ifndef PUG_PARAMS_PARAMS_H
 #define PUG_PARAMS_PARAMS_H
 
-#include "pugmark/params.h"
+#include "pugmark/advanced/params.h"
 
 /** The transport that a container is, of which nobody may say anything (NULL). */
 const char *pug_params_container(const char *container);

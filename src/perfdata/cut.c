@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Cutting the trace (section 9): AUX records and the buffers' pieces to stretches. */
+/** @file Cutting the trace (section 9): AUX records and the buffers' pieces to segments. */
 #include "perfdata/perfdata.h"
 
 #include <stdio.h>
@@ -18,10 +18,10 @@ enum {
 
 #define NO_BUFFER UINT32_MAX
 
-/** What is known of a buffer while its stretches are cut. */
+/** What is known of a buffer while its segments are cut. */
 struct track {
-    size_t first, count, last; /* its pieces among all; where the last stretch was found */
-    /* 1 + the stretch that emptied it last, and the one of an older time; 0: none yet */
+    size_t first, count, last; /* its pieces among all; where the last segment was found */
+    /* 1 + the segment that emptied it last, and the one of an older time; 0: none yet */
     uint32_t emptied, before;
 };
 
@@ -68,7 +68,7 @@ static bool reaches_first(const struct pug_perf_auxtrace *pieces, const struct t
 #define NEAR 8u /* pieces that are tried before they are searched */
 
 /**
- * The first piece that reaches an end, mostly that of the stretch before, or one of the next;
+ * The first piece that reaches an end, mostly that of the segment before, or one of the next;
  * `count` if none does. Pieces of snapshots overlap: of those that reach it none begins earlier.
  */
 static size_t piece_to(const struct pug_perf_auxtrace *pieces, const struct track *track,
@@ -140,7 +140,7 @@ static uint32_t buffer_of(const struct pug_perf *perf, int32_t cpu, int32_t tid)
     return NO_BUFFER;
 }
 
-/** The processor's buffer, or the thread's, and the piece of it that has the stretch. */
+/** The processor's buffer, or the thread's, and the piece of it that has the segment. */
 static const struct pug_perf_auxtrace *find_trace(const struct cutting *cutting,
                                                   struct pug_perf_aux *aux, uint32_t *buffer)
 {
@@ -199,11 +199,11 @@ static bool list_buffers(struct cutting *cutting)
 
 static uint32_t flags_of(uint64_t flags)
 {
-    return (flags & AUX_TRUNCATED ? PUG_STRETCH_LOST : 0u) |
-           (flags & AUX_PARTIAL ? PUG_STRETCH_GAPS : 0u) |
-           (flags & AUX_OVERWRITE ? PUG_STRETCH_SNAPSHOT : 0u) |
-           (flags & AUX_COLLISION ? PUG_STRETCH_COLLISION : 0u) |
-           ((flags & AUX_FORMAT) == AUX_FORMAT_RAW ? PUG_STRETCH_RAW : 0u);
+    return (flags & AUX_TRUNCATED ? PUG_SEGMENT_LOST : 0u) |
+           (flags & AUX_PARTIAL ? PUG_SEGMENT_GAPS : 0u) |
+           (flags & AUX_OVERWRITE ? PUG_SEGMENT_SNAPSHOT : 0u) |
+           (flags & AUX_COLLISION ? PUG_SEGMENT_COLLISION : 0u) |
+           ((flags & AUX_FORMAT) == AUX_FORMAT_RAW ? PUG_SEGMENT_RAW : 0u);
 }
 
 #define FRAME 16u
@@ -215,18 +215,18 @@ static void lose(struct loss *loss, const struct pug_perf_aux *aux)
     loss->bytes += aux->size;
 }
 
-/** What was recorded into a buffer since it was emptied before: the stretch is no older. */
+/** What was recorded into a buffer since it was emptied before: the segment is no older. */
 static void note_begin(struct track *track, const struct pug_capture *capture,
                        struct pug_perf_cut *cut)
 {
-    const struct pug_capture_stretch *stretches = pug_capture_stretches(capture);
-    const uint32_t number = (uint32_t)capture->stretches.count - 1;
-    const struct pug_capture_stretch *stretch = &stretches[number];
-    if (stretch->time > (track->emptied ? stretches[track->emptied - 1].time : 0)) {
+    const struct pug_capture_segment *segments = pug_capture_segments(capture);
+    const uint32_t number = (uint32_t)capture->segments.count - 1;
+    const struct pug_capture_segment *segment = &segments[number];
+    if (segment->time > (track->emptied ? segments[track->emptied - 1].time : 0)) {
         track->before = track->emptied;
         track->emptied = number + 1;
     }
-    if (!(stretch->flags & PUG_STRETCH_SNAPSHOT))
+    if (!(segment->flags & PUG_SEGMENT_SNAPSHOT))
         cut->before = track->before;
 }
 
@@ -241,11 +241,11 @@ static void keep(struct cutting *cutting, const struct pug_perf_aux *aux, uint32
 {
     struct pug_perf *perf = cutting->perf;
     struct pug_capture *capture = perf->capture;
-    struct pug_capture_stretch *stretch = next_item(&capture->stretches, sizeof(*stretch));
+    struct pug_capture_segment *segment = next_item(&capture->segments, sizeof(*segment));
     struct pug_perf_cut *cut = next_item(&perf->cuts, sizeof(*cut));
     struct pug_capture_buffer *buffer = &pug_capture_buffers(capture)[number];
     struct track *track = track_of(cutting, number);
-    *stretch = (struct pug_capture_stretch){
+    *segment = (struct pug_capture_segment){
         .buffer = number,
         .flags = flags_of(aux->flags),
         .offset = aux->offset,
@@ -256,10 +256,10 @@ static void keep(struct cutting *cutting, const struct pug_perf_aux *aux, uint32
     *cut = (struct pug_perf_cut){
         .at = trace->at + (aux->offset - trace->offset), .order = aux->order, .file = trace->file};
     note_begin(track, capture, cut);
-    if (buffer->stretch_count++ == 0)
-        buffer->first_stretch = capture->stretches.count - 1;
-    buffer->size += stretch->size;
-    if (stretch->flags & PUG_STRETCH_RAW)
+    if (buffer->segment_count++ == 0)
+        buffer->first_segment = capture->segments.count - 1;
+    buffer->size += segment->size;
+    if (segment->flags & PUG_SEGMENT_RAW)
         buffer->transport = "plain";
 }
 
@@ -290,19 +290,19 @@ struct pug_perf_moment pug_perf_cut_begin(const struct pug_perf *perf,
     if (cut->before == 0)
         return (struct pug_perf_moment){0, UINT32_MAX}; /* what was there before is of time 0 */
     const uint32_t number = cut->before - 1;
-    return pug_perf_cut_end(&pug_capture_stretches(perf->capture)[number], &cuts[number]);
+    return pug_perf_cut_end(&pug_capture_segments(perf->capture)[number], &cuts[number]);
 }
 
-struct pug_perf_moment pug_perf_cut_end(const struct pug_capture_stretch *stretch,
+struct pug_perf_moment pug_perf_cut_end(const struct pug_capture_segment *segment,
                                         const struct pug_perf_cut *cut)
 {
-    return stretch->time == 0 ? (struct pug_perf_moment){UINT64_MAX, UINT32_MAX}
-                              : (struct pug_perf_moment){stretch->time, cut->order};
+    return segment->time == 0 ? (struct pug_perf_moment){UINT64_MAX, UINT32_MAX}
+                              : (struct pug_perf_moment){segment->time, cut->order};
 }
 
 /* ---- order ---- */
 
-/** Very old files have no AUX records: each piece of a buffer is one stretch. */
+/** Very old files have no AUX records: each piece of a buffer is one segment. */
 static bool make_records(struct pug_perf *perf)
 {
     const struct pug_perf_auxtrace *traces = perf->auxtrace.items;
@@ -555,7 +555,7 @@ static void tell(const struct cutting *cutting)
                              (unsigned long long)cutting->missing.count);
 }
 
-/** All records, in the order of time, to stretches; no list has any then. */
+/** All records, in the order of time, to segments; no list has any then. */
 static void cut_all(struct cutting *cutting)
 {
     struct merge merge;
@@ -575,8 +575,8 @@ enum pug_status pug_perf_cut(struct pug_perf *perf)
     for (size_t i = 0; i < LISTS; i++)
         count += records_of(perf, i)->count;
     good = good &&
-           pug_list_reserve_long(&perf->capture->stretches, count,
-                                 sizeof(struct pug_capture_stretch)) &&
+           pug_list_reserve_long(&perf->capture->segments, count,
+                                 sizeof(struct pug_capture_segment)) &&
            pug_list_reserve_long(&perf->cuts, count, sizeof(struct pug_perf_cut));
     if (good)
         cut_all(&cutting);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file perf.data as a capture: bytes of stretches, and who ran with which memory. */
+/** @file perf.data as a capture: bytes of segments, and who ran with which memory. */
 #include "base/bisect.h"
 #include "capture/marks.h"
 #include "perfdata/perfdata.h"
@@ -10,9 +10,9 @@
 
 #define KNOWN 64u /* threads that a desk remembers */
 
-/** A thread in the stretch, where its memory is the same all along. */
+/** A thread in the segment, where its memory is the same all along. */
 struct known {
-    uint64_t round; /* of the desk: others are of earlier stretches */
+    uint64_t round; /* of the desk: others are of earlier segments */
     int32_t tid;
     bool guest;
     const struct pug_perf_space *space;
@@ -27,25 +27,25 @@ struct desk {
     struct pug_perf_moment end; /* the same as `to`, among records */
     struct pug_capture_marks *marks;
     bool marks_read;
-    uint64_t round; /* one for each stretch, from 1 on */
+    uint64_t round; /* one for each segment, from 1 on */
     struct {
         uint64_t time, round;
     } last[128]; /* by trace id: times never go back */
     struct known known[KNOWN];
 };
 
-static const struct pug_perf_cut *cut_of(const struct pug_perf *perf, uint32_t stretch)
+static const struct pug_perf_cut *cut_of(const struct pug_perf *perf, uint32_t segment)
 {
-    return (const struct pug_perf_cut *)perf->cuts.items + stretch;
+    return (const struct pug_perf_cut *)perf->cuts.items + segment;
 }
 
 /* ---- bytes ---- */
 
-static size_t read_bytes(const struct pug_capture *capture, uint32_t stretch, uint64_t from,
+static size_t read_bytes(const struct pug_capture *capture, uint32_t segment, uint64_t from,
                          void *bytes, size_t size, enum pug_status *status)
 {
     struct pug_perf *perf = capture->own;
-    const struct pug_perf_cut *cut = cut_of(perf, stretch);
+    const struct pug_perf_cut *cut = cut_of(perf, segment);
     const struct pug_perf_file *file = (struct pug_perf_file *)perf->files.items + cut->file;
     *status = pug_infile_read(file->in, cut->at + from, bytes, size);
     if (*status != PUG_OK)
@@ -87,10 +87,10 @@ static bool from_clock(const struct pug_perf *perf, uint64_t time, uint64_t *cyc
 }
 
 /** Timestamps that are not the clock's cycles are of another clock than records. */
-static bool taken(const struct pug_capture *capture, uint32_t stretch, uint64_t *time)
+static bool taken(const struct pug_capture *capture, uint32_t segment, uint64_t *time)
 {
     const struct pug_perf *perf = capture->own;
-    *time = pug_capture_stretch_at(capture, stretch)->time;
+    *time = pug_capture_segment_at(capture, segment)->time;
     if (*time == 0 || (capture->told_times && !perf->virtual_time))
         return false;
     return !capture->told_times || from_clock(perf, *time, time);
@@ -104,7 +104,7 @@ static bool trace_time(struct desk *desk, uint16_t source, uint64_t index, uint6
         return false;
     if (!desk->marks_read) {
         struct pug_capture_marks *reader = desk->base.reader ? desk->base.reader : desk->marks;
-        pug_capture_marks_read(reader, desk->base.stretch);
+        pug_capture_marks_read(reader, desk->base.segment);
         if (reader != desk->marks)
             pug_capture_marks_move(desk->marks, reader);
     }
@@ -114,7 +114,7 @@ static bool trace_time(struct desk *desk, uint16_t source, uint64_t index, uint6
            *time != 0;
 }
 
-/** The clock's time of an index, as far as the stretch and its timestamps tell. */
+/** The clock's time of an index, as far as the segment and its timestamps tell. */
 static bool clock_time(struct desk *desk, uint16_t source, uint64_t index, uint64_t *time)
 {
     if (!desk->perf->virtual_time || !trace_time(desk, source, index, time))
@@ -143,7 +143,7 @@ struct layers {
     const struct pug_perf_version *then, *now;
 };
 
-/** A process's ranges when the stretch began and when it was taken. */
+/** A process's ranges when the segment began and when it was taken. */
 static struct layers layers_of(struct desk *desk, uint32_t process)
 {
     struct layers layers = {NULL, NULL};
@@ -168,7 +168,7 @@ static uint32_t process_of(const struct desk *desk, int32_t tid, uint64_t time)
     return pid < 0 ? UINT32_MAX : pug_perf_process_at(desk->perf, pid, time);
 }
 
-/** The space of a thread at an index; *stays: it is the same in the whole stretch. */
+/** The space of a thread at an index; *stays: it is the same in the whole segment. */
 static const struct pug_perf_space *find_space(struct desk *desk, int32_t tid, bool guest,
                                                uint16_t source, uint64_t index, bool *stays)
 {
@@ -225,10 +225,10 @@ static struct pug_memory_choice choose(void *context, const struct pug_reader_sp
                  : (struct pug_memory_choice){&desk->perf->nothing, 0};
 }
 
-/* ---- situations ---- */
+/* ---- origins ---- */
 
-static uint64_t situation_time(struct desk *desk, const struct pug_capture_moment *moment,
-                               uint64_t otherwise)
+static uint64_t origin_time(struct desk *desk, const struct pug_capture_moment *moment,
+                            uint64_t otherwise)
 {
     uint64_t time = pug_perf_counts_ticks(desk->perf) ? 0 : otherwise;
     const unsigned number = moment->source % 128;
@@ -243,27 +243,29 @@ static uint64_t situation_time(struct desk *desk, const struct pug_capture_momen
 }
 
 static void situate(struct pug_capture_desk *base, const struct pug_capture_moment *moment,
-                    struct pug_situation *situation)
+                    struct pug_origin *origin)
 {
     struct desk *desk = (struct desk *)base;
-    const struct pug_perf_cpu *cpu = pug_perf_cpu_of(desk->perf, desk->cut->lineup, moment->source);
+    const struct pug_perf_cpu *cpu =
+        pug_perf_cpu_of(desk->perf, desk->cut->source_trees, moment->source);
     const int32_t tid = tid_of(desk, &moment->reader);
     uint64_t time = desk->to;
     if (cpu)
-        situation->cpu = cpu->cpu;
-    situation->time = situation_time(desk, moment, desk->to);
+        origin->cpu = cpu->cpu;
+    origin->time = origin_time(desk, moment, desk->to);
     if (desk->base.times)
         (void)clock_time(desk, moment->source, moment->index, &time);
-    situation->task = tid < 0 ? PUG_NO_TASK : pug_perf_task_at(desk->perf, tid, time);
+    origin->task = tid < 0 ? PUG_NO_TASK : pug_perf_task_at(desk->perf, tid, time);
     const struct pug_perf_space *space =
         space_at(desk, tid, in_guest(desk, &moment->reader), moment->source, moment->index);
-    situation->space = space ? &space->public : NULL;
+    origin->space = space ? &space->public : NULL;
 }
 
-static int32_t cpu_of(const struct pug_capture *capture, uint32_t stretch, uint16_t source)
+static int32_t cpu_of(const struct pug_capture *capture, uint32_t segment, uint16_t source)
 {
     const struct pug_perf *perf = capture->own;
-    const struct pug_perf_cpu *cpu = pug_perf_cpu_of(perf, cut_of(perf, stretch)->lineup, source);
+    const struct pug_perf_cpu *cpu =
+        pug_perf_cpu_of(perf, cut_of(perf, segment)->source_trees, source);
     return cpu ? cpu->cpu : PUG_NO_CPU;
 }
 
@@ -289,31 +291,30 @@ static void desk_free(struct pug_capture_desk *base)
 static enum pug_status begin(struct pug_capture_desk *base, struct pug_tree *tree)
 {
     struct desk *desk = (struct desk *)base;
-    const struct pug_capture_stretch *stretch =
-        &pug_capture_stretches(base->capture)[base->stretch];
-    desk->cut = cut_of(desk->perf, base->stretch);
+    const struct pug_capture_segment *segment = &pug_capture_segments(base->capture)[base->segment];
+    desk->cut = cut_of(desk->perf, base->segment);
     desk->from = pug_perf_cut_begin(desk->perf, desk->cut).time;
-    desk->to = stretch->time;
-    desk->end = pug_perf_cut_end(stretch, desk->cut);
-    desk->tid = pug_capture_buffers(base->capture)[stretch->buffer].tid;
+    desk->to = segment->time;
+    desk->end = pug_perf_cut_end(segment, desk->cut);
+    desk->tid = pug_capture_buffers(base->capture)[segment->buffer].tid;
     desk->marks_read = false;
     desk->round++;
     tree->chooser = (struct pug_memory_chooser){choose, desk};
     return PUG_OK;
 }
 
-static uint32_t tree_kind(const struct pug_capture *capture, uint32_t stretch)
+static uint32_t tree_kind(const struct pug_capture *capture, uint32_t segment)
 {
-    return cut_of(capture->own, stretch)->lineup;
+    return cut_of(capture->own, segment)->source_trees;
 }
 
-static enum pug_status tree(struct pug_capture *capture, uint32_t stretch, bool decode,
+static enum pug_status tree(struct pug_capture *capture, uint32_t segment, bool decode,
                             struct pug_log *log, struct pug_tree **out)
 {
     struct pug_perf *perf = capture->own;
-    if (perf->lineups.count == 0)
+    if (perf->source_tree_sets.count == 0)
         return PUG_ERR_RDR_NO_DECODER;
-    return pug_perf_tree(perf, cut_of(perf, stretch)->lineup, decode, log, out);
+    return pug_perf_tree(perf, cut_of(perf, segment)->source_trees, decode, log, out);
 }
 
 /* ---- the end ---- */
@@ -351,21 +352,38 @@ static void free_own(struct pug_capture *capture)
 {
     struct pug_perf *perf = capture->own;
     struct pug_perf_file *files = perf->files.items;
-    struct pug_perf_lineup *lineups = perf->lineups.items;
+    struct pug_perf_source_trees *source_tree_sets = perf->source_tree_sets.items;
     for (size_t i = 0; i < perf->files.count; i++) {
         pug_infile_close(files[i].in);
         free(files[i].path);
     }
-    for (size_t i = 0; i < perf->lineups.count; i++)
-        free(lineups[i].cpus);
+    for (size_t i = 0; i < perf->source_tree_sets.count; i++)
+        free(source_tree_sets[i].cpus);
     free_objects(perf);
     free_spaces(perf);
-    struct pug_list *lists[] = {
-        &perf->index,    &perf->files,     &perf->attrs,      &perf->ids,     &perf->aux,
-        &perf->auxtrace, &perf->hw_ids,    &perf->events,     &perf->cpus,    &perf->cuts,
-        &perf->lineups,  &perf->processes, &perf->lives,      &perf->threads, &perf->details,
-        &perf->table,    &perf->told,      &perf->file_facts, &perf->spaces,  &perf->versions,
-        &perf->members,  &perf->branches,  &perf->space_slots};
+    struct pug_list *lists[] = {&perf->index,
+                                &perf->files,
+                                &perf->attrs,
+                                &perf->ids,
+                                &perf->aux,
+                                &perf->auxtrace,
+                                &perf->hw_ids,
+                                &perf->events,
+                                &perf->cpus,
+                                &perf->cuts,
+                                &perf->source_tree_sets,
+                                &perf->processes,
+                                &perf->lives,
+                                &perf->threads,
+                                &perf->details,
+                                &perf->table,
+                                &perf->told,
+                                &perf->file_facts,
+                                &perf->spaces,
+                                &perf->versions,
+                                &perf->members,
+                                &perf->branches,
+                                &perf->space_slots};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         free_list(lists[i]);
     for (size_t i = 0; i < PUG_PERF_SCOUTS; i++)
@@ -435,7 +453,7 @@ static bool timestamp_of(const struct pug_capture *capture, uint64_t time, uint6
     return true;
 }
 
-const struct pug_capture_way pug_perf_way = {
+const struct pug_capture_ops pug_perf_ops = {
     .free = free_own,
     .failure = failure,
     .tree = tree,

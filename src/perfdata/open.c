@@ -452,7 +452,7 @@ enum pug_status pug_perf_open(struct pug_capture *capture)
     perf->capture = capture;
     perf->kernel_start = UINT64_C(1) << 63;
     capture->own = perf;
-    capture->way = &pug_perf_way;
+    capture->ops = &pug_perf_ops;
     enum pug_status status = open_files(perf);
     capture->kind = PUG_CAPTURE_PERF;
     if (status == PUG_OK)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file perf.data from inside. One way: containers to records (open.c, walk.c, unzip.c), records to
- * facts (record.c, feature.c, info.c), facts to stretches (cut.c), to tasks and address spaces by
+ * facts (record.c, feature.c, info.c), facts to segments (cut.c), to tasks and address spaces by
  * time (tasks.c, process.c, space.c), to objects and their text (object.c, seek.c, folders.c,
  * program.c, kernel.c, module.c); decode.c gives it all to the capture.
  *
@@ -242,15 +242,15 @@ struct pug_perf {
     enum { PUG_PERF_NO_IDS, PUG_PERF_CONTEXT_ID, PUG_PERF_VMID } ids_in;
     struct pug_list guests; /**< struct pug_perf_guest */
 
-    struct pug_list cuts;       /**< struct pug_perf_cut: by stretch */
-    struct pug_list lineups;    /**< struct pug_perf_lineup */
-    struct pug_list processes;  /**< struct pug_perf_process; kernels first */
-    struct pug_list lives;      /**< struct pug_perf_life: processes by pid and time */
-    struct pug_list threads;    /**< struct pug_perf_thread, by tid and time */
-    struct pug_list details;    /**< struct pug_perf_object: by the capture's object */
-    struct pug_list table;      /**< uint32_t: objects by hash of path and build id, plus 1 */
-    struct pug_list file_facts; /**< struct pug_perf_file_fact */
-    struct pug_list members;    /**< struct pug_perf_member */
+    struct pug_list cuts;             /**< struct pug_perf_cut: by segment */
+    struct pug_list source_tree_sets; /**< struct pug_perf_source_trees */
+    struct pug_list processes;        /**< struct pug_perf_process; kernels first */
+    struct pug_list lives;            /**< struct pug_perf_life: processes by pid and time */
+    struct pug_list threads;          /**< struct pug_perf_thread, by tid and time */
+    struct pug_list details;          /**< struct pug_perf_object: by the capture's object */
+    struct pug_list table;            /**< uint32_t: objects by hash of path and build id, plus 1 */
+    struct pug_list file_facts;       /**< struct pug_perf_file_fact */
+    struct pug_list members;          /**< struct pug_perf_member */
     unsigned archive_questions;
     struct pug_list told;        /**< struct pug_perf_told: build ids by path */
     struct pug_list spaces;      /**< struct pug_perf_space *, by number less 1 */
@@ -267,20 +267,20 @@ struct pug_perf {
     struct pug_list branches;               /**< struct pug_perf_row */
 };
 
-/** The sources that may be in a stretch: one tree decodes all stretches of a lineup. */
-struct pug_perf_lineup {
+/** The sources that may be in a segment: one tree decodes all segments of a set of source trees. */
+struct pug_perf_source_trees {
     bool raw, one_sink;
     uint32_t *cpus; /**< numbers in `cpus` */
     size_t count;
 };
 
-/** Where the bytes of a stretch are. */
+/** Where the bytes of a segment are. */
 struct pug_perf_cut {
     uint64_t at;
-    uint32_t before; /**< 1 + the stretch that emptied its buffer before; 0: nobody knows */
+    uint32_t before; /**< 1 + the segment that emptied its buffer before; 0: nobody knows */
     uint32_t order;  /**< of its record */
     uint32_t file;
-    uint32_t lineup; /**< number of the sources that may be in it */
+    uint32_t source_trees; /**< number of the sources that may be in it */
 };
 
 #define PUG_PERF_NO_PARENT UINT32_MAX
@@ -382,7 +382,7 @@ void pug_perf_take_simpleperf(struct pug_perf *perf, uint64_t bit, const uint8_t
 
 /* branch_list.c */
 void pug_perf_take_branch_list(struct pug_perf *perf, const uint8_t *content, size_t size);
-/** As `row` and `read_object` of struct pug_capture_way. */
+/** As `row` and `read_object` of struct pug_capture_ops. */
 bool pug_perf_row(struct pug_capture *capture, size_t n, struct pug_capture_row *row);
 size_t pug_perf_read_object(struct pug_capture *capture, uint32_t object, uint64_t vaddr,
                             uint8_t *bytes, size_t size);
@@ -391,11 +391,11 @@ size_t pug_perf_read_object(struct pug_capture *capture, uint32_t object, uint64
 enum pug_status pug_perf_cut(struct pug_perf *perf);
 /** AUX records of a part of a file, in the order of their times. */
 void pug_perf_sort_aux(struct pug_list *list);
-/** Nothing in a stretch is younger. */
+/** Nothing in a segment is younger. */
 /** Nothing in it is older. */
 struct pug_perf_moment pug_perf_cut_begin(const struct pug_perf *perf,
                                           const struct pug_perf_cut *cut);
-struct pug_perf_moment pug_perf_cut_end(const struct pug_capture_stretch *stretch,
+struct pug_perf_moment pug_perf_cut_end(const struct pug_capture_segment *segment,
                                         const struct pug_perf_cut *cut);
 
 /* tasks.c: all events to tasks and processes */
@@ -497,7 +497,7 @@ void pug_perf_enter_archive(struct pug_perf *perf, uint32_t *object, uint64_t *o
 void pug_perf_seek_symbols(struct pug_perf *perf, uint32_t object);
 /** Is there a map for code that was made at run time? */
 void pug_perf_seek_jit(struct pug_perf *perf, uint32_t object);
-/** As `symbols` of struct pug_capture_way. */
+/** As `symbols` of struct pug_capture_ops. */
 bool pug_perf_symbols(struct pug_capture *capture, uint32_t object,
                       struct pug_names_symbols *symbols);
 /** "/lib/…/rq-stats.ko" and "[rq_stats]" are the module rq_stats. */
@@ -536,13 +536,13 @@ bool pug_perf_take_memory(struct pug_perf *perf, uint32_t object);
 enum pug_status pug_perf_place_module(struct pug_perf *perf, uint32_t object,
                                       struct pug_perf_program *program);
 
-/* lineup.c */
-/** Find the lineup of each stretch, and list the capture's sources. */
+/* source_trees.c */
+/** Find the set of source trees of each segment, and list the capture's sources. */
 enum pug_status pug_perf_line_up(struct pug_perf *perf);
-/** The processor whose trace id it is in a lineup, or NULL. */
-const struct pug_perf_cpu *pug_perf_cpu_of(const struct pug_perf *perf, uint32_t lineup,
+/** The processor whose trace id it is in a set of source trees, or NULL. */
+const struct pug_perf_cpu *pug_perf_cpu_of(const struct pug_perf *perf, uint32_t source_trees,
                                            uint16_t id);
-enum pug_status pug_perf_tree(struct pug_perf *perf, uint32_t lineup, bool decode,
+enum pug_status pug_perf_tree(struct pug_perf *perf, uint32_t source_trees, bool decode,
                               struct pug_log *log, struct pug_tree **tree);
 
 /* decode.c */
@@ -551,6 +551,6 @@ static inline bool pug_perf_counts_ticks(const struct pug_perf *perf)
 {
     return perf->capture->told_times && !perf->virtual_time;
 }
-extern const struct pug_capture_way pug_perf_way;
+extern const struct pug_capture_ops pug_perf_ops;
 
 #endif

@@ -6,7 +6,7 @@
  * next begins, or cannot be done so, is walked through by one, with all behind it.
  */
 #include "perfdata/perfdata.h"
-#include "pugmark/jobs.h"
+#include "pugmark/advanced/jobs.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

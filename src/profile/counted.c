@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file From counts of addresses in spaces to ranges and branches of objects. */
-#include "profile/lane.h"
+#include "profile/steps.h"
 
 #include "base/hash.h"
 #include "capture/capture.h"
@@ -47,14 +47,14 @@ struct profile_counted pug_profile_counted_begin(struct profile_objects *objects
 {
     return (struct profile_counted){
         .objects = objects,
-        .lane = {.capture = objects->capture, .space = UINT64_MAX},
+        .cache = {.capture = objects->capture, .space = UINT64_MAX},
         .endings = {.size = sizeof(struct ending), .hash = hash_ending, .same = same_ending},
     };
 }
 
 void pug_profile_counted_free(struct profile_counted *counted)
 {
-    pug_profile_lane_free(&counted->lane);
+    pug_profile_node_cache_free(&counted->cache);
     pug_profile_table_free(&counted->endings);
 }
 
@@ -66,16 +66,16 @@ static void note(struct profile_counted *counted, enum pug_profile_note what, ui
 /* ---- contexts ---- */
 
 /** Elements of a context come next. */
-static struct pug_situation situation_of(struct profile_counted *counted,
-                                         const struct pug_element *context)
+static struct pug_origin origin_of(struct profile_counted *counted,
+                                   const struct pug_element *context)
 {
-    const struct pug_situation situation = {
+    const struct pug_origin origin = {
         .task = PUG_NO_TASK,
         .cpu = PUG_NO_CPU,
         .source = context->source,
-        .space = pug_capture_space(counted->lane.capture, context->value)};
-    pug_profile_lane_situation(&counted->lane, &situation);
-    return situation;
+        .space = pug_capture_space(counted->cache.capture, context->value)};
+    pug_profile_node_cache_enter(&counted->cache, &origin);
+    return origin;
 }
 
 /* ---- ranges ---- */
@@ -133,12 +133,11 @@ enum pug_status pug_profile_counted_ran(struct profile_counted *counted,
     return status;
 }
 
-static enum pug_status add_range(struct profile_counted *counted,
-                                 const struct pug_situation *situation,
+static enum pug_status add_range(struct profile_counted *counted, const struct pug_origin *origin,
                                  const struct pug_element *range, const struct pug_count *item)
 {
-    struct profile_node node = pug_profile_describe(&counted->lane, situation, range);
-    pug_profile_find_target(&counted->lane, situation, range, &node);
+    struct profile_node node = pug_profile_describe(&counted->cache, origin, range);
+    pug_profile_find_target(&counted->cache, origin, range, &node);
     return pug_profile_counted_ran(counted, &node, item->count, item->cycles);
 }
 
@@ -184,22 +183,20 @@ enum pug_status pug_profile_counted_went(struct profile_counted *counted,
 }
 
 /** Where a branch went that a range took; a return from an exception is none. */
-static enum pug_status add_jump(struct profile_counted *counted,
-                                const struct pug_situation *situation,
+static enum pug_status add_jump(struct profile_counted *counted, const struct pug_origin *origin,
                                 const struct pug_element *context, const struct pug_count *item)
 {
     const struct pug_count_pending jump = pug_counts_jumped(item);
-    struct ending wanted = {.from = profile_place(&counted->lane, situation, jump.from),
+    struct ending wanted = {.from = profile_place(&counted->cache, origin, jump.from),
                             .isa = jump.isa,
                             .target = nowhere};
     uint64_t target;
     wanted.has_target =
         jump.last_type == PUG_INSTR_BR &&
-        pug_profile_target(situation, &(struct profile_branch){context, jump.from, jump.isa},
-                           &target);
+        pug_profile_target(origin, &(struct profile_branch){context, jump.from, jump.isa}, &target);
     if (wanted.has_target)
-        wanted.target = profile_place(&counted->lane, situation, target);
-    const struct profile_place to = profile_place(&counted->lane, situation, jump.target);
+        wanted.target = profile_place(&counted->cache, origin, target);
+    const struct profile_place to = profile_place(&counted->cache, origin, jump.target);
     const uint32_t number = pug_profile_table_find(&counted->endings, &wanted);
     if (number == PUG_PROFILE_NONE)
         return PUG_OK;
@@ -211,7 +208,7 @@ static enum pug_status add_jump(struct profile_counted *counted,
 static enum pug_status add_each(struct profile_counted *counted, const struct pug_counts *counts,
                                 const struct pug_count_table *table)
 {
-    struct pug_situation situation = {0};
+    struct pug_origin origin = {0};
     struct pug_element blank = {.source = 0};
     uint32_t context = UINT32_MAX;
     enum pug_status status = PUG_OK;
@@ -222,15 +219,15 @@ static enum pug_status add_each(struct profile_counted *counted, const struct pu
             continue; /* a jump that was taken back */
         if (of != context) {
             blank = pug_counts_context_element(counts, of);
-            situation = situation_of(counted, &blank);
+            origin = origin_of(counted, &blank);
         }
         context = of;
         if (table == &counts->jumps) {
-            status = add_jump(counted, &situation, &blank, item);
+            status = add_jump(counted, &origin, &blank, item);
             continue;
         }
         const struct pug_element range = element_of(&blank, item);
-        status = add_range(counted, &situation, &range, item);
+        status = add_range(counted, &origin, &range, item);
     }
     return status;
 }

@@ -16,7 +16,7 @@ void pug_profile_frames_free(struct profile_frames *frames)
 static struct profile_place place_of(struct profile_frames *frames, uint64_t address)
 {
     struct profile_trail *trail = frames->trail;
-    return profile_place(&trail->lane, &trail->group->situation, address);
+    return profile_place(&trail->cache, &trail->group->origin, address);
 }
 
 /** The profile's number of an object of the capture's. */
@@ -49,7 +49,7 @@ static bool look_up_function(struct profile_frames *frames, uint64_t address,
 bool pug_profile_frames_locate(struct profile_frames *frames, uint64_t address,
                                struct pug_function *function)
 {
-    const uint64_t space = frames->trail->lane.space;
+    const uint64_t space = frames->trail->cache.space;
     struct known_function *known =
         &frames->functions[(address >> 2 ^ address >> 11) % FUNCTIONS_KNOWN];
     if (!known->asked || known->address != address || known->space != space) {
@@ -118,7 +118,7 @@ static bool look_up_frame(struct profile_frames *frames, const struct pug_call_f
 static uint32_t number_of(struct profile_frames *frames, const struct pug_call_frame *entered,
                           uint32_t parent, uint32_t task)
 {
-    const uint64_t space = frames->trail->lane.space, function = entered->function.start;
+    const uint64_t space = frames->trail->cache.space, function = entered->function.start;
     struct known_frame *known =
         &frames->frames[(parent * UINT32_C(0x9E3779B1) ^ (uint32_t)(function >> 2) ^
                          (uint32_t)entered->site) %

@@ -4,8 +4,8 @@
 #ifndef PUG_PROFILE_FRAMES_H
 #define PUG_PROFILE_FRAMES_H
 
-#include "profile/lane.h"
 #include "profile/loops.h"
+#include "profile/steps.h"
 #include "profile/trail.h"
 #include "pugmark/calls.h"
 

@@ -11,7 +11,7 @@
 #ifndef PUG_PROFILE_LOOPS_H
 #define PUG_PROFILE_LOOPS_H
 
-#include "profile/lane.h"
+#include "profile/steps.h"
 #include "pugmark/calls.h"
 
 struct profile_loops;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file The objects of a capture in a profile. */
-#include "profile/lane.h"
+#include "profile/steps.h"
 #include "pugmark/names.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /** @file What a part of the trace has for a profile beside counts: notes, and steps of calls. */
-#include "profile/lane.h"
+#include "profile/steps.h"
 
 #include "capture/capture.h"
 #include "capture/named.h"
 #include "counts/counts.h"
-#include "pugmark/jobs.h"
+#include "pugmark/advanced/jobs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ struct profile_part *pug_profile_part_new(struct pug_capture *capture, bool stac
     struct profile_part *part = calloc(1, sizeof(*part));
     if (part)
         *part = (struct profile_part){
-            .capture = capture, .stacks = stacks, .stretch = PUG_PROFILE_NONE};
+            .capture = capture, .stacks = stacks, .segment = PUG_PROFILE_NONE};
     return part;
 }
 
@@ -32,7 +32,7 @@ void pug_profile_part_free(struct profile_part *part)
 
 static uint64_t number_of(const struct profile_steps *group)
 {
-    return group->situation.space ? group->situation.space->number : 0;
+    return group->origin.space ? group->origin.space->number : 0;
 }
 
 /** All spaces that a part's counts and steps are in, with their names. */
@@ -42,7 +42,7 @@ static void pack_spaces(const struct profile_part *part, struct pug_state *bytes
     if (part->counts)
         pug_named_note_counts(&named, part->counts);
     for (size_t i = 0; i < part->group_count; i++)
-        if (i == 0 || part->groups[i].situation.space != part->groups[i - 1].situation.space)
+        if (i == 0 || part->groups[i].origin.space != part->groups[i - 1].origin.space)
             pug_named_note(&named, number_of(&part->groups[i]));
     pug_named_pack(&named, part->capture, bytes);
 }
@@ -54,7 +54,7 @@ static void pack_steps(const struct profile_part *part, struct pug_state *bytes)
     for (size_t i = 0; i < part->group_count; i++) {
         struct profile_steps group = part->groups[i];
         const uint64_t number = number_of(&group);
-        group.situation.space = NULL;
+        group.origin.space = NULL;
         pug_state_number(bytes, number);
         pug_state_put(bytes, &group, sizeof(group));
     }
@@ -68,7 +68,7 @@ void pug_profile_part_pack(const void *context, struct pug_state *bytes)
 {
     const struct profile_part *part = context;
     bytes->failed |= part->failed;
-    pug_state_number(bytes, part->stretch);
+    pug_state_number(bytes, part->segment);
     pug_state_number(bytes, part->chosen);
     pug_state_put(bytes, part->notes, sizeof(part->notes));
     pack_spaces(part, bytes);
@@ -103,7 +103,7 @@ static bool unpack_groups(struct profile_part *part, struct pug_bytes *bytes,
         if (!at)
             return false;
         memcpy(&part->groups[i], at, sizeof(*part->groups));
-        part->groups[i].situation.space = pug_named_space(known, number);
+        part->groups[i].origin.space = pug_named_space(known, number);
     }
     return part->groups != NULL;
 }
@@ -158,7 +158,7 @@ struct profile_part *pug_profile_part_unpack(struct pug_capture *capture, const 
     struct pug_named_known known;
     if (!part)
         return NULL;
-    part->stretch = (uint32_t)pug_bytes_take_64(&bytes);
+    part->segment = (uint32_t)pug_bytes_take_64(&bytes);
     part->chosen = pug_bytes_take_64(&bytes) != 0;
     const uint8_t *notes = pug_bytes_take(&bytes, sizeof(part->notes));
     if (notes)
@@ -173,12 +173,12 @@ struct profile_part *pug_profile_part_unpack(struct pug_capture *capture, const 
     return NULL;
 }
 
-/** Parts of one stretch. */
+/** Parts of one segment. */
 bool pug_profile_part_fold(void *context, void *taken)
 {
     struct profile_part *part = context, *later = taken;
-    if (later->stretch != PUG_PROFILE_NONE)
-        part->stretch = later->stretch;
+    if (later->segment != PUG_PROFILE_NONE)
+        part->segment = later->segment;
     part->chosen |= later->chosen;
     part->failed |= later->failed;
     for (int note = 0; note < PUG_NOTE_COUNT; note++)
@@ -239,7 +239,7 @@ static void hand_on(struct profile_part *part)
                         part->other_count * sizeof(*part->others) +
                         part->group_count * sizeof(*part->groups);
     if (portion) {
-        portion->stretch = part->stretch;
+        portion->segment = part->segment;
         portion->chosen = part->chosen;
         portion->steps = part->steps;
         portion->step_count = part->step_count;
@@ -293,7 +293,7 @@ static bool make_room(struct profile_part *part)
 
 /** The group for an element: the last one from number `first` on, if it has its context. */
 static struct profile_steps *group_of(struct profile_part *part, size_t first,
-                                      const struct pug_situation *situation,
+                                      const struct pug_origin *origin,
                                       const struct pug_element *element)
 {
     const struct pug_count_key context = pug_counts_context_key(element, 0);
@@ -301,8 +301,8 @@ static struct profile_steps *group_of(struct profile_part *part, size_t first,
         pug_counts_is_of(&context, &part->groups[part->group_count - 1].like))
         return &part->groups[part->group_count - 1];
     struct profile_steps *group = &part->groups[part->group_count++];
-    *group = (struct profile_steps){.situation = *situation,
-                                    .like = pug_counts_element_of(context.words)};
+    *group =
+        (struct profile_steps){.origin = *origin, .like = pug_counts_element_of(context.words)};
     return group;
 }
 
@@ -340,10 +340,10 @@ static void keep_step(struct profile_part *part, struct profile_steps *group,
     group->count += part->step_count - before;
 }
 
-static void keep_steps(struct profile_part *part, const struct pug_situation *situation,
+static void keep_steps(struct profile_part *part, const struct pug_origin *origin,
                        const struct pug_element *elements, size_t count)
 {
-    size_t first = part->group_count; /* of this situation */
+    size_t first = part->group_count; /* of this origin */
     for (size_t i = 0; i < count;) {
         note(part, &elements[i]);
         if (!is_step(&elements[i])) {
@@ -353,7 +353,7 @@ static void keep_steps(struct profile_part *part, const struct pug_situation *si
         if (!make_room(part))
             return;
         first = first < part->group_count ? first : part->group_count;
-        struct profile_steps *group = group_of(part, first, situation, &elements[i]);
+        struct profile_steps *group = group_of(part, first, origin, &elements[i]);
         const size_t kept = keep_ranges(part, group, &elements[i], count - i);
         if (kept == 0)
             keep_step(part, group, &elements[i]);
@@ -364,57 +364,57 @@ static void keep_steps(struct profile_part *part, const struct pug_situation *si
 /* ---- what is left out ---- */
 
 /** Is the last group of what was left out of this source? */
-static bool is_left_out(const struct profile_part *part, const struct pug_situation *situation)
+static bool is_left_out(const struct profile_part *part, const struct pug_origin *origin)
 {
     if (part->group_count == 0)
         return false;
     const struct profile_steps *last = &part->groups[part->group_count - 1];
-    return last->left_out && last->situation.buffer == situation->buffer &&
-           last->situation.source == situation->source;
+    return last->left_out && last->origin.buffer == origin->buffer &&
+           last->origin.source == origin->source;
 }
 
 /** One of a source's elements that are left out; NULL: only that there are some. */
-static bool keep_left_out(struct profile_part *part, const struct pug_situation *situation,
+static bool keep_left_out(struct profile_part *part, const struct pug_origin *origin,
                           const struct pug_element *element)
 {
     if (!make_room(part))
         return false;
-    if (!is_left_out(part, situation))
+    if (!is_left_out(part, origin))
         part->groups[part->group_count++] = (struct profile_steps){
-            .situation = *situation, .like.source = situation->source, .left_out = true};
+            .origin = *origin, .like.source = origin->source, .left_out = true};
     if (element)
         keep_step(part, &part->groups[part->group_count - 1], element);
     return true;
 }
 
-void pug_profile_part_left_out(struct profile_part *part, const struct pug_situation *situation,
+void pug_profile_part_left_out(struct profile_part *part, const struct pug_origin *origin,
                                const struct pug_element *elements, size_t count)
 {
-    struct pug_count_seam *seam =
-        part->counts ? pug_counts_seam(part->counts, situation->source) : NULL;
-    if (seam)
-        pug_counts_break_off(part->counts, seam);
-    part->stretch = situation->stretch;
-    bool good = part->stacks && keep_left_out(part, situation, NULL);
+    struct pug_count_boundary *boundary =
+        part->counts ? pug_counts_boundary(part->counts, origin->source) : NULL;
+    if (boundary)
+        pug_counts_break_off(part->counts, boundary);
+    part->segment = origin->segment;
+    bool good = part->stacks && keep_left_out(part, origin, NULL);
     for (size_t i = 0; i < count && good; i++)
         if (pug_capture_tells_time(&elements[i]))
-            good = keep_left_out(part, situation, &elements[i]);
+            good = keep_left_out(part, origin, &elements[i]);
 }
 
-void pug_profile_part_elements(struct profile_part *part, const struct pug_situation *situation,
+void pug_profile_part_elements(struct profile_part *part, const struct pug_origin *origin,
                                const struct pug_element *elements, size_t count)
 {
-    part->stretch = situation->stretch;
+    part->segment = origin->segment;
     part->chosen = true;
     if (part->stacks) {
-        keep_steps(part, situation, elements, count);
+        keep_steps(part, origin, elements, count);
         return;
     }
     for (size_t i = 0; i < count; i++)
         note(part, &elements[i]);
     if (part->counts) {
-        pug_counts_set_memory(part->counts, situation->source,
-                              situation->space ? situation->space->number : 0);
+        pug_counts_set_memory(part->counts, origin->source,
+                              origin->space ? origin->space->number : 0);
         pug_counts_add_elements(part->counts, elements, count);
     }
 }

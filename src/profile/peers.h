@@ -3,7 +3,7 @@
 #ifndef PUG_PROFILE_PEERS_H
 #define PUG_PROFILE_PEERS_H
 
-#include "pugmark/peers.h"
+#include "pugmark/advanced/peers.h"
 #include "pugmark/profile.h"
 
 /** What each has goes in pairs to the first one, whose profile has all then. NULL: there is one. */

@@ -453,7 +453,7 @@ enum pug_profile_unit pug_profile_time_unit(const struct pug_profile *profile)
 const char *pug_profile_note_text(enum pug_profile_note note)
 {
     static const char *const texts[PUG_NOTE_COUNT] = {
-        [PUG_NOTE_STRETCHES] = "stretches of trace",
+        [PUG_NOTE_SEGMENTS] = "stretches of trace",
         [PUG_NOTE_LOST] = "times that trace was lost",
         [PUG_NOTE_UNMAPPED] = "instructions that belong to no object",
         [PUG_NOTE_NO_MEMORY] = "times that program memory was not there",

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 /** @file A capture counted: by its decoders, or from elements where call stacks are wanted, too. */
-#include "profile/lane.h"
+#include "profile/steps.h"
 
 #include "base/grow.h"
 #include "capture/capture.h"
 #include "counts/counts.h"
 #include "jobs/peers.h"
-#include "pugmark/jobs.h"
+#include "pugmark/advanced/jobs.h"
 
 #include <stdlib.h>
 
-/* The last stretch that was heard of a buffer. */
+/* The last segment that was heard of a buffer. */
 struct heard {
     bool any;
-    uint32_t stretch;
+    uint32_t segment;
     bool noted; /* something of it was chosen */
 };
 
@@ -25,8 +25,8 @@ struct counting {
     struct profile_stacks *stacks;
     bool from_elements;        /* ranges are given, not counted, and no stacks take them */
     struct pug_counts *counts; /* of these */
-    uint32_t stretch;          /* the last one that was seen, or PUG_PROFILE_NONE */
-    bool sides;                /* buffers take turns, amid stretches */
+    uint32_t segment;          /* the last one that was seen, or PUG_PROFILE_NONE */
+    bool sides;                /* buffers take turns, amid segments */
     struct pug_list heard;     /* struct heard, by buffer, or where they do not of all */
     uint64_t notes[PUG_NOTE_COUNT];
     enum pug_status status;
@@ -59,10 +59,10 @@ static void set_passage(void *context, struct pug_passage *passage)
     part->passage = passage;
 }
 
-static void elements(void *part, const struct pug_situation *situation,
-                     const struct pug_element *given, size_t count)
+static void elements(void *part, const struct pug_origin *origin, const struct pug_element *given,
+                     size_t count)
 {
-    pug_profile_part_elements(part, situation, given, count);
+    pug_profile_part_elements(part, origin, given, count);
 }
 
 /* What was heard of this number, at first nothing; NULL: no memory. */
@@ -76,27 +76,27 @@ static struct heard *heard_of(struct counting *counting, uint32_t number)
     return (struct heard *)counting->heard.items + number;
 }
 
-/* Each stretch begins from nothing. */
-static void note_stretch(struct counting *counting, const struct profile_part *part)
+/* Each segment begins from nothing. */
+static void note_segment(struct counting *counting, const struct profile_part *part)
 {
-    if (part->stretch == PUG_PROFILE_NONE)
+    if (part->segment == PUG_PROFILE_NONE)
         return;
-    const struct pug_capture_stretch *stretch =
-        pug_capture_stretch_at(counting->objects.capture, part->stretch);
-    const uint32_t side = counting->sides ? stretch->buffer : 0;
+    const struct pug_capture_segment *segment =
+        pug_capture_segment_at(counting->objects.capture, part->segment);
+    const uint32_t side = counting->sides ? segment->buffer : 0;
     struct heard *heard = heard_of(counting, side);
     if (!heard)
         return;
-    const bool begins = !heard->any || heard->stretch != part->stretch;
+    const bool begins = !heard->any || heard->segment != part->segment;
     if (begins)
-        *heard = (struct heard){.any = true, .stretch = part->stretch};
-    counting->notes[PUG_NOTE_STRETCHES] += part->chosen && !heard->noted;
+        *heard = (struct heard){.any = true, .segment = part->segment};
+    counting->notes[PUG_NOTE_SEGMENTS] += part->chosen && !heard->noted;
     heard->noted |= part->chosen;
     if (counting->counts && begins)
         pug_counts_end(counting->counts);
-    if (counting->stacks && counting->stretch != part->stretch)
+    if (counting->stacks && counting->segment != part->segment)
         pug_profile_stacks_turn(counting->stacks, side, begins);
-    counting->stretch = part->stretch;
+    counting->segment = part->segment;
 }
 
 static void append(struct counting *counting, const struct profile_part *part)
@@ -113,7 +113,7 @@ static bool take(void *context, void *taken)
         counting->notes[note] = pug_profile_sum(counting->notes[note], part->notes[note]);
     if (part->failed)
         fail(counting, PUG_ERR_MEM);
-    note_stretch(counting, part);
+    note_segment(counting, part);
     if (part->counts)
         append(counting, part);
     if (counting->stacks && counting->status == PUG_OK)
@@ -127,10 +127,10 @@ static void drop(void *part)
     pug_profile_part_free(part);
 }
 
-static void left_out(void *part, const struct pug_situation *situation,
+static void left_out(void *part, const struct pug_origin *origin,
                      const struct pug_element *elements, size_t count)
 {
-    pug_profile_part_left_out(part, situation, elements, count);
+    pug_profile_part_left_out(part, origin, elements, count);
 }
 
 static void *unpack(void *context, const uint8_t *bytes, size_t size)
@@ -222,7 +222,7 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
         .profile = own,
         .options = options,
         .objects = {.profile = own, .capture = capture, .names = options->names},
-        .stretch = PUG_PROFILE_NONE,
+        .segment = PUG_PROFILE_NONE,
         .sides = options->stacks && pug_capture_has_sides(capture),
     };
     counting.counted = pug_profile_counted_begin(&counting.objects);

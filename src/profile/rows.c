@@ -3,10 +3,10 @@
  * @file Rows of branches that were counted in place of trace: gone along the program, they are
  * ranges and branches with counts.
  */
-#include "profile/lane.h"
+#include "profile/steps.h"
 
 #include "capture/capture.h"
-#include "pugmark/isa.h"
+#include "pugmark/advanced/isa.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void walk(struct pug_capture *capture, struct block *block)
     uint8_t bytes[4], it_count = 0;
     for (; block->instructions < MOST_INSTRUCTIONS; at += block->insn.size) {
         const size_t got =
-            capture->way->read_object(capture, block->object, at, bytes, sizeof(bytes));
+            capture->ops->read_object(capture, block->object, at, bytes, sizeof(bytes));
         if (got == 0 || pug_isa_classify(&config, block->isa, at, bytes, (unsigned)got, &it_count,
                                          &block->insn) != PUG_OK)
             break;
@@ -147,13 +147,13 @@ enum pug_status pug_profile_rows(struct profile_objects *objects)
     struct pug_capture *capture = objects->capture;
     struct pug_capture_row row;
     enum pug_status status = PUG_OK;
-    if (!capture->way->row || !capture->way->row(capture, 0, &row))
+    if (!capture->ops->row || !capture->ops->row(capture, 0, &row))
         return PUG_OK;
     struct rows *rows = calloc(1, sizeof(*rows));
     if (!rows)
         return PUG_ERR_MEM;
     rows->objects = objects;
-    for (size_t n = 0; status == PUG_OK && capture->way->row(capture, n, &row); n++)
+    for (size_t n = 0; status == PUG_OK && capture->ops->row(capture, n, &row); n++)
         status = take_row(rows, &row);
     pug_profile_note(objects->profile, PUG_NOTE_NO_MEMORY, rows->no_memory);
     pug_profile_note(objects->profile, PUG_NOTE_CONTRADICTIONS, rows->contradictions);

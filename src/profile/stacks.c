@@ -2,9 +2,9 @@
 /** @file Call stacks as frames of a profile, and what ran on each. */
 #include "base/hash.h"
 #include "profile/frames.h"
-#include "profile/lane.h"
 #include "profile/loops.h"
 #include "profile/profile.h"
+#include "profile/steps.h"
 #include "profile/trail.h"
 #include "pugmark/calls.h"
 
@@ -53,9 +53,9 @@ struct profile_stacks {
 };
 
 /* Of what comes. */
-static const struct pug_situation *situation_of(const struct profile_stacks *stacks)
+static const struct pug_origin *origin_of(const struct profile_stacks *stacks)
 {
-    return &stacks->trail.group->situation;
+    return &stacks->trail.group->origin;
 }
 
 static struct stack_task *task_at(const struct profile_stacks *stacks, uint32_t number)
@@ -121,36 +121,35 @@ static bool same_task(const void *left, const void *right)
     return a->task != PUG_NO_TASK || (a->buffer == b->buffer && a->source == b->source);
 }
 
-static enum pug_status name_task(struct profile_stacks *stacks,
-                                 const struct pug_situation *situation, uint32_t *number)
+static enum pug_status name_task(struct profile_stacks *stacks, const struct pug_origin *origin,
+                                 uint32_t *number)
 {
     struct pug_capture *capture = stacks->objects->capture;
     struct pug_profile_task task = {.pid = -1, .tid = -1, .name = ""};
     const struct pug_capture_source *source;
     const struct pug_capture_task *told =
-        situation->task != PUG_NO_TASK ? pug_capture_task_at(capture, situation->task) : NULL;
+        origin->task != PUG_NO_TASK ? pug_capture_task_at(capture, origin->task) : NULL;
     if (told)
         task = (struct pug_profile_task){told->pid, told->tid, told->comm};
     for (size_t n = 0;
-         situation->task == PUG_NO_TASK && (source = pug_capture_source_at(capture, n)) != NULL;
-         n++)
-        if (source->buffer == situation->buffer && source->id == situation->source)
+         origin->task == PUG_NO_TASK && (source = pug_capture_source_at(capture, n)) != NULL; n++)
+        if (source->buffer == origin->buffer && source->id == origin->source)
             task.name = source->name;
     return pug_profile_task(stacks->objects->profile, &task, number);
 }
 
 /* The number of a task for the calls. */
-static uint32_t find_task(struct profile_stacks *stacks, const struct pug_situation *situation)
+static uint32_t find_task(struct profile_stacks *stacks, const struct pug_origin *origin)
 {
     const struct stack_task task = {
-        .task = situation->task, .buffer = situation->buffer, .source = situation->source};
+        .task = origin->task, .buffer = origin->buffer, .source = origin->source};
     if (stacks->tasks.count > 0 && same_task(task_at(stacks, stacks->task), &task))
         return stacks->task;
     uint32_t number;
     bool is_new;
     enum pug_status status = pug_profile_table_add(&stacks->tasks, &task, &number, &is_new);
     if (status == PUG_OK && is_new)
-        status = name_task(stacks, situation, &task_at(stacks, number)->number);
+        status = name_task(stacks, origin, &task_at(stacks, number)->number);
     fail(stacks, status);
     if (status != PUG_OK)
         return PUG_NO_TASK;
@@ -195,8 +194,8 @@ static bool same_clock(const void *left, const void *right)
 /* The clock of the source that speaks; NULL: no memory. */
 static struct stack_clock *find_clock(struct profile_stacks *stacks)
 {
-    const struct pug_situation *situation = situation_of(stacks);
-    const struct stack_clock clock = {.buffer = situation->buffer, .source = situation->source};
+    const struct pug_origin *origin = origin_of(stacks);
+    const struct stack_clock clock = {.buffer = origin->buffer, .source = origin->source};
     if (stacks->clocks.count > 0 && same_clock(clock_at(stacks, stacks->clock), &clock))
         return clock_at(stacks, stacks->clock);
     uint32_t number;
@@ -239,12 +238,12 @@ static void take_time(struct profile_stacks *stacks, const struct pug_call_frame
 static void note_move(struct profile_stacks *stacks, uint32_t number)
 {
     struct stack_task *task = task_at(stacks, number);
-    const struct pug_situation *situation = situation_of(stacks);
+    const struct pug_origin *origin = origin_of(stacks);
     const struct pug_element gap = {.type = PUG_ELEM_TRACE_ON};
-    if (task->buffer == situation->buffer && task->source == situation->source)
+    if (task->buffer == origin->buffer && task->source == origin->source)
         return;
-    task->buffer = situation->buffer;
-    task->source = situation->source;
+    task->buffer = origin->buffer;
+    task->source = origin->source;
     stacks->here.known = false;
     fail(stacks, pug_calls_take(stacks->calls, number, &gap, 1));
 }
@@ -260,9 +259,9 @@ static struct profile_ran take_range(struct profile_stacks *stacks, uint32_t tas
     if (ran.use == NO_NODE)
         return ran;
     const struct profile_loops_step ran_step = {
-        .space = situation_of(stacks)->space,
+        .space = origin_of(stacks)->space,
         .range = range,
-        .node = &trail->lane.nodes[ran.node],
+        .node = &trail->cache.nodes[ran.node],
         .frame = top,
         .task = task,
         .depth = depth - 1,
@@ -312,7 +311,7 @@ static bool change_frame(struct profile_stacks *stacks, struct here *here,
     const uint32_t frame = trail->behind[ran.use].frame;
     const bool calls = from->departs == PUG_DEPART_CALL;
     if (!here->last ||
-        !(calls ? enter_again(stacks, here, frame, &trail->lane.nodes[ran.node], range)
+        !(calls ? enter_again(stacks, here, frame, &trail->cache.nodes[ran.node], range)
                 : return_again(stacks, here, frame, range)))
         return false;
     here->depth = calls ? here->depth + 1 : here->depth - 1;
@@ -325,7 +324,7 @@ static size_t follow(struct profile_stacks *stacks, const struct profile_step *s
 {
     struct profile_trail *trail = &stacks->trail;
     struct profile_loops *loops = stacks->loops;
-    struct profile_node *const nodes = trail->lane.nodes;
+    struct profile_node *const nodes = trail->cache.nodes;
     struct here here = stacks->here;
     struct profile_ran last = trail->last;
     bool has_loops = pug_profile_loops_function(loops, here.task, here.depth - 1).count > 0;
@@ -375,13 +374,13 @@ static void learn(struct profile_stacks *stacks, struct profile_ran before, uint
                   const struct pug_element *range)
 {
     struct profile_trail *trail = &stacks->trail;
-    const struct profile_node *from = &trail->lane.nodes[before.node];
+    const struct profile_node *from = &trail->cache.nodes[before.node];
     if (from->departs == PUG_DEPART_EXCEPTION_RETURN ||
         changes != (pug_profile_node_stays(from) ? 0 : 1))
         return;
     if (from->departs == PUG_DEPART_CALL)
         pug_profile_frames_keep(
-            &stacks->frames, top, &trail->lane.nodes[ran.node], range,
+            &stacks->frames, top, &trail->cache.nodes[ran.node], range,
             pug_profile_loops_function(stacks->loops, stacks->here.task, stacks->here.depth - 1));
     pug_profile_trail_learn(trail, before, ran);
 }
@@ -495,7 +494,7 @@ static void take_group(struct profile_stacks *stacks, const struct profile_steps
         return;
     }
     pug_profile_trail_begin_group(trail, group);
-    const uint32_t task = find_task(stacks, &group->situation);
+    const uint32_t task = find_task(stacks, &group->origin);
     if (task == PUG_NO_TASK || trail->status != PUG_OK)
         return;
     if (task != stacks->here.task || !trail->follows)

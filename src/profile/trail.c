@@ -9,7 +9,7 @@ bool pug_profile_trail_begin(struct profile_trail *trail, struct profile_counted
 {
     *trail = (struct profile_trail){
         .counted = counted,
-        .lane = {.capture = counted->objects->capture, .space = UINT64_MAX},
+        .cache = {.capture = counted->objects->capture, .space = UINT64_MAX},
     };
     pug_profile_trail_turn(trail, 0, true);
     return trail->status == PUG_OK;
@@ -21,7 +21,7 @@ void pug_profile_trail_free(struct profile_trail *trail)
     for (size_t i = 0; i < trail->sides.count; i++)
         pug_counts_free(counts[i]);
     free(counts);
-    pug_profile_lane_free(&trail->lane);
+    pug_profile_node_cache_free(&trail->cache);
     free(trail->sums);
     free(trail->behind);
 }
@@ -40,7 +40,7 @@ static struct pug_profile_use *use_at(const struct profile_trail *trail, uint32_
 
 static bool make_room_for_node(struct profile_trail *trail, uint32_t node)
 {
-    const uint32_t room = trail->lane.node_room;
+    const uint32_t room = trail->cache.node_room;
     if (node < trail->sum_room)
         return true;
     struct profile_sum *sums = realloc(trail->sums, room * sizeof(*sums));
@@ -85,7 +85,7 @@ static uint32_t range_number(struct profile_trail *trail, uint32_t node)
     if (*number == NO_NODE) {
         struct pug_profile_range range;
         enum pug_status status =
-            pug_profile_range_of(trail->counted->objects, &trail->lane.nodes[node], &range);
+            pug_profile_range_of(trail->counted->objects, &trail->cache.nodes[node], &range);
         if (status == PUG_OK)
             status = pug_profile_range(profile_of(trail), &range, number);
         profile_trail_fail(trail, status);
@@ -129,7 +129,7 @@ void pug_profile_trail_add_up(struct profile_trail *trail, const struct profile_
     if (next->times == 0)
         return;
     const struct profile_ran ran = {next->use, trail->behind[next->use].node};
-    const struct profile_node *nodes = trail->lane.nodes, *to = &nodes[ran.node];
+    const struct profile_node *nodes = trail->cache.nodes, *to = &nodes[ran.node];
     count(trail, ran, next->times);
     profile_trail_fail(trail, pug_profile_counted_went(
                                   trail->counted, &nodes[behind->node],
@@ -148,40 +148,42 @@ static void add_up_all(struct profile_trail *trail, struct profile_behind *behin
 static bool goes_on(const struct profile_trail *trail, struct profile_ran from,
                     struct profile_ran to)
 {
-    const struct profile_node *a = &trail->lane.nodes[from.node], *b = &trail->lane.nodes[to.node];
+    const struct profile_node *a = &trail->cache.nodes[from.node],
+                              *b = &trail->cache.nodes[to.node];
     return trail->behind[from.use].node == from.node && trail->behind[to.use].node == to.node &&
            (pug_profile_node_jumps_on(a) ||
             (pug_profile_node_behind(a) == b->step.start && a->object == b->object));
 }
 
-/* ---- seams ---- */
+/* ---- boundaries ---- */
 
-/** A source's seam gets to know its last range. */
-static void tell_seam(struct profile_trail *trail)
+/** A source's boundary gets to know its last range. */
+static void tell_boundary(struct profile_trail *trail)
 {
     if (!trail->unseen)
         return;
     struct pug_element range = trail->group->like;
     pug_profile_step_put(trail->unseen, &range);
     trail->unseen = NULL;
-    struct pug_count_seam *seam = pug_counts_seam(trail->counts, range.source);
+    struct pug_count_boundary *boundary = pug_counts_boundary(trail->counts, range.source);
     const uint32_t context =
-        seam ? pug_counts_context(trail->counts, &range, seam->memory) : UINT32_MAX;
+        boundary ? pug_counts_context(trail->counts, &range, boundary->memory) : UINT32_MAX;
     if (context == UINT32_MAX)
         return;
-    pug_counts_behind(seam, context, &range);
-    seam->tail = pug_counts_jumps_on(&range) ? pug_counts_branch(&range, context)
-                                             : (struct pug_count_pending){.open = false};
+    pug_counts_behind(boundary, context, &range);
+    boundary->tail = pug_counts_jumps_on(&range) ? pug_counts_branch(&range, context)
+                                                 : (struct pug_count_pending){.open = false};
 }
 
 /** A range that something came before, or that execution cannot come to from the last one. */
 static void count_alone(struct profile_trail *trail, struct profile_ran ran,
                         const struct profile_step *range)
 {
-    tell_seam(trail);
-    struct pug_count_seam *seam = pug_counts_seam(trail->counts, trail->group->like.source);
-    if (seam)
-        pug_counts_follow(trail->counts, seam, range->start);
+    tell_boundary(trail);
+    struct pug_count_boundary *boundary =
+        pug_counts_boundary(trail->counts, trail->group->like.source);
+    if (boundary)
+        pug_counts_follow(trail->counts, boundary, range->start);
     count(trail, ran, 1);
 }
 
@@ -214,7 +216,7 @@ static struct profile_ran look_up(struct profile_trail *trail, uint32_t frame,
     } else {
         struct pug_element element = trail->group->like;
         pug_profile_step_put(range, &element);
-        ran.node = pug_profile_node(&trail->lane, &trail->group->situation, &element);
+        ran.node = pug_profile_node(&trail->cache, &trail->group->origin, &element);
     }
     if (ran.node == NO_NODE)
         profile_trail_fail(trail, PUG_ERR_MEM);
@@ -227,7 +229,7 @@ struct profile_ran pug_profile_trail_run(struct profile_trail *trail, uint32_t f
 {
     const struct profile_ran before = trail->last;
     const struct profile_place place =
-        profile_place(&trail->lane, &trail->group->situation, range->start);
+        profile_place(&trail->cache, &trail->group->origin, range->start);
     struct profile_next *other = find_other(trail, &place, range);
     if (other && trail->follows && trail->behind[other->use].frame == frame) {
         profile_trail_again(trail, before, other);
@@ -279,7 +281,7 @@ void pug_profile_trail_other(struct profile_trail *trail, const struct pug_eleme
         pug_profile_trail_cycles(trail, element->cycle_count);
         return;
     }
-    tell_seam(trail);
+    tell_boundary(trail);
     pug_counts_add_elements(trail->counts, element, 1);
     trail->follows = trail->follows && !between;
 }
@@ -288,26 +290,26 @@ void pug_profile_trail_other(struct profile_trail *trail, const struct pug_eleme
 
 void pug_profile_trail_begin_group(struct profile_trail *trail, const struct profile_steps *group)
 {
-    const uint64_t space = trail->lane.space;
+    const uint64_t space = trail->cache.space;
     trail->group = group;
-    pug_profile_lane_situation(&trail->lane, &group->situation);
-    if (space != trail->lane.space || trail->source != group->like.source)
+    pug_profile_node_cache_enter(&trail->cache, &group->origin);
+    if (space != trail->cache.space || trail->source != group->like.source)
         trail->follows = false;
-    pug_counts_set_memory(trail->counts, group->like.source, trail->lane.space);
+    pug_counts_set_memory(trail->counts, group->like.source, trail->cache.space);
 }
 
 void pug_profile_trail_leave_out(struct profile_trail *trail, const struct profile_steps *group)
 {
-    struct pug_count_seam *seam = pug_counts_seam(trail->counts, group->like.source);
+    struct pug_count_boundary *boundary = pug_counts_boundary(trail->counts, group->like.source);
     trail->group = group;
     trail->follows = false;
-    if (seam)
-        pug_counts_break_off(trail->counts, seam);
+    if (boundary)
+        pug_counts_break_off(trail->counts, boundary);
 }
 
 void pug_profile_trail_end_group(struct profile_trail *trail)
 {
-    tell_seam(trail);
+    tell_boundary(trail);
     trail->group = NULL;
 }
 
@@ -341,8 +343,9 @@ void pug_profile_trail_end(struct profile_trail *trail)
     for (uint32_t i = 0; i < trail->sum_room; i++) {
         const struct profile_sum *sum = &trail->sums[i];
         if (sum->count > 0)
-            profile_trail_fail(trail, pug_profile_counted_ran(trail->counted, &trail->lane.nodes[i],
-                                                              sum->count, sum->cycles));
+            profile_trail_fail(trail,
+                               pug_profile_counted_ran(trail->counted, &trail->cache.nodes[i],
+                                                       sum->count, sum->cycles));
     }
     struct pug_counts *const *counts = trail->sides.items;
     for (size_t i = 0; i < trail->sides.count; i++) {

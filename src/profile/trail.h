@@ -11,10 +11,10 @@
 
 #include "base/grow.h"
 #include "counts/counts.h"
-#include "profile/lane.h"
 #include "profile/profile.h"
+#include "profile/steps.h"
 
-/** A range that ran on a frame: the profile's use, and the lane's node. Use NO_NODE: none. */
+/** A range that ran on a frame: the profile's use, and the cache's node. Use NO_NODE: none. */
 struct profile_ran {
     uint32_t use, node;
 };
@@ -40,18 +40,19 @@ struct profile_sum {
 
 struct profile_trail {
     struct profile_counted *counted; /* where ranges and branches go */
-    struct profile_lane lane;        /* the caller's own */
-    struct profile_sum *sums;        /* by the lane's nodes */
+    struct profile_node_cache cache; /* the caller's own */
+    struct profile_sum *sums;        /* by the cache's nodes */
     struct profile_behind *behind;   /* by the profile's uses; a use is of one node but where code
                                         changes: the others' ranges are counted alone */
     uint32_t sum_room, behind_room;
     struct pug_list sides;     /* struct pug_counts *, by number; NULL: it has none yet */
-    struct pug_counts *counts; /* of the one whose turn it is: seams, and jumps that are not between
-                                  two ranges */
+    struct pug_counts *counts; /* of the one whose turn it is: boundaries, and jumps that are not
+                                  between two ranges */
     struct profile_ran last;
-    uint16_t source;                   /* of the last range */
-    bool follows;                      /* the next range of this source comes directly behind it */
-    const struct profile_step *unseen; /* the last range, if the source's seam does not know it */
+    uint16_t source; /* of the last range */
+    bool follows;    /* the next range of this source comes directly behind it */
+    const struct profile_step
+        *unseen; /* the last range, if the source's boundary does not know it */
     const struct profile_steps *group; /* of what comes */
     enum pug_status status;
 };
@@ -117,7 +118,7 @@ static inline bool profile_trail_is_node(struct profile_trail *trail, uint32_t n
                                          const struct profile_place *place,
                                          const struct profile_step *range)
 {
-    return pug_profile_is_node_of(&trail->lane, &trail->group->situation, &trail->lane.nodes[node],
+    return pug_profile_is_node_of(&trail->cache, &trail->group->origin, &trail->cache.nodes[node],
                                   place, range);
 }
 
@@ -128,7 +129,7 @@ static inline struct profile_next *profile_trail_find(struct profile_trail *trai
 {
     struct profile_behind *behind = &trail->behind[before.use];
     const struct profile_place place =
-        profile_place(&trail->lane, &trail->group->situation, range->start);
+        profile_place(&trail->cache, &trail->group->origin, range->start);
     if (behind->node != before.node)
         return NULL;
     for (unsigned i = 0; i < 2 && behind->kept[i].use != NO_NODE; i++) {

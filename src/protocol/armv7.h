@@ -7,8 +7,8 @@
 #define PUG_PROTOCOL_ARMV7_H
 
 #include "base/text.h"
+#include "pugmark/advanced/packet/armv7.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/packet/armv7.h"
 
 /** The registers of an ETMv3 or a PTM, and what core it traces. */
 struct pug_armv7_registers {

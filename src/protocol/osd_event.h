@@ -6,8 +6,8 @@
 #ifndef PUG_PROTOCOL_OSD_EVENT_H
 #define PUG_PROTOCOL_OSD_EVENT_H
 
+#include "pugmark/advanced/packet/osd.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/packet/osd.h"
 
 /** Values of MOD_TYPE. */
 enum { PUG_OSD_TYPE_STM = 4, PUG_OSD_TYPE_CTM = 5 };

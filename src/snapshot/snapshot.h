@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file The snapshot's own shape, shared by its files: ini.c (lines), file.c and the *_file.c
- * (sections and keys), snapshot.c (what is in it), lookup.c (found by name), clusters.c, recipe.c
- * (devices to protocols and settings), memory.c (dumps to an image), tree.c (a buffer to a decode
- * tree), trace.c (a buffer's bytes).
+ * (sections and keys), snapshot.c (what is in it), lookup.c (found by name), clusters.c,
+ * device_config.c (devices to protocols and settings), memory.c (dumps to an image), tree.c (a
+ * buffer to a decode tree), trace.c (a buffer's bytes).
  */
 #ifndef PUG_SNAPSHOT_SNAPSHOT_H
 #define PUG_SNAPSHOT_SNAPSHOT_H
 
-#include "pugmark/snapshot.h"
+#include "pugmark/advanced/snapshot.h"
 
 /** A list that grows; `items` is an array of whatever the user keeps in it. */
 struct list {
@@ -118,18 +118,18 @@ void pug_snapshot_clusters_free(struct pug_snapshot *snapshot);
 bool pug_snapshot_is_core(const struct pug_snapshot *snapshot,
                           const struct pug_snapshot_device *device);
 
-/* ---- recipe.c ---- */
+/* ---- device_config.c ---- */
 
 /** How a source is made. */
-struct recipe {
+struct device_config {
     const char *protocol;
     struct list settings; /* struct pug_setting */
 };
 
 /** The protocol of a device, by its type; NULL: not known, or not with (or without) a core. */
-const char *pug_snapshot_recipe_protocol(const struct pug_snapshot *snapshot,
-                                         const struct pug_snapshot_device *device, unsigned stream,
-                                         bool core);
+const char *pug_snapshot_device_config_protocol(const struct pug_snapshot *snapshot,
+                                                const struct pug_snapshot_device *device,
+                                                unsigned stream, bool core);
 
 /** Is its type one that traces a core's program flow? */
 bool pug_snapshot_traces_core(const struct pug_snapshot *snapshot,
@@ -139,10 +139,11 @@ bool pug_snapshot_traces_core(const struct pug_snapshot *snapshot,
  * Protocol and settings of a source whose core, if `source->core_name` says so, is known. The
  * overrides go before what the snapshot says. What is missing is logged; false: it cannot be made.
  */
-bool pug_snapshot_recipe_make(const struct pug_snapshot *snapshot,
-                              const struct pug_snapshot_source *source,
-                              const struct pug_settings *overrides, struct recipe *recipe);
-void pug_snapshot_recipe_free(struct recipe *recipe);
+bool pug_snapshot_device_config_make(const struct pug_snapshot *snapshot,
+                                     const struct pug_snapshot_source *source,
+                                     const struct pug_settings *overrides,
+                                     struct device_config *device_config);
+void pug_snapshot_device_config_free(struct device_config *device_config);
 
 /* ---- memory.c ---- */
 

@@ -42,7 +42,8 @@ static void describe(const struct pug_snapshot *snapshot, const char *name, unsi
         .core_name = core,
         .core = core ? pug_snapshot_device(snapshot, core) : NULL,
         .protocol =
-            device ? pug_snapshot_recipe_protocol(snapshot, device, stream, core != NULL) : NULL,
+            device ? pug_snapshot_device_config_protocol(snapshot, device, stream, core != NULL)
+                   : NULL,
         .stream = stream,
         .assumed_core = assumed,
     };
@@ -54,7 +55,7 @@ static bool nth_device(const struct pug_snapshot *snapshot, size_t n,
 {
     const struct pug_snapshot_device *device;
     for (size_t i = 0; (device = pug_snapshot_device_at(snapshot, i)) != NULL; i++) {
-        if (!pug_snapshot_recipe_protocol(snapshot, device, 0, false) || n-- > 0)
+        if (!pug_snapshot_device_config_protocol(snapshot, device, 0, false) || n-- > 0)
             continue;
         describe(snapshot, device->name, 0, source);
         return true;
@@ -197,14 +198,15 @@ static void say_refused(const struct pug_snapshot *snapshot,
 static bool create(struct builder *builder, const struct pug_snapshot_source *source)
 {
     const struct pug_snapshot *snapshot = builder->snapshot;
-    struct recipe recipe;
+    struct device_config device_config;
     struct pug_source *made = NULL;
-    bool good = pug_snapshot_recipe_make(snapshot, source, &builder->config->sources, &recipe);
+    bool good = pug_snapshot_device_config_make(snapshot, source, &builder->config->sources,
+                                                &device_config);
     if (good) {
         struct pug_source_config config = {
-            .protocol = recipe.protocol,
-            .settings = {.items = recipe.settings.items,
-                         .count = recipe.settings.count,
+            .protocol = device_config.protocol,
+            .settings = {.items = device_config.settings.items,
+                         .count = device_config.settings.count,
                          .watch = builder->config->sources.watch},
             .decode = builder->config->decode,
             .options = builder->config->options,
@@ -213,10 +215,10 @@ static bool create(struct builder *builder, const struct pug_snapshot_source *so
         good = status == PUG_OK;
         builder->starved |= status == PUG_ERR_MEM;
         if (!good)
-            say_refused(snapshot, source, recipe.protocol, status);
+            say_refused(snapshot, source, device_config.protocol, status);
     }
-    builder->starved |= recipe.settings.starved;
-    pug_snapshot_recipe_free(&recipe);
+    builder->starved |= device_config.settings.starved;
+    pug_snapshot_device_config_free(&device_config);
     if (!good)
         return fail(snapshot, "",
                     source->core_name ? "Failed to create decoder for source"
@@ -236,24 +238,25 @@ bool pug_snapshot_source_id(const struct pug_snapshot *snapshot,
                             const struct pug_settings *overrides, uint16_t *id)
 {
     struct pug_snapshot quiet = *snapshot; /* what is wrong is told where a tree is made */
-    struct recipe recipe;
+    struct device_config device_config;
     void *config;
     bool good = false;
     if (!source->device || (source->core_name && !source->core))
         return false;
     quiet.options.log = NULL;
-    if (pug_snapshot_recipe_make(&quiet, source,
-                                 &(struct pug_settings){overrides->items, overrides->count, NULL},
-                                 &recipe)) {
-        const struct pug_protocol *protocol = pug_protocol_find(recipe.protocol);
-        const struct pug_settings settings = {recipe.settings.items, recipe.settings.count, NULL};
+    if (pug_snapshot_device_config_make(
+            &quiet, source, &(struct pug_settings){overrides->items, overrides->count, NULL},
+            &device_config)) {
+        const struct pug_protocol *protocol = pug_protocol_find(device_config.protocol);
+        const struct pug_settings settings = {device_config.settings.items,
+                                              device_config.settings.count, NULL};
         good = protocol && protocol->config_new(&settings, NULL, &config) == PUG_OK;
         if (good) {
             *id = (uint16_t)(protocol->trace_id(config) + source->stream);
             protocol->config_free(config);
         }
     }
-    pug_snapshot_recipe_free(&recipe);
+    pug_snapshot_device_config_free(&device_config);
     return good;
 }
 

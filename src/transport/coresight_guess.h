@@ -3,7 +3,7 @@
 #ifndef PUG_TRANSPORT_CORESIGHT_GUESS_H
 #define PUG_TRANSPORT_CORESIGHT_GUESS_H
 
-#include "pugmark/settings.h"
+#include "pugmark/advanced/settings.h"
 
 /** So much of a capture is enough to know. */
 #define PUG_CORESIGHT_SAMPLE (UINT32_C(1) << 20)

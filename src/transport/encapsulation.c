@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file The packet wrappings as transports: each payload is one run of its source. */
-#include "pugmark/encapsulation.h"
+#include "pugmark/advanced/encapsulation.h"
 #include "transport/builtin.h"
 #include "transport/unwrap.h"
 

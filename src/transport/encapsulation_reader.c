@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file The packet encapsulation for who reads its packets, and decodes their payloads himself. */
-#include "pugmark/encapsulation.h"
+#include "pugmark/advanced/encapsulation.h"
 #include "transport/unwrap.h"
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  * does not end) may be anybody's: the next run of each source has a gap before it. The stream goes
  * on after the next end of a message.
  */
-#include "pugmark/packet/ntrace.h"
+#include "pugmark/advanced/packet/ntrace.h"
 #include "transport/builtin.h"
 
 #include <stdlib.h>

@@ -14,7 +14,7 @@
  * inside a datagram, bytes are passed over until a datagram looks right and another such one, or
  * the end of the data, follows it.
  */
-#include "pugmark/packet/osd.h"
+#include "pugmark/advanced/packet/osd.h"
 #include "transport/builtin.h"
 
 #include <stdio.h>

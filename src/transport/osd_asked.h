@@ -6,7 +6,7 @@
 #ifndef PUG_TRANSPORT_OSD_ASKED_H
 #define PUG_TRANSPORT_OSD_ASKED_H
 
-#include "pugmark/packet/osd.h"
+#include "pugmark/advanced/packet/osd.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #ifndef PUG_TRANSPORT_OSD_MODULES_H
 #define PUG_TRANSPORT_OSD_MODULES_H
 
-#include "pugmark/packet.h"
+#include "pugmark/advanced/packet.h"
 
 struct pug_osd_modules;
 

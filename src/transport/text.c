@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Packets of the encapsulation in words. */
 #include "base/text.h"
-#include "pugmark/encapsulation.h"
+#include "pugmark/advanced/encapsulation.h"
 
 static void put_packet(struct pug_text *text, const struct pug_encapsulation_packet *packet)
 {

@@ -11,10 +11,10 @@
 #ifndef PUG_TRANSPORT_UNWRAP_H
 #define PUG_TRANSPORT_UNWRAP_H
 
+#include "pugmark/advanced/settings.h"
+#include "pugmark/advanced/state.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/log.h"
-#include "pugmark/settings.h"
-#include "pugmark/state.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -17,7 +17,7 @@
  *     flow                                                 only packets of these flows: 2, or 0,2
  *     payload_bytes                                        raw: fixed length of a payload
  *
- * include/pugmark/encapsulation.h says what they mean.
+ * include/pugmark/advanced/encapsulation.h says what they mean.
  */
 #include "transport/unwrap.h"
 

@@ -3,8 +3,8 @@
  * @file The data path: DATA, END, FLUSH, RESET.
  *
  * A WAIT stops everything where it is: what is undelivered stays in the batch, or in its turn
- * (turns.c), a decoder that was in the middle of a packet is pending, the transport keeps the rest
- * of its frame. FLUSH takes them up again in that order.
+ * (interleave.c), a decoder that was in the middle of a packet is pending, the transport keeps the
+ * rest of its frame. FLUSH takes them up again in that order.
  */
 #include "tree/tree_internal.h"
 
@@ -24,8 +24,8 @@ enum pug_response pug_tree_deliver(struct pug_tree *tree)
 static enum pug_response resume_sources(struct pug_tree *tree)
 {
     enum pug_response worst = pug_tree_deliver(tree);
-    if (worst < PUG_RESP_WAIT && pug_in_turn_waits(tree))
-        worst = pug_worse(worst, pug_in_turn_go_on(tree));
+    if (worst < PUG_RESP_WAIT && pug_interleave_waits(tree))
+        worst = pug_worse(worst, pug_interleave_go_on(tree));
     if (worst >= PUG_RESP_WAIT)
         return worst;
     for (size_t i = 0; i < tree->source_count; i++) {
@@ -41,7 +41,7 @@ static enum pug_response resume_sources(struct pug_tree *tree)
 
 static bool is_stopped(const struct pug_tree *tree)
 {
-    if (tree->batch.response >= PUG_RESP_WAIT || pug_in_turn_waits(tree))
+    if (tree->batch.response >= PUG_RESP_WAIT || pug_interleave_waits(tree))
         return true;
     for (size_t i = 0; i < tree->source_count; i++)
         if (tree->sources[i]->stage.pending)
@@ -70,7 +70,7 @@ static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8
     if (is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
         return worst;
     tree->transport_sink.any_order = !pug_tree_minds_order(tree);
-    tree->transport_sink.gathering = pug_tree_may_decode_ahead(tree) ? pug_in_turn_take : NULL;
+    tree->transport_sink.gathering = pug_tree_may_decode_ahead(tree) ? pug_interleave_take : NULL;
     worst =
         pug_worse(worst, tree->transport->data(tree->transport_state, index, bytes, size, used));
     /* What was decoded before a fatal packet is the consumer's, unless the consumer stopped. */
@@ -186,7 +186,7 @@ static enum pug_response reset(struct pug_tree *tree)
     tree->batch.count = tree->batch.tallied = 0;
     tree->batch.response = PUG_RESP_CONT;
     tree->end_asked = tree->ending = tree->begun = false;
-    pug_in_turn_forget(tree);
+    pug_interleave_forget(tree);
     tree->transport->reset(tree->transport_state);
     enum pug_response worst = PUG_RESP_CONT;
     for (size_t i = 0; i < tree->source_count; i++)

@@ -27,8 +27,8 @@ void pug_source_take_marks(struct pug_source *source, struct pug_span *span)
     struct pug_packet packet;
     for (;;) {
         const uint8_t *from = span->at;
-        if (protocol->lane) {
-            protocol->lane(source->reader, NULL, span, PUG_WANT_MARKS);
+        if (protocol->fast_path) {
+            protocol->fast_path(source->reader, NULL, span, PUG_WANT_MARKS);
             if (!pug_mark_list_ready(list))
                 list->full(list);
             if (span->at != from) {

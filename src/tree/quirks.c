@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pugmark/quirks.h"
+#include "pugmark/advanced/quirks.h"
 
 #include <assert.h>
 #include <string.h>

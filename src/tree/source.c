@@ -132,8 +132,8 @@ static enum pug_want want_of(const struct pug_tree *tree)
 }
 
 /**
- * Packets of an unwatched source: what its lane takes, and the one before which it stopped. False:
- * the span is used up, and there is no answer to settle.
+ * Packets of an unwatched source: what its fast path takes, and the one before which it stopped.
+ * False: the span is used up, and there is no answer to settle.
  */
 static inline bool take_packets(struct pug_source *source, struct pug_span *span,
                                 enum pug_want want, enum pug_response *response)
@@ -145,8 +145,8 @@ static inline bool take_packets(struct pug_source *source, struct pug_span *span
     struct pug_packet packet;
     if (want == PUG_WANT_COUNTS && tree->present > 0)
         pug_tree_counted(tree, pug_span_index(span));
-    if (protocol->lane) {
-        enum pug_response answer = protocol->lane(source->reader, source->decoder, span, want);
+    if (protocol->fast_path) {
+        enum pug_response answer = protocol->fast_path(source->reader, source->decoder, span, want);
         if (span->at != from)
             *response = answer;
         const bool answered = answer != PUG_RESP_CONT || batch->response != PUG_RESP_CONT ||
@@ -273,7 +273,7 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
     return response;
 }
 
-/** A turn, and those behind it over which the source's lane stays on. */
+/** A turn, and those behind it over which the source's fast path stays on. */
 static enum pug_response run_turn(struct pug_source *source, struct pug_span *span,
                                   enum pug_response response)
 {

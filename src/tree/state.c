@@ -87,7 +87,7 @@ void pug_tree_assume_heard(struct pug_tree *tree)
 bool pug_tree_state(const struct pug_tree *tree, struct pug_state *state)
 {
     if (!tree->transport->state || tree->batch.count > 0 || tree->end_asked || tree->ending ||
-        pug_in_turn_waits(tree))
+        pug_interleave_waits(tree))
         return false;
     size_t begin = begin_section(state);
     tree->transport->state(tree->transport_state, state);

@@ -282,7 +282,7 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
 
 enum pug_status pug_tree_renew(struct pug_tree *tree)
 {
-    pug_in_turn_forget(tree);
+    pug_interleave_forget(tree);
     tree->batch.count = tree->batch.tallied = 0;
     tree->batch.response = PUG_RESP_CONT;
     tree->end_asked = tree->ending = tree->begun = false;
@@ -313,7 +313,7 @@ void pug_tree_free(struct pug_tree *tree)
         pug_source_free(tree->sources[i]);
     if (tree->transport_state)
         tree->transport->free(tree->transport_state);
-    pug_in_turn_free(tree);
+    pug_interleave_free(tree);
     pug_image_free(tree->empty_image);
     pug_settings_free(&tree->settings);
     pug_slots_free(&tree->slots);
@@ -430,7 +430,7 @@ enum pug_status pug_tree_remove_source(struct pug_tree *tree, uint16_t id)
     memmove(&tree->sources[at], &tree->sources[at + 1],
             (tree->source_count - at) * sizeof(*tree->sources));
     pug_slots_clear(&tree->slots, slot);
-    pug_in_turn_leave(tree, source);
+    pug_interleave_leave(tree, source);
     pug_source_free(source);
     return PUG_OK;
 }

@@ -4,9 +4,9 @@
 #define PUG_TREE_INTERNAL_H
 
 #include "image/codemap.h"
+#include "pugmark/advanced/counts.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/author/transport.h"
-#include "pugmark/counts.h"
-#include "pugmark/tree.h"
 #include "tree/slots.h"
 
 /** How far the end of trace has come in one source. */
@@ -65,7 +65,7 @@ struct pug_tree {
     size_t source_count;
 
     struct pug_batch batch;
-    struct pug_in_turn *in_turn; /* what was gathered of several sources, or NULL */
+    struct pug_interleave *interleave; /* what was gathered of several sources, or NULL */
     pug_elements_fn *on_elements;
     void *elements_context;
     pug_element_fn *on_element;
@@ -206,15 +206,15 @@ bool pug_batch_settle(struct pug_batch *batch, enum pug_response answer, size_t 
 /** Consumers of batches: nobody, and that of single elements. The context is the tree. */
 pug_elements_fn pug_batch_drop, pug_batch_give_each;
 
-/** Turn after turn (turns.c): what a transport gathered is decoded and delivered. */
-enum pug_response pug_in_turn_take(void *context, const struct pug_gathering *gathering);
+/** Turn after turn (interleave.c): what a transport gathered is decoded and delivered. */
+enum pug_response pug_interleave_take(void *context, const struct pug_gathering *gathering);
 /** Is there something left of it, for a consumer that waits? */
-bool pug_in_turn_waits(const struct pug_tree *tree);
-enum pug_response pug_in_turn_go_on(struct pug_tree *tree);
-void pug_in_turn_forget(struct pug_tree *tree);
+bool pug_interleave_waits(const struct pug_tree *tree);
+enum pug_response pug_interleave_go_on(struct pug_tree *tree);
+void pug_interleave_forget(struct pug_tree *tree);
 /** The source is about to be freed. */
-void pug_in_turn_leave(struct pug_tree *tree, const struct pug_source *source);
-void pug_in_turn_free(struct pug_tree *tree);
+void pug_interleave_leave(struct pug_tree *tree, const struct pug_source *source);
+void pug_interleave_free(struct pug_tree *tree);
 
 /** Who gets a run, and is touched by it. NULL: nobody, which is counted. */
 struct pug_source *pug_tree_hear(struct pug_tree *tree, const struct pug_run *run);

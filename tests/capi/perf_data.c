@@ -6,7 +6,7 @@
  *
  *     perf_data FOLDER SEED
  */
-#include "pugmark/image.h"
+#include "pugmark/advanced/image.h"
 #include "recorder/path_build.h"
 #include "recorder/session.h"
 #include "support/program.h"

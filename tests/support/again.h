@@ -16,7 +16,8 @@ struct again_code {
     const struct rec_bytes *bytes;
 };
 
-/** Assert that a lane gives what packets give where memory comes from callbacks, by context. */
+/** Assert that a fast path gives what packets give where memory comes from callbacks, by context.
+ */
 void again_check_contexts(const struct stream_run *run, const struct again_code *code,
                           uint64_t seed);
 

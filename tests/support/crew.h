@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/** @file Peers (pugmark/peers.h) that are threads of one process: for tests. */
+/** @file Peers (pugmark/advanced/peers.h) that are threads of one process: for tests. */
 #ifndef TEST_CREW_H
 #define TEST_CREW_H
 
-#include "pugmark/peers.h"
+#include "pugmark/advanced/peers.h"
 
 /** What one of them does. */
 typedef void crew_fn(struct pug_peers *peers, void *context);

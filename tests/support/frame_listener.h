@@ -5,8 +5,8 @@
 #define PUG_TEST_FRAME_LISTENER_H
 
 #include "base/text.h"
+#include "pugmark/advanced/transport.h"
 #include "pugmark/author/transport.h"
-#include "pugmark/transport.h"
 
 #define MOST_BYTES 20000
 

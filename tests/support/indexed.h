@@ -3,8 +3,8 @@
 #ifndef PUG_TESTS_SUPPORT_INDEXED_H
 #define PUG_TESTS_SUPPORT_INDEXED_H
 
+#include "pugmark/advanced/snapshot.h"
 #include "pugmark/pugmark.h"
-#include "pugmark/snapshot.h"
 #include "support/captures.h"
 
 #define INDEXED_DEMO   PUG_SOURCE_DIR "/examples/demo"

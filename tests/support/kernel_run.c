@@ -142,17 +142,17 @@ static bool take_part(void *context, void *part)
     return true;
 }
 
-static void elements(void *part, const struct pug_situation *situation,
-                     const struct pug_element *given, size_t count)
+static void elements(void *part, const struct pug_origin *origin, const struct pug_element *given,
+                     size_t count)
 {
     struct kernel_heard *heard = *(struct kernel_heard **)part;
     struct pug_location place = {.vaddr = 0};
-    const struct pug_capture_task *task = pug_capture_task_at(heard->capture, situation->task);
+    const struct pug_capture_task *task = pug_capture_task_at(heard->capture, origin->task);
     for (size_t i = 0; i < count; i++) {
         for (uint32_t n = 0; given[i].type == PUG_ELEM_INSTR_RANGE && n < given[i].count; n++) {
             const uint64_t pc = given[i].start + 4 * (uint64_t)n;
             assert_true(heard->count < 64);
-            (void)pug_capture_locate(heard->capture, situation, pc, &place);
+            (void)pug_capture_locate(heard->capture, origin, pc, &place);
             heard->places[heard->count] = place.vaddr;
             heard->texts[heard->count] = place.text;
             heard->tids[heard->count] = task ? task->tid : -1;

@@ -3,7 +3,7 @@
 #ifndef PUG_TESTS_SUPPORT_MEMORY_H
 #define PUG_TESTS_SUPPORT_MEMORY_H
 
-#include "pugmark/image.h"
+#include "pugmark/advanced/image.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #ifndef PUG_TESTS_NTRACE_STREAM_H
 #define PUG_TESTS_NTRACE_STREAM_H
 
-#include "pugmark/packet/ntrace.h"
+#include "pugmark/advanced/packet/ntrace.h"
 #include "support/flow_lines.h"
 
 #include <inttypes.h>

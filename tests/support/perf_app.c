@@ -152,11 +152,11 @@ static void *begin_part(void *context, unsigned worker)
     return context;
 }
 
-static void count_instructions(void *part, const struct pug_situation *situation,
+static void count_instructions(void *part, const struct pug_origin *origin,
                                const struct pug_element *elements, size_t count)
 {
     uint64_t *instructions = part;
-    (void)situation;
+    (void)origin;
     for (size_t i = 0; i < count; i++)
         *instructions += elements[i].type == PUG_ELEM_INSTR_RANGE ? elements[i].count : 0;
 }

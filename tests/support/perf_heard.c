@@ -34,13 +34,13 @@ static void *more(void *items, size_t *room, size_t count, size_t size)
     return items;
 }
 
-static void add_range(struct part *part, const struct pug_situation *situation,
+static void add_range(struct part *part, const struct pug_origin *origin,
                       const struct pug_element *range)
 {
     struct perf_heard *own = &part->own;
     struct pug_location place;
     own->ranges++;
-    own->places += pug_capture_locate(part->heard->capture, situation, range->start, &place) &&
+    own->places += pug_capture_locate(part->heard->capture, origin, range->start, &place) &&
                    place.first <= range->start && range->start <= place.last;
     for (uint32_t i = 0; i < range->count; i++) {
         own->pcs = more(own->pcs, &own->room, own->count, sizeof(*own->pcs));
@@ -48,19 +48,19 @@ static void add_range(struct part *part, const struct pug_situation *situation,
     }
 }
 
-static void elements(void *context, const struct pug_situation *situation,
+static void elements(void *context, const struct pug_origin *origin,
                      const struct pug_element *given, size_t count)
 {
     struct part *part = context;
     struct perf_heard *own = &part->own;
     const struct pug_capture_task *task =
-        situation->task == PUG_NO_TASK ? NULL
-                                       : pug_capture_task_at(part->heard->capture, situation->task);
+        origin->task == PUG_NO_TASK ? NULL
+                                    : pug_capture_task_at(part->heard->capture, origin->task);
     struct perf_heard_slice slice = {
-        .tid = task ? task->tid : -1, .time = situation->time, .from = own->count};
+        .tid = task ? task->tid : -1, .time = origin->time, .from = own->count};
     for (size_t i = 0; i < count; i++)
         if (given[i].type == PUG_ELEM_INSTR_RANGE)
-            add_range(part, situation, &given[i]);
+            add_range(part, origin, &given[i]);
     slice.count = own->count - slice.from;
     own->slices = more(own->slices, &own->slice_room, own->slice_count, sizeof(*own->slices));
     own->slices[own->slice_count++] = slice;

@@ -242,13 +242,13 @@ static void put_framed(struct teller *teller, struct rec_bytes *out, struct fram
     rec_frames_finish(&frames);
 }
 
-static void put_stretch(struct teller *teller, const struct rec_perf_sample *sample, int32_t cpu,
+static void put_segment(struct teller *teller, const struct rec_perf_sample *sample, int32_t cpu,
                         int32_t tid, uint64_t *offset, struct rec_bytes *framed)
 {
     rec_perf_aux(&teller->perf, sample, *offset, framed->size, 0);
     rec_perf_trace(&teller->perf, cpu, tid, *offset, framed);
     *offset += framed->size;
-    teller->story->stretches++;
+    teller->story->segments++;
     teller->story->trace_bytes += framed->size;
     rec_bytes_free(framed);
 }
@@ -291,7 +291,7 @@ static void drain(struct teller *teller, unsigned cpu)
     sample.time = tick(teller, &now);
     teller->cpus[cpu].now = now;
     if (any)
-        put_stretch(teller, &sample, (int32_t)cpu, 0, &teller->cpus[cpu].offset, &framed);
+        put_segment(teller, &sample, (int32_t)cpu, 0, &teller->cpus[cpu].offset, &framed);
 }
 
 static void drain_thread(struct teller *teller, struct thread *thread, uint64_t *now)
@@ -304,7 +304,7 @@ static void drain_thread(struct teller *teller, struct thread *thread, uint64_t 
     rec_bytes_free(&thread->trace);
     thread->trace = (struct rec_bytes){0};
     const struct rec_perf_sample sample = sample_of(teller, thread, -1, tick(teller, now));
-    put_stretch(teller, &sample, -1, thread->tid, &thread->offset, &framed);
+    put_segment(teller, &sample, -1, thread->tid, &thread->offset, &framed);
 }
 
 static void note_block(struct perf_story_path *path, uint64_t address)
@@ -476,7 +476,7 @@ static void change(struct teller *teller, struct thread *thread, unsigned cpu, u
         fork_(teller, thread, (int32_t)cpu, now);
     if (!idle || !rec_random_once_in(&teller->random, 10))
         return;
-    /* Without times a stretch is of one program: perf's own users see no more. */
+    /* Without times a segment is of one program: perf's own users see no more. */
     for (size_t i = 0; !exact && i < teller->thread_count; i++)
         if (teller->threads[i].process == thread->process)
             drain_thread(teller, &teller->threads[i], now);

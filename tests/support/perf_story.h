@@ -37,7 +37,7 @@ struct perf_story {
     struct rec_bytes file;
     struct perf_story_path paths[PERF_STORY_THREADS];
     size_t path_count;
-    size_t stretches, trace_bytes; /**< with trace in them */
+    size_t segments, trace_bytes; /**< with trace in them */
 };
 
 /** Stories of all kinds but `per_thread` and `one_sink`, by number, which grow. */

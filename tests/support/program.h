@@ -3,8 +3,8 @@
 #ifndef PUG_TESTS_PROGRAM_H
 #define PUG_TESTS_PROGRAM_H
 
+#include "pugmark/advanced/image.h"
 #include "pugmark/element.h"
-#include "pugmark/image.h"
 #include "recorder/bytes.h"
 
 enum op_kind {

@@ -3,8 +3,8 @@
 #ifndef PUG_TESTS_RECORDING_H
 #define PUG_TESTS_RECORDING_H
 
-#include "pugmark/image.h"
-#include "pugmark/settings.h"
+#include "pugmark/advanced/image.h"
+#include "pugmark/advanced/settings.h"
 #include "recorder/engine.h"
 
 #define RECORDING_REGISTERS 32u

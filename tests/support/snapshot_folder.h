@@ -4,7 +4,7 @@
 #define PUG_TEST_SNAPSHOT_FOLDER_H
 
 #include "base/text.h"
-#include "pugmark/snapshot.h"
+#include "pugmark/advanced/snapshot.h"
 
 struct snapshot_file {
     const char *name, *text;

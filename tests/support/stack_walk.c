@@ -179,10 +179,10 @@ void walk_make(struct walk *walk, uint16_t first_source)
     place_walk(walk, first_source);
 }
 
-struct pug_situation walk_situation(const struct walk *walk, const struct pug_situation *situation,
-                                    size_t at, size_t *count)
+struct pug_origin walk_origin(const struct walk *walk, const struct pug_origin *origin, size_t at,
+                              size_t *count)
 {
-    struct pug_situation own = *situation;
+    struct pug_origin own = *origin;
     const size_t most = *count;
     own.source = walk->elements[at].source;
     if (walk->nowhere[at])

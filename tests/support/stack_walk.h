@@ -12,8 +12,8 @@
 #define WALK_BLOCKS 24u
 #define WALK_STEPS  3000u
 
-/** Steps of a stretch. */
-#define WALK_STRETCH 1500u
+/** Steps of a segment. */
+#define WALK_PART 1500u
 
 /** Calls that return behind where they came from. */
 #define WALK_RETURNS 32u
@@ -37,8 +37,8 @@ struct walk {
 /** Another walk, from its random numbers, of this source and maybe the next one. */
 void walk_make(struct walk *walk, uint16_t first_source);
 
-/** The situation of what is at `at`, and how many elements there are of it, at most `count`. */
-struct pug_situation walk_situation(const struct walk *walk, const struct pug_situation *situation,
-                                    size_t at, size_t *count);
+/** The origin of what is at `at`, and how many elements there are of it, at most `count`. */
+struct pug_origin walk_origin(const struct walk *walk, const struct pug_origin *origin, size_t at,
+                              size_t *count);
 
 #endif

@@ -80,7 +80,7 @@ void stream_damage(struct rec_random *random, uint8_t *bytes, size_t *size, size
 uint8_t *stream_damage_copy(struct stream_run *run, uint64_t seed, size_t *first);
 
 /**
- * Assert that a protocol's lane gives what read() and decode() give, which are asked
+ * Assert that a protocol's fast path gives what read() and decode() give, which are asked
  * where packets are watched; also with waits, in pieces, and where a tree has seen the same before.
  */
 void stream_check_fast(const struct stream_run *run, uint64_t seed);

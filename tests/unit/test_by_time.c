@@ -108,7 +108,7 @@ struct given {
     uint64_t turns; /* from one buffer to another */
     uint64_t back;  /* timestamps that are less than the thread's last one */
     uint64_t last[TIDS], times[TIDS];
-    uint32_t stretch;
+    uint32_t segment;
 };
 
 struct part {
@@ -116,7 +116,7 @@ struct part {
     struct pug_passage *passage;
     uint64_t number;
     bool any, unwanted;
-    uint32_t stretch;
+    uint32_t segment;
 };
 
 static struct part *new_part(struct given *given)
@@ -152,9 +152,9 @@ static void hand_on(struct part *part)
     part->unwanted = !pug_passage_give(part->passage, portion, sizeof(*portion));
 }
 
-static void look_at_time(struct given *given, const struct pug_situation *situation, uint64_t time)
+static void look_at_time(struct given *given, const struct pug_origin *origin, uint64_t time)
 {
-    const struct pug_capture_task *task = pug_capture_task_at(given->capture, situation->task);
+    const struct pug_capture_task *task = pug_capture_task_at(given->capture, origin->task);
     assert_non_null(task);
     assert_in_range(task->tid, 0, TIDS - 1);
     given->back += time < given->last[task->tid];
@@ -162,41 +162,41 @@ static void look_at_time(struct given *given, const struct pug_situation *situat
     given->times[task->tid]++;
 }
 
-static uint64_t look(struct part *part, const struct pug_situation *situation,
+static uint64_t look(struct part *part, const struct pug_origin *origin,
                      const struct pug_element *elements, size_t count)
 {
     struct given *given = part->given;
     uint64_t instructions = 0;
     assert_false(part->unwanted);
-    assert_true(!part->any || part->stretch == situation->stretch);
+    assert_true(!part->any || part->segment == origin->segment);
     part->any = true;
-    part->stretch = situation->stretch;
-    given->turns += given->stretch != situation->stretch;
-    given->stretch = situation->stretch;
+    part->segment = origin->segment;
+    given->turns += given->segment != origin->segment;
+    given->segment = origin->segment;
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(elements[i].source, situation->source);
+        assert_int_equal(elements[i].source, origin->source);
         if (elements[i].type == PUG_ELEM_INSTR_RANGE)
             instructions += elements[i].count;
         else if (elements[i].type == PUG_ELEM_TIMESTAMP)
-            look_at_time(given, situation, elements[i].timestamp);
+            look_at_time(given, origin, elements[i].timestamp);
     }
     return instructions;
 }
 
-static void chosen(void *context, const struct pug_situation *situation,
+static void chosen(void *context, const struct pug_origin *origin,
                    const struct pug_element *elements, size_t count)
 {
     struct part *part = context;
-    part->given->instructions += look(part, situation, elements, count);
+    part->given->instructions += look(part, origin, elements, count);
     if (part->given->instructions % 3 == 0)
         hand_on(part);
 }
 
-static void others(void *context, const struct pug_situation *situation,
+static void others(void *context, const struct pug_origin *origin,
                    const struct pug_element *elements, size_t count)
 {
     struct part *part = context;
-    part->given->left_out += look(part, situation, elements, count);
+    part->given->left_out += look(part, origin, elements, count);
 }
 
 static void drop(void *context)
@@ -219,7 +219,7 @@ static bool take(void *context, void *part)
 static struct given decode(struct pug_capture *capture, bool by_time, uint64_t most,
                            const struct pug_capture_selection *selection)
 {
-    struct given given = {.capture = capture, .most = most, .stretch = UINT32_MAX};
+    struct given given = {.capture = capture, .most = most, .segment = UINT32_MAX};
     struct pug_capture_result result;
     const struct pug_capture_decode config = {.context = &given,
                                               .begin = begin,
@@ -251,8 +251,8 @@ static void test_parts(void **state)
     assert_int_equal(all.left_out, 0);
     assert_int_equal(all.back, 0);
     assert_true(plain.back > 0 && plain.portions > 0 && all.portions > 0);
-    assert_true(plain.turns <= story.stretches);
-    assert_true(all.turns > 2 * story.stretches); /* stretches take turns */
+    assert_true(plain.turns <= story.segments);
+    assert_true(all.turns > 2 * story.segments); /* segments take turns */
     const int32_t tid = story.paths[0].tid;
     const struct pug_capture_selection one = {.tids = &tid, .tid_count = 1};
     const struct given some = decode(capture, true, 0, &one);
@@ -425,8 +425,8 @@ static void check_profiles(const struct perf_story_config *config)
         assert_int_equal(by_place(&found.items[i], &expected.items[i]), 0);
         assert_int_equal(found.items[i].count, expected.items[i].count);
     }
-    assert_int_equal(pug_profile_noted(stacks, PUG_NOTE_STRETCHES), story.stretches);
-    assert_int_equal(pug_profile_noted(plain, PUG_NOTE_STRETCHES), story.stretches);
+    assert_int_equal(pug_profile_noted(stacks, PUG_NOTE_SEGMENTS), story.segments);
+    assert_int_equal(pug_profile_noted(plain, PUG_NOTE_SEGMENTS), story.segments);
     free(expected.items);
     free(found.items);
     pug_profile_free(plain);

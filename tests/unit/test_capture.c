@@ -61,11 +61,11 @@ static void *begin(void *context, unsigned worker)
     return calloc(1, sizeof(struct part));
 }
 
-static void elements(void *context, const struct pug_situation *situation,
+static void elements(void *context, const struct pug_origin *origin,
                      const struct pug_element *given, size_t count)
 {
     struct part *part = context;
-    assert_non_null(situation->space);
+    assert_non_null(origin->space);
     part->elements = realloc(part->elements, (part->count + count) * sizeof(*given));
     assert_non_null(part->elements);
     memcpy(part->elements + part->count, given, count * sizeof(*given));
@@ -167,7 +167,7 @@ static void test_choices(void **state)
 
 /* ---- selections, places ---- */
 
-static void note_places(void *context, const struct pug_situation *situation,
+static void note_places(void *context, const struct pug_origin *origin,
                         const struct pug_element *given, size_t count)
 {
     struct client *client = *(struct client **)context;
@@ -176,7 +176,7 @@ static void note_places(void *context, const struct pug_situation *situation,
         if (given[i].type != PUG_ELEM_INSTR_RANGE)
             continue;
         client->sum.elements++;
-        if (!pug_capture_locate(client->capture, situation, given[i].start, &place)) {
+        if (!pug_capture_locate(client->capture, origin, given[i].start, &place)) {
             client->lost++;
             continue;
         }
@@ -301,11 +301,11 @@ struct simple {
     unsigned late;
 };
 
-static bool give(void *context, const struct pug_situation *situation,
-                 const struct pug_element *elements, size_t count)
+static bool give(void *context, const struct pug_origin *origin, const struct pug_element *elements,
+                 size_t count)
 {
     struct simple *simple = context;
-    (void)situation;
+    (void)origin;
     simple->late += simple->sum.elements >= simple->most;
     for (size_t i = 0; i < count; i++)
         add(&simple->sum, &elements[i]);

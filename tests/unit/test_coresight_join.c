@@ -5,8 +5,8 @@
  * reference's quirks, and each packet delivered at once, each call gets as far, too. (Else it may
  * stop a frame earlier, before a frame of which nothing is used yet.)
  */
+#include "pugmark/advanced/snapshot.h"
 #include "pugmark/pugmark.h"
-#include "pugmark/snapshot.h"
 #include "recorder/frames.h"
 #include "recorder/itm.h"
 #include "recorder/stm.h"
@@ -69,7 +69,7 @@ static struct rec_bytes make_itm(struct rec_random *random, unsigned packets)
     return bytes;
 }
 
-/** Stretches of both sources, short and long, and what the null source pads. */
+/** Segments of both sources, short and long, and what the null source pads. */
 static struct rec_bytes make_frames(unsigned seed, bool damaged, unsigned sync_every)
 {
     struct rec_random random = {seed};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Correlation: which element of which stream comes when, and what is known of that. */
-#include "pugmark/correlate.h"
-#include "pugmark/snapshot.h"
+#include "pugmark/advanced/correlate.h"
+#include "pugmark/advanced/snapshot.h"
 #include "recorder/stm.h"
 #include "support/perf_story.h"
 #include "support/temporary.h"
@@ -64,7 +64,7 @@ static void put_words(struct pug_correlate *correlate, const char *words)
             continue;
         }
         if (sscanf(word, "B%u=%u", &stream, &index) == 2) {
-            assert_int_equal(pug_correlate_stretch(correlate, stream, index), PUG_OK);
+            assert_int_equal(pug_correlate_segment(correlate, stream, index), PUG_OK);
             continue;
         }
         assert_int_equal(sscanf(word, "%u.%u%31s", &stream, &index, kind), 3);
@@ -183,7 +183,7 @@ static void test_without_timestamps(void **state)
 }
 
 /** When a buffer was read out tells of streams that have no timestamps. */
-static void test_stretches(void **state)
+static void test_segments(void **state)
 {
     (void)state;
     check(two_ptms, 2, "B0=100 B1=150 0.1R 0.2C3 1.1R B0=200 0.3R B1=300 1.2R",
@@ -526,17 +526,17 @@ static void test_capture(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/** What came of perf.data: times never go back, and are those of stretches where there are none. */
+/** What came of perf.data: times never go back, and are those of segments where there are none. */
 struct dated {
     const struct pug_capture *capture;
     uint64_t last, before, unknown, timestamps, instructions;
 };
 
-static bool is_stretch_end(const struct pug_capture *capture, uint64_t time)
+static bool is_segment_end(const struct pug_capture *capture, uint64_t time)
 {
     uint64_t taken;
-    for (size_t n = 0; pug_capture_stretch_at(capture, n); n++)
-        if (pug_capture_stretch_taken(capture, n, &taken) && taken == time)
+    for (size_t n = 0; pug_capture_segment_at(capture, n); n++)
+        if (pug_capture_segment_taken(capture, n, &taken) && taken == time)
             return true;
     return false;
 }
@@ -553,7 +553,7 @@ static bool note_dated(void *context, const struct pug_correlated *elements, siz
         if (e->element.type == PUG_ELEM_INSTR_RANGE)
             dated->instructions += e->element.number;
         if (e->when == PUG_WHEN_BEFORE)
-            dated->before += is_stretch_end(dated->capture, e->time);
+            dated->before += is_segment_end(dated->capture, e->time);
     }
     return true;
 }
@@ -579,17 +579,17 @@ static void check_perf(bool per_thread, uint64_t seed, unsigned slices)
     assert_int_equal(dated.unknown, 0);
     assert_int_equal(dated.timestamps > 0, !per_thread);
     assert_true(!per_thread || dated.before > 100);
-    uint64_t ran = 0; /* each buffer's stretches, and no other's */
+    uint64_t ran = 0; /* each buffer's segments, and no other's */
     for (size_t n = 0; n < story.path_count; n++)
         ran += story.paths[n].count;
     assert_int_equal(dated.instructions, ran);
     size_t streams = 0;
     for (; pug_correlate_stream(correlate, streams, &stream); streams++) {
-        const struct pug_capture_stretch *stretch;
+        const struct pug_capture_segment *segment;
         uint64_t taken = 0;
-        for (size_t n = 0; (stretch = pug_capture_stretch_at(capture, n)) != NULL; n++)
-            if (stretch->buffer == stream.buffer)
-                assert_true(pug_capture_stretch_taken(capture, n, &taken));
+        for (size_t n = 0; (segment = pug_capture_segment_at(capture, n)) != NULL; n++)
+            if (segment->buffer == stream.buffer)
+                assert_true(pug_capture_segment_taken(capture, n, &taken));
         assert_true(stream.last <= taken);
     }
     assert_true(streams > 1 && (slices < 200 || streams > 16));
@@ -615,7 +615,7 @@ int main(void)
         cmocka_unit_test(test_counted_timestamps),
         cmocka_unit_test(test_before),
         cmocka_unit_test(test_without_timestamps),
-        cmocka_unit_test(test_stretches),
+        cmocka_unit_test(test_segments),
         cmocka_unit_test(test_software_trace),
         cmocka_unit_test(test_backwards),
         cmocka_unit_test(test_waiting),

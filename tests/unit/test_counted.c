@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file What is counted of a capture, or of a part of it: as its elements have it, by spaces. */
 #include "files/infile.h"
+#include "pugmark/advanced/counts.h"
 #include "pugmark/capture.h"
-#include "pugmark/counts.h"
 #include "support/made_folder.h"
 
 /* Two buffers with trace of the same id: what is counted in each is of its own space. */
@@ -79,7 +79,7 @@ static void *begin(void *context, unsigned worker)
     return part;
 }
 
-static void elements(void *part, const struct pug_situation *where, const struct pug_element *given,
+static void elements(void *part, const struct pug_origin *where, const struct pug_element *given,
                      size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -384,7 +384,7 @@ static void test_taken_back(void **state)
 
 /**
  * A synchronisation at 100b, then jumps from one place to the next: differences of addresses. What
- * is met for the first time is no habit, and each place is known.
+ * is met for the first time is no memo, and each place is known.
  */
 static size_t write_odd(uint8_t *trace)
 {

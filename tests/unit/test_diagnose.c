@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Evidence that a program is not the one that ran, from elements made by hand. */
-#include "pugmark/diagnose.h"
+#include "pugmark/advanced/diagnose.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,8 +5,8 @@
  * not by how far an operation got when the consumer stopped it, not by when memory was asked for,
  * not by when memory that the consumer takes away, or puts back, is no longer there, or there.
  */
+#include "pugmark/advanced/snapshot.h"
 #include "pugmark/pugmark.h"
-#include "pugmark/snapshot.h"
 #include "recorder/bytes.h"
 #include "support/captures.h"
 #include "support/share.h"

@@ -4,7 +4,7 @@
  * by bit: bits that are lost or come twice, types and sources that are none of ours, cuts at any
  * bit; and whatever arrives in whatever pieces.
  */
-#include "pugmark/packet/etrace.h"
+#include "pugmark/advanced/packet/etrace.h"
 #include "pugmark/pugmark.h"
 #include "support/wire.h"
 

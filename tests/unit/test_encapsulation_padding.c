@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file E-Trace payloads in the packet encapsulation, with padding of any kind. */
-#include "pugmark/packet/etrace.h"
+#include "pugmark/advanced/packet/etrace.h"
 #include "support/wire.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  */
 #include "base/bytes.h"
 #include "export/export.h"
-#include "pugmark/isa.h"
+#include "pugmark/advanced/isa.h"
 #include "pugmark/names.h"
 
 #include <setjmp.h>
@@ -311,9 +311,9 @@ static void check_source_lines(struct filling *filling, const char *format, cons
         number++;
     assert_true(number < count);
     const struct pug_export_options options = {.names = filling->names};
-    const struct export export = {
+    const struct exporter exporter = {
         .profile = filling->profile, .options = &options, .objects = &number, .object_count = 1};
-    assert_int_equal(pug_export_lines(&export, &lines), PUG_OK);
+    assert_int_equal(pug_export_lines(&exporter, &lines), PUG_OK);
     static char got[1 << 16];
     size_t length = 0;
     for (size_t i = 0; i < lines.count; i++)

@@ -184,7 +184,7 @@ static struct export_caller caller_of(struct pug_profile *profile, uint64_t func
     const struct pug_export_options options = {0};
     assert_int_equal(pug_profile_sort(profile), PUG_OK);
     struct export_caller *callers =
-        pug_export_callers(&(struct export){.profile = profile, .options = &options});
+        pug_export_callers(&(struct exporter){.profile = profile, .options = &options});
     const struct pug_profile_frame *frames = pug_profile_frames(profile, &count);
     assert_non_null(callers);
     size_t i = 0;

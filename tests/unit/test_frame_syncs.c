@@ -3,8 +3,8 @@
  * @file Frames of a trace port: that they are is found out where nobody says; their syncs are in an
  * index, and what triggers carry.
  */
+#include "pugmark/advanced/index.h"
 #include "pugmark/capture.h"
-#include "pugmark/index.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"
 #include "support/temporary.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file What bytes look like: trace of each transport with ids of each width, and what is no
  * trace. */
-#include "pugmark/diagnose.h"
+#include "pugmark/advanced/diagnose.h"
 #include "recorder/encapsulation.h"
 #include "recorder/etrace.h"
 #include "recorder/ntrace.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file Habits: what is kept of a packet's ranges, when, and how they come back. */
+/** @file Memos: what is kept of a packet's ranges, when, and how they come back. */
 #include "support/code_map.h"
 
-#include "image/habits.h"
+#include "image/packet_memo.h"
 
 /** 0x1000: two blocks in a loop, and a return behind it. */
 static const uint32_t code[] = {NOP, NOP, CBZ(3), NOP, B(-4), NOP, RET};
@@ -13,7 +13,7 @@ struct bench {
     struct pug_batch batch;
     struct pug_out out;
     struct pug_element elements[64];
-    struct pug_habits habits;
+    struct pug_memos memos;
 };
 
 static struct bench *begin(void)
@@ -31,7 +31,7 @@ static struct bench *begin(void)
 
 static void end(struct bench *bench)
 {
-    pug_habits_free(&bench->habits);
+    pug_memos_free(&bench->memos);
     pug_codemap_free(bench->map);
     pug_image_free(bench->image);
     free(bench);
@@ -62,11 +62,11 @@ static void walk(struct bench *bench, unsigned rounds, unsigned told, uint32_t r
     bench->batch.count = (uint32_t)(e - bench->elements);
 }
 
-static bool take_hops(struct bench *bench, struct pug_habit *habit, unsigned told)
+static bool take_hops(struct bench *bench, struct pug_memo *memo, unsigned told)
 {
-    const struct pug_habit_meeting meeting = {.told = (uint8_t)told};
-    return pug_habit_hops(habit, bench->map, &bench->batch, &meeting, first_block(bench),
-                          (struct pug_habit_way){.taken = true, .inside = true});
+    const struct pug_memo_lookup lookup = {.told = (uint8_t)told};
+    return pug_memo_hops(memo, bench->map, &bench->batch, &lookup, first_block(bench),
+                         (struct pug_memo_way){.taken = true, .inside = true});
 }
 
 static void ranges_come_back(void **state)
@@ -75,21 +75,21 @@ static void ranges_come_back(void **state)
     for (unsigned told = 0; told <= 4; told += 4) {
         struct bench *bench = begin();
         struct pug_element before[64];
-        struct pug_habit habit = {.stamp = 1};
+        struct pug_memo memo = {.stamp = 1};
         walk(bench, 3, told, 2);
         const uint32_t count = bench->batch.count;
         memcpy(before, bench->elements, sizeof(before));
-        assert_true(take_hops(bench, &habit, told));
-        assert_int_equal(habit.ranges, count);
+        assert_true(take_hops(bench, &memo, told));
+        assert_int_equal(memo.ranges, count);
         memset(bench->elements, 0xee, sizeof(bench->elements));
         bench->batch.count = 1; /* behind what waits */
-        pug_habit_repeat(&bench->habits, &habit, &bench->out, 77);
+        pug_memo_repeat(&bench->memos, &memo, &bench->out, 77);
         assert_int_equal(bench->batch.count, count + 1);
         assert_memory_equal(bench->elements + 1, before, count * sizeof(before[0]));
         /* elsewhere in the trace, and in another context */
         bench->out.blank.context_id = 6;
         bench->batch.count = 0;
-        pug_habit_repeat(&bench->habits, &habit, &bench->out, 99);
+        pug_memo_repeat(&bench->memos, &memo, &bench->out, 99);
         for (uint32_t i = 0; i < count; i++) {
             assert_int_equal(bench->elements[i].index, 99);
             assert_int_equal(bench->elements[i].context_id, 6);
@@ -104,24 +104,24 @@ static void a_silent_hop_is_kept(void **state)
 {
     (void)state;
     struct bench *bench = begin();
-    struct pug_habit habit = {.stamp = 1};
+    struct pug_memo memo = {.stamp = 1};
     const struct pug_range_context context = pug_range_context(&bench->out.blank);
     const struct pug_block *jump = pug_codemap_block(bench->map, 0x1010, PUG_ISA_A64, 0);
     pug_block_range(bench->elements, pug_block_follow(bench->map, jump, true), 3, &context, false);
     jump = pug_codemap_block(bench->map, 0x1010, PUG_ISA_A64, 0);
     assert_int_equal(jump->count, 1);
     bench->batch.count = 1;
-    assert_true(pug_habit_hops(&habit, bench->map, &bench->batch,
-                               &(struct pug_habit_meeting){.told = 4}, jump,
-                               (struct pug_habit_way){.taken = true, .inside = true}));
-    assert_int_equal(habit.count, 1);
-    assert_ptr_equal(pug_habit_block(habit.hops[0]), jump);
-    assert_true(habit.hops[0] & 1);
-    assert_int_equal(habit.ranges, 1);
+    assert_true(pug_memo_hops(&memo, bench->map, &bench->batch,
+                              &(struct pug_memo_lookup){.told = 4}, jump,
+                              (struct pug_memo_way){.taken = true, .inside = true}));
+    assert_int_equal(memo.count, 1);
+    assert_ptr_equal(pug_memo_block(memo.hops[0]), jump);
+    assert_true(memo.hops[0] & 1);
+    assert_int_equal(memo.ranges, 1);
     const struct pug_element before = bench->elements[0];
     memset(bench->elements, 0xee, sizeof(bench->elements));
     bench->batch.count = 0;
-    pug_habit_repeat(&bench->habits, &habit, &bench->out, 3);
+    pug_memo_repeat(&bench->memos, &memo, &bench->out, 3);
     assert_memory_equal(bench->elements, &before, sizeof(before));
     end(bench);
 }
@@ -132,22 +132,22 @@ static void the_last_may_be_a_hop(void **state)
     (void)state;
     struct bench *bench = begin();
     struct pug_element before[64];
-    struct pug_habit habit = {.stamp = 1};
-    const struct pug_habit_meeting meeting = {.count = 2};
+    struct pug_memo memo = {.stamp = 1};
+    const struct pug_memo_lookup lookup = {.count = 2};
     walk(bench, 3, 0, 1);
     bench->batch.count--;
     memcpy(before, bench->elements, sizeof(before));
-    assert_true(pug_habit_hops(&habit, bench->map, &bench->batch, &meeting, first_block(bench),
-                               (struct pug_habit_way){.inside = false}));
-    assert_int_equal(habit.ranges, 4);
-    assert_int_equal(habit.count, 4);
+    assert_true(pug_memo_hops(&memo, bench->map, &bench->batch, &lookup, first_block(bench),
+                              (struct pug_memo_way){.inside = false}));
+    assert_int_equal(memo.ranges, 4);
+    assert_int_equal(memo.count, 4);
     bench->batch.count = 0;
-    pug_habit_repeat(&bench->habits, &habit, &bench->out, 77);
+    pug_memo_repeat(&bench->memos, &memo, &bench->out, 77);
     assert_int_equal(bench->batch.count, 4);
     assert_memory_equal(bench->elements, before + 2, 4 * sizeof(before[0]));
     walk(bench, 3, 0, 1); /* the last range is one instruction of three */
-    assert_false(pug_habit_hops(&habit, bench->map, &bench->batch, &meeting, first_block(bench),
-                                (struct pug_habit_way){.inside = false}));
+    assert_false(pug_memo_hops(&memo, bench->map, &bench->batch, &lookup, first_block(bench),
+                               (struct pug_memo_way){.inside = false}));
     end(bench);
 }
 
@@ -160,20 +160,20 @@ static uint64_t newest(const void *context, uint32_t n)
 static int64_t fits(const char *kinds, uint32_t entries, uint32_t limit, bool last_is_told)
 {
     static const uint64_t addresses[] = {0x9000, 0x9100, 0x9200};
-    const struct pug_habit_stack stack = {
+    const struct pug_memo_stack stack = {
         .entries = entries, .limit = limit, .newest = newest, .context = addresses};
-    struct pug_habit habit = {.last.start = 0x9200};
+    struct pug_memo memo = {.last.start = 0x9200};
     static struct pug_block blocks[8];
     memset(blocks, 0, sizeof(blocks));
     for (size_t i = 0; kinds[i]; i++) {
         blocks[i].insn.kind = kinds[i] == 'c'   ? PUG_RV_CALL
                               : kinds[i] == 'r' ? PUG_RV_RETURN
                                                 : PUG_RV_NONE;
-        habit.hops[habit.count++] = (pug_habit_hop)&blocks[i];
+        memo.hops[memo.count++] = (pug_memo_hop)&blocks[i];
     }
-    if (habit.count > 1)
+    if (memo.count > 1)
         blocks[1].start = 0x9000; /* where a return that is the first hop leads */
-    return pug_habit_fits(&habit, &stack, last_is_told);
+    return pug_memo_fits(&memo, &stack, last_is_told);
 }
 
 static void the_stack_infers_the_same(void **state)
@@ -196,118 +196,118 @@ static void only_hops_and_a_range_are_kept(void **state)
 {
     (void)state;
     struct bench *bench = begin();
-    struct pug_habit habit = {.stamp = 1};
-    walk(bench, PUG_HABIT_HOPS / 2, 0, 1);
-    assert_true(take_hops(bench, &habit, 0));
-    walk(bench, PUG_HABIT_HOPS / 2 + 1, 0, 1); /* too many */
-    assert_false(take_hops(bench, &habit, 0));
+    struct pug_memo memo = {.stamp = 1};
+    walk(bench, PUG_MEMO_HOPS / 2, 0, 1);
+    assert_true(take_hops(bench, &memo, 0));
+    walk(bench, PUG_MEMO_HOPS / 2 + 1, 0, 1); /* too many */
+    assert_false(take_hops(bench, &memo, 0));
     for (unsigned at = 0; at < 5; at++) {
         walk(bench, 2, 0, 1);
         bench->elements[at].type = PUG_ELEM_EVENT;
-        assert_false(take_hops(bench, &habit, 0));
+        assert_false(take_hops(bench, &memo, 0));
         walk(bench, 2, 0, 1);
         bench->elements[at].start += 4; /* not where the one before led */
-        assert_false(take_hops(bench, &habit, 0));
+        assert_false(take_hops(bench, &memo, 0));
         walk(bench, 2, 0, 1);
         bench->elements[at].value = 1;
-        assert_false(take_hops(bench, &habit, 0));
+        assert_false(take_hops(bench, &memo, 0));
     }
     walk(bench, 2, 0, 1);
     bench->elements[2].end -= 4; /* not all of a block */
-    assert_false(take_hops(bench, &habit, 0));
+    assert_false(take_hops(bench, &memo, 0));
     walk(bench, 2, 0, 1);
     bench->elements[1].cycle_count = 9;
-    assert_false(take_hops(bench, &habit, 0));
+    assert_false(take_hops(bench, &memo, 0));
     bench->batch.count = 0;
-    assert_false(take_hops(bench, &habit, 0));
-    pug_habit_none(&habit);
-    assert_int_equal(habit.ranges, 0);
+    assert_false(take_hops(bench, &memo, 0));
+    pug_memo_none(&memo);
+    assert_int_equal(memo.ranges, 0);
     end(bench);
 }
 
-static struct pug_habit_cause cause_of(unsigned n)
+static struct pug_memo_cause cause_of(unsigned n)
 {
-    return (struct pug_habit_cause){
+    return (struct pug_memo_cause){
         .low = n % 7, .high = n % 3, .at = 0x1000 + 2 * n, .base = n, .rest = n & 1};
 }
 
-static void keep(struct bench *bench, struct pug_habit_cause cause)
+static void keep(struct bench *bench, struct pug_memo_cause cause)
 {
-    struct pug_habit habit = {
-        .cause = cause, .stamp = pug_codemap_stamp(bench->map), .stand = {cause.base}};
-    pug_habits_keep(&bench->habits, bench->map, &habit);
+    struct pug_memo memo = {
+        .cause = cause, .stamp = pug_codemap_stamp(bench->map), .saved = {cause.base}};
+    pug_memos_keep(&bench->memos, bench->map, &memo);
 }
 
-static bool meet(struct bench *bench, struct pug_habit_cause cause)
+static bool meet(struct bench *bench, struct pug_memo_cause cause)
 {
-    struct pug_habit_meeting meeting = {.cause = cause, .keeps = true};
-    pug_habits_meet(&bench->habits, bench->map, &meeting);
-    return meeting.keeps;
+    struct pug_memo_lookup lookup = {.cause = cause, .keeps = true};
+    pug_memos_look_up_first(&bench->memos, bench->map, &lookup);
+    return lookup.keeps;
 }
 
 static void the_same_is_found_and_nothing_else(void **state)
 {
     (void)state;
     struct bench *bench = begin();
-    const struct pug_habit_cause cause = cause_of(5);
-    struct pug_habit_cause other[5] = {cause, cause, cause, cause, cause};
+    const struct pug_memo_cause cause = cause_of(5);
+    struct pug_memo_cause other[5] = {cause, cause, cause, cause, cause};
     other[0].low ^= UINT64_C(1) << 63;
     other[1].high ^= 1;
     other[2].at ^= 2;
     other[3].base ^= UINT64_C(1) << 40;
     other[4].rest ^= 4;
-    assert_null(pug_habits_find(&bench->habits, bench->map, cause));
+    assert_null(pug_memos_find(&bench->memos, bench->map, cause));
     assert_false(meet(bench, cause));
-    assert_null(pug_habits_find(&bench->habits, bench->map, cause));
+    assert_null(pug_memos_find(&bench->memos, bench->map, cause));
     assert_true(meet(bench, cause));
     keep(bench, cause);
-    assert_non_null(pug_habits_find(&bench->habits, bench->map, cause));
+    assert_non_null(pug_memos_find(&bench->memos, bench->map, cause));
     for (unsigned i = 0; i < 5; i++) {
-        assert_null(pug_habits_find(&bench->habits, bench->map, other[i]));
+        assert_null(pug_memos_find(&bench->memos, bench->map, other[i]));
         keep(bench, other[i]);
     }
-    assert_non_null(pug_habits_find(&bench->habits, bench->map, other[4]));
-    pug_habits_forget(&bench->habits);
-    assert_null(pug_habits_find(&bench->habits, bench->map, other[4]));
+    assert_non_null(pug_memos_find(&bench->memos, bench->map, other[4]));
+    pug_memos_forget(&bench->memos);
+    assert_null(pug_memos_find(&bench->memos, bench->map, other[4]));
     end(bench);
 }
 
-static struct pug_habit *find(const struct bench *bench, struct pug_habit_cause cause)
+static struct pug_memo *find(const struct bench *bench, struct pug_memo_cause cause)
 {
-    return pug_habits_find(&bench->habits, bench->map, cause);
+    return pug_memos_find(&bench->memos, bench->map, cause);
 }
 
-/** What came behind a habit is known again by its packet alone, as long as it is the same one. */
+/** What came behind a memo is known again by its packet alone, as long as it is the same one. */
 static void the_next_is_known_by_its_packet(void **state)
 {
     (void)state;
     struct bench *bench = begin();
-    struct pug_habits *habits = &bench->habits;
-    struct pug_habit_cause causes[3] = {cause_of(1), cause_of(2), cause_of(2)};
+    struct pug_memos *memos = &bench->memos;
+    struct pug_memo_cause causes[3] = {cause_of(1), cause_of(2), cause_of(2)};
     causes[2].at ^= 0x40; /* the same packet elsewhere */
     for (unsigned i = 0; i < 2; i++) {
         (void)meet(bench, causes[i]);
         keep(bench, causes[i]);
     }
-    const struct pug_habit *second = find(bench, causes[1]);
-    assert_null(pug_habits_next(habits, causes[1].low, causes[1].high));
-    pug_habits_follow(habits, NULL, second);
-    habits->at = find(bench, causes[0]);
-    assert_null(pug_habits_next(habits, causes[1].low, causes[1].high));
-    assert_null(pug_habits_next(habits, 0, 0));
-    pug_habits_follow(habits, habits->at, second);
-    assert_ptr_equal(pug_habits_next(habits, causes[1].low, causes[1].high), second);
-    assert_null(pug_habits_next(habits, causes[1].low ^ 1, causes[1].high));
-    assert_null(pug_habits_next(habits, causes[1].low, causes[1].high ^ 1));
+    const struct pug_memo *second = find(bench, causes[1]);
+    assert_null(pug_memos_next(memos, causes[1].low, causes[1].high));
+    pug_memos_follow(memos, NULL, second);
+    memos->at = find(bench, causes[0]);
+    assert_null(pug_memos_next(memos, causes[1].low, causes[1].high));
+    assert_null(pug_memos_next(memos, 0, 0));
+    pug_memos_follow(memos, memos->at, second);
+    assert_ptr_equal(pug_memos_next(memos, causes[1].low, causes[1].high), second);
+    assert_null(pug_memos_next(memos, causes[1].low ^ 1, causes[1].high));
+    assert_null(pug_memos_next(memos, causes[1].low, causes[1].high ^ 1));
     /* in its place is another one */
-    struct pug_habit *place = (struct pug_habit *)second;
+    struct pug_memo *place = (struct pug_memo *)second;
     place->cause = causes[2];
-    place->number = ++habits->number;
-    assert_null(pug_habits_next(habits, causes[1].low, causes[1].high));
-    habits->at = NULL;
-    assert_null(pug_habits_next(habits, causes[1].low, causes[1].high));
+    place->number = ++memos->number;
+    assert_null(pug_memos_next(memos, causes[1].low, causes[1].high));
+    memos->at = NULL;
+    assert_null(pug_memos_next(memos, causes[1].low, causes[1].high));
     /* no number is given twice */
-    habits->number = PUG_HABIT_NONE - 1;
+    memos->number = PUG_MEMO_NONE - 1;
     keep(bench, causes[0]);
     assert_int_equal(find(bench, causes[0])->number, 1);
     assert_null(find(bench, causes[2]));
@@ -324,15 +324,15 @@ static void tables_grow_with_what_they_hold(void **state)
         keep(bench, cause_of(n));
     }
     for (unsigned n = 0; n < 1000; n++) /* those that had to go while it grew */
-        if (!pug_habits_find(&bench->habits, bench->map, cause_of(n)))
+        if (!pug_memos_find(&bench->memos, bench->map, cause_of(n)))
             keep(bench, cause_of(n));
     for (unsigned n = 0; n < 1000; n++) {
-        const struct pug_habit *habit = pug_habits_find(&bench->habits, bench->map, cause_of(n));
-        assert_true(!habit || habit->stand[0] == n);
-        found += habit != NULL;
+        const struct pug_memo *memo = pug_memos_find(&bench->memos, bench->map, cause_of(n));
+        assert_true(!memo || memo->saved[0] == n);
+        found += memo != NULL;
     }
     assert_true(found > 900);
-    assert_true(bench->habits.mask < 4096);
+    assert_true(bench->memos.mask < 4096);
     /* what was met once is known, too */
     found = 0;
     for (unsigned n = 0; n < 1000; n++)
@@ -342,7 +342,7 @@ static void tables_grow_with_what_they_hold(void **state)
         meet(bench, cause_of(n));
         keep(bench, cause_of(n));
     }
-    assert_true(bench->habits.mask < 4096);
+    assert_true(bench->memos.mask < 4096);
     end(bench);
 }
 
@@ -351,23 +351,23 @@ static void they_rest_where_nothing_comes_again(void **state)
 {
     (void)state;
     struct bench *bench = begin();
-    const struct pug_habit habit = {.ranges = 1};
+    const struct pug_memo memo = {.ranges = 1};
     unsigned looked = 0;
     for (unsigned n = 0; n < 100000; n++) {
-        if (pug_habits_rest(&bench->habits))
+        if (pug_memos_rest(&bench->memos))
             continue;
         looked++;
         (void)meet(bench, cause_of(n));
     }
     assert_true(looked > 2000 && looked < 10000);
-    while (pug_habits_rest(&bench->habits))
+    while (pug_memos_rest(&bench->memos))
         continue;
     for (unsigned n = 0; n < 10000; n++) { /* one in three is found */
-        assert_false(pug_habits_rest(&bench->habits));
+        assert_false(pug_memos_rest(&bench->memos));
         (void)meet(bench, cause_of(n));
         bench->batch.count = 0;
         if (n % 2 == 0)
-            pug_habit_repeat(&bench->habits, &habit, &bench->out, 0);
+            pug_memo_repeat(&bench->memos, &memo, &bench->out, 0);
     }
     end(bench);
 }
@@ -381,8 +381,8 @@ static void little_memory_is_none(void **state)
         pug_codemap_new(&(struct pug_codemap_config){.image = bench->image, .limit = 65536});
     for (unsigned i = 0; i < 3; i++)
         assert_false(meet(bench, cause_of(1)));
-    assert_null(bench->habits.items);
-    pug_habits_forget(&bench->habits);
+    assert_null(bench->memos.items);
+    pug_memos_forget(&bench->memos);
     end(bench);
 }
 
@@ -409,16 +409,16 @@ static void they_hold_as_long_as_blocks(void **state)
     keep(bench, cause_of(1));
     add(bench->image, &anywhere, 0x9000, code, sizeof(code));
     (void)first_block(bench); /* the map starts anew */
-    assert_null(pug_habits_find(&bench->habits, bench->map, cause_of(1)));
+    assert_null(pug_memos_find(&bench->memos, bench->map, cause_of(1)));
     assert_int_equal(pug_image_remove(bench->image, 0x1000, PUG_SPACE_ANY), PUG_OK);
     assert_int_equal(pug_image_add_callback(bench->image, &anywhere, 0x1000,
                                             0x1000 + sizeof(code) - 1, read_code, NULL),
                      PUG_OK);
     (void)first_block(bench);
     keep(bench, cause_of(1));
-    assert_non_null(pug_habits_find(&bench->habits, bench->map, cause_of(1)));
+    assert_non_null(pug_memos_find(&bench->memos, bench->map, cause_of(1)));
     pug_codemap_context_changed(bench->map);
-    assert_null(pug_habits_find(&bench->habits, bench->map, cause_of(1)));
+    assert_null(pug_memos_find(&bench->memos, bench->map, cause_of(1)));
     end(bench);
 }
 
@@ -431,12 +431,12 @@ static void they_do_not_outlive_epochs(void **state)
     const uint32_t epoch = bench->map->epoch;
     (void)meet(bench, cause_of(1));
     keep(bench, cause_of(1));
-    assert_non_null(pug_habits_find(&bench->habits, bench->map, cause_of(1)));
+    assert_non_null(pug_memos_find(&bench->memos, bench->map, cause_of(1)));
     bench->map->epoch = UINT32_MAX - 1;
     add(bench->image, &anywhere, 0x9000, code, sizeof(code));
     (void)first_block(bench); /* the map starts anew */
     assert_int_equal(bench->map->epoch, epoch);
-    assert_null(pug_habits_find(&bench->habits, bench->map, cause_of(1)));
+    assert_null(pug_memos_find(&bench->memos, bench->map, cause_of(1)));
     end(bench);
 }
 

@@ -5,9 +5,9 @@
  */
 #include "base/bytes.h"
 #include "index/values.h"
+#include "pugmark/advanced/snapshot.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/pugmark.h"
-#include "pugmark/snapshot.h"
 #include "recorder/encapsulation.h"
 #include "recorder/itm.h"
 #include "support/indexed.h"

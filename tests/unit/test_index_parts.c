@@ -6,9 +6,9 @@
 #include "base/bytes.h"
 #include "index/reach.h"
 #include "index/values.h"
+#include "pugmark/advanced/snapshot.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/pugmark.h"
-#include "pugmark/snapshot.h"
 #include "recorder/encapsulation.h"
 #include "support/harts.h"
 #include "support/indexed.h"
@@ -355,7 +355,7 @@ static void knows_what_decoders_do(void **state)
 }
 
 #define TIMES   8u
-#define STRETCH 8192u
+#define SEGMENT 8192u
 
 /** Who wants a place far behind does not read all before it, though a hart is silent since long. */
 static void reach_from_near(const struct indexed *capture)
@@ -390,11 +390,11 @@ static void sleep_and_wake(const struct indexed *capture)
     if (harts_share(folder, repeated.bytes, repeated.size, SIZE_MAX)) { /* two never speak */
         captures_of_sleepers++;
         reach_from_near(&repeated);
-        (void)harts_share(folder, repeated.bytes, repeated.size, STRETCH);
+        (void)harts_share(folder, repeated.bytes, repeated.size, SEGMENT);
         reach_from_near(&repeated);
-        for (size_t stretch = 0; stretch < 10; stretch += 3) {
-            for (size_t i = 0; i < 1000 && stretch > 0; i++)
-                repeated.bytes[STRETCH * stretch + 99 + i] =
+        for (size_t segment = 0; segment < 10; segment += 3) {
+            for (size_t i = 0; i < 1000 && segment > 0; i++)
+                repeated.bytes[SEGMENT * segment + 99 + i] =
                     (uint8_t)rec_random_below(&random, 256);
             decode_by_blocks(&repeated);
         }

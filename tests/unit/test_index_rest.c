@@ -4,7 +4,7 @@
  * over what none of them says, and its elements are those that reading all of the trace gives.
  */
 #include "index/format.h"
-#include "index/rest.h"
+#include "index/tail_reads.h"
 #include "support/indexed.h"
 #include "support/share.h"
 
@@ -61,19 +61,19 @@ static bool read_rest(const struct indexed *trace, const struct pug_index *index
                       struct window *window)
 {
     struct pug_tree *model = indexed_decoder(trace, true), *tree = NULL;
-    struct pug_index_rest rest;
+    struct pug_index_tail_reads rest;
     uint64_t at = 0;
-    const bool known = pug_index_rest_find(index, model, trace->bytes, trace->size, window->from,
-                                           window->to, &rest);
+    const bool known = pug_index_tail_reads_find(index, model, trace->bytes, trace->size,
+                                                 window->from, window->to, &rest);
     assert_true(known || (!rest.leaps && !rest.settled));
     if (known) {
         leapt += rest.count > 0;
         assert_int_equal(pug_tree_clone(model, NULL, &tree), PUG_OK);
         pug_tree_on_elements(tree, take_those_within, window);
         assert_true(PUG_RESP_IS_CONT(pug_tree_feed(tree, trace->bytes, &at, rest.until)));
-        assert_true(pug_index_rest_read(&rest, index, model, trace->bytes, &tree));
+        assert_true(pug_index_tail_reads_read(&rest, index, model, trace->bytes, &tree));
     }
-    pug_index_rest_free(&rest);
+    pug_index_tail_reads_free(&rest);
     pug_tree_free(tree);
     pug_tree_free(model);
     return known;
@@ -164,20 +164,21 @@ static void leaps_over_silence(void **state)
 static void says_where_it_does_not_know(void **state)
 {
     struct indexed trace;
-    struct pug_index_rest rest;
+    struct pug_index_tail_reads rest;
     (void)state;
     assert_true(indexed_open(PUG_SOURCE_DIR "/tests/captures/etmv4-a64", &trace));
     struct pug_tree *tree = indexed_decoder(&trace, true);
     struct pug_index *part =
         indexed_build_with(&trace, &(struct pug_index_options){.block = BLOCK, .limit = 8 * BLOCK});
     assert_false(pug_index_has_all_marks(part, trace.size));
-    assert_false(pug_index_rest_find(part, tree, trace.bytes, trace.size, 0, 100, &rest));
+    assert_false(pug_index_tail_reads_find(part, tree, trace.bytes, trace.size, 0, 100, &rest));
     pug_index_free(part);
     struct pug_index *whole = indexed_build(&trace, BLOCK, false);
     assert_true(pug_index_has_all_marks(whole, trace.size));
-    assert_false(pug_index_rest_find(whole, tree, trace.bytes, trace.size, 0, trace.size, &rest));
     assert_false(
-        pug_index_rest_find(whole, tree, trace.bytes, trace.size, 0, trace.size - 1, &rest));
+        pug_index_tail_reads_find(whole, tree, trace.bytes, trace.size, 0, trace.size, &rest));
+    assert_false(
+        pug_index_tail_reads_find(whole, tree, trace.bytes, trace.size, 0, trace.size - 1, &rest));
     pug_index_free(whole);
     pug_tree_free(tree);
     indexed_close(&trace);
@@ -187,7 +188,7 @@ static void says_where_it_does_not_know(void **state)
 static void believes_no_index_of_other_bytes(void **state)
 {
     struct indexed trace;
-    struct pug_index_rest rest;
+    struct pug_index_tail_reads rest;
     (void)state;
     assert_true(indexed_open(PUG_SOURCE_DIR "/tests/captures/etmv4-a64", &trace));
     struct pug_tree *tree = indexed_decoder(&trace, true);
@@ -196,9 +197,10 @@ static void believes_no_index_of_other_bytes(void **state)
     for (unsigned n = 0; n < 3; n++) {
         const uint64_t at[] = {0, 10000, 15000};
         trace.bytes[at[n]] ^= n > 0;
-        assert_int_equal(pug_index_rest_find(index, tree, trace.bytes, trace.size, 0, 4500, &rest),
-                         n == 0);
-        pug_index_rest_free(&rest);
+        assert_int_equal(
+            pug_index_tail_reads_find(index, tree, trace.bytes, trace.size, 0, 4500, &rest),
+            n == 0);
+        pug_index_tail_reads_free(&rest);
         trace.bytes[at[n]] ^= n > 0;
     }
     pug_index_free(index);

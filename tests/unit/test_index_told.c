@@ -31,7 +31,7 @@ static void come_to(const struct indexed *trace, const struct pug_index *index,
     struct pug_tree *tree = indexed_decoder(trace, true), *there;
     const uint64_t expected = whole->blocks[block].elements;
     blocks++;
-    if (pug_index_reach_told(index, tree, trace->bytes, block, &there)) {
+    if (pug_index_reach_resync(index, tree, trace->bytes, block, &there)) {
         reached++;
         if (expected != 0)
             assert_int_equal(pug_index_tree_sum(there), expected);

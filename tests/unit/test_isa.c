@@ -2,8 +2,8 @@
 /** @file Instruction classes, from tests/cases/isa, both ways: the reference's and the right one.
  */
 #include "base/text.h"
-#include "pugmark/isa.h"
-#include "pugmark/settings.h"
+#include "pugmark/advanced/isa.h"
+#include "pugmark/advanced/settings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

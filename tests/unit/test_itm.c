@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file ITM: round trips, any split, any WAIT, damage, time, and what the quirks do. */
+#include "pugmark/advanced/packet/itm.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/packet/itm.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"
 #include "recorder/itm.h"

@@ -4,7 +4,7 @@
  * for whole captures and damaged ones, with pieces that are far too small, so that there are many
  * places where one decoder takes over from another.
  */
-#include "pugmark/counts.h"
+#include "pugmark/advanced/counts.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"
 #include "support/captures.h"
@@ -184,7 +184,7 @@ static void test_joins(void **state)
 /* ---- harts that sleep ---- */
 
 #define SLEEPERS     ((size_t)256 << 10)
-#define WAKE_STRETCH 8192u
+#define WAKE_SEGMENT 8192u
 
 /** What is lost while a hart sleeps is told when it wakes; and only that. */
 static void sleep_and_wake(struct capture *capture, void *context)
@@ -195,7 +195,7 @@ static void sleep_and_wake(struct capture *capture, void *context)
     unsigned *count = context;
     struct capture repeated = capture_repeated(capture, SLEEPERS);
     if (!harts_share(pug_snapshot_directory(capture->snapshot), repeated.bytes, repeated.size,
-                     WAKE_STRETCH)) {
+                     WAKE_SEGMENT)) {
         free(repeated.bytes);
         return;
     }
@@ -203,7 +203,7 @@ static void sleep_and_wake(struct capture *capture, void *context)
     uint64_t least = repeated.size; /* decoded twice by two */
     for (size_t lost = 0; lost < LOSSES; lost++) {
         if (lost > 0) /* while the one sleeps, then while the other does */
-            memset(repeated.bytes + WAKE_STRETCH * (lost == 1 ? 13 : 16) + 999, 0xff, 300);
+            memset(repeated.bytes + WAKE_SEGMENT * (lost == 1 ? 13 : 16) + 999, 0xff, 300);
         const struct outcome alone = decode(&repeated, &(struct manner){.threads = 1});
         for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
             const struct outcome together = decode(&repeated, &ways[i]);

@@ -2,7 +2,7 @@
 /** @file Memory from several accessors is one: instructions, tables and data across a border. */
 #include "base/bytes.h"
 #include "image/codemap.h"
-#include "pugmark/image.h"
+#include "pugmark/advanced/image.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

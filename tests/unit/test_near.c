@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Which names may have been meant. */
-#include "base/near.h"
+#include "base/edit_distance.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

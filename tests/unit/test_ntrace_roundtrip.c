@@ -332,7 +332,7 @@ static struct stream_run run_of(const struct round *round, struct settings *list
                                .size = round->trace.size};
 }
 
-/** The lane gives what messages give, and what is kept of them holds for nothing else. */
+/** The fast path gives what messages give, and what is kept of them holds for nothing else. */
 static void test_fast(void **state)
 {
     (void)state;
@@ -412,7 +412,7 @@ static void test_counts(void **state)
         struct stream_run run = run_of(&round, &list, seed);
         size_t first;
         stream_check_counts(&run);
-        for (run.resets = 0; run.resets < 4; run.resets++) { /* habits come with what comes again */
+        for (run.resets = 0; run.resets < 4; run.resets++) { /* memos come with what comes again */
             stream_damage(&random, round.trace.data, &run.size, &first);
             stream_check_counts(&run);
         }
@@ -430,7 +430,7 @@ static void put_jump(struct rec_bytes *trace, unsigned icnt, unsigned bits)
 }
 
 /**
- * Loops of one instruction whose messages are habits, if it jumps. Behind each a message that
+ * Loops of one instruction whose messages are memos, if it jumps. Behind each a message that
  * covers no code tells another address, where one more of them is: that is where the jump before
  * went.
  */

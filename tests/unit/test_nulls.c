@@ -131,7 +131,7 @@ static void what_fails_makes_nothing(void **state)
     struct pug_snapshot *snapshot;
     struct pug_trace *trace;
     struct pug_capture *capture;
-    struct pug_capture_lens *lens;
+    struct pug_origin_reader *origin_reader;
     struct pug_tree *tree;
     struct pug_source *source;
     struct pug_encapsulation *reader;
@@ -143,7 +143,7 @@ static void what_fails_makes_nothing(void **state)
     MAKES_NOTHING(trace, pug_trace_open(NULL, NULL, &trace));
     MAKES_NOTHING(capture, pug_capture_open("/nonexistent", NULL, &capture));
     MAKES_NOTHING(tree, pug_capture_tree(NULL, 0, true, NULL, &tree));
-    MAKES_NOTHING(lens, pug_capture_lens_new(NULL, NULL, false, &lens));
+    MAKES_NOTHING(origin_reader, pug_origin_reader_new(NULL, NULL, false, &origin_reader));
     MAKES_NOTHING(tree, pug_tree_new(&(struct pug_tree_config){.transport = "none"}, &tree));
     MAKES_NOTHING(tree, pug_tree_clone(NULL, NULL, &tree));
     MAKES_NOTHING(source, pug_tree_add_source(NULL, NULL, &source));
@@ -281,10 +281,10 @@ static void take_elements(void *part, const struct pug_element *elements, size_t
     (void)count;
 }
 
-static void take_situated(void *part, const struct pug_situation *situation,
+static void take_situated(void *part, const struct pug_origin *origin,
                           const struct pug_element *elements, size_t count)
 {
-    (void)situation;
+    (void)origin;
     take_elements(part, elements, count);
 }
 

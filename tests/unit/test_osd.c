@@ -3,7 +3,7 @@
  * @file Open SoC Debug: every shared vector gives the events that the host's logs list; random
  * cores and modules come back from the encoder; pieces, waits and damage change nothing else.
  */
-#include "pugmark/packet/osd.h"
+#include "pugmark/advanced/packet/osd.h"
 #include "recorder/osd.h"
 #include "recorder/riscv_program.h"
 #include "support/stream.h"

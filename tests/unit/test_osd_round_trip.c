@@ -3,7 +3,7 @@
  * @file Random cores and random software events through the encoder and back: every event comes,
  * and what the decoder says was executed was executed.
  */
-#include "pugmark/packet/osd.h"
+#include "pugmark/advanced/packet/osd.h"
 #include "recorder/osd.h"
 #include "recorder/riscv_program.h"
 #include "support/flow_lines.h"

@@ -4,7 +4,7 @@
  * packets: captures that begin anywhere in either byte order, bytes that are lost, modules that
  * nobody named, addresses of any width; and all that an event says.
  */
-#include "pugmark/packet/osd.h"
+#include "pugmark/advanced/packet/osd.h"
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"
 #include "support/outcome.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Parameter files: keys, included files, several sources, and what is wrong with some. */
-#include "pugmark/params.h"
+#include "pugmark/advanced/params.h"
 #include "support/temporary.h"
 
 #include <setjmp.h>

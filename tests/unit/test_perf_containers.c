@@ -61,7 +61,7 @@ static void test_directory(void **state)
     size_t number = 0;
     for (size_t at = data_of(&story), size; at < story.file.size; at += size, number++) {
         size = record_size(&story, at);
-        /* A stretch and its trace stay together: AUX, then the piece of the buffer. */
+        /* A segment and its trace stay together: AUX, then the piece of the buffer. */
         struct rec_bytes *to = number < 2 ? &first : &files[number / 2 % 3];
         rec_put_n(to, story.file.data + at, size);
     }
@@ -120,9 +120,9 @@ static void test_missing_part(void **state)
     assert_non_null(strstr(said, wanted));
     assert_null(strstr(said, "data.0"));
     size_t count = 0;
-    while (pug_capture_stretch_at(capture, count))
+    while (pug_capture_segment_at(capture, count))
         count++;
-    assert_int_equal(count, story.stretches);
+    assert_int_equal(count, story.segments);
     pug_capture_free(capture);
     pug_log_free(log);
     perf_story_free(&story);
@@ -256,7 +256,7 @@ static void test_init_map(void **state)
 static void test_flags(void **state)
 {
     struct perf_story story;
-    const struct pug_capture_stretch *stretch;
+    const struct pug_capture_segment *segment;
     (void)state;
     perf_story_make(&story, &container);
     for (size_t at = data_of(&story); at < story.file.size; at += record_size(&story, at))
@@ -264,10 +264,10 @@ static void test_flags(void **state)
             story.file.data[at + 24] |= 1 | 4 | 8;
     struct pug_capture *capture = perf_heard_open(&story, NULL);
     size_t count = 0;
-    for (; (stretch = pug_capture_stretch_at(capture, count)) != NULL; count++)
-        assert_int_equal(stretch->flags,
-                         PUG_STRETCH_LOST | PUG_STRETCH_GAPS | PUG_STRETCH_COLLISION);
-    assert_int_equal(count, story.stretches);
+    for (; (segment = pug_capture_segment_at(capture, count)) != NULL; count++)
+        assert_int_equal(segment->flags,
+                         PUG_SEGMENT_LOST | PUG_SEGMENT_GAPS | PUG_SEGMENT_COLLISION);
+    assert_int_equal(count, story.segments);
     pug_capture_free(capture);
     check_paths(&story, perf_story_write(&story));
     perf_story_free(&story);

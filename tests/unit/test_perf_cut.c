@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file perf.data: which bytes of which piece of a buffer are a stretch, and whose trace it is. */
+/** @file perf.data: which bytes of which piece of a buffer are a segment, and whose trace it is. */
 #include "recorder/etmv4.h"
 #include "recorder/frames.h"
 #include "support/perf_made.h"
@@ -28,18 +28,18 @@ static void put_aux(struct rec_perf *perf, int32_t cpu, uint64_t time, uint64_t 
     rec_perf_aux(perf, &sample, offset, size, flags);
 }
 
-static void check_stretch(const struct pug_capture *capture, size_t n, uint64_t offset,
+static void check_segment(const struct pug_capture *capture, size_t n, uint64_t offset,
                           uint64_t size)
 {
-    const struct pug_capture_stretch *stretch = pug_capture_stretch_at(capture, n);
-    assert_non_null(stretch);
-    assert_int_equal(stretch->offset, offset);
-    assert_int_equal(stretch->size, size);
+    const struct pug_capture_segment *segment = pug_capture_segment_at(capture, n);
+    assert_non_null(segment);
+    assert_int_equal(segment->offset, offset);
+    assert_int_equal(segment->size, size);
 }
 
 /**
  * Snapshots of a ring of 4096 bytes: each piece begins where the ring's oldest byte was, so that
- * they overlap. A stretch is as long as the piece that has most of it.
+ * they overlap. A segment is as long as the piece that has most of it.
  */
 static void test_snapshots_overlap(void **state)
 {
@@ -56,11 +56,11 @@ static void test_snapshots_overlap(void **state)
     put_aux(&perf, 0, 40, 5024, 16, REC_PERF_AUX_OVERWRITE);
     put_piece(&perf, 0, 0, 928, 4096);
     struct pug_capture *capture = perf_made_open(&perf, &folder);
-    check_stretch(capture, 0, 0, 2000);
-    check_stretch(capture, 1, 0, 3008);
-    check_stretch(capture, 2, 912, 4096);
-    check_stretch(capture, 3, 5008, 16);
-    assert_null(pug_capture_stretch_at(capture, 4));
+    check_segment(capture, 0, 0, 2000);
+    check_segment(capture, 1, 0, 3008);
+    check_segment(capture, 2, 912, 4096);
+    check_segment(capture, 3, 5008, 16);
+    assert_null(pug_capture_segment_at(capture, 4));
     pug_capture_free(capture);
     made_folder_end(&folder);
 }
@@ -82,9 +82,9 @@ static void test_nested_pieces(void **state)
     put_aux(&perf, 0, 40, UINT64_MAX - 7, 16, 0); /* … and this one behind all there can be */
     put_aux(&perf, 1, 50, 64, 16, 0);
     struct pug_capture *capture = perf_made_open(&perf, &folder);
-    check_stretch(capture, 0, 32, 512);
-    check_stretch(capture, 1, 960, 64);
-    assert_null(pug_capture_stretch_at(capture, 2));
+    check_segment(capture, 0, 32, 512);
+    check_segment(capture, 1, 960, 64);
+    assert_null(pug_capture_segment_at(capture, 2));
     pug_capture_free(capture);
     made_folder_end(&folder);
 }
@@ -112,8 +112,8 @@ static struct rec_bytes some_trace(uint8_t id)
     return framed;
 }
 
-/** A stretch of thread 7, taken on a processor. */
-static void put_stretch(struct rec_perf *perf, int32_t cpu, uint64_t *offset)
+/** A segment of thread 7, taken on a processor. */
+static void put_segment(struct rec_perf *perf, int32_t cpu, uint64_t *offset)
 {
     struct rec_bytes trace = some_trace(0x10);
     put_aux(perf, cpu, 100 + *offset, *offset, trace.size, 0);
@@ -127,13 +127,13 @@ struct seen {
     size_t count;
 };
 
-static bool note_cpu(void *context, const struct pug_situation *situation,
+static bool note_cpu(void *context, const struct pug_origin *origin,
                      const struct pug_element *elements, size_t count)
 {
     struct seen *seen = context;
     for (size_t i = 0; i < count; i++)
         if (elements[i].type == PUG_ELEM_TRACE_ON && seen->count < 8)
-            seen->cpus[seen->count++] = situation->cpu;
+            seen->cpus[seen->count++] = origin->cpu;
     return true;
 }
 
@@ -153,11 +153,11 @@ static void test_thread_between_sinks(void **state)
     for (int32_t cpu = 0; cpu < 2; cpu++)
         rec_perf_hw_id(&perf, &(struct rec_perf_sample){.pid = 7, .tid = 7, .cpu = cpu, .time = 1},
                        0x10, &sinks[cpu]);
-    put_stretch(&perf, 1, &offset);
-    put_stretch(&perf, 0, &offset);
+    put_segment(&perf, 1, &offset);
+    put_segment(&perf, 0, &offset);
     rec_perf_hw_id(&perf, &(struct rec_perf_sample){.pid = 7, .tid = 7, .cpu = 1, .time = 300},
                    0x10, &sinks[1]); /* told again */
-    put_stretch(&perf, 1, &offset);
+    put_segment(&perf, 1, &offset);
     struct pug_capture *capture = perf_made_open(&perf, &folder);
     assert_int_equal(pug_capture_elements(capture, note_cpu, &seen), PUG_OK);
     assert_int_equal(seen.count, 3);

@@ -202,8 +202,8 @@ static void test_processors(void **state)
     rec_bytes_free(&body);
 }
 
-/** Stretches that come to nothing: the first of them is named. */
-static void test_stretches(void **state)
+/** Segments that come to nothing: the first of them is named. */
+static void test_segments(void **state)
 {
     static const uint64_t missing[] = {0, 64, 0}, strange[] = {0, 64, 0x300};
     struct rec_bytes body = words(missing, 3);
@@ -302,7 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_short),      cmocka_unit_test(test_values),
-        cmocka_unit_test(test_processors), cmocka_unit_test(test_stretches),
+        cmocka_unit_test(test_processors), cmocka_unit_test(test_segments),
         cmocka_unit_test(test_features),   cmocka_unit_test(test_header),
         cmocka_unit_test(test_samples),
     };

@@ -93,8 +93,8 @@ static void test_opening(void **state)
     assert_true(pages_touched() - pages < MOST_PAGES);
     assert_true(bytes_read() - before < MOST_READ);
     assert_int_equal(pug_capture_buffer_at(capture, 0)->size, PIECES * PIECE);
-    assert_non_null(pug_capture_stretch_at(capture, PIECES - 1));
-    assert_null(pug_capture_stretch_at(capture, PIECES));
+    assert_non_null(pug_capture_segment_at(capture, PIECES - 1));
+    assert_null(pug_capture_segment_at(capture, PIECES));
     pug_capture_free(capture);
     unlink(path);
 }
@@ -173,20 +173,20 @@ static uint8_t *index_of(struct rec_bytes *bytes)
 static uint64_t found_in(const char *path, const struct rec_bytes *bytes)
 {
     struct pug_capture *capture;
-    const struct pug_capture_stretch *stretch;
+    const struct pug_capture_segment *segment;
     const struct pug_capture_task *task;
     const struct pug_capture_object *object;
-    uint64_t hash = 0, stretches = 0;
+    uint64_t hash = 0, segments = 0;
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes->data, 1, bytes->size, file), bytes->size);
     fclose(file);
     const struct pug_capture_options options = {.roots = {.symfs = "/nowhere", .build_ids = ""}};
     assert_int_equal(pug_capture_open(path, &options, &capture), PUG_OK);
-    for (size_t n = 0; (stretch = pug_capture_stretch_at(capture, n)) != NULL; n++) {
+    for (size_t n = 0; (segment = pug_capture_segment_at(capture, n)) != NULL; n++) {
         hash = hash * 31 +
-               (stretch->buffer ^ stretch->flags << 4 ^ stretch->offset << 8 ^ stretch->time << 40);
-        stretches++;
+               (segment->buffer ^ segment->flags << 4 ^ segment->offset << 8 ^ segment->time << 40);
+        segments++;
     }
     for (size_t n = 0; (task = pug_capture_task_at(capture, n)) != NULL; n++)
         hash = hash * 31 + (uint64_t)task->tid + task->begin * 1000 + (uint8_t)task->comm[7];
@@ -194,7 +194,7 @@ static uint64_t found_in(const char *path, const struct rec_bytes *bytes)
         for (const char *at = object->path; *at; at++)
             hash = hash * 31 + (uint8_t)*at;
     hash = hash * 31 + pug_capture_times(capture).last;
-    assert_int_equal(stretches, 2 * SMALLS);
+    assert_int_equal(segments, 2 * SMALLS);
     pug_capture_free(capture);
     return hash;
 }

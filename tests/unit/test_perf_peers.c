@@ -75,7 +75,7 @@ static void set_times(struct counting *counting, unsigned times)
 
 static void compare_all(const struct perf_story *story, struct counting *counting, bool by_cpu)
 {
-    const bool little = counting->options.selection; /* a thread's few stretches may be done */
+    const bool little = counting->options.selection;       /* a thread's few segments may be done */
     const bool alone = counting->options.stacks && by_cpu; /* by time: one does it */
     struct counting one = *counting;
     count(&one, NULL);

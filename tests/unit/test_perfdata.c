@@ -22,12 +22,12 @@ static void check_story(const struct perf_story_config *config)
     perf_story_make(&story, config);
     struct pug_capture *capture = perf_heard_open(&story, NULL);
     assert_int_equal(pug_capture_kind(capture), PUG_CAPTURE_PERF);
-    size_t stretches = 0;
+    size_t segments = 0;
     uint64_t bytes = 0;
-    const struct pug_capture_stretch *stretch;
-    for (; (stretch = pug_capture_stretch_at(capture, stretches)) != NULL; stretches++)
-        bytes += stretch->size;
-    assert_int_equal(stretches, story.stretches);
+    const struct pug_capture_segment *segment;
+    for (; (segment = pug_capture_segment_at(capture, segments)) != NULL; segments++)
+        bytes += segment->size;
+    assert_int_equal(segments, story.segments);
     assert_int_equal(bytes, story.trace_bytes);
     for (unsigned threads = 1; threads <= 8; threads += threads == 1 ? 1 : 6) {
         struct perf_heard heard;

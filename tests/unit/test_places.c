@@ -163,8 +163,8 @@ static bool take(void *context, void *part)
     return true;
 }
 
-static void elements(void *part, const struct pug_situation *situation,
-                     const struct pug_element *given, size_t count)
+static void elements(void *part, const struct pug_origin *origin, const struct pug_element *given,
+                     size_t count)
 {
     struct asking *asking = *(struct asking **)part;
     for (size_t i = 0; i < count; i++) {
@@ -176,13 +176,13 @@ static void elements(void *part, const struct pug_situation *situation,
             continue;
         const uint64_t at = given[i].start;
         const size_t found =
-            pug_capture_frames(asking->capture, situation, at, asking->names, frames, 8, &place);
+            pug_capture_frames(asking->capture, origin, at, asking->names, frames, 8, &place);
         const struct pug_capture_object *object =
             pug_capture_object_at(asking->capture, place.object);
         assert_non_null(object);
         assert_true(pug_capture_names(asking->capture, place.object, asking->names, &file));
         check_frames(frames, found, wanted, pug_names_frames(file, place.vaddr, wanted, 8));
-        if (pug_capture_line(asking->capture, situation, at, asking->names, &line, &line_place)) {
+        if (pug_capture_line(asking->capture, origin, at, asking->names, &line, &line_place)) {
             assert_int_equal(line_place.object, place.object);
             assert_true(line.start <= at && at < line.end);
         }

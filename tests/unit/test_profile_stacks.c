@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "capture/capture.h"
 #include "counts/counts.h"
-#include "profile/lane.h"
+#include "profile/steps.h"
 #include "pugmark/calls.h"
 #include "pugmark/names.h"
 #include "pugmark/profiler.h"
@@ -80,15 +80,15 @@ static void assert_same(const struct tallies *expected, const struct tallies *fo
 
 struct simple {
     struct profile_objects objects;
-    struct profile_lane lane;
+    struct profile_node_cache cache;
     struct pug_calls *calls;
     struct tallies tallies;
-    const struct pug_situation *situation;
+    const struct pug_origin *origin;
 };
 
 static struct profile_place place_of(struct simple *simple, uint64_t address)
 {
-    struct profile_place place = profile_place(&simple->lane, simple->situation, address);
+    struct profile_place place = profile_place(&simple->cache, simple->origin, address);
     uint32_t number;
     assert_int_equal(pug_profile_object_number(&simple->objects, place.object, &number), PUG_OK);
     place.object = number;
@@ -99,7 +99,7 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
                    uint64_t address, struct pug_function *function)
 {
     struct simple *simple = context;
-    const struct profile_place place = profile_place(&simple->lane, simple->situation, address);
+    const struct profile_place place = profile_place(&simple->cache, simple->origin, address);
     struct pug_names_file *file = pug_profile_object_names(&simple->objects, place.object);
     struct pug_names_function found;
     (void)task, (void)element;
@@ -116,7 +116,7 @@ static struct simple begin_simple(struct pug_capture *capture, struct pug_names 
 {
     struct simple simple = {
         .objects = {.profile = pug_profile_new(), .capture = capture, .names = names},
-        .lane = {.capture = capture, .space = UINT64_MAX}};
+        .cache = {.capture = capture, .space = UINT64_MAX}};
     assert_non_null(simple.objects.profile);
     return simple;
 }
@@ -126,7 +126,7 @@ static void free_simple(struct simple *simple)
     pug_calls_free(simple->calls);
     pug_profile_free(simple->objects.profile);
     pug_profile_objects_free(&simple->objects);
-    pug_profile_lane_free(&simple->lane);
+    pug_profile_node_cache_free(&simple->cache);
     free(simple->tallies.items);
 }
 
@@ -188,13 +188,13 @@ static bool concerns_others(const struct pug_element *element)
            (element->type == PUG_ELEM_EXCEPTION && (element->flags & PUG_ELEM_DATA_MARKER));
 }
 
-static bool count_simply(void *context, const struct pug_situation *situation,
+static bool count_simply(void *context, const struct pug_origin *origin,
                          const struct pug_element *elements, size_t count)
 {
     struct simple *simple = context;
-    const uint32_t task = situation->buffer << 16 | situation->source;
-    simple->situation = situation;
-    pug_profile_lane_situation(&simple->lane, situation);
+    const uint32_t task = origin->buffer << 16 | origin->source;
+    simple->origin = origin;
+    pug_profile_node_cache_enter(&simple->cache, origin);
     for (size_t i = 0; i < count; i++) {
         const struct pug_element *element = &elements[i];
         if (concerns_others(element))
@@ -343,21 +343,20 @@ static void test_named(void **state)
 
 /* ---- random walks ---- */
 
-static bool keep_situation(void *context, const struct pug_situation *situation,
-                           const struct pug_element *elements, size_t count)
+static bool keep_origin(void *context, const struct pug_origin *origin,
+                        const struct pug_element *elements, size_t count)
 {
     (void)elements, (void)count;
-    *(struct pug_situation *)context = *situation;
+    *(struct pug_origin *)context = *origin;
     return false;
 }
 
 static void take(struct profile_stacks *stacks, struct pug_capture *capture,
-                 const struct pug_situation *situation, const struct pug_element *elements,
-                 size_t count)
+                 const struct pug_origin *origin, const struct pug_element *elements, size_t count)
 {
     struct profile_part *part = pug_profile_part_new(capture, true);
     assert_non_null(part);
-    pug_profile_part_elements(part, situation, elements, count);
+    pug_profile_part_elements(part, origin, elements, count);
     assert_int_equal(pug_profile_stacks_take(stacks, part), PUG_OK);
     pug_profile_part_free(part);
 }
@@ -376,7 +375,7 @@ static void free_taken(struct taken *taken)
 }
 
 /** In portions; `apart`: by single elements, between which something comes that does not matter. */
-static struct taken take_walk(const struct pug_situation *situation, struct profile_objects objects,
+static struct taken take_walk(const struct pug_origin *origin, struct profile_objects objects,
                               struct walk *walk, bool apart, uint32_t frame_limit)
 {
     const struct pug_element nothing = {.type = PUG_ELEM_PE_CONTEXT};
@@ -389,10 +388,10 @@ static struct taken take_walk(const struct pug_situation *situation, struct prof
     assert_non_null(stacks);
     for (size_t at = 0, count; at < WALK_STEPS; at += count) {
         count = apart ? 1 : 1 + rec_random_below(&walk->random, 200);
-        count = count < WALK_STRETCH - at % WALK_STRETCH ? count : WALK_STRETCH - at % WALK_STRETCH;
-        if (at % WALK_STRETCH == 0)
+        count = count < WALK_PART - at % WALK_PART ? count : WALK_PART - at % WALK_PART;
+        if (at % WALK_PART == 0)
             pug_profile_stacks_turn(stacks, 0, true);
-        const struct pug_situation own = walk_situation(walk, situation, at, &count);
+        const struct pug_origin own = walk_origin(walk, origin, at, &count);
         take(stacks, capture, &own, &walk->elements[at], count);
         if (apart)
             take(stacks, capture, &own, &nothing, 1);
@@ -411,8 +410,8 @@ static struct taken take_walk(const struct pug_situation *situation, struct prof
 }
 
 /** The ranges and branches of a walk, as its elements are counted. */
-static struct tallies count_walk(const struct pug_situation *situation,
-                                 struct profile_objects objects, const struct walk *walk)
+static struct tallies count_walk(const struct pug_origin *origin, struct profile_objects objects,
+                                 const struct walk *walk)
 {
     struct pug_counts *counts = pug_counts_new();
     objects.profile = pug_profile_new();
@@ -420,10 +419,10 @@ static struct tallies count_walk(const struct pug_situation *situation,
     assert_non_null(counts);
     struct profile_counted counted = pug_profile_counted_begin(&objects);
     for (size_t at = 0, count; at < WALK_STEPS; at += count) {
-        count = WALK_STRETCH - at % WALK_STRETCH;
-        if (at % WALK_STRETCH == 0)
+        count = WALK_PART - at % WALK_PART;
+        if (at % WALK_PART == 0)
             pug_counts_end(counts);
-        const struct pug_situation own = walk_situation(walk, situation, at, &count);
+        const struct pug_origin own = walk_origin(walk, origin, at, &count);
         pug_counts_set_memory(counts, own.source, own.space ? own.space->number : 0);
         pug_counts_add_elements(counts, &walk->elements[at], count);
     }
@@ -447,20 +446,20 @@ static void assert_walk(const struct tallies *uses, const struct tallies *counts
     assert_same(counts, &found->counts, text);
 }
 
-static void check_walk(struct pug_capture *capture, const struct pug_situation *situation,
+static void check_walk(struct pug_capture *capture, const struct pug_origin *origin,
                        struct pug_names *names, struct walk *walk)
 {
     const struct profile_objects objects = {.capture = capture, .names = names};
     struct simple simple = begin_simple(capture, names);
     open_calls(&simple);
-    walk_make(walk, situation->source);
+    walk_make(walk, origin->source);
     for (size_t at = 0, count; at < WALK_STEPS; at += count) {
         count = WALK_STEPS - at;
-        const struct pug_situation own = walk_situation(walk, situation, at, &count);
+        const struct pug_origin own = walk_origin(walk, origin, at, &count);
         count_simply(&simple, &own, &walk->elements[at], count);
     }
-    struct tallies counts = count_walk(situation, objects, walk);
-    struct taken found = take_walk(situation, objects, walk, false, 1 << 20);
+    struct tallies counts = count_walk(origin, objects, walk);
+    struct taken found = take_walk(origin, objects, walk, false, 1 << 20);
     assert_walk(&simple.tallies, &counts, &found, "a walk");
     assert_int_equal(found.full, 0);
     free_simple(&simple);
@@ -468,9 +467,9 @@ static void check_walk(struct pug_capture *capture, const struct pug_situation *
     /* where there is no room for a frame its caller stands for it */
     const uint32_t limit =
         rec_random_once_in(&walk->random, 2) ? 1 << 20 : rec_random_below(&walk->random, 8);
-    struct taken one_by_one = take_walk(situation, objects, walk, true, limit);
+    struct taken one_by_one = take_walk(origin, objects, walk, true, limit);
     assert_same(&counts, &one_by_one.counts, "a walk by single elements");
-    found = take_walk(situation, objects, walk, false, limit);
+    found = take_walk(origin, objects, walk, false, limit);
     assert_walk(&one_by_one.uses, &counts, &found, "a walk with few frames");
     assert_same(&one_by_one.loops, &found.loops, "loops of a walk");
     assert_int_equal(one_by_one.full, found.full);
@@ -484,13 +483,13 @@ static void test_walks(void **state)
 {
     static struct walk walk = {.random = {.state = 5}};
     struct pug_capture *capture;
-    struct pug_situation situation;
+    struct pug_origin origin;
     struct pug_names *names = pug_names_new(NULL);
     (void)state;
     assert_int_equal(pug_capture_open(NAMED, &(struct pug_capture_options){0}, &capture), PUG_OK);
-    (void)pug_capture_elements(capture, keep_situation, &situation);
+    (void)pug_capture_elements(capture, keep_origin, &origin);
     for (unsigned round = 0; round < 200; round += share_step(1, 3))
-        check_walk(capture, &situation, names, &walk);
+        check_walk(capture, &origin, names, &walk);
     pug_names_free(names);
     pug_capture_free(capture);
 }
@@ -499,18 +498,18 @@ static void test_walks(void **state)
 static size_t take_one(struct pug_element range, uint32_t task)
 {
     struct pug_capture *capture;
-    struct pug_situation situation;
+    struct pug_origin origin;
     struct profile_objects objects = {.profile = pug_profile_new()};
     size_t tasks;
     assert_int_equal(pug_capture_open(NAMED, &(struct pug_capture_options){0}, &capture), PUG_OK);
-    (void)pug_capture_elements(capture, keep_situation, &situation);
+    (void)pug_capture_elements(capture, keep_origin, &origin);
     objects.capture = capture;
     struct profile_counted counted = pug_profile_counted_begin(&objects);
     struct profile_stacks *stacks = pug_profile_stacks_new(&counted);
     assert_non_null(stacks);
-    range.source = situation.source;
-    situation.task = task;
-    take(stacks, capture, &situation, &range, 1);
+    range.source = origin.source;
+    origin.task = task;
+    take(stacks, capture, &origin, &range, 1);
     assert_int_equal(pug_profile_stacks_end(stacks), PUG_OK);
     (void)pug_profile_tasks(objects.profile, &tasks);
     pug_profile_stacks_free(stacks);

@@ -3,7 +3,7 @@
  * @file Time and cycles of some threads alone: what others did meanwhile on the same processor is
  * not theirs. Whoever is chosen, each thread has what it has in the profile of all.
  */
-#include "profile/lane.h"
+#include "profile/steps.h"
 #include "support/turns_story.h"
 
 #include <setjmp.h>
@@ -155,7 +155,7 @@ static void test_windows(void **state)
 static void test_travels(void **state)
 {
     const struct perf_turns turns = {.gaps = false};
-    const struct pug_situation situation = {.task = PUG_NO_TASK, .source = 7};
+    const struct pug_origin origin = {.task = PUG_NO_TASK, .source = 7};
     const struct pug_element given[] = {{.type = PUG_ELEM_INSTR_RANGE, .source = 7},
                                         {.type = PUG_ELEM_TIMESTAMP, .source = 7, .timestamp = 5},
                                         {.type = PUG_ELEM_TRACE_ON, .source = 7}};
@@ -165,8 +165,8 @@ static void test_travels(void **state)
     struct profile_part *part = pug_profile_part_new(capture, true);
     (void)state;
     assert_non_null(part);
-    pug_profile_part_left_out(part, &situation, given, 3);
-    pug_profile_part_left_out(part, &situation, given, 1);
+    pug_profile_part_left_out(part, &origin, given, 3);
+    pug_profile_part_left_out(part, &origin, given, 1);
     pug_profile_part_pack(part, &bytes);
     assert_false(bytes.failed);
     struct profile_part *there = pug_profile_part_unpack(capture, bytes.bytes, bytes.size);

@@ -144,11 +144,11 @@ static void got_ranges(struct counted *counted)
     char line[1024];
     size_t number;
     const struct pug_export_options options = {0};
-    const struct export export = {.profile = counted->profile, .options = &options};
+    const struct exporter exporter = {.profile = counted->profile, .options = &options};
     pug_profile_objects(counted->profile, &number);
     for (uint32_t object = 0; object < number; object++) {
         struct export_counts counts;
-        assert_int_equal(pug_export_counts(&export, object, &counts), PUG_OK);
+        assert_int_equal(pug_export_counts(&exporter, object, &counts), PUG_OK);
         for (size_t i = 0; i < counts.range_count; i++) {
             snprintf(line, sizeof(line), "r %s %llx %llx %llu",
                      objects_of(counted->profile)[object].path,
@@ -214,8 +214,8 @@ static void test_functions_of_shared(void **state)
         struct export_functions functions;
         const struct pug_export_options options = {.names = counted.names};
         assert_int_equal(pug_profile_sort(counted.profile), PUG_OK);
-        const struct export export = {.profile = counted.profile, .options = &options};
-        assert_int_equal(pug_export_functions(&export, &functions), PUG_OK);
+        const struct exporter exporter = {.profile = counted.profile, .options = &options};
+        assert_int_equal(pug_export_functions(&exporter, &functions), PUG_OK);
         for (size_t n = 0; n < functions.count; n++) {
             snprintf(line, sizeof(line), "%s self %llu inclusive %llu", functions.items[n].name,
                      (unsigned long long)functions.items[n].self,
@@ -260,7 +260,7 @@ static void test_calls_of_shared(void **state)
         struct counted counted = count(path, 1, true);
         const struct pug_export_options options = {.names = counted.names};
         assert_int_equal(pug_profile_sort(counted.profile), PUG_OK);
-        const struct export export = {.profile = counted.profile, .options = &options};
+        const struct exporter exporter = {.profile = counted.profile, .options = &options};
         size_t number;
         const struct pug_profile_frame *frames = pug_profile_frames(counted.profile, &number);
         edge_count = 0;
@@ -268,8 +268,8 @@ static void test_calls_of_shared(void **state)
             struct export_function_name caller, callee;
             if (frames[n].site_object == PUG_PROFILE_NONE)
                 continue;
-            pug_export_function(&export, frames[n].site_object, frames[n].site, &caller);
-            pug_export_function(&export, frames[n].object, frames[n].function, &callee);
+            pug_export_function(&exporter, frames[n].site_object, frames[n].site, &caller);
+            pug_export_function(&exporter, frames[n].object, frames[n].function, &callee);
             snprintf(line, sizeof(line), "%s %s", caller.name, callee.name);
             add_calls(line, frames[n].calls);
         }
@@ -445,9 +445,9 @@ static struct pug_profile_loop walk_path(const char *name, uint64_t head)
 static bool is_recursive(const struct counted *counted, const struct pug_profile_loop *loop)
 {
     const struct pug_export_options options = {.names = counted->names};
-    const struct export export = {.profile = counted->profile, .options = &options};
+    const struct exporter exporter = {.profile = counted->profile, .options = &options};
     struct export_function_name name;
-    pug_export_function(&export, loop->object, loop->head, &name);
+    pug_export_function(&exporter, loop->object, loop->head, &name);
     assert_true(name.known);
     return strcmp(name.name, "fib") == 0;
 }

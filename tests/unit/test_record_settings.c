@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /** @file Whatever a decoder of program flow can be told, a recording can have, or it says here why
  * not. */
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/settings.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/packet.h"
-#include "pugmark/settings.h"
 #include "recorder/page.h"
 #include "recorder/unit.h"
 

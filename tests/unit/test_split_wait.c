@@ -3,8 +3,8 @@
  * @file However the input is cut into blocks, and wherever the consumer waits: the same elements
  * with the same indices. Over the bundled capture always, over the shared captures where they are.
  */
+#include "pugmark/advanced/snapshot.h"
 #include "pugmark/pugmark.h"
-#include "pugmark/snapshot.h"
 #include "recorder/bytes.h"
 #include "support/captures.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file STM: round trips, any split, any WAIT, damage, and joined payloads. */
+#include "pugmark/advanced/packet/stm.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/packet/stm.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"
 #include "support/share.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file STM: what the quirks do, and what is right; resets and settings. */
+#include "pugmark/advanced/packet/stm.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/packet/stm.h"
 #include "pugmark/pugmark.h"
 #include "support/stm_stream.h"
 

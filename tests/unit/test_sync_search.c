@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The searches for synchronisation pass over bytes that cannot begin it; without a lane each
- * byte is looked at. Both find the same, say the same, count the same bytes and leave the same
+ * @file The searches for synchronisation pass over bytes that cannot begin it; without a fast path
+ * each byte is looked at. Both find the same, say the same, count the same bytes and leave the same
  * state behind; and what is passed over costs no packet. The search of a wrapping passes over as
  * many bytes as it has: the same, whatever it is given at a time.
  */
@@ -136,8 +136,8 @@ static void watch(void *context, uint16_t id, const struct pug_encapsulation_pac
 }
 
 /**
- * In blocks of that size. `simple`: without what passes over noise, the lane and, where packets of
- * an encapsulation are watched, the nulls.
+ * In blocks of that size. `simple`: without what passes over noise, the fast path and, where
+ * packets of an encapsulation are watched, the nulls.
  */
 static struct found search(const struct subject *subject, const uint8_t *bytes, size_t size,
                            size_t block, bool simple)
@@ -147,7 +147,7 @@ static struct found search(const struct subject *subject, const uint8_t *bytes, 
     wrapped_read = protocol.read;
     protocol.read = count_read;
     if (simple)
-        protocol.lane = NULL;
+        protocol.fast_path = NULL;
     const struct pug_source_config config = {
         .definition = &protocol,
         .settings = {.items = subject->settings, .count = subject->setting_count},

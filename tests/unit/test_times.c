@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Times in one unit: what situations are dated, and what a selection of times gives. */
+/** @file Times in one unit: what origins are dated, and what a selection of times gives. */
 #include "recorder/bytes.h"
 #include "support/perf_story.h"
 
@@ -51,7 +51,7 @@ static void *begin(void *context, unsigned worker)
     return part;
 }
 
-static void elements(void *context, const struct pug_situation *situation,
+static void elements(void *context, const struct pug_origin *origin,
                      const struct pug_element *given, size_t count)
 {
     struct part *part = context;
@@ -64,13 +64,13 @@ static void elements(void *context, const struct pug_situation *situation,
         const struct pug_element *e = &given[i];
         uint64_t own = e->timestamp;
         part->items[part->count++] =
-            (struct dated){situation->time, e->index,
+            (struct dated){origin->time, e->index,
                            e->type * UINT64_C(0x9e3779b97f4a7c15) ^ e->start ^ e->end << 20,
-                           situation->buffer << 8 | (e->source & 0xff)};
+                           origin->buffer << 8 | (e->source & 0xff)};
         if (e->type != PUG_ELEM_TIMESTAMP || own == 0)
             continue;
         (void)pug_capture_clock(part->heard->capture, own, &own);
-        part->otherwise += own != situation->time;
+        part->otherwise += own != origin->time;
     }
 }
 
@@ -202,7 +202,7 @@ static void check_any_order(struct pug_capture *capture, const struct heard *all
 
 static void check(struct pug_capture *capture)
 {
-    /* Of perf.data situations are finer where times are selected. */
+    /* Of perf.data origins are finer where times are selected. */
     const bool perf = pug_capture_kind(capture) == PUG_CAPTURE_PERF;
     struct heard *all = listen(capture, 1, perf, 1, false, 0);
     assert_true(all->count > 2);

@@ -91,7 +91,7 @@ static void hear(void *context, const struct pug_log_record *record)
 /* ---- decoding ---- */
 
 struct manner {
-    bool watched; /* somebody looks at each packet: no lane serves, and no source is ahead */
+    bool watched; /* somebody looks at each packet: no fast path serves, and no source is ahead */
     bool each;    /* packet's elements are delivered before the next packet is read */
     size_t block; /* bytes at a time */
     unsigned wait_once_in;
@@ -151,7 +151,7 @@ static struct seen decode(const struct capture *capture, const struct manner *ma
     struct pug_tree *tree = make_tree(capture, image, log);
     if (tree)
         seen = feed(tree, log, capture->bytes, capture->size, manner);
-    *turns = tree && tree->in_turn;
+    *turns = tree && tree->interleave;
     pug_tree_free(tree);
     pug_image_free(image);
     pug_log_free(log);
@@ -385,7 +385,7 @@ static struct seen decode_messages(const struct rec_bytes *bytes, const struct m
         assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
     }
     struct seen seen = feed(tree, log, bytes->data, bytes->size, manner);
-    assert_true(manner->each || tree->in_turn);
+    assert_true(manner->each || tree->interleave);
     pug_tree_free(tree);
     pug_log_free(log);
     return seen;

@@ -5,8 +5,8 @@
  *
  *     etrace_vectors [-v] [FOLDER [NAME.params]]
  */
+#include "pugmark/advanced/packet/etrace.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/packet/etrace.h"
 #include "vector_files.h"
 
 #include <dirent.h>

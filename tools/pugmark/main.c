@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark: reads the tracks that processors leave. One file a subcommand. */
-#include "command.h"
-#include "input.h"
+#include "common/command.h"
+#include "input/input.h"
 #include "pugmark/pugmark.h"
 
 #include <signal.h>

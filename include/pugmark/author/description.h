@@ -7,8 +7,8 @@
 #ifndef PUG_AUTHOR_DESCRIPTION_H
 #define PUG_AUTHOR_DESCRIPTION_H
 
-#include "pugmark/packet.h"
-#include "pugmark/settings.h"
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/settings.h"
 
 #ifdef __cplusplus
 extern "C" {

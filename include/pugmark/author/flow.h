@@ -22,8 +22,8 @@
 #ifndef PUGMARK_AUTHOR_FLOW_H
 #define PUGMARK_AUTHOR_FLOW_H
 
+#include "pugmark/advanced/isa.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/isa.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -22,14 +22,14 @@
 #ifndef PUGMARK_AUTHOR_PROTOCOL_H
 #define PUGMARK_AUTHOR_PROTOCOL_H
 
+#include "pugmark/advanced/image.h"
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/quirks.h"
+#include "pugmark/advanced/settings.h"
+#include "pugmark/advanced/state.h"
 #include "pugmark/author/description.h"
 #include "pugmark/element.h"
-#include "pugmark/image.h"
 #include "pugmark/log.h"
-#include "pugmark/packet.h"
-#include "pugmark/quirks.h"
-#include "pugmark/settings.h"
-#include "pugmark/state.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -88,8 +88,8 @@ static inline bool pug_span_next_turn(struct pug_span *span, uint32_t elements)
 }
 
 /**
- * For a lane that stays on over turns (where it does not the tree goes on): the next packet ends at
- * `at`, and all before it have made so many elements. Turns that end before that are told.
+ * For a fast path that stays on over turns (where it does not the tree goes on): the next packet
+ * ends at `at`, and all before it have made so many elements. Turns that end before that are told.
  */
 static inline void pug_span_end_turns(struct pug_span *span, const uint8_t *at, uint32_t elements)
 {
@@ -166,7 +166,8 @@ struct pug_batch {
     void *give_context;    /**< is handed to it */
     /** Take note of an answer to give(), and keep what was not taken. */
     bool (*settle)(struct pug_batch *batch, enum pug_response answer, size_t taken);
-    uint32_t tallied; /**< elements at its beginning that a lane of counts has counted already */
+    uint32_t
+        tallied; /**< elements at its beginning that a fast path of counts has counted already */
 };
 
 /** flush() of a batch that is not empty, while the consumer does not wait. */
@@ -261,7 +262,7 @@ enum pug_response pug_stage_refuse(struct pug_stage *stage);
 
 /* ---- a protocol ---- */
 
-/** What is wanted of a source, and so what its lane gives. */
+/** What is wanted of a source, and so what its fast path gives. */
 enum pug_want {
     PUG_WANT_BATCH,  /**< elements, as many at a time as there is room for */
     PUG_WANT_EACH,   /**< elements, delivered after each packet */
@@ -313,8 +314,8 @@ struct pug_protocol {
     enum pug_response (*decode)(void *decoder, const struct pug_packet *packet);
     enum pug_response (*resume)(void *decoder); /**< go on where it suspended itself */
     /**
-     * Optional, the fast way where nobody looks at packets: the lane goes from bytes to what is
-     * wanted, packet after packet, and makes no struct of them. It stops before a packet that
+     * Optional, the fast way where nobody looks at packets: the fast path goes from bytes to what
+     * is wanted, packet after packet, and makes no struct of them. It stops before a packet that
      * read() and decode() are to see, which may be the first: all that is unusual is theirs. Where
      * it has used up the span, read() is not asked, which would have nothing. The answer is that
      * to the last packet it took; `resume` as after decode().
@@ -322,11 +323,11 @@ struct pug_protocol {
      * BATCH: it stops when the batch reaches its limit. EACH: it delivers the batch after each
      * packet, but may leave what the last one gave, and stops behind a packet that is answered
      * with anything but CONT. MARKS: `decoder` is not to be looked at and may be NULL; it stops
-     * where the list is not ready for another packet's marks. A lane that does not serve a want
-     * takes nothing.
+     * where the list is not ready for another packet's marks. A fast path that does not serve a
+     * want takes nothing.
      */
-    enum pug_response (*lane)(void *reader, void *decoder, struct pug_span *span,
-                              enum pug_want want);
+    enum pug_response (*fast_path)(void *reader, void *decoder, struct pug_span *span,
+                                   enum pug_want want);
     enum pug_response (*decode_end)(void *decoder); /**< what it held back, and EO_TRACE */
     void (*decoder_reset)(void *decoder);           /**< forget the trace */
 
@@ -385,7 +386,7 @@ struct pug_protocol {
      * state? So an index of packets alone is enough to begin near a place (pug_index_reach()).
      * False where something was told once, or adds up: that cannot be known.
      */
-    bool (*decoder_told)(const void *decoder);
+    bool (*self_synced)(const void *decoder);
 };
 
 /**

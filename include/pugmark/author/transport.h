@@ -6,8 +6,8 @@
 #ifndef PUGMARK_AUTHOR_TRANSPORT_H
 #define PUGMARK_AUTHOR_TRANSPORT_H
 
+#include "pugmark/advanced/transport.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/transport.h"
 
 #ifdef __cplusplus
 extern "C" {

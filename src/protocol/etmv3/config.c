@@ -106,7 +106,7 @@ const struct pug_protocol pug_protocol_etmv3 = {
     .decoder_free = pug_etmv3_decoder_free,
     .decode = pug_etmv3_decode,
     .resume = pug_etmv3_resume,
-    .lane = pug_etmv3_lane,
+    .fast_path = pug_etmv3_fast_path,
     .decode_end = pug_etmv3_decode_end,
     .decoder_reset = pug_etmv3_decoder_reset,
     .options_changed = pug_etmv3_options_changed,
@@ -115,5 +115,5 @@ const struct pug_protocol pug_protocol_etmv3 = {
     .packet_marks = pug_etmv3_marks,
     .reader_state = pug_etmv3_reader_state,
     .decoder_state = pug_etmv3_decoder_state,
-    .decoder_told = pug_etmv3_decoder_told,
+    .self_synced = pug_etmv3_self_synced,
 };

@@ -34,12 +34,12 @@ static struct pug_element range_of(const struct pug_etmv3_insn *insn, unsigned w
     return range;
 }
 
-static struct pug_count_seam *seam_of(const struct pug_etmv3_decoder *decoder)
+static struct pug_count_boundary *boundary_of(const struct pug_etmv3_decoder *decoder)
 {
-    return pug_paths_seam(decoder->counting.paths);
+    return pug_paths_boundary(decoder->counting.paths);
 }
 
-/* ---- onto the lane and off it ---- */
+/* ---- onto the fast path and off it ---- */
 
 static void spread_own(void *decoder)
 {
@@ -56,26 +56,26 @@ static bool make_room(struct pug_etmv3_counting *counting, uint32_t room)
 }
 
 /**
- * Tell where the lane began. That waits until there is a second step, or the first one is known to
- * stay: one that is taken back did not come.
+ * Tell where the fast path began. That waits until there is a second step, or the first one is
+ * known to stay: one that is taken back did not come.
  */
-static void tell_arrival(struct pug_etmv3_decoder *decoder, struct pug_count_seam *seam)
+static void tell_arrival(struct pug_etmv3_decoder *decoder, struct pug_count_boundary *boundary)
 {
     struct pug_etmv3_counting *counting = &decoder->counting;
-    if (counting->came && seam)
-        pug_counts_follow(counting->paths->counts, seam, counting->came_to);
+    if (counting->came && boundary)
+        pug_counts_follow(counting->paths->counts, boundary, counting->came_to);
     counting->came = false;
 }
 
 void pug_etmv3_count_end(struct pug_etmv3_decoder *decoder)
 {
     struct pug_etmv3_counting *counting = &decoder->counting;
-    struct pug_count_seam *seam = seam_of(decoder);
-    if (seam && counting->stray > 0)
-        pug_counts_add_cycles(counting->paths->counts, seam, counting->stray);
+    struct pug_count_boundary *boundary = boundary_of(decoder);
+    if (boundary && counting->stray > 0)
+        pug_counts_add_cycles(counting->paths->counts, boundary, counting->stray);
     counting->stray = 0;
-    tell_arrival(decoder, seam);
-    if (counting->last != 0 && seam) {
+    tell_arrival(decoder, boundary);
+    if (counting->last != 0 && boundary) {
         const struct pug_etmv3_insn *insn = insn_of(decoder, counting->last);
         const struct pug_element range = range_of(insn, way_of(counting->last));
         struct pug_count_pending *branch = pug_paths_leave_range(counting->paths, &range);
@@ -199,7 +199,7 @@ static bool begin(struct pug_etmv3_decoder *decoder)
     struct pug_etmv3_counting *counting = &decoder->counting;
     struct pug_batch *batch = decoder->stage->out.batch;
     struct pug_paths *paths = decoder->stage->paths;
-    /* those of other sources, too: on the lane all that the batch has is counted */
+    /* those of other sources, too: on the fast path all that the batch has is counted */
     if (!paths || !paths->counts || (batch->count > batch->tallied && !batch->flush(batch))) {
         pug_etmv3_count_close(decoder);
         return false;
@@ -215,7 +215,7 @@ static bool begin(struct pug_etmv3_decoder *decoder)
     paths->own = decoder;
     counting->paths = paths;
     counting->jumped = false;
-    return seam_of(decoder) != NULL;
+    return boundary_of(decoder) != NULL;
 }
 
 void pug_etmv3_count_on(struct pug_etmv3_decoder *decoder)

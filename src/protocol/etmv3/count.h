@@ -24,8 +24,8 @@ void pug_etmv3_count_arrive(struct pug_etmv3_decoder *decoder, const struct pug_
 void pug_etmv3_count_end(struct pug_etmv3_decoder *decoder);
 
 /**
- * The lane ends here, but nothing is done for that before something else than the lane comes:
- * pug_etmv3_count_close(). `holds`: the last step can still be cancelled.
+ * The fast path ends here, but nothing is done for that before something else than the fast path
+ * comes: pug_etmv3_count_close(). `holds`: the last step can still be cancelled.
  */
 void pug_etmv3_count_pause(struct pug_etmv3_decoder *decoder, bool holds);
 void pug_etmv3_count_close(struct pug_etmv3_decoder *decoder);

@@ -10,8 +10,8 @@
 /* ---- where it is ---- */
 
 /**
- * The decoder's address and ISA are where the course is. They lag behind it from one lane to the
- * next, until a packet comes that is not for the lane, or the state is asked for.
+ * The decoder's address and ISA are where the course is. They lag behind it from one fast path to
+ * the next, until a packet comes that is not for the fast path, or the state is asked for.
  */
 static inline void pug_etmv3_settle(struct pug_etmv3_decoder *decoder)
 {

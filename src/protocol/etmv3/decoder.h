@@ -93,10 +93,10 @@ struct pug_etmv3_counting {
     struct pug_paths *paths;         /**< on whose counts it goes; NULL: nothing was counted */
     struct pug_etmv3_tally *tallies; /**< by entry */
     struct pug_etmv3_jump *jumps;
-    bool on;               /**< the lane counts now */
+    bool on;               /**< the fast path counts now */
     bool open;             /**< it may go on: nothing came since */
     bool holds;            /**< it ends in an instruction that can still be cancelled */
-    uint32_t last, before; /**< the last two steps on the lane */
+    uint32_t last, before; /**< the last two steps on the fast path */
     unsigned last_step;
     uint64_t last_index;
     bool came; /**< execution came to `came_to`, which is not told yet */

@@ -7,7 +7,7 @@
 #define PUG_PROTOCOL_ETMV3_H
 
 #include "protocol/armv7.h"
-#include "pugmark/packet/etmv3.h"
+#include "pugmark/advanced/packet/etmv3.h"
 
 /** Most atoms in a P-header. */
 #define PUG_ETMV3_P_HEADER_ATOMS 16u
@@ -78,8 +78,8 @@ size_t pug_etmv3_config_text(const void *config, char *buffer, size_t size);
 enum pug_status pug_etmv3_reader_new(const void *config, struct pug_stage *stage, void **reader);
 void pug_etmv3_reader_free(void *reader);
 bool pug_etmv3_read(void *reader, struct pug_span *span, struct pug_packet *packet);
-enum pug_response pug_etmv3_lane(void *reader, void *decoder, struct pug_span *span,
-                                 enum pug_want want);
+enum pug_response pug_etmv3_fast_path(void *reader, void *decoder, struct pug_span *span,
+                                      enum pug_want want);
 bool pug_etmv3_read_end(void *reader, struct pug_packet *packet);
 void pug_etmv3_reader_reset(void *reader);
 
@@ -97,12 +97,12 @@ const char *pug_etmv3_packet_name(uint32_t type);
 /* state.c */
 void pug_etmv3_reader_state(const void *reader, struct pug_state *state);
 void pug_etmv3_decoder_state(const void *decoder, struct pug_state *state);
-bool pug_etmv3_decoder_told(const void *decoder);
+bool pug_etmv3_self_synced(const void *decoder);
 
 /* mark.c */
 size_t pug_etmv3_marks(const void *config, const void *packet,
                        struct pug_mark marks[PUG_MARK_LIMIT]);
-/** The lane of marks. */
-void pug_etmv3_skim(void *reader, struct pug_span *span);
+/** The fast path of marks. */
+void pug_etmv3_scan_marks(void *reader, struct pug_span *span);
 
 #endif

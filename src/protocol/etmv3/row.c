@@ -148,7 +148,7 @@ static void put_waits(const struct pug_etmv3_decoder *decoder, const struct pug_
     batch->count = batch->tallied = (uint32_t)(element - batch->elements);
 }
 
-/** Cycles behind the last step on the lane. */
+/** Cycles behind the last step on the fast path. */
 static inline void add_cycles(struct pug_etmv3_counting *counting, uint32_t cycles)
 {
     const uint32_t last = counting->last;

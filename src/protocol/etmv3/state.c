@@ -173,7 +173,7 @@ void pug_etmv3_decoder_state(const void *pointer, struct pug_state *state)
 }
 
 /** An I-sync has it all, but for what is known of data, and of slots of elements that are over. */
-bool pug_etmv3_decoder_told(const void *decoder_)
+bool pug_etmv3_self_synced(const void *decoder_)
 {
     const struct pug_etmv3_decoder *decoder = decoder_;
     return decoder->state == PUG_ETMV3_DECODE && !decoder->need_address &&

@@ -239,12 +239,13 @@ static const struct pug_description ete_description = {
     .reader_new = pug_etmv4_reader_new, .reader_free = pug_etmv4_reader_free,                      \
     .read = pug_etmv4_read, .read_end = pug_etmv4_read_end,                                        \
     .reader_reset = pug_etmv4_reader_reset, .decoder_new = pug_etmv4_decoder_new,                  \
-    .decoder_free = pug_etmv4_decoder_free, .decode = pug_etmv4_decode, .lane = pug_etmv4_lane,    \
-    .resume = pug_etmv4_resume, .decode_end = pug_etmv4_decode_end,                                \
-    .decoder_reset = pug_etmv4_decoder_reset, .packet_text = pug_etmv4_packet_text,                \
-    .packet_name = pug_etmv4_packet_name, .packet_marks = pug_etmv4_marks,                         \
-    .reader_state = pug_etmv4_reader_state, .decoder_state = pug_etmv4_decoder_state,              \
-    .options_changed = pug_etmv4_options_changed, .decoder_told = pug_etmv4_decoder_told
+    .decoder_free = pug_etmv4_decoder_free, .decode = pug_etmv4_decode,                            \
+    .fast_path = pug_etmv4_fast_path, .resume = pug_etmv4_resume,                                  \
+    .decode_end = pug_etmv4_decode_end, .decoder_reset = pug_etmv4_decoder_reset,                  \
+    .packet_text = pug_etmv4_packet_text, .packet_name = pug_etmv4_packet_name,                    \
+    .packet_marks = pug_etmv4_marks, .reader_state = pug_etmv4_reader_state,                       \
+    .decoder_state = pug_etmv4_decoder_state, .options_changed = pug_etmv4_options_changed,        \
+    .self_synced = pug_etmv4_self_synced
 
 const struct pug_protocol pug_protocol_etmv4 = {
     .name = "ETMV4I",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The lane of counts: packets of atoms in a row are one look into a table of paths, where the
- * return stack is off.
+ * @file The fast path of counts: packets of atoms in a row are one look into a table of paths,
+ * where the return stack is off.
  */
 #include "protocol/etmv4/marks.h"
 
@@ -10,7 +10,8 @@ typedef struct pug_etmv4_reader reader;
 
 /*
  * `here` is the place of the next block, or that of the last one and PUG_PATH_ASKS. From `from` on,
- * by `packets`, the last packets of atoms led there; 0: since the lane was entered there were none.
+ * by `packets`, the last packets of atoms led there; 0: since the fast path was entered there were
+ * none.
  */
 #define NOWHERE UINT64_MAX
 
@@ -31,9 +32,9 @@ static inline const struct pug_block *block_at(const struct count *c, uint64_t p
     return pug_codemap_numbered(c->d->map, (uint32_t)place & (PUG_PATH_NUMBERS - 1));
 }
 
-static inline struct pug_count_seam *seam_of(const struct count *c)
+static inline struct pug_count_boundary *boundary_of(const struct count *c)
 {
-    return pug_counts_seam(c->paths->counts, c->d->stage->source);
+    return pug_counts_boundary(c->paths->counts, c->d->stage->source);
 }
 
 static inline bool can_number(const struct pug_block *block, uint32_t epoch)
@@ -55,7 +56,7 @@ static const struct pug_block *last_block(const struct count *c, bool *taken)
     return last;
 }
 
-/** Leave the lane behind a block. */
+/** Leave the fast path behind a block. */
 static void leave_behind(struct count *c, const struct pug_block *block, bool taken, uint64_t index)
 {
     pug_paths_leave(c->paths, block, taken);
@@ -65,12 +66,13 @@ static void leave_behind(struct count *c, const struct pug_block *block, bool ta
 }
 
 /** The same where the last packet of atoms led; an aim that nobody used did not count. */
-static void leave_count(struct count *c, const struct pug_etmv4_aim *aim, uint64_t index)
+static void leave_count(struct count *c, const struct pug_etmv4_pending_target *target,
+                        uint64_t index)
 {
     bool taken = false;
     const struct pug_block *last = last_block(c, &taken);
-    if (aim->open && !(c->here & PUG_PATH_ASKS))
-        pug_paths_add_jump(c->paths, block_at(c, c->asked), aim->value, UINT64_MAX);
+    if (target->open && !(c->here & PUG_PATH_ASKS))
+        pug_paths_add_jump(c->paths, block_at(c, c->asked), target->value, UINT64_MAX);
     leave_behind(c, last, taken, index);
 }
 
@@ -82,17 +84,17 @@ static bool count_earlier(const struct count *c)
 }
 
 /** Find the block where the decoder stands. False: it does not hop, or has no number. */
-static bool enter_count(struct count *c, struct pug_etmv4_aim *aim, uint64_t index)
+static bool enter_count(struct count *c, struct pug_etmv4_pending_target *target, uint64_t index)
 {
-    const struct pug_block *block = pug_etmv4_enter(c->d, aim, index);
+    const struct pug_block *block = pug_etmv4_enter(c->d, target, index);
     if (!block || !count_earlier(c) || !can_number(block, c->d->map->epoch))
         return false;
-    struct pug_count_seam *seam = seam_of(c);
-    if (seam)
-        pug_counts_follow(c->paths->counts, seam, block->start);
+    struct pug_count_boundary *boundary = boundary_of(c);
+    if (boundary)
+        pug_counts_follow(c->paths->counts, boundary, block->start);
     c->here = pug_paths_place(c->paths, block);
     c->packets = 0;
-    return seam != NULL;
+    return boundary != NULL;
 }
 
 /** Where atoms lead from a place if all blocks are linked; else NOWHERE. */
@@ -133,7 +135,7 @@ static unsigned keep_path(struct count *c, uint64_t packets)
     return count;
 }
 
-/** Hop after hop, as far as there are links, and off the lane. The atoms that are left. */
+/** Hop after hop, as far as there are links, and off the fast path. The atoms that are left. */
 static uint32_t count_singly(struct count *c, uint32_t atoms, uint64_t index)
 {
     const struct pug_block *block = block_at(c, c->here), *last;
@@ -150,28 +152,28 @@ static uint32_t count_singly(struct count *c, uint32_t atoms, uint64_t index)
 }
 
 /** An address that a branch asked for, but for which no jump is kept. */
-static PUG_NOINLINE void count_address(struct count *c, const struct pug_etmv4_aim *aim,
-                                       uint64_t before)
+static PUG_NOINLINE void
+count_address(struct count *c, const struct pug_etmv4_pending_target *target, uint64_t before)
 {
-    const struct pug_block *block = pug_etmv4_aimed_at(c->d, aim);
+    const struct pug_block *block = pug_etmv4_aimed_at(c->d, target);
     if (block && can_number(block, c->d->map->epoch)) {
         c->asked = c->here;
         c->here = pug_paths_place(c->paths, block);
-        pug_paths_keep_jump(c->paths, c->asked, aim->value | aim->is, c->here);
+        pug_paths_keep_jump(c->paths, c->asked, target->value | target->is, c->here);
     } else {
-        leave_count(c, aim, before);
+        leave_count(c, target, before);
     }
 }
 
 /** The address that a packet told that nobody used, if the last one did. */
-static inline void reopen_aim(const struct count *c, struct pug_etmv4_aim *aim)
+static inline void reopen_target(const struct count *c, struct pug_etmv4_pending_target *target)
 {
     if (!c->last)
         return;
-    aim->open = !pug_etmv4_is_atoms(*c->last);
-    aim->is = c->reader->stack[PUG_ETMV4_REGISTER].is;
-    aim->value = c->reader->stack[PUG_ETMV4_REGISTER].value;
-    aim->index = pug_run_index(c->run, c->last);
+    target->open = !pug_etmv4_is_atoms(*c->last);
+    target->is = c->reader->stack[PUG_ETMV4_REGISTER].is;
+    target->value = c->reader->stack[PUG_ETMV4_REGISTER].value;
+    target->index = pug_run_index(c->run, c->last);
 }
 
 static inline uint64_t index_before(const struct count *c)
@@ -196,24 +198,24 @@ static PUG_NOINLINE struct count *note(struct count *c, const uint8_t *last, uin
 }
 
 /**
- * Packets of atoms for which no path is kept, or from where the lane was not. How many were taken;
- * 0: there may be a path now.
+ * Packets of atoms for which no path is kept, or from where the fast path was not. How many were
+ * taken; 0: there may be a path now.
  */
-static PUG_NOINLINE unsigned take_atoms(struct count *c, struct pug_etmv4_aim *aim,
+static PUG_NOINLINE unsigned take_atoms(struct count *c, struct pug_etmv4_pending_target *target,
                                         const uint8_t *at, uint64_t packets)
 {
     const uint64_t index = pug_run_index(c->run, at);
-    reopen_aim(c, aim);
+    reopen_target(c, target);
     c->left = pug_etmv4_atoms((uint8_t)packets);
     if (c->here & PUG_PATH_ASKS) { /* also nowhere */
         if (c->here != NOWHERE)
-            leave_count(c, aim, index_before(c));
-        if (!enter_count(c, aim, index))
+            leave_count(c, target, index_before(c));
+        if (!enter_count(c, target, index))
             return 1;
         c->left = 1;
         return 0;
     }
-    aim->open = false;
+    target->open = false;
     const unsigned kept = keep_path(c, packets);
     if (kept > 0) {
         c->left = 1;
@@ -221,13 +223,13 @@ static PUG_NOINLINE unsigned take_atoms(struct count *c, struct pug_etmv4_aim *a
     }
     do
         c->left = count_singly(c, c->left, index);
-    while (c->left > 1 && enter_count(c, aim, index));
+    while (c->left > 1 && enter_count(c, target, index));
     return 1;
 }
 
 /* ---- timestamps ---- */
 
-/** There is room for their elements, and what the lane knows of the map still holds. */
+/** There is room for their elements, and what the fast path knows of the map still holds. */
 static bool has_room(const struct count *c)
 {
     struct pug_batch *batch = c->d->stage->out.batch;
@@ -264,13 +266,13 @@ static PUG_NOINLINE size_t take_time(const struct count *c, struct pug_etmv4_mar
 }
 
 /** Would an address be the second in a row, with a timestamp between? Then all of them wait. */
-static inline bool is_second(const struct pug_etmv4_aim *aim, const struct pug_etmv4_marks *marks,
-                             const uint8_t *last)
+static inline bool is_second(const struct pug_etmv4_pending_target *target,
+                             const struct pug_etmv4_marks *marks, const uint8_t *last)
 {
-    return marks->count > 0 && (last ? !pug_etmv4_is_atoms(*last) : aim->open);
+    return marks->count > 0 && (last ? !pug_etmv4_is_atoms(*last) : target->open);
 }
 
-/* ---- the lane ---- */
+/* ---- the fast path ---- */
 
 /**
  * Packets of atoms cost a look into a table; everything else is done by the functions above. An
@@ -278,7 +280,7 @@ static inline bool is_second(const struct pug_etmv4_aim *aim, const struct pug_e
  */
 static inline __attribute__((always_inline)) uint32_t count(reader *r, decoder *d,
                                                             struct pug_span *span,
-                                                            struct pug_etmv4_aim *aim,
+                                                            struct pug_etmv4_pending_target *target,
                                                             struct pug_etmv4_marks *marks)
 {
     const pug_etmv4_forms forms = pug_etmv4_forms_of(r);
@@ -311,7 +313,8 @@ static inline __attribute__((always_inline)) uint32_t count(reader *r, decoder *
                 last = at - 1;
                 continue;
             }
-            const unsigned taken = take_atoms(note(&c, last, here, path, jump), aim, at, packets);
+            const unsigned taken =
+                take_atoms(note(&c, last, here, path, jump), target, at, packets);
             at += taken;
             last = taken > 0 ? at - 1 : last;
         } else {
@@ -323,11 +326,11 @@ static inline __attribute__((always_inline)) uint32_t count(reader *r, decoder *
                 at += size;
                 continue;
             }
-            if (marks && is_second(aim, marks, last))
+            if (marks && is_second(target, marks, last))
                 break;
             if (!(here & PUG_PATH_ASKS)) { /* nobody asked */
-                reopen_aim(note(&c, last, here, path, jump), aim);
-                leave_count(&c, aim, index_before(&c));
+                reopen_target(note(&c, last, here, path, jump), target);
+                leave_count(&c, target, index_before(&c));
                 here = NOWHERE;
             }
             const size_t size =
@@ -349,8 +352,8 @@ static inline __attribute__((always_inline)) uint32_t count(reader *r, decoder *
             note(&c, before, here, path, jump);
             const uint64_t index = index_before(&c);
             c.last = last;
-            reopen_aim(&c, aim);
-            count_address(&c, aim, index);
+            reopen_target(&c, target);
+            count_address(&c, target, index);
         }
         here = c.here;
         if (c.left > 1)
@@ -359,9 +362,9 @@ static inline __attribute__((always_inline)) uint32_t count(reader *r, decoder *
         path = NULL;
         jump = NULL;
     }
-    reopen_aim(note(&c, last, here, path, jump), aim);
+    reopen_target(note(&c, last, here, path, jump), target);
     if (here != NOWHERE)
-        leave_count(&c, aim, index_before(&c));
+        leave_count(&c, target, index_before(&c));
     pug_etmv4_show_address(r);
     d->index = index_before(&c);
     if (marks && marks->count > 0 && marks->waiting[marks->count - 1].index > d->index)
@@ -371,8 +374,8 @@ static inline __attribute__((always_inline)) uint32_t count(reader *r, decoder *
     return c.left > 1 ? c.left : 0;
 }
 
-uint32_t pug_etmv4_count(reader *r, decoder *d, struct pug_span *span, struct pug_etmv4_aim *aim,
-                         struct pug_etmv4_marks *marks)
+uint32_t pug_etmv4_count(reader *r, decoder *d, struct pug_span *span,
+                         struct pug_etmv4_pending_target *target, struct pug_etmv4_marks *marks)
 {
-    return marks ? count(r, d, span, aim, marks) : count(r, d, span, aim, NULL);
+    return marks ? count(r, d, span, target, marks) : count(r, d, span, target, NULL);
 }

@@ -66,7 +66,7 @@ enum pug_etmv4_outcome pug_etmv4_fail(decoder *d, enum pug_severity severity, en
 /** Queue what a packet says, and see what it resolves. */
 static enum pug_etmv4_outcome take_packet(decoder *d, const packet_ *p)
 {
-    enum pug_etmv4_outcome outcome = pug_etmv4_admit(d, p);
+    enum pug_etmv4_outcome outcome = pug_etmv4_enqueue(d, p);
     if (outcome != PUG_ETMV4_DONE)
         return outcome;
     if (d->depth > d->config->idr8 && p->type != PUG_ETMV4_PE_RESET)
@@ -242,7 +242,7 @@ static enum pug_response proceed(decoder *d)
 static enum pug_response wait_for_info(decoder *d, const packet_ *p)
 {
     d->blocked |= PUG_ETMV4_NEED_CONTEXT | PUG_ETMV4_NEED_ADDRESS;
-    if (pug_etmv4_admit_first(d, p))
+    if (pug_etmv4_enqueue_first(d, p))
         d->state = PUG_ETMV4_DECODE;
     return PUG_RESP_CONT;
 }
@@ -285,7 +285,7 @@ static enum pug_response decode_atoms(decoder *d, const packet_ *p, uint32_t don
     if (outcome == PUG_ETMV4_DONE)
         return PUG_RESP_CONT;
     if (outcome == PUG_ETMV4_SUSPENDED) {
-        pug_etmv4_admit_atoms(d, p->atom_bits >> done, p->atom_count - done);
+        pug_etmv4_enqueue_atoms(d, p->atom_bits >> done, p->atom_count - done);
         d->commits = p->atom_count - done;
         d->state = PUG_ETMV4_RESOLVE;
     }
@@ -298,7 +298,8 @@ static bool is_atom(uint32_t type)
 }
 
 /** The way behind what waits from `head` on. */
-static enum pug_etmv4_way way_behind(const struct pug_etmv4_queue *queue, uint32_t head)
+static enum pug_etmv4_commit_mode commit_mode_after(const struct pug_etmv4_queue *queue,
+                                                    uint32_t head)
 {
     const uint32_t waiting = queue->tail - head;
     if (waiting == 0)
@@ -308,11 +309,11 @@ static enum pug_etmv4_way way_behind(const struct pug_etmv4_queue *queue, uint32
                : PUG_ETMV4_QUEUES;
 }
 
-void pug_etmv4_set_way(decoder *d)
+void pug_etmv4_set_commit_mode(decoder *d)
 {
     const struct pug_etmv4_queue *queue = &d->queue;
     uint32_t head = queue->head;
-    d->way = PUG_ETMV4_QUEUES;
+    d->commit_mode = PUG_ETMV4_QUEUES;
     if (d->state != PUG_ETMV4_DECODE || d->config->idr8 != 0 || d->checks)
         return;
     /* After a cancel of what waited for its address that is still counted, or will not be. */
@@ -320,10 +321,11 @@ void pug_etmv4_set_way(decoder *d)
         return;
     while (head != queue->tail && is_mark(&queue->ring[head & queue->mask]))
         head++;
-    d->way = (uint8_t)way_behind(queue, head);
+    d->commit_mode = (uint8_t)commit_mode_after(queue, head);
     /* That an error takes back what its packet made come is for the queue. */
-    if (head != queue->head && d->way != PUG_ETMV4_QUEUES)
-        d->way = d->stage->quirks.etm4_error_drops_run ? PUG_ETMV4_QUEUES : PUG_ETMV4_MARKED;
+    if (head != queue->head && d->commit_mode != PUG_ETMV4_QUEUES)
+        d->commit_mode =
+            d->stage->quirks.etm4_error_drops_run ? PUG_ETMV4_QUEUES : PUG_ETMV4_MARKED;
 }
 
 bool pug_etmv4_put_marks(decoder *d)
@@ -334,7 +336,7 @@ bool pug_etmv4_put_marks(decoder *d)
         pug_etmv4_put_event(d, pug_etmv4_queue_at(&d->queue, 0));
         d->queue.head++;
     }
-    d->way = (uint8_t)way_behind(&d->queue, d->queue.head);
+    d->commit_mode = (uint8_t)commit_mode_after(&d->queue, d->queue.head);
     return true;
 }
 
@@ -345,10 +347,10 @@ enum pug_response pug_etmv4_decode_rest(decoder *d, const packet_ *p, uint32_t d
     d->waited = false;
     begin_round(d);
     d->round_mark -= elements;
-    enum pug_response response = d->way == PUG_ETMV4_DIRECT && is_atom(p->type)
+    enum pug_response response = d->commit_mode == PUG_ETMV4_DIRECT && is_atom(p->type)
                                      ? decode_atoms(d, p, done)
                                      : decode_packet(d, p);
-    pug_etmv4_set_way(d);
+    pug_etmv4_set_commit_mode(d);
     return response;
 }
 
@@ -367,7 +369,7 @@ enum pug_response pug_etmv4_resume(void *state)
     d->waited = true;
     d->unusual = NULL;
     enum pug_response response = d->ending ? end_trace(d) : proceed(d);
-    pug_etmv4_set_way(d);
+    pug_etmv4_set_commit_mode(d);
     return response;
 }
 
@@ -375,7 +377,7 @@ enum pug_response pug_etmv4_decode_end(void *state)
 {
     decoder *d = state;
     d->ending = true;
-    d->way = PUG_ETMV4_QUEUES;
+    d->commit_mode = PUG_ETMV4_QUEUES;
     return end_trace(d);
 }
 
@@ -383,7 +385,7 @@ void pug_etmv4_decoder_reset(void *state)
 {
     decoder *d = state;
     d->ending = false;
-    d->way = PUG_ETMV4_QUEUES;
+    d->commit_mode = PUG_ETMV4_QUEUES;
     pug_etmv4_lose_sync(d, PUG_UNSYNC_RESET_DECODER);
 }
 

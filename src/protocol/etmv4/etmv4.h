@@ -7,11 +7,11 @@
  *     packet.c     bytes to packets: where a packet ends, synchronisation
  *     fields.c     what a complete packet says
  *     decode.c     packets to elements: the decoder's states
- *     admit.c      what each packet adds to the queue
+ *     enqueue.c      what each packet adds to the queue
  *     queue.c      the P0 elements that wait for their commit: cancel, mispredict
  *     commit.c     what a committed P0 element gives: addresses, contexts, marks
  *     atoms.c      … atoms
- *     lane.c       atoms and addresses from bytes to elements at once, where none has to wait
+ *     fast_path.c       atoms and addresses from bytes to elements at once, where none has to wait
  *     count.c      … to counts, by paths
  *     events.c     … exceptions, Q elements, source addresses
  *     text.c       packets in words
@@ -20,8 +20,8 @@
 #define PUG_PROTOCOL_ETMV4_H
 
 #include "image/codemap.h"
+#include "pugmark/advanced/packet/etmv4.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/packet/etmv4.h"
 
 /** For what is not on the hot path: it takes no registers from what is. */
 #define PUG_NOINLINE __attribute__((noinline))
@@ -270,9 +270,9 @@ enum pug_etmv4_state {
 };
 
 /** What becomes of the next atom; set behind each packet. */
-enum pug_etmv4_way {
+enum pug_etmv4_commit_mode {
     PUG_ETMV4_QUEUES, /**< it goes through the queue, since others wait or it may be cancelled */
-    PUG_ETMV4_DIRECT, /**< it resolves at once: the lane may take it */
+    PUG_ETMV4_DIRECT, /**< it resolves at once: the fast path may take it */
     PUG_ETMV4_AIMED,  /**< the same, behind an address, which is alone in the queue */
     PUG_ETMV4_MARKED, /**< an atom puts events that wait, and then it is one of these two */
 };
@@ -355,9 +355,9 @@ struct pug_etmv4_decoder {
     bool is64;
     uint8_t last_is;
     bool prev_overflow, marker_seen;
-    uint8_t way;       /**< enum pug_etmv4_way */
-    bool checks;       /**< an option or a limit wants each range checked */
-    bool expect_valid; /**< range continuity */
+    uint8_t commit_mode; /**< enum pug_etmv4_commit_mode */
+    bool checks;         /**< an option or a limit wants each range checked */
+    bool expect_valid;   /**< range continuity */
     uint64_t expect;
     struct pug_etmv4_return_stack returns;
     struct pug_etmv4_source_walk source;
@@ -420,26 +420,26 @@ enum pug_etmv4_outcome pug_etmv4_commit_exception(struct pug_etmv4_decoder *deco
 enum pug_etmv4_outcome pug_etmv4_commit_q(struct pug_etmv4_decoder *decoder);
 enum pug_etmv4_outcome pug_etmv4_commit_source(struct pug_etmv4_decoder *decoder);
 
-/* admit.c */
+/* enqueue.c */
 /** The most elements that one packet queues. */
 #define PUG_ETMV4_QUEUED_BY_PACKET 3u
 /** Queue what a packet says; FAILED and FATAL: it says nothing good. */
-enum pug_etmv4_outcome pug_etmv4_admit(struct pug_etmv4_decoder *decoder,
-                                       const struct pug_etmv4_packet *packet);
+enum pug_etmv4_outcome pug_etmv4_enqueue(struct pug_etmv4_decoder *decoder,
+                                         const struct pug_etmv4_packet *packet);
 /** The same while the first TRACE_INFO is waited for; true: this is it. */
-bool pug_etmv4_admit_first(struct pug_etmv4_decoder *decoder,
-                           const struct pug_etmv4_packet *packet);
+bool pug_etmv4_enqueue_first(struct pug_etmv4_decoder *decoder,
+                             const struct pug_etmv4_packet *packet);
 /** An address that waits for what comes next, in a queue that is empty. */
-void pug_etmv4_admit_address(struct pug_etmv4_decoder *decoder, uint64_t index, uint64_t value,
-                             uint8_t is);
+void pug_etmv4_enqueue_address(struct pug_etmv4_decoder *decoder, uint64_t index, uint64_t value,
+                               uint8_t is);
 /** A cycle count or a timestamp that waits. */
-void pug_etmv4_admit_mark(struct pug_etmv4_decoder *decoder, const struct pug_etmv4_p0 *mark);
-void pug_etmv4_admit_atoms(struct pug_etmv4_decoder *decoder, uint32_t bits, uint32_t count);
+void pug_etmv4_enqueue_mark(struct pug_etmv4_decoder *decoder, const struct pug_etmv4_p0 *mark);
+void pug_etmv4_enqueue_atoms(struct pug_etmv4_decoder *decoder, uint32_t bits, uint32_t count);
 
 /* decode.c */
 /** Put the events of which PUG_ETMV4_MARKED is said. False: the consumer waits; perhaps not all. */
 bool pug_etmv4_put_marks(struct pug_etmv4_decoder *decoder);
-void pug_etmv4_set_way(struct pug_etmv4_decoder *decoder);
+void pug_etmv4_set_commit_mode(struct pug_etmv4_decoder *decoder);
 /** Forget everything that a loss of synchronisation makes worthless. */
 void pug_etmv4_lose_sync(struct pug_etmv4_decoder *decoder, enum pug_unsync reason);
 /** Log an error and lose synchronisation, or stop for good where the user wants that. */
@@ -482,8 +482,8 @@ enum pug_response pug_etmv4_decode(void *decoder, const struct pug_packet *packe
 enum pug_response pug_etmv4_decode_rest(struct pug_etmv4_decoder *decoder,
                                         const struct pug_etmv4_packet *packet, uint32_t done,
                                         uint32_t elements);
-enum pug_response pug_etmv4_lane(void *reader, void *decoder, struct pug_span *span,
-                                 enum pug_want want);
+enum pug_response pug_etmv4_fast_path(void *reader, void *decoder, struct pug_span *span,
+                                      enum pug_want want);
 enum pug_response pug_etmv4_resume(void *decoder);
 enum pug_response pug_etmv4_decode_end(void *decoder);
 void pug_etmv4_decoder_reset(void *decoder);
@@ -494,11 +494,11 @@ const char *pug_etmv4_packet_name(uint32_t type);
 /* state.c */
 void pug_etmv4_reader_state(const void *reader, struct pug_state *state);
 void pug_etmv4_decoder_state(const void *decoder, struct pug_state *state);
-bool pug_etmv4_decoder_told(const void *decoder);
+bool pug_etmv4_self_synced(const void *decoder);
 
-/* skim.c */
-/** The lane of marks. */
-void pug_etmv4_skim(void *reader, struct pug_span *span);
+/* scan_marks.c */
+/** The fast path of marks. */
+void pug_etmv4_scan_marks(void *reader, struct pug_span *span);
 
 /* mark.c */
 size_t pug_etmv4_marks(const void *config, const void *packet,

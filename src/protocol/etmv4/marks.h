@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The lane's packets that only mark a place or a time, events, cycle counts, timestamps and
- * their markers: their elements come before the next atom's range. Where there are no cycle counts
- * or timestamps, nobody asks for the others.
+ * @file The fast path's packets that only mark a place or a time, events, cycle counts, timestamps
+ * and their markers: their elements come before the next atom's range. Where there are no cycle
+ * counts or timestamps, nobody asks for the others.
  */
 #ifndef PUG_PROTOCOL_ETMV4_MARKS_H
 #define PUG_PROTOCOL_ETMV4_MARKS_H
 
-#include "protocol/etmv4/lane.h"
+#include "protocol/etmv4/fast_path.h"
 
-/* So many wait for the next atom on the lane: there is room for them behind any packet. */
+/* So many wait for the next atom on the fast path: there is room for them behind any packet. */
 #define PUG_ETMV4_MARKS 4u
 
-/** Outside of the lane they wait in the queue. */
+/** Outside of the fast path they wait in the queue. */
 struct pug_etmv4_marks {
     unsigned count;
     unsigned put; /**< elements before the ranges of the last packet of atoms */

@@ -138,7 +138,7 @@ void pug_etmv4_decoder_state(const void *decoder_, struct pug_state *state)
  * waited for again. The first marker, from which on timestamps count, may have come long ago; and
  * how much is speculated adds up, of a trace that lost a commit for good.
  */
-bool pug_etmv4_decoder_told(const void *decoder_)
+bool pug_etmv4_self_synced(const void *decoder_)
 {
     const decoder *d = decoder_;
     return d->state == PUG_ETMV4_DECODE && d->config->idr8 == 0 &&

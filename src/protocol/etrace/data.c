@@ -471,7 +471,7 @@ void pug_etrace_data_reset(struct pug_etrace_decoder *d)
 void pug_etrace_data_enable(struct pug_etrace_decoder *d)
 {
     if (!d->data->enabled) /* synchronisations have more to do from now on */
-        pug_habits_forget(&d->habits);
+        pug_memos_forget(&d->memos);
     d->data->enabled = true;
 }
 

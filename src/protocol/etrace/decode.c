@@ -3,7 +3,7 @@
  * @file The E-Trace decoder: what each packet does. A packet's work is a sequence of phases, each
  * of which pushes a few elements or walks the program; between any two steps the consumer may wait.
  */
-#include "protocol/etrace/habit.h"
+#include "protocol/etrace/packet_memo.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -402,7 +402,7 @@ void pug_etrace_go_on(struct pug_etrace_decoder *d)
     }
 }
 
-/** The same outside of the lane, so that nothing stays open. */
+/** The same outside of the fast path, so that nothing stays open. */
 static void go_on_alone(struct pug_etrace_decoder *d)
 {
     pug_etrace_go_on(d);
@@ -483,8 +483,8 @@ enum pug_status pug_etrace_decoder_new(const void *config, struct pug_stage *sta
     unsigned width = d->config->iaddress_width;
     d->address_mask = pug_etrace_address_mask(d->config);
     d->address_bits = (uint8_t)(width - d->config->iaddress_lsb);
-    d->rides = d->config->layout == PUG_ETRACE_LAYOUT_STANDARD && !d->config->only_data &&
-               d->address_bits > 0 && d->address_bits < 64;
+    d->runs_fast = d->config->layout == PUG_ETRACE_LAYOUT_STANDARD && !d->config->only_data &&
+                   d->address_bits > 0 && d->address_bits < 64;
     d->exact_addresses = width >= d->config->xlen && !d->config->sign_extend_address;
     d->data = pug_etrace_data_new(config);
     if (!d->data || !pug_etrace_set_options(d, &d->config->options)) {
@@ -503,8 +503,8 @@ void pug_etrace_decoder_free(void *decoder)
 {
     struct pug_etrace_decoder *d = decoder;
     pug_etrace_data_free(d->data);
-    pug_habits_counting_end(&d->habits);
-    pug_habits_free(&d->habits);
+    pug_memos_counting_end(&d->memos);
+    pug_memos_free(&d->memos);
     free(d->stack.links);
     free(d);
 }

@@ -10,7 +10,7 @@
 #ifndef PUG_PROTOCOL_ETRACE_DECODER_H
 #define PUG_PROTOCOL_ETRACE_DECODER_H
 
-#include "image/habits.h"
+#include "image/packet_memo.h"
 #include "image/paths.h"
 #include "protocol/etrace/etrace.h"
 
@@ -144,7 +144,7 @@ struct pug_etrace_decoder {
     struct pug_codemap *code;
     enum pug_isa isa;
     uint64_t address_mask;
-    bool rides;           /**< the lane knows the layout of packets */
+    bool runs_fast;       /**< the fast path knows the layout of packets */
     bool exact_addresses; /**< every address of the program is as the trace has it */
     struct pug_etrace_options options;
     uint8_t address_bits; /**< of an address as sent */
@@ -180,11 +180,12 @@ struct pug_etrace_decoder {
     const struct pug_etrace_packet *packet;
     struct pug_etrace_walk walk;
     struct pug_etrace_near near;
-    struct pug_habits habits;
-    struct pug_etrace_options habit_options; /**< in which they hold … */
-    bool habits_hold;                        /**< … and which are in force */
-    struct pug_chain chain; /**< of blocks that are counted; on the lane it lasts over packets */
-    bool shows; /**< ranges are elements, also where they are counted: a habit is made of them */
+    struct pug_memos memos;
+    struct pug_etrace_options memo_options; /**< in which they hold … */
+    bool memos_hold;                        /**< … and which are in force */
+    struct pug_chain
+        chain;  /**< of blocks that are counted; on the fast path it lasts over packets */
+    bool shows; /**< ranges are elements, also where they are counted: a memo is made of them */
     struct etrace_data_state *data;
     bool data_counts;   /**< retired instructions are to be told */
     bool data_complete; /**< an access is ready to be pushed */
@@ -296,7 +297,7 @@ enum pug_etrace_phase pug_etrace_trap(struct pug_etrace_decoder *d);
 /** Before elements are pushed that concern ranges: what was counted ends here. */
 static inline void pug_etrace_count_close(struct pug_etrace_decoder *d)
 {
-    pug_habits_count_close(&d->habits);
+    pug_memos_count_close(&d->memos);
     pug_chain_close(&d->chain);
 }
 
@@ -305,7 +306,7 @@ static inline bool pug_etrace_may_count(struct pug_etrace_decoder *d)
 {
     if (!d->stage->paths || d->shows)
         return false;
-    pug_habits_count_close(&d->habits);
+    pug_memos_count_close(&d->memos);
     return pug_chain_resume(&d->chain, d->stage);
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/fields.h"
 #include "protocol/builtin.h"
-#include "pugmark/packet/etrace.h"
+#include "pugmark/advanced/packet/etrace.h"
 #include "transport/unwrap.h"
 
 /** Layouts of instruction payloads. */
@@ -159,7 +159,7 @@ unsigned pug_etrace_parse_data(const struct pug_etrace_config *config,
 void pug_etrace_write_options(const struct pug_etrace_options *options, struct pug_state *state);
 void pug_etrace_decoder_state(const void *decoder, struct pug_state *state);
 bool pug_etrace_decoder_begin(void *decoder, const void *reader);
-bool pug_etrace_decoder_told(const void *decoder);
+bool pug_etrace_self_synced(const void *decoder);
 
 /* packet_vendor.c */
 void pug_etrace_parse_esp(const struct pug_etrace_config *config,
@@ -176,15 +176,15 @@ const char *pug_etrace_packet_name(uint32_t type);
 /* mark.c */
 size_t pug_etrace_marks(const void *config, const void *packet,
                         struct pug_mark marks[PUG_MARK_LIMIT]);
-/** The lane of marks. */
-void pug_etrace_skim(void *reader, struct pug_span *span);
+/** The fast path of marks. */
+void pug_etrace_scan_marks(void *reader, struct pug_span *span);
 
 /* decode.c */
 enum pug_status pug_etrace_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void pug_etrace_decoder_free(void *decoder);
 enum pug_response pug_etrace_decode(void *decoder, const struct pug_packet *packet);
-enum pug_response pug_etrace_lane(void *reader, void *decoder, struct pug_span *span,
-                                  enum pug_want want);
+enum pug_response pug_etrace_fast_path(void *reader, void *decoder, struct pug_span *span,
+                                       enum pug_want want);
 enum pug_response pug_etrace_resume(void *decoder);
 enum pug_response pug_etrace_decode_end(void *decoder);
 void pug_etrace_decoder_reset(void *decoder);

@@ -275,7 +275,7 @@ static inline const struct pug_block *branch(const struct pug_block *block, stru
                                      : predicted_branch(block, row, entry, epoch, taken);
 }
 
-/* ---- the lane ---- */
+/* ---- the fast path ---- */
 
 /** Came execution from the block by a return that was inferred? */
 static inline bool returns(const struct pug_etrace_decoder *d, const struct pug_block *block)

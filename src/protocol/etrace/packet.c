@@ -2,7 +2,7 @@
 /** @file E-Trace packet reader: payloads to packets, and the instruction packets' standard form. */
 #include "protocol/etrace/packet_fields.h"
 #include "protocol/etrace/reader.h"
-#include "pugmark/encapsulation.h"
+#include "pugmark/advanced/encapsulation.h"
 
 #include <assert.h>
 #include <stddef.h>

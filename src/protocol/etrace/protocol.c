@@ -91,7 +91,7 @@ const struct pug_protocol pug_protocol_etrace = {
     .decoder_new = pug_etrace_decoder_new,
     .decoder_free = pug_etrace_decoder_free,
     .decode = pug_etrace_decode,
-    .lane = pug_etrace_lane,
+    .fast_path = pug_etrace_fast_path,
     .resume = pug_etrace_resume,
     .decode_end = pug_etrace_decode_end,
     .decoder_reset = pug_etrace_decoder_reset,
@@ -103,5 +103,5 @@ const struct pug_protocol pug_protocol_etrace = {
     .reader_clock = pug_etrace_reader_clock,
     .reader_set_time = pug_etrace_reader_set_time,
     .decoder_begin = pug_etrace_decoder_begin,
-    .decoder_told = pug_etrace_decoder_told,
+    .self_synced = pug_etrace_self_synced,
 };

@@ -125,7 +125,7 @@ bool pug_etrace_set_options(struct pug_etrace_decoder *d, const struct pug_etrac
     bool cache = options->cache_size != d->options.cache_size ||
                  options->jump_target_cache != d->options.jump_target_cache;
     d->options = *options;
-    d->habits_hold = memcmp(options, &d->habit_options, sizeof(*options)) == 0;
+    d->memos_hold = memcmp(options, &d->memo_options, sizeof(*options)) == 0;
     d->return_width = (uint8_t)pug_etrace_return_width(options);
     if (cache)
         clear_targets(d);

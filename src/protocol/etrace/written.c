@@ -119,7 +119,7 @@ bool pug_etrace_decoder_begin(void *decoder, const void *reader)
  * address must have shown what addresses are, and data are matched with instructions of long ago;
  * that they were switched on is not seen while there are none.
  */
-bool pug_etrace_decoder_told(const void *decoder)
+bool pug_etrace_self_synced(const void *decoder)
 {
     const struct pug_etrace_decoder *d = decoder;
     const bool shown = d->config->full_address_known || d->unsaid < PUG_ETRACE_UNSAID_MOST;

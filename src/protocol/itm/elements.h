@@ -2,7 +2,7 @@
 /**
  * @file The decoder's state, and what a packet of a running stream gives.
  *
- * It is inline: the decoder takes one packet at a time, and lane.c many at once.
+ * It is inline: the decoder takes one packet at a time, and fast_path.c many at once.
  */
 #ifndef PUG_PROTOCOL_ITM_ELEMENTS_H
 #define PUG_PROTOCOL_ITM_ELEMENTS_H

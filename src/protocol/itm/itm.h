@@ -7,9 +7,9 @@
 #define PUG_PROTOCOL_ITM_H
 
 #include "base/rawbytes.h"
+#include "pugmark/advanced/packet/itm.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/dwt.h"
-#include "pugmark/packet/itm.h"
 
 struct pug_itm_config {
     uint32_t tcr;           /**< ITM_TCR: [22:16] TraceBusID, [9:8] TSPrescale, [4] SWOENA */
@@ -36,8 +36,8 @@ enum pug_response pug_itm_decode(void *decoder, const struct pug_packet *packet)
 enum pug_response pug_itm_decode_end(void *decoder);
 void pug_itm_decoder_reset(void *decoder);
 
-enum pug_response pug_itm_lane(void *reader, void *decoder, struct pug_span *span,
-                               enum pug_want want);
+enum pug_response pug_itm_fast_path(void *reader, void *decoder, struct pug_span *span,
+                                    enum pug_want want);
 
 /** The number of a stimulus port. */
 static inline uint8_t pug_itm_port(unsigned source, unsigned page)
@@ -54,7 +54,7 @@ void pug_itm_decoder_state(const void *decoder, struct pug_state *state);
 
 /* mark.c */
 size_t pug_itm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
-/** The lane of marks. */
-void pug_itm_skim(void *reader, struct pug_span *span);
+/** The fast path of marks. */
+void pug_itm_scan_marks(void *reader, struct pug_span *span);
 
 #endif

@@ -285,7 +285,7 @@ const struct pug_protocol pug_protocol_ntrace = {
     .decoder_free = pug_ntrace_decoder_free,
     .decode = pug_ntrace_decode,
     .resume = pug_ntrace_resume,
-    .lane = pug_ntrace_lane,
+    .fast_path = pug_ntrace_fast_path,
     .decode_end = pug_ntrace_decode_end,
     .decoder_reset = pug_ntrace_decoder_reset,
     .packet_text = pug_ntrace_packet_text,
@@ -295,5 +295,5 @@ const struct pug_protocol pug_protocol_ntrace = {
     .reader_clock = pug_ntrace_reader_clock,
     .reader_set_time = pug_ntrace_reader_set_time,
     .decoder_state = pug_ntrace_decoder_state,
-    .decoder_told = pug_ntrace_decoder_told,
+    .self_synced = pug_ntrace_self_synced,
 };

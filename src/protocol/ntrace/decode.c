@@ -35,8 +35,8 @@ enum pug_status pug_ntrace_decoder_new(const void *data, struct pug_stage *stage
 void pug_ntrace_decoder_free(void *data)
 {
     struct pug_ntrace_decoder *d = data;
-    pug_habits_counting_end(&d->habits);
-    pug_habits_free(&d->habits);
+    pug_memos_counting_end(&d->memos);
+    pug_memos_free(&d->memos);
     free(d->stack);
     free(d);
 }
@@ -160,7 +160,7 @@ static void begin(struct pug_ntrace_decoder *d)
 {
     const struct pug_ntrace_packet *message = d->message;
     uint8_t type = message->type;
-    d->phase = PUG_NTRACE_PHASE_LAND;
+    d->phase = PUG_NTRACE_PHASE_RESUME;
     d->rounds = 0;
     d->flowing = d->synced;
     d->walk.passed = 0;
@@ -207,7 +207,7 @@ static void push_step(struct pug_ntrace_decoder *d)
 {
     switch (d->phase) {
     case PUG_NTRACE_PHASE_FAIL:
-        pug_ntrace_land_failure(d);
+        pug_ntrace_resume_failure(d);
         d->phase = PUG_NTRACE_PHASE_IDLE;
         break;
     case PUG_NTRACE_PHASE_AT_END:
@@ -215,7 +215,7 @@ static void push_step(struct pug_ntrace_decoder *d)
         d->phase = PUG_NTRACE_PHASE_IDLE;
         break;
     default:
-        pug_ntrace_land(d, d->rounds <= 1);
+        pug_ntrace_resume_flow(d, d->rounds <= 1);
         d->phase = d->rounds > 1 ? PUG_NTRACE_PHASE_PREPARE : PUG_NTRACE_PHASE_IDLE;
         d->rounds -= d->rounds > 0;
     }
@@ -243,7 +243,8 @@ enum pug_response pug_ntrace_go_on(struct pug_ntrace_decoder *d)
         if (d->phase == PUG_NTRACE_PHASE_WALK) {
             if (walked == PUG_NTRACE_WALKED && (walked = pug_ntrace_walk(d)) == PUG_NTRACE_WAITS)
                 return suspend(d);
-            d->phase = walked == PUG_NTRACE_FAILED ? PUG_NTRACE_PHASE_FAIL : PUG_NTRACE_PHASE_LAND;
+            d->phase =
+                walked == PUG_NTRACE_FAILED ? PUG_NTRACE_PHASE_FAIL : PUG_NTRACE_PHASE_RESUME;
         }
         if (d->rounds <= 1 || d->now.btype || d->phase == PUG_NTRACE_PHASE_FAIL)
             pug_ntrace_count_close(d); /* else nothing is pushed */

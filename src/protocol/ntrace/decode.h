@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file The decoder's state, shared by decode.c (the message underway), walk.c (the code that it
- * covers) and land.c (what it says beside).
+ * covers) and resume.c (what it says beside).
  */
 #ifndef PUG_PROTOCOL_NTRACE_DECODE_H
 #define PUG_PROTOCOL_NTRACE_DECODE_H
 
 #include "image/codemap.h"
-#include "image/habits.h"
+#include "image/packet_memo.h"
 #include "image/paths.h"
 #include "protocol/ntrace/ntrace.h"
 
@@ -41,7 +41,7 @@ enum pug_ntrace_phase {
     PUG_NTRACE_PHASE_IDLE,
     PUG_NTRACE_PHASE_PREPARE,
     PUG_NTRACE_PHASE_WALK,
-    PUG_NTRACE_PHASE_LAND,
+    PUG_NTRACE_PHASE_RESUME,
     PUG_NTRACE_PHASE_FAIL,
     PUG_NTRACE_PHASE_AT_END
 };
@@ -90,9 +90,10 @@ struct pug_ntrace_decoder {
     struct pug_ntrace_walk walk;
     const struct pug_block *before; /**< the block that led to `pc`, if it was met just now; an
                                        indirect jump of it led to anywhere */
-    struct pug_habits habits;
-    struct pug_chain chain; /**< of blocks that are counted; on the lane it lasts over messages */
-    bool shows; /**< ranges are elements, also where they are counted: a habit is made of them */
+    struct pug_memos memos;
+    struct pug_chain
+        chain;  /**< of blocks that are counted; on the fast path it lasts over messages */
+    bool shows; /**< ranges are elements, also where they are counted: a memo is made of them */
     enum pug_status failure;
     const char *failure_text;
     uint64_t failure_pc;
@@ -132,14 +133,14 @@ static inline enum pug_response pug_ntrace_answer_to_bad(const struct pug_ntrace
 /** Before elements are pushed: what was counted ends here. */
 static inline void pug_ntrace_count_close(struct pug_ntrace_decoder *d)
 {
-    pug_habits_count_close(&d->habits);
+    pug_memos_count_close(&d->memos);
     pug_chain_close(&d->chain);
 }
 
 /** Go on with the message underway, until it is done or the consumer waits. */
 enum pug_response pug_ntrace_go_on(struct pug_ntrace_decoder *d);
 
-/* ---- land.c ---- */
+/* ---- resume.c ---- */
 
 static inline uint64_t pug_ntrace_field_value(const struct pug_ntrace_decoder *d,
                                               enum pug_ntrace_field name)
@@ -154,7 +155,7 @@ uint64_t pug_ntrace_full_address(const struct pug_ntrace_decoder *d, uint64_t va
 uint64_t pug_ntrace_unique_address(const struct pug_ntrace_decoder *d, uint64_t value);
 
 /** A jump or, as d->now has it, a trap to `address`. */
-void pug_ntrace_land_at(struct pug_ntrace_decoder *d, uint64_t address);
+void pug_ntrace_resume_at(struct pug_ntrace_decoder *d, uint64_t address);
 
 /** The code map is to read in the context in force. */
 void pug_ntrace_set_space(struct pug_ntrace_decoder *d);
@@ -163,7 +164,7 @@ void pug_ntrace_set_space(struct pug_ntrace_decoder *d);
 void pug_ntrace_push_time(struct pug_ntrace_decoder *d);
 
 /** After a walk, or for a message without one. `final`: no walk of this message follows. */
-void pug_ntrace_land(struct pug_ntrace_decoder *d, bool final);
+void pug_ntrace_resume_flow(struct pug_ntrace_decoder *d, bool final);
 
 /** The reference of addresses is lost with the messages that may have changed it, and the flow. */
 void pug_ntrace_lose_messages(struct pug_ntrace_decoder *d);
@@ -172,7 +173,7 @@ void pug_ntrace_lose_messages(struct pug_ntrace_decoder *d);
 void pug_ntrace_note_gap(struct pug_ntrace_decoder *d);
 
 /** After a walk that failed: trace and program do not fit together, or the program is not there. */
-void pug_ntrace_land_failure(struct pug_ntrace_decoder *d);
+void pug_ntrace_resume_failure(struct pug_ntrace_decoder *d);
 
 /* ---- walk.c ---- */
 

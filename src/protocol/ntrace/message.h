@@ -3,7 +3,7 @@
 #ifndef PUG_PROTOCOL_NTRACE_MESSAGE_H
 #define PUG_PROTOCOL_NTRACE_MESSAGE_H
 
-#include "pugmark/packet/ntrace.h"
+#include "pugmark/advanced/packet/ntrace.h"
 #include "pugmark/status.h"
 
 /** Most variable fields that a message has, TSTAMP not counted. */

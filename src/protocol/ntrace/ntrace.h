@@ -4,8 +4,8 @@
 #ifndef PUG_PROTOCOL_NTRACE_H
 #define PUG_PROTOCOL_NTRACE_H
 
+#include "pugmark/advanced/packet/ntrace.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/packet/ntrace.h"
 
 /** When to take the first byte for the start of a message. */
 enum pug_ntrace_align {
@@ -105,8 +105,8 @@ enum pug_status pug_ntrace_decoder_new(const void *config, struct pug_stage *sta
 void pug_ntrace_decoder_free(void *decoder);
 enum pug_response pug_ntrace_decode(void *decoder, const struct pug_packet *packet);
 enum pug_response pug_ntrace_resume(void *decoder);
-enum pug_response pug_ntrace_lane(void *reader, void *decoder, struct pug_span *span,
-                                  enum pug_want want);
+enum pug_response pug_ntrace_fast_path(void *reader, void *decoder, struct pug_span *span,
+                                       enum pug_want want);
 enum pug_response pug_ntrace_decode_end(void *decoder);
 void pug_ntrace_decoder_reset(void *decoder);
 
@@ -118,13 +118,13 @@ void pug_ntrace_reader_state(const void *reader, struct pug_state *state);
 unsigned pug_ntrace_reader_clock(const void *reader, uint64_t *time);
 void pug_ntrace_reader_set_time(void *reader, uint64_t time);
 void pug_ntrace_decoder_state(const void *decoder, struct pug_state *state);
-bool pug_ntrace_decoder_told(const void *decoder);
+bool pug_ntrace_self_synced(const void *decoder);
 
 /* mark.c */
 size_t pug_ntrace_marks(const void *config, const void *packet,
                         struct pug_mark marks[PUG_MARK_LIMIT]);
-/** The lane of marks. */
-void pug_ntrace_skim(void *reader, struct pug_span *span);
+/** The fast path of marks. */
+void pug_ntrace_scan_marks(void *reader, struct pug_span *span);
 
 /* fit.c */
 enum pug_fit pug_ntrace_fit(const struct pug_packet *packet);

@@ -86,7 +86,7 @@ void pug_ntrace_decoder_state(const void *data, struct pug_state *state)
 }
 
 /** A sync message sets all of it. */
-bool pug_ntrace_decoder_told(const void *decoder)
+bool pug_ntrace_self_synced(const void *decoder)
 {
     const struct pug_ntrace_decoder *d = decoder;
     return d->started && d->synced && d->pc_known;

@@ -5,7 +5,7 @@
  * run of sequential instructions.
  */
 #include "image/paths.h"
-#include "protocol/ntrace/habit.h"
+#include "protocol/ntrace/packet_memo.h"
 
 /* ---- return stack: the newest addresses, the oldest are dropped ---- */
 
@@ -495,7 +495,7 @@ static inline bool may_count(struct pug_ntrace_decoder *d)
 {
     if (!d->stage->paths)
         return false;
-    pug_habits_count_close(&d->habits);
+    pug_memos_count_close(&d->memos);
     return pug_chain_resume(&d->chain, d->stage);
 }
 

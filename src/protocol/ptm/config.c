@@ -116,7 +116,7 @@ const struct pug_protocol pug_protocol_ptm = {
     .decoder_free = pug_ptm_decoder_free,
     .decode = pug_ptm_decode,
     .resume = pug_ptm_resume,
-    .lane = pug_ptm_lane,
+    .fast_path = pug_ptm_fast_path,
     .decode_end = pug_ptm_decode_end,
     .decoder_reset = pug_ptm_decoder_reset,
     .packet_text = pug_ptm_packet_text,
@@ -124,5 +124,5 @@ const struct pug_protocol pug_protocol_ptm = {
     .packet_marks = pug_ptm_marks,
     .reader_state = pug_ptm_reader_state,
     .decoder_state = pug_ptm_decoder_state,
-    .decoder_told = pug_ptm_decoder_told,
+    .self_synced = pug_ptm_self_synced,
 };

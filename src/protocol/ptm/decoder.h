@@ -47,7 +47,7 @@ struct pug_ptm_decoder {
     bool from_executed;           /**< if it ends in a branch, by that */
     /** Or at one that is not usual: the next walk begins with it, and asks for no memory again. */
     const struct pug_block *unusual;
-    struct pug_chain chain; /**< of the lane that counts */
+    struct pug_chain chain; /**< of the fast path that counts */
     bool counts;            /**< it does */
 
     /* suspended before a packet or one of its atoms, or before the end of trace */

@@ -7,7 +7,7 @@
 #define PUG_PROTOCOL_PTM_H
 
 #include "protocol/armv7.h"
-#include "pugmark/packet/ptm.h"
+#include "pugmark/advanced/packet/ptm.h"
 
 /** Most atoms in a packet. */
 #define PUG_PTM_ATOMS 5u
@@ -42,8 +42,8 @@ void pug_ptm_reader_reset(void *reader);
 enum pug_status pug_ptm_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void pug_ptm_decoder_free(void *decoder);
 enum pug_response pug_ptm_decode(void *decoder, const struct pug_packet *packet);
-enum pug_response pug_ptm_lane(void *reader, void *decoder, struct pug_span *span,
-                               enum pug_want want);
+enum pug_response pug_ptm_fast_path(void *reader, void *decoder, struct pug_span *span,
+                                    enum pug_want want);
 enum pug_response pug_ptm_resume(void *decoder);
 enum pug_response pug_ptm_decode_end(void *decoder);
 void pug_ptm_decoder_reset(void *decoder);
@@ -54,11 +54,11 @@ const char *pug_ptm_packet_name(uint32_t type);
 /* state.c */
 void pug_ptm_reader_state(const void *reader, struct pug_state *state);
 void pug_ptm_decoder_state(const void *decoder, struct pug_state *state);
-bool pug_ptm_decoder_told(const void *decoder);
+bool pug_ptm_self_synced(const void *decoder);
 
 /* mark.c */
 size_t pug_ptm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
-/** The lane of marks. */
-void pug_ptm_skim(void *reader, struct pug_span *span);
+/** The fast path of marks. */
+void pug_ptm_scan_marks(void *reader, struct pug_span *span);
 
 #endif

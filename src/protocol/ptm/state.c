@@ -109,7 +109,7 @@ void pug_ptm_decoder_state(const void *pointer, struct pug_state *state)
 }
 
 /** An I-sync has it all. */
-bool pug_ptm_decoder_told(const void *decoder_)
+bool pug_ptm_self_synced(const void *decoder_)
 {
     const struct pug_ptm_decoder *decoder = decoder_;
     return decoder->state == PUG_PTM_DECODE && !decoder->need_isync;

@@ -2,7 +2,7 @@
 /**
  * @file The decoder's state, and what a packet of a running stream gives.
  *
- * All of it is inline: the decoder takes one packet at a time, and lane.c many at once.
+ * All of it is inline: the decoder takes one packet at a time, and fast_path.c many at once.
  */
 #ifndef PUG_PROTOCOL_STM_ELEMENTS_H
 #define PUG_PROTOCOL_STM_ELEMENTS_H

@@ -2,7 +2,7 @@
 /**
  * @file Nibbles to the fields of a packet: what each opcode is followed by, and what it does.
  *
- * All of it is inline: the reader takes one packet at a time, and lane.c many at once.
+ * All of it is inline: the reader takes one packet at a time, and fast_path.c many at once.
  */
 #ifndef PUG_PROTOCOL_STM_FIELDS_H
 #define PUG_PROTOCOL_STM_FIELDS_H

@@ -9,8 +9,8 @@
 #define PUG_PROTOCOL_STM_H
 
 #include "base/rawbytes.h"
+#include "pugmark/advanced/packet/stm.h"
 #include "pugmark/author/protocol.h"
-#include "pugmark/packet/stm.h"
 
 /** Registers, by the names of the programmers' model. */
 struct pug_stm_config {
@@ -41,8 +41,8 @@ enum pug_response pug_stm_decode_end(void *decoder);
 void pug_stm_decoder_reset(void *decoder);
 enum pug_status pug_stm_options_changed(void *decoder);
 
-enum pug_response pug_stm_lane(void *reader, void *decoder, struct pug_span *span,
-                               enum pug_want want);
+enum pug_response pug_stm_fast_path(void *reader, void *decoder, struct pug_span *span,
+                                    enum pug_want want);
 
 size_t pug_stm_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_stm_packet_name(uint32_t type);
@@ -53,7 +53,7 @@ void pug_stm_decoder_state(const void *decoder, struct pug_state *state);
 
 /* mark.c */
 size_t pug_stm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
-/** The lane of marks. */
-void pug_stm_skim(void *reader, struct pug_span *span);
+/** The fast path of marks. */
+void pug_stm_scan_marks(void *reader, struct pug_span *span);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file What makes trace, where nothing is made. */
-#include "../command.h"
+#include "common/command.h"
 
 #include <stdio.h>
 

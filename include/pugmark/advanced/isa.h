@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+/** @file Instruction sets: what one opcode does to the program flow. */
+#ifndef PUGMARK_ISA_H
+#define PUGMARK_ISA_H
+
+#include "pugmark/advanced/quirks.h"
+#include "pugmark/element.h"
+#include "pugmark/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a decoder's configuration says about instructions. */
+struct pug_isa_config {
+    uint16_t arch;          /**< enum pug_arch; gates some A64 instructions in compatible mode */
+    bool dsb_dmb_waypoints; /**< DSB and DMB are waypoints */
+    bool wfx_waypoints;     /**< WFI and WFE are waypoints */
+    bool track_it;          /**< follow T32 IT blocks */
+    bool check_opcode;      /**< undefined opcodes are errors: A64's reserved groups, UDF of A32 and
+                               T32; with reference_classes A64 with an empty upper half only */
+    bool reference_classes; /**< quirk: classify as the reference does where the architecture
+                               differs */
+    bool t32_word_reads;    /**< quirk: also a 16-bit T32 instruction needs 4 readable bytes */
+    bool zcmp_zcmt;         /**< RISC-V: cm.* encodings are valid */
+    uint64_t jvt_base;      /**< RISC-V: base of the jump vector table */
+    uint64_t spare[2];      /**< zero */
+};
+
+/** Take over the quirks that concern instructions. */
+void pug_isa_config_quirks(struct pug_isa_config *config, const struct pug_quirks *quirks);
+
+/** Detail that RISC-V trace needs beyond type and subtype. */
+enum pug_riscv_kind {
+    PUG_RV_NONE,
+    PUG_RV_BRANCH,
+    PUG_RV_CALL,      /**< pushes a return address */
+    PUG_RV_JUMP,      /**< direct or indirect, no link-register hint */
+    PUG_RV_JUMP_LINK, /**< links into a register that is no link register */
+    PUG_RV_SWAP,      /**< co-routine swap */
+    PUG_RV_RETURN,
+    PUG_RV_XRET,
+    PUG_RV_TRAP,     /**< ECALL, EBREAK, C.EBREAK */
+    PUG_RV_CONSTANT, /**< LUI, C.LUI, AUIPC: `rd` := `constant` */
+};
+
+/** `access` of a vector load or store: how many there are is not in the opcode. */
+#define PUG_RV_ACCESS_VECTOR 255
+
+/** One instruction, classified. */
+struct pug_insn {
+    uint64_t target;   /**< of a direct branch */
+    uint64_t constant; /**< RISC-V: value of a CONSTANT; offset of an indirect jump */
+    uint8_t type;      /**< enum pug_instr_type */
+    uint8_t subtype;   /**< enum pug_instr_subtype */
+    uint8_t size;      /**< bytes */
+    uint8_t next_isa;  /**< at the target of a direct branch */
+    bool link;         /**< writes a return address (RISC-V: into a link register) */
+    bool conditional;  /**< may fail its condition */
+    bool table_jump;   /**< RISC-V: `target` is the address of the word that holds the target */
+    uint8_t kind;      /**< enum pug_riscv_kind */
+    uint8_t rd, rs1;   /**< RISC-V: of CONSTANT and of jumps; rs1 0: no register tells the target */
+    uint8_t access;    /**< RISC-V: memory accesses that data trace counts (0 none) */
+    bool csr;          /**< RISC-V: a CSR access, which data trace may report too */
+    bool special;      /**< the code map's: taken, it does not just go to `target` */
+};
+
+/**
+ * Classify the instruction at `address` from its first `avail` bytes (little-endian, at most 8).
+ * `it_count` is in and out: T32 instructions still inside an IT block; not NULL.
+ * Returns PUG_OK, PUG_ERR_MEM_NACC when `avail` is too small, PUG_ERR_UNSUPPORTED_ISA or
+ * PUG_ERR_INVALID_OPCODE.
+ */
+enum pug_status pug_isa_classify(const struct pug_isa_config *config, enum pug_isa isa,
+                                 uint64_t address, const uint8_t *bytes, unsigned avail,
+                                 uint8_t *it_count, struct pug_insn *insn);
+
+/** A client's own classifier, in place of pug_isa_classify(). Same contract. */
+typedef enum pug_status pug_classify_fn(void *context, const struct pug_isa_config *config,
+                                        enum pug_isa isa, uint64_t address, const uint8_t *bytes,
+                                        unsigned avail, uint8_t *it_count, struct pug_insn *insn);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

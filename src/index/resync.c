@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Coming to a block with decoders, by an index of packets alone. It proves where the readers
+ * are; decoders that begin behind one in its right state get the right packets. What they know is
+ * told them again behind each synchronisation point. Two of them begin a point apart: all that
+ * was before the first one differs for the second as it does for the first, and if they agree it
+ * makes no difference.
+ */
+#include "index/pair.h"
+#include "index/reach.h"
+#include "tree/tree_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Blocks that all attempts may read together, and bytes. */
+#define BLOCKS_IN_ALL 64u
+#define BYTES_IN_ALL  (UINT64_C(1) << 26)
+
+struct telling {
+    const struct pug_index *index;
+    const struct pug_tree *model;
+    const uint8_t *bytes;
+    struct pug_index_pair pair; /* `whole` is the one that began earlier */
+    bool *told;                 /* of each source: it is in its right state */
+    uint64_t left;              /* bytes that may still be read */
+};
+
+/** Are ids of contexts told again? Where the capture has none there is none to know. */
+static bool knows_ids(const struct telling *telling, const struct pug_source *source)
+{
+    const struct pug_index *index = telling->index;
+    const uint8_t known = source->stage.out.blank.context_flags;
+    for (uint32_t i = 0; i < index->header->sources; i++) {
+        const struct pug_index_file_source *of = &index->sources[i];
+        if (of->id == pug_source_id(source) && !(of->flags & PUG_INDEX_SOURCE_NOBODY))
+            return ((known & PUG_CTX_CONTEXT_ID) || of->counts[PUG_MARK_CONTEXT] == 0) &&
+                   ((known & PUG_CTX_VMID) || of->counts[PUG_MARK_VMID] == 0);
+    }
+    return true;
+}
+
+/** Could a source be told? */
+static bool is_tellable(const struct pug_source *source)
+{
+    const struct pug_protocol *protocol = source->protocol;
+    return source->decoder && protocol->self_synced &&
+           (!protocol->reader_clock || protocol->reader_set_time);
+}
+
+static bool is_told(const struct telling *telling, const struct pug_tree *tree, size_t n)
+{
+    const struct pug_source *source = tree->sources[n];
+    return is_tellable(source) && knows_ids(telling, source) &&
+           source->protocol->self_synced(source->decoder);
+}
+
+static void note_told(const struct telling *telling, const struct pug_tree *tree)
+{
+    for (size_t n = 0; n < tree->source_count; n++)
+        telling->told[n] = telling->told[n] && is_told(telling, tree, n);
+}
+
+/** pug_index_same_fn. */
+static bool note_same(void *context, size_t n, bool same)
+{
+    const struct telling *telling = context;
+    if (n == 0)
+        return same;
+    telling->told[n - 1] = telling->told[n - 1] && same;
+    return true;
+}
+
+/**
+ * What the state of readers leaves out is what is above the bits of times that packets tell. The
+ * last time of the block before may be that of a packet that ends behind it.
+ */
+static void complete_time(const struct telling *telling, struct pug_source *source, uint64_t block)
+{
+    uint64_t time;
+    const unsigned bits = pug_source_clock(source, &time);
+    if (bits == 64)
+        return;
+    const struct pug_index_file_summary *told =
+        pug_index_last_summary(telling->index, pug_source_id(source), PUG_MARK_TIMESTAMP, block);
+    const uint64_t last = told ? told->last : 0;
+    source->protocol->reader_set_time(source->reader,
+                                      last - ((last - time) & pug_clock_mask(bits)));
+}
+
+/** What decoders learn that begin behind what their readers have read; false: no memory. */
+static bool begin_decoders(const struct telling *telling, struct pug_tree *tree, uint64_t block)
+{
+    bool good = true;
+    for (size_t n = 0; good && n < tree->source_count; n++) {
+        struct pug_source *source = tree->sources[n];
+        if (!is_tellable(source))
+            continue;
+        complete_time(telling, source, block);
+        good = !source->protocol->decoder_begin ||
+               source->protocol->decoder_begin(source->decoder, source->reader);
+    }
+    return good;
+}
+
+/** Readers as they are at a block, and decoders that are new; of one source or of all. */
+static struct pug_tree *begin_at(const struct telling *telling, const struct pug_source *only,
+                                 uint64_t block)
+{
+    struct pug_tree *tree =
+        pug_index_reach_near(telling->index, telling->model, telling->bytes, block, telling->left);
+    if (tree && !begin_decoders(telling, tree, block)) {
+        pug_tree_free(tree);
+        return NULL;
+    }
+    if (tree && only) {
+        pug_tree_enable_all(tree, false);
+        pug_tree_enable(tree, only->slot, true);
+    }
+    return tree;
+}
+
+/** Where to begin so that a source, or every one, is synchronised some blocks before `block`. */
+static uint64_t begin_before(const struct telling *telling, uint32_t source, uint64_t block,
+                             uint64_t back)
+{
+    const struct pug_index *index = telling->index;
+    return pug_index_known_state(
+        index, false, pug_index_start_before(index, source, block, back) / index->header->block);
+}
+
+/** Both trees at `end`, having begun a synchronisation point apart; `told` says of whom it will do.
+ */
+static bool read_pair(struct telling *telling, const struct pug_source *only, uint64_t end,
+                      uint64_t back)
+{
+    const uint64_t size = telling->index->header->block;
+    const uint32_t id = only ? pug_source_id(only) : PUG_INDEX_ANY;
+    const uint64_t second = begin_before(telling, id, end, back);
+    const uint64_t first = begin_before(telling, id, second, back);
+    struct pug_index_pair *pair = &telling->pair;
+    const uint64_t cost = (end - first + end - second) * size;
+    pug_index_pair_free(pair);
+    telling->left -= cost < telling->left ? cost : telling->left;
+    if (telling->left == 0)
+        return false;
+    if (first == 0) /* there is no farther attempt */
+        telling->left = 0;
+    for (size_t n = 0; n < telling->model->source_count; n++)
+        telling->told[n] = true;
+    if (!pug_index_holds(telling->index, telling->bytes, first * size, end * size) ||
+        !(pair->whole = begin_at(telling, only, first)))
+        return false;
+    if (first == 0) /* it knows all */
+        return pug_index_feed(pair->whole, telling->bytes, 0, end * size);
+    if (!(pair->fresh = begin_at(telling, only, second)) ||
+        !pug_index_feed(pair->whole, telling->bytes, first * size, second * size))
+        return false;
+    note_told(telling, pair->whole);
+    if (!pug_index_pair_feed(pair, telling->bytes, second * size, end * size))
+        return false;
+    note_told(telling, pair->fresh);
+    return pug_index_pair_compare(pair, note_same, telling);
+}
+
+/** One source, read alone from farther and farther before where it spoke last. */
+static bool bring_told(struct telling *telling, struct pug_tree *tree, size_t n, uint64_t block)
+{
+    const struct pug_source *source = telling->model->sources[n];
+    const uint64_t silent = pug_index_silent_from(telling->index, pug_source_id(source), block);
+    /* What begins in one block may come with the next. */
+    const uint64_t end = silent < block ? silent + 1 : block;
+    bool brought = silent == 0;
+    for (uint64_t back = 0; !brought && telling->left > 0; back = pug_index_farther(back))
+        brought = read_pair(telling, source, end, back) && telling->told[n] &&
+                  pug_index_move_source(telling->pair.whole, telling->model, n, tree);
+    return brought;
+}
+
+/** The tree that began earlier, as soon as each of its sources is right; else NULL. */
+static struct pug_tree *take_told(struct telling *telling, const bool *told, uint64_t block)
+{
+    struct pug_tree *tree = telling->pair.whole;
+    bool all = true;
+    telling->pair.whole = NULL;
+    for (size_t n = 0; all && n < telling->model->source_count; n++)
+        all = told[n] || bring_told(telling, tree, n, block);
+    if (all)
+        return tree;
+    pug_tree_free(tree);
+    return NULL;
+}
+
+/** Who never spoke before the block has nothing to know. */
+static bool are_tellable(const struct telling *telling, uint64_t block)
+{
+    const struct pug_tree *model = telling->model;
+    size_t n = 0;
+    while (n < model->source_count &&
+           (is_tellable(model->sources[n]) ||
+            !pug_index_silent_from(telling->index, pug_source_id(model->sources[n]), block)))
+        n++;
+    return n == model->source_count;
+}
+
+bool pug_index_reach_resync(const struct pug_index *index, const struct pug_tree *tree,
+                            const uint8_t *bytes, uint64_t block, struct pug_tree **reached)
+{
+    const uint64_t most = BLOCKS_IN_ALL * index->header->block;
+    struct telling telling = {.index = index,
+                              .model = tree,
+                              .bytes = bytes,
+                              .left = most < BYTES_IN_ALL ? most : BYTES_IN_ALL};
+    const size_t count = tree->source_count;
+    bool *told = calloc(count + 1, sizeof(*told));
+    telling.told = calloc(count + 1, sizeof(*telling.told));
+    *reached = NULL;
+    if (told && telling.told && index->header->from == 0 && are_tellable(&telling, block) &&
+        read_pair(&telling, NULL, block, 0)) {
+        memcpy(told, telling.told, count);
+        *reached = take_told(&telling, told, block);
+    }
+    pug_index_pair_free(&telling.pair);
+    free(telling.told);
+    free(told);
+    return *reached != NULL;
+}

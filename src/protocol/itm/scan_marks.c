@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Packets to marks, where nobody looks at anything else: source packets, local timestamps and
+ * overflows. All else is left to the reader.
+ */
+#include "protocol/itm/reader.h"
+
+#define OVERFLOW_BYTE 0x70
+
+/** Bytes of a packet that is all there: a header with a low nibble of 0, but not 0 itself. */
+static size_t local_time_size(const uint8_t *at, size_t left)
+{
+    if (!(at[0] & 0x80))
+        return 1;
+    for (size_t size = 2; size <= left && size <= PUG_ITM_LOCAL_TS_BYTES + 1; size++)
+        if (!(at[size - 1] & 0x80))
+            return size;
+    return 0;
+}
+
+static inline size_t usual_size(const uint8_t *at, size_t left)
+{
+    static const uint8_t sizes[4] = {0, 2, 3, 5};
+    const uint8_t header = *at;
+    size_t size = sizes[header & 3];
+    if (size > 0)
+        return size <= left ? size : 0;
+    bool timed = (header & 0x0f) == 0 && header != 0 && (header & 0xc0) != 0x80;
+    return timed ? local_time_size(at, left) : 0;
+}
+
+/** The time in a local timestamp: in its header, or 7 bits in each byte behind it. */
+static uint32_t local_time(const uint8_t *at, size_t size)
+{
+    uint32_t time = size == 1 ? at[0] >> 4 : 0;
+    for (size_t i = 1; i < size; i++)
+        time |= (uint32_t)(at[i] & 0x7f) << (7 * (i - 1));
+    return time;
+}
+
+/** What a usual packet is: written by software or hardware, lost, or a time. */
+static struct pug_mark mark_of(const uint8_t *at, size_t size, unsigned page)
+{
+    const uint8_t header = *at;
+    if ((header & 3) && (header & 4))
+        return (struct pug_mark){PUG_MARK_HARDWARE, header >> 3};
+    if (header & 3)
+        return (struct pug_mark){PUG_MARK_EVENT, pug_itm_port(header >> 3, page)};
+    if (header == OVERFLOW_BYTE)
+        return (struct pug_mark){PUG_MARK_OVERFLOW, 0};
+    return (struct pug_mark){PUG_MARK_TIME_STEP, local_time(at, size)};
+}
+
+void pug_itm_scan_marks(void *reader, struct pug_span *span)
+{
+    struct pug_itm_reader *r = reader;
+    struct pug_mark_list *list = r->stage->marks;
+    const uint8_t *const end = span->end, *at = span->at;
+    size_t size;
+    if (!r->synced || r->open)
+        return;
+    for (; at < end && (size = usual_size(at, (size_t)(end - at))) > 0; at += size) {
+        if (!pug_mark_list_ready(list))
+            break;
+        const struct pug_mark mark = mark_of(at, size, r->page);
+        pug_mark_list_add(list, mark.kind, pug_run_index(span->run, at), mark.value);
+    }
+    pug_itm_took(r, span, at);
+}

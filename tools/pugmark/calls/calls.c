@@ -1,0 +1,634 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file pugmark calls: the functions that ran, as a tree, with the times that the trace has.
+ *
+ *     SRC         TIME         TOOK        INSNS  CALLS
+ *      01                                         [times are in ticks]
+ *      01          303                            main() {
+ *      01          346          118           26    f0();
+ *      01          467          164           40  }
+ *
+ * A function that calls none is one line; others have a line where they begin and one where they
+ * end. With --summary each path of calls is one line, however often it was gone.
+ */
+#include "base/hash.h"
+#include "calls_lines.h"
+#include "common/command.h"
+#include "common/output.h"
+#include "common/places.h"
+#include "common/thread_clock.h"
+#include "input/capture_options.h"
+#include "input/input.h"
+#include "list/by_time.h"
+#include "trace/trace_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_LIMIT (1u << 20) /* paths of a summary */
+
+struct calls_options {
+    struct input_options input;
+    struct capture_options names;
+    bool summary, by_time, running;
+};
+
+static const struct option table[] = {
+    {"by-time", NULL, "calls of all buffers and sources in the order of time", option_flag,
+     offsetof(struct calls_options, by_time)},
+    {"running", NULL, "leave out of times what passed while a thread was not traced: switched out",
+     option_flag, offsetof(struct calls_options, running)},
+    {"summary", NULL, "one line for each path of calls: how often, time in all, own time",
+     option_flag, offsetof(struct calls_options, summary)},
+};
+
+/** A path of calls, in the summary. */
+struct path {
+    struct path *parent, *child, *sibling;
+    struct path *alike; /* next in the table, of those whose hash has the same end */
+    uint64_t function;
+    const char *name;
+    bool exception;
+    uint8_t numbers; /* enum pug_exception_numbers */
+    uint32_t number;
+    uint64_t calls, time, own_time, instructions;
+};
+
+/** A source, or with --by-time a stream, and what is printed of it. */
+struct followed {
+    uint32_t task;
+    char label[80]; /* in front of its lines */
+    uint8_t unit;   /* enum pug_time_unit: that was told */
+    bool held;      /* the line of the top frame is not printed yet: it may be a leaf's */
+    struct path root;
+    struct path **slots; /* of all paths, by their hash */
+    size_t paths, slot_count;
+};
+
+struct calls {
+    const struct input *input; /* NULL: by time, then these */
+    struct input *capture;
+    struct pug_correlate *correlate;
+    struct pug_tree **trees;      /* of the buffers: their images name functions */
+    struct places *places;        /* of tasks, where these are followed; else NULL */
+    struct thread_clocks *clocks; /* in place of the trace's times, or NULL */
+    struct pug_calls *stacks;
+    bool summary;
+    struct followed **sources;
+    size_t count;
+    struct followed **of_tasks; /* by number, where tasks are followed */
+    size_t tasks;
+    bool failed;
+};
+
+/* ---- sources ---- */
+
+/** "10", and where there are several buffers "ETB_0 10". */
+static void make_label(const struct calls *calls, struct followed *followed)
+{
+    struct pug_correlate_stream stream;
+    snprintf(followed->label, sizeof(followed->label), "%02" PRIx32, followed->task);
+    const struct pug_capture_task *task =
+        calls->places ? pug_capture_task_at(calls->capture->capture, followed->task) : NULL;
+    if (task)
+        snprintf(followed->label, sizeof(followed->label), "%" PRId32 " %.64s", task->tid,
+                 task->comm);
+    if (!calls->correlate || !pug_correlate_stream(calls->correlate, followed->task, &stream))
+        return;
+    const struct pug_capture_buffer *buffer =
+        pug_capture_buffer_at(calls->capture->capture, stream.buffer);
+    snprintf(followed->label, sizeof(followed->label), "%-.64s %02x",
+             buffer && buffer->name ? buffer->name : "", stream.source);
+}
+
+/** Tasks can be thousands; sources and streams are few. */
+static bool count_tasks(struct calls *calls)
+{
+    while (pug_capture_task_at(calls->capture->capture, calls->tasks))
+        calls->tasks++;
+    calls->of_tasks = calloc(calls->tasks + 1, sizeof(*calls->of_tasks));
+    return calls->of_tasks != NULL;
+}
+
+static struct followed *find_source(struct calls *calls, uint32_t task)
+{
+    if (task < calls->tasks && calls->of_tasks[task])
+        return calls->of_tasks[task];
+    for (size_t i = 0; task >= calls->tasks && i < calls->count; i++)
+        if (calls->sources[i]->task == task)
+            return calls->sources[i];
+    struct followed **grown =
+        realloc(calls->sources, (calls->count + 1) * sizeof(struct followed *));
+    struct followed *followed = calloc(1, sizeof(*followed));
+    if (grown)
+        calls->sources = grown;
+    if (!grown || !followed) {
+        free(followed);
+        calls->failed = true;
+        return NULL;
+    }
+    followed->task = task;
+    make_label(calls, followed);
+    calls->sources[calls->count++] = followed;
+    if (task < calls->tasks)
+        calls->of_tasks[task] = followed;
+    return followed;
+}
+
+/* ---- lines ---- */
+
+/** The columns in front of the tree, and the indentation. Times may be NULL. */
+static void begin_line(const struct followed *followed, const uint64_t *time, const uint64_t *took,
+                       const uint64_t *ran, uint32_t depth)
+{
+    pug_sink_text(output_sink(), "  ");
+    pug_sink_text(output_sink(), followed->label);
+    calls_put_number(time, time ? *time : 0);
+    calls_put_number(took, took ? *took : 0);
+    calls_put_number(ran, ran ? *ran : 0);
+    calls_put_indent(depth);
+}
+
+/** Was the time known when the frame was entered? */
+static bool is_timed(const struct followed *followed, const struct pug_call_frame *frame)
+{
+    return followed->unit == PUG_TIME_CYCLES || (followed->unit == PUG_TIME_TICKS && frame->timed);
+}
+
+static void print_begin(struct followed *followed, const struct pug_call_frame *frame,
+                        uint32_t depth)
+{
+    uint64_t time = pug_call_time(&frame->entered, followed->unit);
+    begin_line(followed, is_timed(followed, frame) ? &time : NULL, NULL, NULL, depth);
+    calls_put_name(frame);
+    pug_sink_text(output_sink(), " {\n");
+    followed->held = false;
+}
+
+static void print_unit(struct followed *followed, enum pug_time_unit unit, bool running)
+{
+    followed->unit = (uint8_t)unit;
+    begin_line(followed, NULL, NULL, NULL, 0);
+    output_text("[times are in %s%s]\n", pug_time_unit_name(unit),
+                running && unit == PUG_TIME_TICKS ? " while it runs" : "");
+}
+
+/** By time each has a line of its own: another source's may come before it is left. */
+static void print_enter(struct followed *followed, const struct pug_call_event *event, bool by_time)
+{
+    if (followed->held)
+        print_begin(followed, event->frame - 1, event->depth - 1);
+    followed->held = !by_time;
+    if (by_time)
+        print_begin(followed, event->frame, event->depth);
+}
+
+static void print_leave(struct followed *followed, const struct pug_call_event *event)
+{
+    const struct pug_call_frame *frame = event->frame;
+    uint64_t took = pug_call_time(&event->took, followed->unit);
+    uint64_t time = pug_call_time(followed->held ? &frame->entered : &event->now, followed->unit);
+    bool known = followed->held ? is_timed(followed, frame) : followed->unit != PUG_TIME_NONE;
+    begin_line(followed, known ? &time : NULL, followed->unit != PUG_TIME_NONE ? &took : NULL,
+               &event->took.instructions, event->depth);
+    if (followed->held)
+        calls_put_name(frame);
+    pug_sink_text(output_sink(), followed->held ? ";" : "}");
+    pug_sink_text(output_sink(), event->ended ? "  /* the trace ends in it */\n" : "\n");
+    followed->held = false;
+}
+
+static void print_gap(struct followed *followed, const struct pug_call_event *event)
+{
+    uint64_t time = pug_call_time(&event->now, followed->unit);
+    if (followed->held)
+        print_begin(followed, event->frame, event->depth);
+    begin_line(followed, followed->unit != PUG_TIME_NONE ? &time : NULL, NULL, NULL,
+               event->depth + 1);
+    output_text("/* %s */\n", pug_call_gap_name((enum pug_call_gap)event->gap));
+}
+
+static void on_call(void *context, const struct pug_call_event *event)
+{
+    struct calls *calls = context;
+    struct followed *followed = find_source(calls, event->task);
+    if (!followed)
+        return;
+    if (event->unit != followed->unit)
+        print_unit(followed, event->unit, calls->clocks != NULL);
+    switch (event->kind) {
+    case PUG_CALL_ENTER: print_enter(followed, event, calls->correlate != NULL); break;
+    case PUG_CALL_LEAVE: print_leave(followed, event); break;
+    case PUG_CALL_GAP: print_gap(followed, event); break;
+    }
+}
+
+/* ---- the summary ---- */
+
+static uint64_t hash_of(const struct path *path)
+{
+    const uint64_t hash = pug_hash_mix(pug_hash_mix(0, (uintptr_t)path->parent), path->function);
+    return pug_hash_mix(hash, path->number ^ (uint64_t)path->numbers << 32 ^
+                                  (uint64_t)path->exception << 40);
+}
+
+static bool is_same(const struct path *a, const struct path *b)
+{
+    return a->parent == b->parent && a->function == b->function && a->exception == b->exception &&
+           a->number == b->number && a->numbers == b->numbers;
+}
+
+static void put_path(struct followed *followed, struct path *path)
+{
+    struct path **slot = &followed->slots[hash_of(path) & (followed->slot_count - 1)];
+    path->alike = *slot;
+    *slot = path;
+}
+
+/** Room for one more; without memory for more slots there are more paths to each. */
+static bool make_room(struct followed *followed)
+{
+    const size_t old = followed->slots ? followed->slot_count : 0, more = old > 0 ? old * 2 : 64;
+    if (followed->paths >= PATH_LIMIT)
+        return false;
+    struct path **slots = followed->paths >= old ? calloc(more, sizeof(struct path *)) : NULL;
+    if (!slots)
+        return followed->slots != NULL;
+    struct path **from = followed->slots;
+    followed->slots = slots;
+    followed->slot_count = more;
+    for (size_t i = 0; i < old; i++)
+        for (struct path *path = from[i], *next; path; path = next) {
+            next = path->alike;
+            put_path(followed, path);
+        }
+    free(from);
+    return true;
+}
+
+/** The path that a frame makes longer; the parent itself when there are too many. */
+static struct path *path_of(struct followed *followed, struct path *parent,
+                            const struct pug_call_frame *frame)
+{
+    const struct path wanted = {.parent = parent,
+                                .function = frame->function.start,
+                                .name = frame->function.name,
+                                .exception = frame->in_exception,
+                                .number = frame->exception,
+                                .numbers = frame->exception_numbers};
+    struct path *path = NULL;
+    if (followed->slots)
+        path = followed->slots[hash_of(&wanted) & (followed->slot_count - 1)];
+    while (path && !is_same(path, &wanted))
+        path = path->alike;
+    if (path)
+        return path;
+    path = make_room(followed) ? malloc(sizeof(*path)) : NULL;
+    if (!path)
+        return parent;
+    *path = wanted;
+    path->sibling = parent->child;
+    parent->child = path;
+    followed->paths++;
+    put_path(followed, path);
+    return path;
+}
+
+static void sum_up(struct path *path, const struct pug_call_event *event)
+{
+    path->calls++;
+    path->time += pug_call_time(&event->took, event->unit);
+    path->own_time += pug_call_time(&event->own, event->unit);
+    path->instructions += event->took.instructions;
+}
+
+static void on_summed_call(void *context, const struct pug_call_event *event)
+{
+    struct followed *followed = find_source(context, event->task);
+    if (!followed)
+        return;
+    followed->unit = event->unit;
+    struct path *parent = event->depth > 0 ? (event->frame - 1)->user : &followed->root;
+    if (event->kind == PUG_CALL_ENTER)
+        event->frame->user = path_of(followed, parent ? parent : &followed->root, event->frame);
+    else if (event->kind == PUG_CALL_LEAVE && event->frame->user)
+        sum_up(event->frame->user, event);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct path *x = *(struct path *const *)a, *y = *(struct path *const *)b;
+    uint64_t left = x->time ? x->time : x->instructions;
+    uint64_t right = y->time ? y->time : y->instructions;
+    if (left != right)
+        return left < right ? 1 : -1;
+    return x->function < y->function ? -1 : x->function > y->function;
+}
+
+/** The children of a path, sorted by their time; the first one. */
+static struct path *sort_children(struct calls *calls, struct path *parent)
+{
+    size_t count = 0;
+    for (const struct path *path = parent->child; path; path = path->sibling)
+        count++;
+    if (count <= 1)
+        return parent->child;
+    struct path **sorted = calloc(count, sizeof(struct path *));
+    calls->failed |= !sorted;
+    if (!sorted)
+        return parent->child;
+    count = 0;
+    for (struct path *path = parent->child; path; path = path->sibling)
+        sorted[count++] = path;
+    qsort(sorted, count, sizeof(*sorted), by_time);
+    parent->child = sorted[0];
+    for (size_t i = 0; i < count; i++)
+        sorted[i]->sibling = i + 1 < count ? sorted[i + 1] : NULL;
+    free(sorted);
+    return parent->child;
+}
+
+static void print_path(const struct followed *followed, const struct path *path, uint32_t depth)
+{
+    output_text("  %s", followed->label);
+    calls_put_number(true, path->calls);
+    calls_put_number(followed->unit != PUG_TIME_NONE, path->time);
+    calls_put_number(followed->unit != PUG_TIME_NONE, path->own_time);
+    calls_put_number(true, path->instructions);
+    calls_put_indent(depth);
+    if (path->exception)
+        calls_put_exception(path->numbers, path->number);
+    calls_put_function(path->name, path->function);
+    output_text("\n");
+}
+
+/** All paths of a source, each before those that go on from it; they are freed. */
+static void print_paths(struct calls *calls, struct followed *followed)
+{
+    struct path *const root = &followed->root;
+    struct path *path = sort_children(calls, root);
+    uint32_t depth = 0;
+    while (path) {
+        print_path(followed, path, depth);
+        struct path *next = sort_children(calls, path);
+        for (depth++; path != root && !next; depth--) {
+            struct path *const done = path;
+            next = done->sibling;
+            path = done->parent;
+            free(done);
+        }
+        path = next;
+    }
+    free(followed->slots);
+}
+
+/* ---- the command ---- */
+
+static enum pug_response on_elements(void *context, const struct pug_element *elements,
+                                     size_t count, size_t *taken)
+{
+    struct calls *calls = context;
+    (void)taken;
+    for (size_t i = 0, end; i < count && !calls->failed; i = end) {
+        const uint16_t source = elements[i].source;
+        for (end = i + 1; end < count && elements[end].source == source;)
+            end++;
+        if (input_wants(calls->input, source) &&
+            pug_calls_take(calls->stacks, source, &elements[i], end - i) != PUG_OK)
+            calls->failed = true;
+    }
+    return PUG_RESP_CONT;
+}
+
+/** What a source's column of times is called: "TIME/ticks". */
+static void print_summary_head(enum pug_time_unit unit)
+{
+    char time[32], own[32];
+    const char *name = pug_time_unit_name(unit);
+    snprintf(time, sizeof(time), "TIME%s%s", *name ? "/" : "", name);
+    snprintf(own, sizeof(own), "OWN%s%s", *name ? "/" : " TIME", name);
+    output_text(" SRC %12s %12s %12s %12s  %s\n", "CALLS", time, own, "INSNS", "PATH");
+}
+
+static int out_of_memory(void)
+{
+    fprintf(stderr, "pugmark: out of memory\n");
+    return EXIT_FATAL;
+}
+
+/** Print what was summed up, and forget it; the exit code, which was `code` until here. */
+static int finish(struct calls *calls, int code)
+{
+    const bool failed = calls->failed;
+    uint8_t unit = UINT8_MAX;
+    for (size_t i = 0; i < calls->count; i++) {
+        struct followed *followed = calls->sources[i];
+        if (calls->summary && followed->unit != unit)
+            print_summary_head(unit = followed->unit);
+        if (calls->summary)
+            print_paths(calls, followed);
+        free(followed);
+    }
+    free(calls->sources);
+    free(calls->of_tasks);
+    return calls->failed && !failed ? out_of_memory() : code;
+}
+
+/** The function at an address, as the image of the stream's buffer has it. */
+static bool locate(void *context, uint32_t task, const struct pug_element *element,
+                   uint64_t address, struct pug_function *function)
+{
+    const struct calls *calls = context;
+    struct pug_correlate_stream stream;
+    struct pug_symbol symbol;
+    (void)element;
+    if (!pug_correlate_stream(calls->correlate, task, &stream) || !calls->trees[stream.buffer])
+        return false;
+    /* Trees of perf.data have none: it depends on the task. */
+    const struct pug_image *image = pug_tree_image(calls->trees[stream.buffer]);
+    if (!image || !pug_image_symbol(image, address, &symbol))
+        return false;
+    *function = (struct pug_function){
+        .name = symbol.name, .start = symbol.start, .size = symbol.size, .id = stream.buffer};
+    return true;
+}
+
+static bool make_stacks(struct calls *calls)
+{
+    void *const places = calls->places;
+    const struct pug_calls_config config = {.image = calls->input ? calls->input->image : NULL,
+                                            .locate = places         ? places_locate
+                                                      : calls->input ? NULL
+                                                                     : locate,
+                                            .locate_context = places ? places : calls,
+                                            .event = calls->summary ? on_summed_call : on_call,
+                                            .event_context = calls};
+    if (pug_calls_new(&config, &calls->stacks) == PUG_OK)
+        return true;
+    (void)out_of_memory();
+    return false;
+}
+
+static void print_head(const struct calls *calls)
+{
+    if (!calls->summary)
+        output_text(" SRC %12s %12s %12s  %s\n", "TIME", "TOOK", "INSNS", "CALLS");
+}
+
+/* ---- by time ---- */
+
+static bool on_correlated(void *context, const struct pug_correlated *elements, size_t count)
+{
+    struct calls *calls = context;
+    for (size_t i = 0; i < count && !calls->failed; i++)
+        calls->failed =
+            pug_calls_take(calls->stacks, elements[i].stream, &elements[i].element, 1) != PUG_OK;
+    return !calls->failed && output_wanted();
+}
+
+/** A tree for each buffer, for its image; one that cannot be made has no names. */
+static bool make_trees(struct calls *calls)
+{
+    struct pug_capture *capture = calls->capture->capture;
+    const struct pug_capture_buffer *buffer;
+    size_t count = 0;
+    while (pug_capture_buffer_at(capture, count))
+        count++;
+    calls->trees = calloc(count + 1, sizeof(*calls->trees));
+    for (size_t n = 0; calls->trees && (buffer = pug_capture_buffer_at(capture, n)) != NULL; n++)
+        if (buffer->chosen && buffer->segment_count > 0)
+            (void)pug_capture_tree(capture, buffer->first_segment, false, NULL, &calls->trees[n]);
+    return calls->trees != NULL;
+}
+
+static void free_trees(struct calls *calls)
+{
+    for (size_t n = 0; calls->trees && pug_capture_buffer_at(calls->capture->capture, n); n++)
+        pug_tree_free(calls->trees[n]);
+    free(calls->trees);
+}
+
+static int calls_by_time(const struct calls_options *options, const char *operand)
+{
+    struct input input;
+    struct calls calls = {.capture = &input, .summary = options->summary};
+    const struct pug_correlate_config config = {.give = on_correlated, .context = &calls};
+    if (!input_open(&input, &options->input, operand))
+        return input.failure;
+    int code = EXIT_INPUT;
+    if (pug_correlate_new(&config, &calls.correlate) == PUG_OK && make_trees(&calls) &&
+        make_stacks(&calls)) {
+        print_head(&calls);
+        code = by_time_run(&input, calls.correlate);
+        pug_calls_end(calls.stacks);
+        by_time_tell(&input, calls.correlate);
+        code = calls.failed ? out_of_memory() : code;
+    }
+    code = finish(&calls, code);
+    pug_calls_free(calls.stacks);
+    pug_correlate_free(calls.correlate);
+    free_trees(&calls);
+    input_close(&input);
+    int written = output_end();
+    return written ? written : code;
+}
+
+/* ---- of tasks ---- */
+
+static bool take_item(void *context, const struct trace_item *item)
+{
+    struct calls *calls = context;
+    struct pug_element element = item->element;
+    calls->failed |= calls->clocks && !thread_clocks_take(calls->clocks, item, &element);
+    if (!item->others)
+        calls->failed |= !places_follow(calls->places, item) ||
+                         pug_calls_take(calls->stacks, places_task(item), &element, 1) != PUG_OK;
+    return !calls->failed && output_wanted();
+}
+
+/** All that is selected, by the tasks that ran. */
+static int follow_tasks(struct calls *calls, const struct pug_names *names)
+{
+    const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
+    struct trace_parts parts = {.capture = calls->capture->capture,
+                                .wanted = &wanted,
+                                .print = take_item,
+                                .print_context = calls};
+    struct pug_capture_decode decode = {.by_time = true};
+    struct pug_capture_result result;
+    trace_parts_decode(&parts, &decode);
+    if (!input_decode_beside(calls->capture, &decode, calls->clocks ? trace_parts_others : NULL,
+                             output_wanted, &result))
+        return EXIT_INPUT;
+    pug_calls_end(calls->stacks);
+    if (!calls->capture->options->quiet)
+        places_tell(calls->places, "its calls");
+    if (calls->failed || parts.failed || pug_names_status(names) == PUG_ERR_MEM)
+        input_starve(calls->capture);
+    return input_result(calls->capture);
+}
+
+static int calls_of_tasks(const struct calls_options *options, struct input *input)
+{
+    struct calls calls = {.capture = input, .summary = options->summary};
+    struct pug_names *names = capture_names(&options->input, &options->names);
+    int code = EXIT_FATAL;
+    calls.places = names ? places_new(input->capture, names) : NULL;
+    if (names && !calls.places)
+        input_starve(input);
+    calls.clocks = calls.places && options->running ? thread_clocks_new() : NULL;
+    if (calls.places && (!count_tasks(&calls) || (options->running && !calls.clocks)))
+        input_starve(input);
+    if (calls.of_tasks && (calls.clocks || !options->running) && make_stacks(&calls)) {
+        print_head(&calls);
+        code = follow_tasks(&calls, names);
+    }
+    code = finish(&calls, code);
+    pug_calls_free(calls.stacks);
+    thread_clocks_free(calls.clocks);
+    places_free(calls.places);
+    capture_names_end(names);
+    return code;
+}
+
+static int calls_run(const struct command *self, int argc, char **argv)
+{
+    struct calls_options options = {0};
+    const struct option_set sets[] = {OPTION_SET(table, &options),
+                                      {capture_option_table, capture_option_count, &options.names},
+                                      INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 3, 1);
+    if (end >= 0)
+        return end;
+    if (options.by_time && options.running) {
+        fprintf(stderr, "pugmark: --running is of threads, --by-time of sources: not both\n");
+        return EXIT_USAGE;
+    }
+    if (options.by_time)
+        return calls_by_time(&options, argv[1]);
+    struct input input;
+    if (!input_open(&input, &options.input, argv[1]))
+        return input.failure;
+    struct calls calls = {.input = &input, .summary = options.summary};
+    int code = EXIT_INPUT;
+    if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF || input_selects(&input) ||
+        options.running)
+        code = calls_of_tasks(&options, &input);
+    else if (input_flow_tree(&input) && make_stacks(&calls)) {
+        print_head(&calls);
+        input_on_elements(&input, on_elements, &calls);
+        input_run(&input, NULL, output_wanted);
+        pug_calls_end(calls.stacks);
+        code = calls.failed ? out_of_memory() : input_result(&input);
+    }
+    code = finish(&calls, code);
+    pug_calls_free(calls.stacks);
+    input_close(&input);
+    int written = output_end();
+    return written ? written : code;
+}
+
+const struct command command_calls = {
+    "calls", "INPUT", "print the functions that ran as a tree, with their times", calls_run};

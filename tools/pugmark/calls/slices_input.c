@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "slices_input.h"
+
+#include "common/places.h"
+#include "common/progress.h"
+#include "trace/trace_parts.h"
+
+struct decoding {
+    struct slices *slices;
+    struct slices_heard heard;
+    bool dates; /* the capture's times are some */
+};
+
+static bool take_item(void *context, const struct trace_item *item)
+{
+    struct decoding *decoding = context;
+    const struct pug_element *e = &item->element;
+    if (item->others)
+        return slices_take_others(decoding->slices, item);
+    decoding->heard.time |= (decoding->dates && item->where->time != 0) ||
+                            (e->type == PUG_ELEM_TIMESTAMP && e->timestamp != 0);
+    decoding->heard.cycles |= pug_element_adds_cycles(e);
+    return slices_take(decoding->slices, item);
+}
+
+enum pug_status slices_decode_heard(struct slices *slices, const struct input *input,
+                                    struct slices_heard *heard, struct pug_capture_result *result)
+{
+    const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
+    struct progress progress = progress_begin(input_bytes(input), input->options->quiet, NULL);
+    struct decoding decoding = {.slices = slices, .dates = places_have_times(input->capture)};
+    struct trace_parts parts = {.capture = input->capture,
+                                .wanted = &wanted,
+                                .print = take_item,
+                                .print_context = &decoding};
+    struct pug_capture_decode how = {.threads = input_jobs(input),
+                                     .selection = &input->lists.selection,
+                                     .times = decoding.dates,
+                                     .each_time = true,
+                                     .by_time = true,
+                                     .progress = progress_show,
+                                     .progress_context = &progress};
+    trace_parts_decode(&parts, &how);
+    enum pug_status status =
+        pug_capture_decode_beside(input->capture, &how, trace_parts_others, result);
+    progress_end(&progress);
+    *heard = decoding.heard;
+    return status == PUG_OK && parts.failed ? PUG_ERR_MEM : status;
+}
+
+enum pug_status slices_decode(struct slices *slices, const struct input *input,
+                              struct pug_capture_result *result)
+{
+    struct slices_heard heard;
+    return slices_decode_heard(slices, input, &heard, result);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/** @file Names of slices: each has a number, under which the timeline is told it once. */
+#ifndef PUGMARK_TOOL_SLICES_NAMES_H
+#define PUGMARK_TOOL_SLICES_NAMES_H
+
+#include "common/places.h"
+#include "export/timeline.h"
+#include "pugmark/calls.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct slice_names {
+    struct pug_timeline *timeline;
+    struct places *places;
+    struct pug_names *readable;
+    struct slice_name *table; /**< by what they stand for */
+    uint32_t room, count;
+    bool failed; /**< no memory */
+};
+
+/** Keys of one kind never meet those of another. */
+enum { SLICE_ADDRESS = 1, SLICE_EXCEPTION, SLICE_PORT, SLICE_CHANNEL, SLICE_EVENT, SLICE_TASK };
+#define SLICE_KEY(kind, value) ((uint64_t)(kind) << 60 ^ ((value) & (UINT64_MAX >> 4)))
+
+/** The number of a name; *is_new: the timeline has not been told it. */
+uint32_t slice_name_number(struct slice_names *names, uint64_t key, bool *is_new);
+
+/** "port 3" */
+uint32_t slice_name_counted(struct slice_names *names, uint64_t key, const char *what,
+                            uint64_t number);
+uint32_t slice_name_exception(struct slice_names *names, uint8_t numbers, uint32_t number);
+/** Of a frame: its function with file and line, its exception, or its address. */
+uint32_t slice_name_frame(struct slice_names *names, uint32_t task,
+                          const struct pug_call_frame *frame);
+void slice_names_free(struct slice_names *names);
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "messages.h"
+
+#include "pugmark/advanced/diagnose.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* So many messages of one kind are printed. */
+#define LIKE_MOST 5u
+
+/** Behind the number that is at `at`: 0x and its digits, or hexadecimal digits with a decimal one
+ * among them. `at`: there is none. */
+static const char *behind_number(const char *at)
+{
+    const char *digits = strncmp(at, "0x", 2) == 0 ? at + 2 : at;
+    const size_t size = strspn(digits, "0123456789abcdefABCDEF");
+    return digits > at || strcspn(digits, "0123456789") < size ? digits + size : at;
+}
+
+/** Messages are alike that differ in numbers alone, and the same that do not. */
+static uint64_t key_of(const struct pug_log_record *record, bool alike)
+{
+    uint64_t key =
+        UINT64_C(0xcbf29ce484222325) ^ (uint64_t)record->code ^ (uint64_t)record->severity << 32;
+    for (const char *at = record->text; *at;) {
+        const char *behind = alike ? behind_number(at) : at;
+        if (behind == at)
+            key = (key ^ (unsigned char)*behind++) * UINT64_C(0x100000001b3);
+        at = behind;
+    }
+    return key;
+}
+
+/** How often the like of a message came before; of messages of too many kinds the last ones are
+ * alike. */
+static uint64_t count_like(struct messages *messages, const struct pug_log_record *record)
+{
+    const uint64_t key = key_of(record, true);
+    size_t at = 0;
+    while (at < messages->kind_count && messages->kinds[at].key != key)
+        at++;
+    if (at == MESSAGE_KINDS) {
+        at--;
+    } else if (at == messages->kind_count) {
+        messages->kinds[at].key = key;
+        messages->kinds[messages->kind_count++].count = 0;
+    }
+    return messages->kinds[at].count++;
+}
+
+bool messages_said(struct messages *messages, const struct pug_log_record *record)
+{
+    if (record->index != PUG_NO_INDEX || record->source != PUG_NO_SOURCE)
+        return false;
+    const uint64_t key = key_of(record, false);
+    for (size_t i = 0; i < messages->said_count; i++)
+        if (messages->said[i] == key)
+            return true;
+    if (messages->said_count < MESSAGE_KINDS)
+        messages->said[messages->said_count++] = key;
+    return false;
+}
+
+/** Where in the trace, what is wrong, and with what. */
+static void print_record(const struct pug_log_record *record)
+{
+    static const char *const severities[] = {[PUG_SEV_NONE] = "",
+                                             [PUG_SEV_ERROR] = "error: ",
+                                             [PUG_SEV_WARN] = "warning: ",
+                                             [PUG_SEV_INFO] = ""};
+    const bool coded = record->code != PUG_OK;
+    fprintf(stderr, "pugmark: %s", severities[record->severity]);
+    if (record->source != PUG_NO_SOURCE)
+        fprintf(stderr, "source 0x%02x%s", record->source,
+                record->index != PUG_NO_INDEX ? ", " : ": ");
+    if (record->index != PUG_NO_INDEX)
+        fprintf(stderr, "offset %" PRIu64 ": ", record->index);
+    const size_t length = strlen(record->text);
+    const bool ended = length > 0 && record->text[length - 1] == '\n';
+    fprintf(stderr, "%s%s%s%s", coded ? pug_status_text(record->code) : "",
+            coded && *record->text ? ": " : "", record->text, ended ? "" : "\n");
+}
+
+static bool is_bad_packet(enum pug_status code)
+{
+    return code == PUG_ERR_BAD_PACKET_SEQ || code == PUG_ERR_INVALID_PCKT_HDR ||
+           code == PUG_ERR_BAD_DECODE_PKT;
+}
+
+/** Of more sources than there is room for nothing is kept. */
+static struct misset *misset_of(struct messages *messages, const struct pug_log_record *record)
+{
+    for (size_t i = 0; i < messages->misset_count; i++)
+        if (messages->missets[i].source == record->source)
+            return &messages->missets[i];
+    if (messages->misset_count == MESSAGE_MISSETS)
+        return NULL;
+    struct misset *misset = &messages->missets[messages->misset_count++];
+    *misset = (struct misset){.source = record->source, .index = record->index};
+    snprintf(misset->text, sizeof(misset->text), "%s", record->text);
+    return misset;
+}
+
+static void take_misset(struct messages *messages, const struct pug_log_record *record)
+{
+    struct misset *misset = misset_of(messages, record);
+    uint64_t end;
+    if (!misset)
+        return;
+    misset->count++;
+    misset->looked += pug_diagnosis_looks(record->index, &end);
+}
+
+static void take_misfit(struct messages *messages, const struct pug_log_record *record)
+{
+    if (messages->misfits++ > 0)
+        return;
+    messages->misfit.index = record->index;
+    snprintf(messages->misfit.text, sizeof(messages->misfit.text), "%s", record->text);
+}
+
+void messages_take(struct messages *messages, const struct pug_log_record *record, bool quiet)
+{
+    messages->bad_packets += is_bad_packet(record->code);
+    if (record->code == PUG_ERR_TRACE_MISMATCH)
+        take_misfit(messages, record);
+    messages->cut += record->code == PUG_ERR_TRUNCATED;
+    messages->frames_cut += record->code == PUG_ERR_TRUNCATED && record->source == PUG_NO_SOURCE;
+    if (record->code == PUG_ERR_TRACE_SETTINGS)
+        take_misset(messages, record);
+    if (quiet || messages_said(messages, record))
+        return;
+    if (count_like(messages, record) >= LIKE_MOST)
+        messages->unprinted++;
+    else
+        print_record(record);
+}
+
+void messages_end(struct messages *messages, bool quiet)
+{
+    if (messages->unprinted > 0 && !quiet)
+        fprintf(stderr, "pugmark: and %" PRIu64 " more messages like these\n", messages->unprinted);
+    messages->unprinted = 0;
+    messages->kind_count = 0;
+}
+
+void messages_forget(struct messages *messages)
+{
+    messages->bad_packets = messages->misfits = 0;
+    messages->cut = messages->frames_cut = 0;
+    messages->misset_count = 0;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/** @file What the files of a diagnosis (diagnosis.h) share: elements on their way, bytes, the
+ * paragraph. */
+#ifndef PUGMARK_TOOL_DIAGNOSIS_PRIVATE_H
+#define PUGMARK_TOOL_DIAGNOSIS_PRIVATE_H
+
+#include "diagnosis.h"
+#include "input/input.h"
+
+struct diagnosis {
+    struct input *input;
+    struct pug_diagnosis *evidence;
+    struct pug_diagnosis_part *own; /**< of a consumer that takes elements one after another */
+    struct pug_parts parts;
+    const struct pug_parts *inner;
+    pug_elements_fn *consumer;
+    void *consumer_context;
+    bool quiet;
+    bool concluded;
+    bool said; /**< the paragraph has begun */
+    bool poor; /**< little of a source could be decoded */
+};
+
+/** A point of the paragraph, which begins with the first. */
+void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Where the first contradiction was, and what it is. */
+const char *diagnosis_first(const struct pug_evidence *evidence, char buffer[256]);
+
+/** A number with its thousands apart. */
+const char *diagnosis_grouped(uint64_t value, char buffer[32]);
+
+/** What is known of a source; NULL: nothing. */
+const struct pug_evidence *diagnosis_evidence_of(const struct diagnosis *diagnosis, uint16_t id);
+
+/** What a survey has of a source; NULL: nothing. */
+const struct pug_survey_id *diagnosis_find_id(const struct pug_survey *survey, uint16_t id);
+
+/** Ids that there are, with their bytes. */
+void diagnosis_list_ids(const struct input *input, const struct pug_survey *survey, char *text,
+                        size_t size);
+
+/** Of a source that has bytes, but no place where decoding can begin. */
+void diagnosis_say_deaf(struct diagnosis *diagnosis, const struct pug_source *source,
+                        uint64_t bytes);
+
+/** Of a source that has no bytes, perhaps with others. */
+void diagnosis_say_no_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey,
+                            uint16_t first, bool more);
+
+/** Of all sources that were asked for. True: there was nothing to decode. */
+bool diagnosis_say_silence(struct diagnosis *diagnosis, const struct pug_survey *survey);
+
+/** Of bytes that went nowhere, and of bad packets. */
+void diagnosis_say_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey);
+
+/** Which other settings trace and program fit with, if that is so of one. True: of one it is. */
+bool diagnosis_say_doubts(struct diagnosis *diagnosis, const struct pug_survey *survey);
+
+/** What the bytes look like, if that is not what they were taken for. */
+void diagnosis_say_guesses(struct diagnosis *diagnosis, bool nothing);
+
+#endif

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark find: where in the capture something happened. */
+#include "common/command.h"
+#include "common/output.h"
+#include "index_input.h"
+#include "input/input_lists.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct find_options {
+    struct input_options input;
+    const char *index;
+    const char *time;
+    struct option_value timestamp, event, context, address, exception, after, before;
+    struct option_value vmid, hardware, elapsed;
+    bool trigger, sync, overflow, trace_on, discard, transaction;
+};
+
+static const struct option table[] = {
+    {"time", "T",
+     "the first timestamp of T or later: seconds.fraction, or a number in the unit that info names",
+     option_string, offsetof(struct find_options, time)},
+    {"timestamp", "N", "the same of timestamps as the trace has them", option_given,
+     offsetof(struct find_options, timestamp)},
+    {"trigger", NULL, "a trigger", option_flag, offsetof(struct find_options, trigger)},
+    {"event", "N", "event N (ITM: stimulus port; STM: flag of channel N)", option_given,
+     offsetof(struct find_options, event)},
+    {"context", "C", "context id C (STM: master)", option_given,
+     offsetof(struct find_options, context)},
+    {"address", "A", "a packet that tells address A", option_given,
+     offsetof(struct find_options, address)},
+    {"exception", "N", "exception N", option_given, offsetof(struct find_options, exception)},
+    {"sync", NULL, "a synchronisation point", option_flag, offsetof(struct find_options, sync)},
+    {"overflow", NULL, "a place where trace was lost", option_flag,
+     offsetof(struct find_options, overflow)},
+    {"vmid", "N", "virtual machine N", option_given, offsetof(struct find_options, vmid)},
+    {"dwt", "N", "a packet of hardware source N of an ITM", option_given,
+     offsetof(struct find_options, hardware)},
+    {"elapsed", "T", "where local times, that are differences, add up to T", option_given,
+     offsetof(struct find_options, elapsed)},
+    {"trace-on", NULL, "a place where tracing began or went on", option_flag,
+     offsetof(struct find_options, trace_on)},
+    {"discard", NULL, "a place where the trace unit dropped what it held", option_flag,
+     offsetof(struct find_options, discard)},
+    {"transaction", NULL, "a begin or end of a memory transaction", option_flag,
+     offsetof(struct find_options, transaction)},
+    {"after", "OFFSET", "the first at this trace offset or after it", option_given,
+     offsetof(struct find_options, after)},
+    {"before", "OFFSET", "the last before this trace offset", option_given,
+     offsetof(struct find_options, before)},
+    {"index", "FILE", "the index file (default: the trace's name and .pugindex)", option_string,
+     offsetof(struct find_options, index)},
+};
+
+/** What the options ask for; false, having said so, unless it is one thing. */
+static bool make_query(const struct find_options *options, struct pug_index_query *query)
+{
+    const struct {
+        bool given;
+        enum pug_mark_kind kind;
+        uint64_t least, greatest;
+    } choices[] = {
+        {options->time, PUG_MARK_TIMESTAMP, 0, UINT64_MAX},
+        {options->timestamp.given, PUG_MARK_TIMESTAMP, options->timestamp.value, UINT64_MAX},
+        {options->trigger, PUG_MARK_TRIGGER, 0, UINT64_MAX},
+        {options->event.given, PUG_MARK_EVENT, options->event.value, options->event.value},
+        {options->context.given, PUG_MARK_CONTEXT, options->context.value, options->context.value},
+        {options->address.given, PUG_MARK_ADDRESS, options->address.value, options->address.value},
+        {options->exception.given, PUG_MARK_EXCEPTION, options->exception.value,
+         options->exception.value},
+        {options->sync, PUG_MARK_SYNC, 0, UINT64_MAX},
+        {options->overflow, PUG_MARK_OVERFLOW, 0, UINT64_MAX},
+        {options->vmid.given, PUG_MARK_VMID, options->vmid.value, options->vmid.value},
+        {options->hardware.given, PUG_MARK_HARDWARE, options->hardware.value,
+         options->hardware.value},
+        {options->elapsed.given, PUG_MARK_TIME_STEP, 0, UINT64_MAX},
+        {options->trace_on, PUG_MARK_TRACE_ON, 0, UINT64_MAX},
+        {options->discard, PUG_MARK_DISCARD, 0, UINT64_MAX},
+        {options->transaction, PUG_MARK_TRANSACTION, 0, UINT64_MAX},
+    };
+    unsigned found = 0;
+    *query = (struct pug_index_query){
+        .source = PUG_INDEX_ANY,
+        .from = options->before.given ? options->before.value : options->after.value,
+        .backwards = options->before.given,
+    };
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+        if (!choices[i].given)
+            continue;
+        found++;
+        query->kind = choices[i].kind;
+        query->least = choices[i].least;
+        query->greatest = choices[i].greatest;
+    }
+    if (found != 1 || (options->before.given && options->after.given)) {
+        fprintf(stderr, "pugmark: find needs one of --time, --timestamp, --trigger, --event, "
+                        "--context, --address, --exception, --sync,\n--overflow, --vmid, --dwt, "
+                        "--elapsed, --trace-on, --discard, --transaction,\nand at most one of "
+                        "--after and --before\n");
+        return false;
+    }
+    if (options->input.sources.count > 1) {
+        fprintf(stderr, "pugmark: find takes one --source\n");
+        return false;
+    }
+    uint64_t id;
+    if (options->input.sources.count > 0 && parse_number(options->input.sources.items[0], &id))
+        query->source = (uint32_t)(id & 0xFFFF);
+    return true;
+}
+
+/** The one source that has local times, or the chosen one. */
+static enum pug_status find_elapsed(const struct pug_index *index, const struct input *input,
+                                    uint32_t wanted, uint64_t elapsed, struct pug_index_mark *mark)
+{
+    struct pug_index_source source;
+    for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
+        if ((wanted == PUG_INDEX_ANY || wanted == source.id) &&
+            source.counts[PUG_MARK_TIME_STEP] > 0)
+            return pug_index_find_elapsed(index, input->tree, input->trace, input->trace_size,
+                                          source.id, elapsed, mark);
+    return PUG_ERR_NOT_FOUND;
+}
+
+/** In the segment at hand; *found: whether it is there. The exit code where it cannot be asked. */
+static int answer(struct input *input, const struct find_options *options,
+                  const struct pug_index_query *query, enum pug_status *found)
+{
+    struct pug_index *index = index_open(input, options->index, 0);
+    if (!index)
+        return EXIT_INPUT;
+    struct pug_index_mark mark;
+    *found =
+        options->elapsed.given
+            ? find_elapsed(index, input, query->source, options->elapsed.value, &mark)
+            : pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
+    pug_index_free(index);
+    if (*found != PUG_OK)
+        return EXIT_DONE;
+    const bool pieces = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
+    input_head(input, input->segment);
+    output_text("%10" PRIu64 "  %02x  ",
+                mark.at +
+                    (pieces ? pug_capture_segment_at(input->capture, input->segment)->offset : 0),
+                mark.source);
+    bool hex = mark.kind == PUG_MARK_ADDRESS || mark.kind == PUG_MARK_CONTEXT ||
+               mark.kind == PUG_MARK_VMID;
+    if (options->time)
+        (void)pug_capture_clock(input->capture, mark.value, &mark.value);
+    output_text(hex ? "0x%" PRIx64 "\n" : "%" PRIu64 "\n", mark.value);
+    return EXIT_DONE;
+}
+
+/** In each buffer, or piece of perf.data, in their order. */
+static int find_all(struct input *input, const struct find_options *options,
+                    const struct pug_index_query *query)
+{
+    enum pug_status found = PUG_ERR_NOT_FOUND;
+    int code;
+    if (input_selects(input))
+        return input_is_whole(input, "what find tells") ? EXIT_DONE : EXIT_USAGE;
+    if (input->chosen > 1 && (options->after.given || options->before.given)) {
+        if (input_is_whole(input, "--after or --before"))
+            fprintf(stderr,
+                    "pugmark: --after and --before are of one buffer, and there are %zu; "
+                    "--buffer chooses\n",
+                    input->chosen);
+        return EXIT_USAGE;
+    }
+    if (!index_is_of_one(input, "--index", options->index))
+        return EXIT_USAGE;
+    do {
+        code = answer(input, options, query, &found);
+    } while (code == EXIT_DONE && found == PUG_ERR_NOT_FOUND && input_next(input));
+    if (code != EXIT_DONE || found == PUG_OK)
+        return code;
+    fprintf(stderr, "pugmark: %s: %s\n",
+            input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
+            pug_status_text(found));
+    return found == PUG_ERR_NOT_FOUND ? EXIT_TRACE_ERRORS : EXIT_INPUT;
+}
+
+static int find_run(const struct command *self, int argc, char **argv)
+{
+    struct find_options options = {0};
+    struct pug_index_query query;
+    const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 2, 1);
+    if (end >= 0)
+        return end;
+    if (!make_query(&options, &query))
+        return EXIT_USAGE;
+    struct input input;
+    if (!input_open(&input, &options.input, argv[1]))
+        return input.failure;
+    const bool dated = !options.time || input_lists_timestamp(input.capture, "--time", options.time,
+                                                              false, &query.least);
+    int code = dated ? find_all(&input, &options, &query) : EXIT_USAGE;
+    input_close(&input);
+    int written = output_end();
+    return written ? written : code;
+}
+
+const struct command command_find = {"find", "INPUT", "tell where in the capture something is",
+                                     find_run};

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "index_input.h"
+
+#include "common/progress.h"
+#include "index/format.h"
+#include "jobs/peers.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool index_is_of_one(const struct input *input, const char *option, const char *asked)
+{
+    if (!asked || input->chosen < 2)
+        return true;
+    fprintf(stderr,
+            "pugmark: %s %s: an index is of one buffer, and there are %zu; --buffer chooses\n",
+            option, asked, input->chosen);
+    return false;
+}
+
+/** The buffer at hand, if there is one, and its file is another one's, too; else NULL. */
+static const struct pug_capture_buffer *shared_buffer(const struct input *input)
+{
+    const struct pug_capture_segment *segment =
+        pug_capture_segment_at(input->capture, input->segment);
+    if (!segment)
+        return NULL;
+    const struct pug_capture_buffer *own = pug_capture_buffer_at(input->capture, segment->buffer);
+    const struct pug_capture_buffer *other;
+    for (size_t n = 0; (other = pug_capture_buffer_at(input->capture, n)) != NULL; n++)
+        if (n != segment->buffer && own->name && strcmp(other->file, own->file) == 0)
+            return own;
+    return NULL;
+}
+
+bool index_path(const struct input *input, const char *asked, char *path, size_t size)
+{
+    const struct pug_capture_buffer *shared = asked ? NULL : shared_buffer(input);
+    const size_t file = strlen(input->trace_path) + 1;
+    struct stat status;
+    int length = asked    ? snprintf(path, size, "%s", asked)
+                 : shared ? snprintf(path, size, "%s.%s.pugindex", input->trace_path, shared->name)
+                          : snprintf(path, size, "%s.pugindex", input->trace_path);
+    if (length < 0 || (size_t)length >= size) {
+        fprintf(stderr, "pugmark: the index file's name is too long\n");
+        return false;
+    }
+    for (char *at = path + file; shared && (at = strchr(at, '/')) != NULL;)
+        *at = '_';
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        fprintf(stderr, "pugmark: %s: not a regular file, which an index has to be\n", path);
+        return false;
+    }
+    return true;
+}
+
+bool index_has_place(const struct input *input)
+{
+    struct stat status;
+    return strcmp(input->trace_path, "-") != 0 && stat(input->trace_path, &status) == 0 &&
+           S_ISREG(status.st_mode);
+}
+
+bool index_tree(struct input *input, bool decode)
+{
+    input_settle(input);
+    if (!input_tree(input, decode))
+        return false;
+    pug_log_set_sink(input->log, NULL, NULL);
+    pug_tree_enable_all(input->tree, true);
+    return true;
+}
+
+void index_refused(const char *path, enum pug_status status)
+{
+    if (status == PUG_ERR_FILE)
+        fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
+    else
+        fprintf(stderr, "pugmark: %s: %s; `pugmark index --rebuild` makes it anew\n", path,
+                pug_status_text(status));
+}
+
+/** Was the first one changed after the other? */
+static bool is_newer(const char *path, const char *other)
+{
+    struct stat status, of_other;
+    return stat(path, &status) == 0 && stat(other, &of_other) == 0 &&
+           status.st_mtime > of_other.st_mtime;
+}
+
+enum pug_status index_load(const struct input *input, const char *path, struct pug_index **index)
+{
+    const enum pug_status status = pug_index_load(path, input->trace, input->trace_size,
+                                                  pug_index_identity(input->tree), index);
+    /* of a stream nobody knows how old it is */
+    if (status != PUG_OK || (index_has_place(input) && !is_newer(input->trace_path, path)) ||
+        pug_index_holds(*index, input->trace, 0, input->trace_size))
+        return status;
+    pug_index_free(*index);
+    *index = NULL;
+    return PUG_ERR_INDEX_FOREIGN;
+}
+
+/** Make an index, or of `part` what it does not have: the rest of the capture, or states. */
+static bool complete(struct input *input, const struct pug_index *part,
+                     struct pug_index_options options, struct pug_index **index)
+{
+    struct progress progress = progress_begin(input->trace_size, input->options->quiet, NULL);
+    options.jobs = input_jobs(input);
+    options.progress = progress_show;
+    options.progress_context = &progress;
+    const enum pug_status status =
+        part ? pug_index_extend(part, input->tree, input->trace, input->trace_size, &options, index)
+             : pug_index_build(input->tree, input->trace, input->trace_size, &options, index);
+    progress_end(&progress);
+    if (status != PUG_OK)
+        fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
+    return status == PUG_OK;
+}
+
+struct pug_index *index_open(struct input *input, const char *asked, uint64_t limit)
+{
+    char path[4096];
+    struct pug_index *part = NULL, *index = NULL;
+    if (!index_path(input, asked, path, sizeof(path)) || !index_tree(input, false))
+        return NULL;
+    const bool kept = asked || index_has_place(input);
+    enum pug_status status = kept ? index_load(input, path, &part) : PUG_OK;
+    if (status != PUG_OK && (asked || status != PUG_ERR_FILE || errno != ENOENT)) {
+        index_refused(path, status);
+        return NULL;
+    }
+    struct pug_index_info info = {0};
+    if (part)
+        pug_index_info(part, &info);
+    if (part && info.indexed >= (limit && limit < input->trace_size ? limit : input->trace_size))
+        return part;
+    const bool good = complete(input, part, (struct pug_index_options){.limit = limit}, &index);
+    pug_index_free(part);
+    if (good && index_tree(input, false)) /* the one before is used up */
+        return index;
+    pug_index_free(index);
+    return NULL;
+}
+
+bool index_add_marks(struct input *input, struct pug_index **index)
+{
+    struct pug_index *more = NULL;
+    if (!index_tree(input, true) ||
+        !complete(input, *index, (struct pug_index_options){.limit = 0}, &more))
+        return false;
+    pug_index_free(*index);
+    *index = more;
+    return index_tree(input, false); /* the one before is used up */
+}
+
+/**
+ * A file that has all of this but the states gets those, too, so that they are made once. It keeps
+ * those of another program.
+ */
+static void keep_states(const struct input *input, const char *asked, const struct pug_index *index)
+{
+    char path[4096];
+    struct pug_index *filed = NULL;
+    struct pug_index_info before, after;
+    if (input->options->sandbox || pug_peers_helps(input_peers()) ||
+        !index_path(input, asked, path, sizeof(path)) || access(path, W_OK) != 0 ||
+        index_load(input, path, &filed) != PUG_OK)
+        return;
+    pug_index_info(filed, &before);
+    pug_index_info(index, &after);
+    const bool fits = before.states == 0 || pug_index_has_states(filed, input->tree);
+    pug_index_free(filed);
+    if (fits && before.indexed == after.indexed && before.block == after.block &&
+        before.states < after.states)
+        (void)pug_index_save(index, path);
+}
+
+bool index_add_states(struct input *input, const char *asked, uint64_t until,
+                      struct pug_index **index)
+{
+    struct pug_index *more = NULL;
+    struct pug_index_info info;
+    pug_index_info(*index, &info);
+    if (until == 0) /* there is nothing before the begin; no limit would mean all */
+        return index_tree(input, false);
+    if (!index_tree(input, true))
+        return false;
+    const bool has = pug_index_has_states(*index, input->tree) &&
+                     info.states >= (until < info.indexed ? until : info.indexed);
+    const struct pug_index_options options = {
+        .elements = true, .states = until < info.indexed ? until : 0, .limit = info.indexed};
+    if (!has && !complete(input, *index, options, &more))
+        return false;
+    if (more) {
+        keep_states(input, asked, more);
+        pug_index_free(*index);
+        *index = more;
+    }
+    return index_tree(input, false); /* the one before is used up, or decodes */
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/** @file The options that all subcommands share. */
+#include "input.h"
+#include "input_lists.h"
+
+#include "base/edit_distance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool add_number(const struct option *option, void *target, const char *argument)
+{
+    uint64_t number;
+    return option_number(option, &number, argument) && option_to_list(option, target, argument);
+}
+
+static bool add_setting(const struct option *option, void *target, const char *argument)
+{
+    if (!strchr(argument, '=') || *argument == '=')
+        return option_refuse(option, argument, "expected NAME=VALUE");
+    return option_to_list(option, target, argument);
+}
+
+/** The name of a core that was meant, where one is near; "" else. */
+static void find_core(const char *name, char *meant, size_t size)
+{
+    char known[40];
+    unsigned least = PUG_NAME_FAR;
+    *meant = 0;
+    for (size_t n = 0; pug_core_name(n, known, sizeof(known)) > 0; n++) {
+        const unsigned distance = pug_name_distance(name, known);
+        if (distance >= least)
+            continue;
+        least = distance;
+        snprintf(meant, size, "; is %s meant?", known);
+    }
+}
+
+static bool take_core(const struct option *option, void *target, const char *argument)
+{
+    enum pug_arch arch;
+    enum pug_arch_profile profile;
+    char meant[64], why[160];
+    *(const char **)target = argument;
+    if (pug_core_by_name(argument, &arch, &profile))
+        return true;
+    find_core(argument, meant, sizeof(meant));
+    snprintf(why, sizeof(why), "no core of this name is known (pugmark --list-cores)%s", meant);
+    return option_refuse(option, argument, why);
+}
+
+/**
+ * "FILE@NUMBER"; where the number is not needed, "FILE". Behind either "@SOURCE=ID" may stand. Only
+ * a part that could be one of these is taken for it, so that a file's name may hold an "@".
+ */
+static bool is_program(const char *argument, bool needed)
+{
+    struct input_program program;
+    char *copy = strdup(argument);
+    bool good = copy && input_program_cut(copy, &program) && (program.has_address || !needed);
+    free(copy);
+    return good;
+}
+
+static bool add_elf_file(const struct option *option, void *target, const char *argument)
+{
+    if (!is_program(argument, false))
+        return option_refuse(option, argument, "expected FILE or FILE@BIAS, a number");
+    return option_to_list(option, target, argument);
+}
+
+static bool add_image_file(const struct option *option, void *target, const char *argument)
+{
+    if (!is_program(argument, true))
+        return option_refuse(option, argument, "expected FILE@ADDRESS, a number");
+    return option_to_list(option, target, argument);
+}
+
+/** "NAME=FILE" says where an object is, "NAME" which ones are wanted. */
+static bool add_object(const struct option *option, void *target, const char *argument)
+{
+    struct input_options *options = target;
+    return option_to_list(
+        option, strchr(argument, '=') ? &options->replacements : &options->objects, argument);
+}
+
+static bool take_expansion(const struct option *option, void *target, const char *argument)
+{
+    uint64_t number;
+    if (!option_some(option, &number, argument) ||
+        !option_up_to(option, argument, UINT32_MAX, &number))
+        return false;
+    *(uint32_t *)target = (uint32_t)number;
+    return true;
+}
+
+#define IN(member) offsetof(struct input_options, member)
+
+const struct option input_option_table[] = {
+    {"buffer", "NAME", "only this trace buffer (default: all)", option_string, IN(buffer)},
+    {"source", "ID", "only this trace source; may be repeated", add_number, IN(sources)},
+    {"pid", "PID", "only this process; may be repeated", add_number, IN(pids)},
+    {"tid", "TID", "only this thread; may be repeated", add_number, IN(tids)},
+    {"comm", "NAME", "only threads of this name; may be repeated", option_to_list, IN(comms)},
+    {"cpu", "CPU", "only what ran on this processor; may be repeated", add_number, IN(cpus)},
+    {"dso", "NAME", "only code of this program or library; or NAME=FILE: it is in that file",
+     add_object, 0},
+    {"time", "FROM,TO",
+     "only what ran then: seconds.fraction, or numbers in the unit that info names", option_string,
+     IN(time)},
+    {"protocol", "NAME", "INPUT is one file of this protocol (`pugmark info --help`: names)",
+     option_string, IN(protocol)},
+    {"transport", "NAME", "how that file is framed (default: as usual; `pugmark info --help`)",
+     option_string, IN(transport)},
+    {"set", "NAME=VALUE",
+     "a register or parameter (of a snapshot's source: SOURCE:NAME=VALUE); may be repeated",
+     add_setting, IN(settings)},
+    {"core", "NAME",
+     "what the traced cores are: ARMv8-A, Cortex-A53 (`pugmark --list-cores`); before what INPUT "
+     "says",
+     take_core, IN(core)},
+    {"params", "FILE", "parameters from a file of NAME = VALUE lines", option_string, IN(params)},
+    {"elf", "FILE[@BIAS][@SOURCE=ID]", "program: an ELF file, moved by BIAS; of all sources or one",
+     add_elf_file, IN(elf)},
+    {"image", "FILE@ADDRESS[@SOURCE=ID]", "program: a raw memory image; the same", add_image_file,
+     IN(image)},
+    {"symfs", "DIR", "programs that INPUT names are below this folder (default: /)", option_string,
+     IN(symfs)},
+    {"symdir", "DIR", "look for programs here and below, by build id and name; may be repeated",
+     option_to_list, IN(symdirs)},
+    {"buildid-dir", "DIR", "perf's build id cache (default: ~/.debug)", option_string,
+     IN(build_ids)},
+    {"vmlinux", "FILE", "the kernel: its ELF file, or a kcore", option_string, IN(vmlinux)},
+    {"kallsyms", "FILE", "the kernel's symbols", option_string, IN(kallsyms)},
+    {"debuginfod", "URLS", "ask these servers for programs that are not here", option_string,
+     IN(debuginfod)},
+    {"expansion", "N", "most ranges that a byte of a packet may give (default: 1048576)",
+     take_expansion, IN(expansion)},
+    {"source-limit", "N", "most sources that ids in one file make (default: 256)", option_size,
+     IN(source_limit)},
+    {"sandbox", NULL,
+     "once INPUT is open: start no program, connect nowhere, write nothing but output", option_flag,
+     IN(sandbox)},
+    {"confine", NULL,
+     "refuse a snapshot that names files outside of its folder; of perf.data: look nowhere but in "
+     "given folders",
+     option_flag, IN(confine)},
+    {"reference", NULL, "imitate the reference decoder's quirks", option_flag, IN(reference)},
+    {"jobs", "N", "decode on N threads (default, and 0: one for each processor)", option_jobs,
+     IN(jobs)},
+    {"quiet", NULL, "no messages about the trace, no progress", option_flag, IN(quiet)},
+};
+const size_t input_option_count = sizeof(input_option_table) / sizeof(input_option_table[0]);

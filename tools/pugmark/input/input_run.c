@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: MIT
+/** @file Running an input's trace through its tree, and what is said of it in the end. */
+#include "common/command.h"
+#include "common/output.h"
+#include "common/progress.h"
+#include "diagnose/diagnosis.h"
+#include "diagnose/perf_diagnosis.h"
+#include "input_private.h"
+#include "jobs/peers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what cannot be read ---- */
+
+/** A command's own code says nothing of it: the worst one counts, see input_failed(). */
+static bool failed_to_read;
+
+static void look_for_failure(struct input *input)
+{
+    struct pug_read_failure failure;
+    if (input->unsound || !input->capture || !pug_capture_failure(input->capture, &failure))
+        return;
+    input->unsound = true;
+    fprintf(stderr, "pugmark: %s, offset %" PRIu64 ": %s: what was decoded of it is not true\n",
+            failure.path, failure.offset,
+            failure.status == PUG_ERR_TRUNCATED ? "the file shrank while it was being read"
+            : failure.status == PUG_ERR_FILE    ? strerror(failure.reason)
+                                                : pug_status_text(failure.status));
+    failed_to_read = true;
+}
+
+bool input_unsound(struct input *input)
+{
+    look_for_failure(input);
+    return failed_to_read;
+}
+
+bool input_failed(void)
+{
+    return failed_to_read;
+}
+
+void input_lose(void)
+{
+    failed_to_read = true;
+}
+
+bool input_forgive(void)
+{
+    const bool failed = failed_to_read;
+    failed_to_read = false;
+    return failed;
+}
+
+void input_starve(struct input *input)
+{
+    if (!input->fatal)
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(PUG_ERR_MEM));
+    input->fatal = failed_to_read = true;
+}
+
+/* ---- running ---- */
+
+unsigned input_jobs(const struct input *input)
+{
+    const unsigned wanted = (unsigned)input->options->jobs; /* MOST_JOBS at most */
+    return wanted > 0 ? wanted : pug_jobs_processors();
+}
+
+static void say_stopped(const struct input *input, uint64_t at)
+{
+    fprintf(stderr, "pugmark: %s: decoding stopped at offset %" PRIu64 "\n", input->trace_path, at);
+}
+
+/** What a part gets of a segment that does not begin at offset 0. */
+struct part_sink {
+    struct pug_passage passage; /* first: it is the way from a passage to its sink */
+    const struct pug_parts *parts;
+    void *part;
+    bool stopped, failed; /* nobody wants more; there is no memory */
+};
+
+static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
+{
+    struct part_sink *sink = (struct part_sink *)passage;
+    (void)size;
+    sink->failed |= !portion;
+    if (portion)
+        sink->stopped |= !sink->parts->take(sink->parts->context, portion);
+    return !sink->stopped && !sink->failed;
+}
+
+static void *begin_part(struct part_sink *sink)
+{
+    const struct pug_parts *parts = sink->parts;
+    void *part = parts->begin(parts->context, 0);
+    sink->failed |= !part;
+    if (part && parts->passage)
+        parts->passage(part, &sink->passage);
+    return part;
+}
+
+static enum pug_response to_part(void *context, const struct pug_element *elements, size_t count,
+                                 size_t *taken)
+{
+    const struct part_sink *sink = context;
+    *taken = count;
+    if (sink->part && !sink->stopped && !sink->failed)
+        sink->parts->elements(sink->part, elements, count);
+    return sink->stopped || sink->failed ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
+}
+
+#define BLOCK ((size_t)64 << 10)
+
+/** The trace's bytes from `at` on, as far as they are to be decoded at once. */
+static const uint8_t *next_bytes(const struct input *input, uint64_t at, uint8_t block[BLOCK],
+                                 size_t *size)
+{
+    enum pug_status status;
+    if (pug_capture_is_live(input->capture)) {
+        *size = pug_capture_live(input->capture, at, block, BLOCK, &status);
+        return block;
+    }
+    const uint64_t left = input->trace_size - at;
+    *size = left < BLOCK ? (size_t)left : BLOCK;
+    return input->trace + at;
+}
+
+/**
+ * The same as pug_tree_decode(), on this thread, of a segment from the middle of a buffer, or of a
+ * stream as it comes.
+ */
+static enum pug_status run_from(struct input *input, const struct pug_parts *parts, uint64_t offset,
+                                struct progress *progress, struct pug_jobs_result *result)
+{
+    struct part_sink sink = {.passage = {.give = give_portion}, .parts = parts};
+    uint8_t block[BLOCK];
+    bool more = true;
+    if (parts)
+        pug_tree_on_elements(input->tree, to_part, &sink);
+    if (parts && parts->watch)
+        more = parts->watch(parts->context, 0, input->tree);
+    sink.failed = !more;
+    while (more) {
+        size_t used = 0, size;
+        const uint8_t *bytes = next_bytes(input, result->at, block, &size);
+        sink.part = parts ? begin_part(&sink) : NULL;
+        if (size > 0 && !sink.failed)
+            result->response = pug_tree_data(input->tree, offset + result->at, bytes, size, &used);
+        result->at += used;
+        more =
+            (pug_capture_is_live(input->capture) || (used > 0 && result->at < input->trace_size)) &&
+            !PUG_RESP_IS_FATAL(result->response);
+        if (!more && !sink.failed && !PUG_RESP_IS_FATAL(result->response))
+            result->response = pug_tree_end(input->tree);
+        if (pug_capture_is_live(input->capture))
+            output_flush();
+        more = progress_show(progress, result->at) && more && !sink.stopped && !sink.failed;
+        if (sink.part && (sink.stopped || sink.failed))
+            parts->drop(sink.part);
+        else if (sink.part && !parts->take(parts->context, sink.part))
+            more = false;
+    }
+    if (sink.stopped || sink.failed)
+        result->response = PUG_RESP_CONT; /* it was the sink that ended it */
+    return sink.failed ? PUG_ERR_MEM : PUG_OK;
+}
+
+void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)(void))
+{
+    const struct pug_capture_segment *segment =
+        pug_capture_segment_at(input->capture, input->segment);
+    struct progress progress = progress_begin(input->trace_size, input->options->quiet, go_on);
+    if (parts && input->diagnosis)
+        parts = diagnosis_parts(input->diagnosis, parts);
+    const struct pug_jobs jobs = {.threads = input_jobs(input),
+                                  .parts = parts,
+                                  .piece = input->piece,
+                                  .progress = progress_show,
+                                  .progress_context = &progress,
+                                  .peers = input_peers()};
+    struct pug_jobs_result result = {.response = PUG_RESP_CONT};
+    enum pug_status status = PUG_OK;
+    if (segment->offset > 0 || pug_capture_is_live(input->capture))
+        status = run_from(input, parts, segment->offset, &progress, &result);
+    else
+        status = pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result);
+    progress_end(&progress);
+    (void)input_recall(input);
+    if (status != PUG_OK)
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
+    input->fatal |= status != PUG_OK || PUG_RESP_IS_FATAL(result.response);
+    if (PUG_RESP_IS_FATAL(result.response))
+        say_stopped(input, result.at);
+}
+
+int input_concluded(struct input *input, enum pug_status status,
+                    const struct pug_capture_result *result)
+{
+    if (status == PUG_ERR_RDR_NO_DECODER || status == PUG_ERR_MEM)
+        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path,
+                status == PUG_ERR_MEM ? pug_status_text(status)
+                                      : "none of its sources can be decoded");
+    if (result->stopped > 0)
+        say_stopped(input, result->at);
+    input->fatal |= result->stopped > 0 || status == PUG_ERR_MEM;
+    failed_to_read |= status == PUG_ERR_MEM;
+    return status == PUG_OK || input->fatal ? input_result(input) : EXIT_INPUT;
+}
+
+static enum pug_status decode_beside(struct input *input, struct pug_capture_decode *decode,
+                                     pug_capture_left_out_fn *left_out, bool (*go_on)(void),
+                                     struct pug_capture_result *result)
+{
+    struct progress progress = progress_begin(input_bytes(input), input->options->quiet, go_on);
+    decode->threads = input_jobs(input);
+    input->by_elements = !pug_capture_counts(decode);
+    decode->piece = input->piece;
+    decode->selection = &input->lists.selection;
+    decode->times |= input->options->time != NULL;
+    decode->progress = progress_show;
+    decode->progress_context = &progress;
+    const enum pug_status status =
+        pug_capture_decode_beside(input->capture, decode, left_out, result);
+    progress_end(&progress);
+    return status;
+}
+
+enum pug_status input_decode_quietly(struct input *input, struct pug_capture_decode *decode,
+                                     bool (*go_on)(void), struct pug_capture_result *result)
+{
+    return decode_beside(input, decode, NULL, go_on, result);
+}
+
+bool input_decode_beside(struct input *input, struct pug_capture_decode *decode,
+                         pug_capture_left_out_fn *left_out, bool (*go_on)(void),
+                         struct pug_capture_result *result)
+{
+    const enum pug_status status = decode_beside(input, decode, left_out, go_on, result);
+    (void)input_concluded(input, status, result);
+    return status == PUG_OK;
+}
+
+bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (*go_on)(void),
+                  struct pug_capture_result *result)
+{
+    return input_decode_beside(input, decode, NULL, go_on, result);
+}
+
+static void conclude(struct input *input)
+{
+    const bool quiet = input->options->quiet;
+    /* What is printed says it all; or nobody wants the rest, of which nothing is known. */
+    if (input->described || !output_wanted())
+        return;
+    input->examined = true;
+    /* Who helps has nothing to conclude from, and would look for long at what is not wrong. */
+    if (pug_peers_helps(input_peers()))
+        return;
+    input->wrong |= diagnosis_conclude(input->diagnosis, quiet);
+    messages_forget(&input->messages);
+}
+
+/* ---- looking again ---- */
+
+/* Where it was not decoded to elements, that takes many times as long as what was done: a share. */
+#define LOOK_SHARE 16
+#define LOOK_SHORT (UINT64_C(128) << 10)
+
+static uint64_t look_most(const struct input *input)
+{
+    const uint64_t share = input_bytes(input) / LOOK_SHARE;
+    if (input->by_elements || share > INPUT_LOOK_MOST)
+        return INPUT_LOOK_MOST;
+    return share > LOOK_SHORT ? share : LOOK_SHORT;
+}
+
+static void *begin_nothing(void *context, unsigned worker)
+{
+    (void)worker;
+    return context;
+}
+
+static void ignore_elements(void *part, const struct pug_element *elements, size_t count)
+{
+    (void)part;
+    (void)elements;
+    (void)count;
+}
+
+static bool take_nothing(void *context, void *part)
+{
+    (void)context;
+    (void)part;
+    return true;
+}
+
+static void drop_nothing(void *part)
+{
+    (void)part;
+}
+
+static void look_at_segment(struct input *input, uint64_t most)
+{
+    const struct pug_parts nobody = {.context = input,
+                                     .begin = begin_nothing,
+                                     .elements = ignore_elements,
+                                     .take = take_nothing,
+                                     .drop = drop_nothing};
+    struct pug_jobs_result result = {.response = PUG_RESP_CONT};
+    input->partial = input->trace_whole > most;
+    if (input->partial)
+        input->trace_size = input->trace_whole = most;
+    const struct pug_jobs jobs = {.threads = input_jobs(input),
+                                  .parts = diagnosis_parts(input->diagnosis, &nobody)};
+    if (pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result) == PUG_OK)
+        conclude(input);
+    input->partial = false;
+}
+
+static void look_at_segments(struct input *input)
+{
+    input_first(input);
+    do {
+        messages_forget(&input->messages);
+        if (input_tree(input, true) && input->diagnosis)
+            look_at_segment(input, INPUT_LOOK_MOST);
+    } while (input_next(input));
+}
+
+/**
+ * What went another way than through a tree of ours gave no evidence: the beginning of each buffer
+ * is decoded once more for it. What that logs was logged before.
+ */
+static void look_again(struct input *input)
+{
+    if (input->examined || input->options->reference || input->described || !output_wanted())
+        return;
+    const uint64_t errors = pug_log_errors(input->log);
+    input->examined = true;
+    input->silent = true;
+    if (pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
+        input->wrong |= perf_diagnosis(input, look_most(input));
+    else if (!pug_peers_helps(input_peers()))
+        look_at_segments(input);
+    messages_forget(&input->messages);
+    input->silent = false;
+    input->errors_before += pug_log_errors(input->log) - errors;
+}
+
+/**
+ * Decode the beginning of the segment at hand for what its packets alone do not tell; where nothing
+ * can be decoded of that, all of it: there may be nothing.
+ */
+static void look_behind_packets(struct input *input, uint64_t most)
+{
+    const uint64_t size = input->trace_size, whole = input->trace_whole;
+    bool silent = true;
+    for (uint64_t to = most; input->trace && silent; to = UINT64_MAX) {
+        input->trace_size = size;
+        input->trace_whole = whole;
+        messages_forget(&input->messages);
+        if (!input_tree(input, true) || !input->diagnosis)
+            return;
+        look_at_segment(input, to);
+        silent = to < whole && diagnosis_is_silent(input->diagnosis);
+    }
+}
+
+int input_examine(struct input *input, uint64_t most)
+{
+    const bool wrong = input->wrong;
+    input->wrong = false;
+    input->described = true;
+    int code = input_result(input);
+    input->described = false;
+    const uint64_t errors = pug_log_errors(input->log);
+    if (input->diagnosis && !input->fatal && !pug_peers_helps(input_peers())) {
+        input->silent = true;
+        look_behind_packets(input, most);
+        messages_forget(&input->messages);
+        input->silent = false;
+        input->errors_before += pug_log_errors(input->log) - errors;
+    }
+    if (input->wrong && code == EXIT_DONE)
+        code = EXIT_TRACE_ERRORS;
+    input->wrong |= wrong;
+    return input->fatal ? EXIT_FATAL : code;
+}
+
+void input_narrow(struct input *input, uint64_t from, uint64_t to)
+{
+    input->narrow = from > 0 || to < input->trace_size;
+    input->narrow_from = from;
+    input->narrow_to = to;
+    input->errors_before = pug_log_errors(input->log); /* as of who made an index */
+}
+
+bool input_counts(const struct input *input, uint64_t index)
+{
+    return !input->narrow || (index >= input->narrow_from && index < input->narrow_to);
+}
+
+int input_result(struct input *input)
+{
+    /* what is logged of a part is looked at one by one */
+    const bool erred = !input->narrow && pug_log_errors(input->log) > input->errors_before;
+    messages_end(&input->messages, input->options->quiet);
+    if (!input->diagnosis)
+        look_again(input);
+    else
+        conclude(input);
+    if (input->fatal)
+        return EXIT_FATAL;
+    return input->wrong || erred ? EXIT_TRACE_ERRORS : EXIT_DONE;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark list: packets and elements, as text, JSON lines or CSV. */
+#include "list.h"
+
+#include "common/command.h"
+#include "common/output.h"
+#include "element_lines.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static bool take_format(const struct option *option, void *target, const char *argument)
+{
+    static const char *const names[] = {"text", "jsonl", "csv"};
+    for (unsigned i = 0; i < 3; i++) {
+        if (strcmp(argument, names[i]) == 0) {
+            *(enum list_format *)target = (enum list_format)i;
+            return true;
+        }
+    }
+    return option_refuse(option, argument, "no format; there are text, jsonl, csv");
+}
+
+/** By its name, whatever the case; PUG_ELEM_TYPE_COUNT: there is none. */
+static unsigned find_type(const char *name, size_t length)
+{
+    unsigned type = 0;
+    for (; type < PUG_ELEM_TYPE_COUNT; type++) {
+        const char *known = pug_element_type_name((enum pug_element_type)type);
+        if (strlen(known) == length && strncasecmp(known, name, length) == 0)
+            break;
+    }
+    return type;
+}
+
+static bool take_types(const struct option *option, void *target, const char *argument)
+{
+    for (const char *at = argument; *at;) {
+        size_t length = strcspn(at, ",");
+        unsigned type = find_type(at, length);
+        if (type == PUG_ELEM_TYPE_COUNT) {
+            fprintf(stderr, "pugmark: --%s %.*s: no element type; there are", option->name,
+                    (int)length, at);
+            for (type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
+                fprintf(stderr, " %s", pug_element_type_name((enum pug_element_type)type));
+            fprintf(stderr, "\n");
+            return false;
+        }
+        *(uint32_t *)target |= UINT32_C(1) << type;
+        at += length + (at[length] == ',');
+    }
+    return true;
+}
+
+static const struct option table[] = {
+    {"packets", NULL, "list packets (alone: without elements)", option_flag,
+     offsetof(struct list_options, packets)},
+    {"elements", NULL, "list elements (the default)", option_flag,
+     offsetof(struct list_options, elements)},
+    {"by-time", NULL, "elements of all buffers and sources in the order of time", option_flag,
+     offsetof(struct list_options, by_time)},
+    {"type", "NAME,...", "only elements of these types", take_types,
+     offsetof(struct list_options, types)},
+    {"from", "OFFSET", "only what begins at or after this trace offset", option_number,
+     offsetof(struct list_options, from)},
+    {"to", "OFFSET", "only what begins before this trace offset", option_number,
+     offsetof(struct list_options, to)},
+    {"format", "FORMAT", "text (default), jsonl or csv", take_format,
+     offsetof(struct list_options, format)},
+};
+
+/** Options that make no sense together: what to say. NULL: they do. */
+static const char *misfit(const struct list_options *options)
+{
+    if (options->window.count.given && !options->window.around.given)
+        return "--count needs --around";
+    if (options->window.radius.given && !options->window.around.given)
+        return "--radius needs --around";
+    if (options->window.radius.given && options->window.count.given)
+        return "--radius and --count are two ways to say how much";
+    if (options->types && options->packets && !options->elements)
+        return "--type is of elements; packets alone are listed (--elements lists both)";
+    if (options->from > options->to)
+        return "--from is behind --to";
+    if (options->by_time && (options->packets || window_wanted(&options->window)))
+        return "--by-time lists elements, and all that was captured";
+    return NULL;
+}
+
+/** Of the buffers that are chosen, what the longest has. */
+static uint64_t longest(const struct input *input)
+{
+    const struct pug_capture_segment *segment;
+    uint64_t most = input->trace_size;
+    for (size_t n = 0; (segment = pug_capture_segment_at(input->capture, n)) != NULL; n++)
+        if (pug_capture_buffer_at(input->capture, segment->buffer)->chosen && segment->size > most)
+            most = segment->size;
+    return most;
+}
+
+/** False, having said so: there is no such offset. */
+static bool window_fits(const struct list_options *options, const struct input *input)
+{
+    const uint64_t around = options->window.around.value;
+    if (!options->window.around.given || around <= longest(input))
+        return true;
+    fprintf(stderr, "pugmark: --around %" PRIu64 ": %s has %" PRIu64 " bytes\n", around,
+            input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
+            longest(input));
+    return false;
+}
+
+static int list_input(struct list_options *options, struct input *input)
+{
+    const bool elements = options->elements || !options->packets;
+    struct list_state state = {
+        .options = options, .input = input, .elements = elements, .last = UINT64_MAX};
+    int code = EXIT_USAGE;
+    if (options->format == LIST_CSV)
+        output_text("%s", elements ? ELEMENT_CSV_HEADER : LIST_PACKET_CSV_HEADER);
+    if (!window_wanted(&options->window))
+        code = list_all(&state, elements);
+    else
+        code = list_window(&state, options, elements);
+    pug_origin_reader_free(state.origin_reader);
+    return code;
+}
+
+static int list_run(const struct command *self, int argc, char **argv)
+{
+    struct list_options options = {.to = UINT64_MAX, .window.radius.value = 1024};
+    const struct option_set sets[] = {OPTION_SET(table, &options),
+                                      {window_option_table, window_option_count, &options.window},
+                                      INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 3, 1);
+    if (end >= 0)
+        return end;
+    const char *wrong = misfit(&options);
+    if (wrong) {
+        fprintf(stderr, "pugmark: %s\n", wrong);
+        return EXIT_USAGE;
+    }
+    if (options.by_time)
+        return list_by_time(&options, argv[1]);
+    struct input input;
+    if (!input_open(&input, &options.input, argv[1]))
+        return input.failure;
+    const bool windowed = window_wanted(&options.window);
+    if (windowed)
+        input_settle(&input);
+    const bool fits = (!windowed || input_is_whole(&input, "a window")) &&
+                      window_fits(&options, &input) && window_take_times(&options.window, &input);
+    const int code = fits ? list_input(&options, &input) : EXIT_USAGE;
+    input_close(&input);
+    const int written = output_end();
+    return written ? written : code;
+}
+
+const struct command command_list = {"list", "INPUT", "list trace elements, or packets, or both",
+                                     list_run};

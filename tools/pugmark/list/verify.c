@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file pugmark pc --verify: what is decoded, instruction by instruction, against the path that
+ * ran.
+ *
+ * Workers expand ranges to addresses, the caller's thread compares them, in order. Each source is
+ * compared with the processor that its core's or its own name ends with ("cpu_3"); in perf.data,
+ * which knows who ran, each thread with what it ran.
+ */
+#include "verify_internal.h"
+
+#include "common/command.h"
+#include "pugmark/advanced/snapshot.h"
+#include "pugmark/author/protocol.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- the path ---- */
+
+static bool open_reader(struct verify *verify, struct verify_cursor *cursor)
+{
+    struct rec_path_header header;
+    struct stat status;
+    const char *path = verify->options->path, *why = "no memory";
+    cursor->file = -1;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        why = "it is read several times, so it has to be a file";
+    else if ((cursor->file = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+        why = strerror(errno);
+    cursor->reader = cursor->file >= 0 ? rec_path_reader_new(cursor->file, 0) : NULL;
+    if (cursor->reader && rec_path_reader_header(cursor->reader, &header, &why))
+        return true;
+    fprintf(stderr, "pugmark: %s: %s\n", path, why);
+    verify->failed = true;
+    return false;
+}
+
+static void close_reader(struct verify_cursor *cursor)
+{
+    if (!cursor->reader)
+        return;
+    rec_path_reader_free(cursor->reader);
+    close(cursor->file);
+    cursor->reader = NULL;
+}
+
+/** The thread's number; -1: the path does not know it. */
+int32_t verify_task(const struct verify *verify, uint64_t task)
+{
+    for (unsigned i = 0; i < verify->task_count; i++)
+        if (verify->cursors[i].task == task)
+            return (int32_t)i;
+    return -1;
+}
+
+/** The thread's number, which it gets now if it has none. */
+static int32_t add_task(struct verify *verify, uint64_t task)
+{
+    int32_t number = verify_task(verify, task);
+    if (number >= 0 || verify->task_count == VERIFY_CPUS)
+        return number;
+    verify->cursors[verify->task_count].task = task;
+    return (int32_t)verify->task_count++;
+}
+
+static void follow_task(struct verify *verify, struct verify_cursor *cursor,
+                        const struct rec_path_item *item)
+{
+    if (verify->by_task && item->kind == REC_PATH_NEW_TASK)
+        cursor->here[item->cpu] = item->value == cursor->task;
+}
+
+/** How many instructions the path of each processor, or thread, has. False, having said why: it
+ *  cannot be read. */
+static bool count_path(struct verify *verify)
+{
+    struct verify_cursor all = {.file = -1};
+    struct rec_path_item item;
+    int32_t task_of[VERIFY_CPUS];
+    bool good = open_reader(verify, &all);
+    for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++)
+        task_of[cpu] = verify->by_task ? -1 : (int32_t)cpu;
+    while (good && rec_path_reader_next(all.reader, &item)) {
+        if (verify->by_task && item.kind == REC_PATH_NEW_TASK)
+            task_of[item.cpu] = add_task(verify, item.value);
+        else if (item.kind == REC_PATH_RAN && task_of[item.cpu] >= 0)
+            verify->cursors[task_of[item.cpu]].total += item.count;
+    }
+    if (good && item.kind == REC_PATH_BAD) {
+        fprintf(stderr, "pugmark: %s: %s\n", verify->options->path, item.text);
+        good = false;
+    }
+    close_reader(&all);
+    return good;
+}
+
+/** The next address of the path of a processor, or thread. False: there is none. */
+static bool next_address(struct verify *verify, unsigned number, uint64_t *address)
+{
+    struct verify_cursor *cursor = &verify->cursors[number];
+    struct rec_path_item item;
+    if (!cursor->reader && !open_reader(verify, cursor))
+        return false;
+    while (cursor->done == cursor->count) {
+        if (!rec_path_reader_next(cursor->reader, &item))
+            return false;
+        follow_task(verify, cursor, &item);
+        bool its = verify->by_task ? cursor->here[item.cpu] : item.cpu == number;
+        if (item.kind != REC_PATH_RAN || !its)
+            continue;
+        cursor->block = item.block;
+        cursor->count = item.count;
+        cursor->done = cursor->offset = 0;
+    }
+    const struct rec_path_block *block = cursor->block;
+    *address = block->address + cursor->offset;
+    cursor->offset += rec_path_insn_size(block->isa, block->bytes + cursor->offset);
+    cursor->done++;
+    return true;
+}
+
+/** The trace has so many instructions: what is before the path's last ones it has lost. */
+static void skip_beginning(struct verify *verify, unsigned cpu, uint64_t decoded)
+{
+    struct verify_cursor *cursor = &verify->cursors[cpu];
+    uint64_t address;
+    for (uint64_t n = decoded; n < cursor->total; n++)
+        (void)next_address(verify, cpu, &address);
+}
+
+/* ---- comparing: on the caller's thread ---- */
+
+struct name {
+    char text[40];
+};
+
+/** "processor 1", or "thread 4711". */
+static struct name name_of(const struct verify *verify, unsigned number)
+{
+    struct name name;
+    if (verify->by_task)
+        snprintf(name.text, sizeof(name.text), "thread %" PRIu64, verify->cursors[number].task);
+    else
+        snprintf(name.text, sizeof(name.text), "processor %u", number);
+    return name;
+}
+
+static void say_difference(struct verify *verify, const struct verify_piece *piece, bool has,
+                           uint64_t expected, uint64_t got)
+{
+    struct verify_cursor *cursor = &verify->cursors[piece->cpu];
+    printf("differs: %s, instruction %" PRIu64 ": the trace tells 0x%" PRIx64,
+           name_of(verify, (unsigned)piece->cpu).text, cursor->compared, got);
+    if (has)
+        printf(", the path has 0x%" PRIx64 "\n", expected);
+    else
+        printf(", the path is at its end\n");
+    verify->where = *piece;
+    verify->differs = true;
+}
+
+static bool compare_piece(struct verify *verify, const struct verify_piece *piece,
+                          const uint64_t *addresses)
+{
+    if (piece->cpu < 0) {
+        printf("differs: something ran in a thread that the path does not have\n");
+        verify->where = *piece;
+        verify->differs = true;
+        return false;
+    }
+    struct verify_cursor *cursor = &verify->cursors[piece->cpu];
+    for (uint32_t i = 0; i < piece->count; i++) {
+        uint64_t expected = 0;
+        bool has = next_address(verify, (unsigned)piece->cpu, &expected);
+        if (!has || expected != addresses[i]) {
+            if (!verify->failed)
+                say_difference(verify, piece, has, expected, addresses[i]);
+            return false;
+        }
+        cursor->compared++;
+    }
+    return true;
+}
+
+static bool take_compare(void *context, void *data)
+{
+    struct verify *verify = context;
+    struct verify_part *part = data;
+    bool same = !part->failed;
+    verify->failed = verify->failed || part->failed;
+    size_t at = 0;
+    for (size_t i = 0; same && i < part->piece_count; i++) {
+        same = compare_piece(verify, &part->pieces[i], part->addresses + at);
+        at += part->pieces[i].count;
+    }
+    for (size_t i = 0; same && verify->has_data && i < part->data_count; i++) {
+        same = part->data[i].where.cpu >= 0 &&
+               verify_data_take(verify->data, (unsigned)part->data[i].where.cpu,
+                                &part->data[i].element);
+        if (!same) {
+            verify->differs = true;
+            verify->where = part->data[i].where;
+        }
+    }
+    verify_drop(part);
+    return same;
+}
+
+static bool take_count(void *context, void *data)
+{
+    struct verify *verify = context;
+    struct verify_part *part = data;
+    for (size_t i = 0; i < part->piece_count; i++)
+        if (part->pieces[i].cpu >= 0)
+            verify->cursors[part->pieces[i].cpu].compared += part->pieces[i].count;
+    verify->failed = verify->failed || part->failed;
+    verify_drop(part);
+    return !verify->failed;
+}
+
+static bool decode(struct verify *verify, bool (*take)(void *, void *))
+{
+    struct pug_capture_result result;
+    struct pug_capture_decode how = {.context = verify,
+                                     .begin = verify_begin,
+                                     .elements = verify_elements,
+                                     .take = take,
+                                     .drop = verify_drop,
+                                     .passage = verify_passage};
+    const bool decoded = input_decode(verify->input, &how, NULL, &result);
+    if (verify->failed)
+        fprintf(stderr, "pugmark: what was decoded cannot be walked\n");
+    verify->failed |= !decoded;
+    return !verify->failed;
+}
+
+/* ---- the packet of a difference ---- */
+
+struct packet_search {
+    struct pug_source *source;
+    uint64_t index;
+    char text[512];
+};
+
+static void see_packet(void *context, enum pug_op op, const struct pug_packet *packet)
+{
+    struct packet_search *search = context;
+    if (op != PUG_OP_DATA || !packet || packet->index != search->index)
+        return;
+    pug_source_protocol(search->source)
+        ->packet_text(packet->data, search->text, sizeof(search->text));
+}
+
+/** Read the segment again, up to the packet. */
+static void feed(struct verify *verify, struct pug_tree *tree, const struct packet_search *search)
+{
+    uint8_t bytes[4096];
+    uint64_t at = 0,
+             origin = pug_capture_segment_at(verify->capture, verify->where.segment)->offset;
+    enum pug_status status = PUG_OK;
+    size_t got, used;
+    while (!search->text[0] && status == PUG_OK &&
+           (got = pug_capture_bytes(verify->capture, verify->where.segment, at, bytes,
+                                    sizeof(bytes), &status)) > 0) {
+        if (PUG_RESP_IS_FATAL(pug_tree_data(tree, origin + at, bytes, got, &used)))
+            break;
+        at += got;
+    }
+}
+
+static void show_packet(struct verify *verify)
+{
+    const struct verify_piece *where = &verify->where;
+    struct pug_tree *tree;
+    if (pug_capture_tree(verify->capture, where->segment, false, NULL, &tree) != PUG_OK)
+        return;
+    struct packet_search search = {.source = pug_tree_source(tree, where->source),
+                                   .index = where->index};
+    if (search.source) {
+        pug_source_monitor(search.source, see_packet, &search);
+        feed(verify, tree, &search);
+    }
+    printf("  its packet: index %" PRIu64 ", source 0x%x%s%s\n", where->index, where->source,
+           search.text[0] ? ": " : "", search.text);
+    pug_tree_free(tree);
+}
+
+/* ---- the whole ---- */
+
+/** Does a chosen source trace this processor? Who is not a snapshot's source traces all. */
+static bool is_traced(const struct verify *verify, unsigned cpu)
+{
+    const struct pug_capture_source *source;
+    if (pug_capture_kind(verify->capture) != PUG_CAPTURE_SNAPSHOT)
+        return true;
+    for (size_t n = 0; (source = pug_capture_source_at(verify->capture, n)) != NULL; n++)
+        if (pug_capture_buffer_at(verify->capture, source->buffer)->chosen &&
+            input_wants(verify->input, source->id) && verify_source_cpu(source) == (int32_t)cpu)
+            return true;
+    return false;
+}
+
+/** What the path has and the trace does not. */
+static bool check_ends(struct verify *verify)
+{
+    bool same = true;
+    for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++) {
+        const struct verify_cursor *cursor = &verify->cursors[cpu];
+        uint64_t left = cursor->total - cursor->compared;
+        if (left == 0 || verify->options->tail || !is_traced(verify, cpu))
+            continue; /* of a tail the ends are the same */
+        same = false;
+        printf("differs: %s: the trace ends after %" PRIu64 " of %" PRIu64 " instructions\n",
+               name_of(verify, cpu).text, cursor->compared, cursor->total);
+    }
+    return same;
+}
+
+static bool compare(struct verify *verify)
+{
+    uint64_t instructions = 0;
+    unsigned processors = 0;
+    if (verify->options->tail) {
+        if (!decode(verify, take_count))
+            return false;
+        verify->input->silent = true; /* what comes was told */
+        for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++) {
+            skip_beginning(verify, cpu, verify->cursors[cpu].compared);
+            verify->cursors[cpu].compared = 0;
+        }
+    }
+    if (!decode(verify, take_compare))
+        return false;
+    verify->differs = verify->differs || !check_ends(verify) ||
+                      (verify->has_data && !verify_data_end(verify->data));
+    for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++) {
+        instructions += verify->cursors[cpu].compared;
+        processors += verify->cursors[cpu].compared > 0;
+    }
+    if (!verify->differs && instructions == 0) {
+        fprintf(stderr, "pugmark: nothing was decoded, nothing is verified\n");
+        return false;
+    }
+    if (!verify->differs)
+        printf("equal: %" PRIu64 " instructions of %u %s%s", instructions, processors,
+               verify->by_task ? "thread" : "processor", processors == 1 ? "" : "s");
+    if (!verify->differs && verify_data_count(verify->data) > 0)
+        printf(", %" PRIu64 " accesses to memory", verify_data_count(verify->data));
+    if (!verify->differs)
+        printf("\n");
+    return true;
+}
+
+/** Options that leave out some of what ran: the path has all of it. False, having said so. */
+static bool is_all(const struct input *input)
+{
+    const bool perf = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
+    const char *misplaced =
+        input_selects(input) ? "--pid, --tid, --comm, --cpu, --dso and --time leave out some of it"
+        : perf && (input->options->buffer || input->options->sources.count > 0)
+            ? "--buffer and --source leave out some of what threads ran"
+            : NULL;
+    if (misplaced)
+        fprintf(stderr, "pugmark: --verify compares all that ran; %s\n", misplaced);
+    return !misplaced;
+}
+
+static int run(struct verify *verify)
+{
+    int code = EXIT_INPUT;
+    if (count_path(verify) && input_has_flow(verify->input) && compare(verify)) {
+        code = input_result(verify->input);
+        code = verify->differs && code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
+    }
+    if (verify->differs && verify->where.count)
+        show_packet(verify);
+    for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++)
+        close_reader(&verify->cursors[cpu]);
+    return code;
+}
+
+int verify_run(const struct input_options *options, const struct verify_options *wanted,
+               const char *operand)
+{
+    struct pug_peers *peers = input_peers();
+    struct input input;
+    int code = EXIT_INPUT;
+    input_among(NULL); /* a path is followed by one process */
+    if (!input_open(&input, options, operand)) {
+        input_among(peers);
+        return input.failure;
+    }
+    input.described = true;
+    pug_log_set_verbosity(input.log, PUG_SEV_ERROR); /* what was lost may be */
+    struct verify *verify = calloc(1, sizeof(*verify));
+    if (verify)
+        *verify = (struct verify){
+            .options = wanted,
+            .input = &input,
+            .capture = input.capture,
+            .by_task = pug_capture_kind(input.capture) == PUG_CAPTURE_PERF,
+            .has_data = !wanted->tail && !options->reference, /* which gives none */
+            .data = verify_data_new(wanted->path),
+        };
+    if (!verify || !verify->data)
+        input_starve(&input);
+    else
+        code = is_all(&input) ? run(verify) : EXIT_USAGE;
+    if (verify)
+        verify_data_free(verify->data);
+    free(verify);
+    input_close(&input);
+    input_among(peers);
+    return code;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+/** @file What verify.c and verify_parts.c share: ranges with their addresses, and the path. */
+#ifndef PUGMARK_TOOL_VERIFY_INTERNAL_H
+#define PUGMARK_TOOL_VERIFY_INTERNAL_H
+
+#include "pugmark/capture.h"
+#include "pugmark/walk.h"
+#include "recorder/path.h"
+#include "verify.h"
+#include "verify_data.h"
+
+#define VERIFY_CPUS REC_PATH_CPUS
+
+/** A range with its instructions' addresses behind each other in the part. */
+struct verify_piece {
+    uint64_t index; /**< of the packet */
+    uint32_t segment, count;
+    uint16_t source;
+    int32_t cpu; /**< or of perf.data the number of the thread's cursor; -1: nobody knows it */
+};
+
+/** A data access that was decoded, and whose it is. */
+struct verify_data_piece {
+    struct pug_element element;
+    struct verify_piece where;
+};
+
+struct verify;
+
+struct verify_part {
+    struct verify *verify;
+    struct verify_piece *pieces;
+    size_t piece_count, piece_room;
+    uint64_t *addresses;
+    size_t count, room;
+    struct verify_data_piece *data;
+    size_t data_count, data_room;
+    struct pug_walk *walk;
+    const struct pug_image *image; /**< that the walk reads */
+    struct pug_passage *passage;
+    bool failed;
+};
+
+/** How far the path of a processor, or of a thread, is compared. */
+struct verify_cursor {
+    struct rec_path_reader *reader;
+    int file;
+    const struct rec_path_block *block;
+    uint32_t done, count; /**< instructions of the block */
+    uint32_t offset;
+    uint64_t compared, total; /**< total: in the path */
+    uint64_t task;            /**< of a thread: its id */
+    bool here[VERIFY_CPUS];   /**< it runs on this processor now */
+};
+
+struct verify {
+    const struct verify_options *options;
+    struct input *input;
+    struct pug_capture *capture; /**< of the input */
+    struct verify_cursor cursors[VERIFY_CPUS];
+    bool by_task;        /**< cursors are threads, not processors */
+    unsigned task_count; /**< of those */
+    bool has_data;       /**< data accesses are compared, too */
+    bool differs, failed;
+    struct verify_piece where; /**< it differs in this range */
+    struct verify_data *data;
+};
+
+/** The number of a thread's cursor; -1: the path has no such thread. */
+int32_t verify_task(const struct verify *verify, uint64_t task);
+
+/** Of a snapshot: the processor that a source traces, by its core's name, or its own. */
+int32_t verify_source_cpu(const struct pug_capture_source *source);
+
+/* verify_parts.c: functions of struct pug_capture_decode */
+void *verify_begin(void *context, unsigned worker);
+void verify_elements(void *part, const struct pug_origin *origin,
+                     const struct pug_element *elements, size_t count);
+void verify_passage(void *part, struct pug_passage *passage);
+void verify_drop(void *part);
+
+#endif

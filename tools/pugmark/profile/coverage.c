@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark coverage: which lines, functions, instructions and branch outcomes were seen. */
+#include "common/command.h"
+#include "profile_input.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct coverage_options {
+    struct input_options input;
+    struct capture_options capture;
+    const char *format, *output;
+};
+
+static const struct pug_export_format *find_format(const char *name)
+{
+    const struct pug_export_format *format;
+    for (size_t n = 0; (format = pug_export_coverage_at(n)) != NULL; n++)
+        if (strcmp(format->name, name) == 0)
+            return format;
+    return NULL;
+}
+
+static bool take_format(const struct option *option, void *target, const char *argument)
+{
+    if (!find_format(argument))
+        return option_refuse(option, argument, "the formats are text, lcov, json and html");
+    return option_string(option, target, argument);
+}
+
+static const struct option table[] = {
+    {"format", "NAME", "text (default), lcov, json or html", take_format,
+     offsetof(struct coverage_options, format)},
+    {"output", "FILE", "write to FILE (-o)", option_string,
+     offsetof(struct coverage_options, output)},
+};
+
+static int cover(char **operands, const struct coverage_options *options, struct pug_names *names)
+{
+    const struct profile_input what = {.input = &options->input, .names = names};
+    const struct pug_export_options wanted = {.names = names,
+                                              .objects = options->input.objects.items,
+                                              .object_count = options->input.objects.count};
+    struct pug_profile *profile = pug_profile_new();
+    int code = profile_add_all(&what, operands, profile);
+    if (profile && (input_spread() || (code != EXIT_INPUT && code != EXIT_USAGE))) {
+        profile_say_notes(profile, options->input.quiet);
+        const int written = profile_export(pug_export_coverage, profile,
+                                           find_format(options->format ? options->format : "text"),
+                                           &wanted, options->output);
+        code = written ? written : code;
+    }
+    pug_profile_free(profile);
+    return code;
+}
+
+static int coverage_run(const struct command *self, int argc, char **argv)
+{
+    struct coverage_options options = {0};
+    struct input_several several;
+    const struct option_set sets[] = {OPTION_SET(table, &options),
+                                      CAPTURE_OPTIONS(&options.capture),
+                                      INPUT_OPTIONS(&options.input)};
+    int end = command_start(self, argc, argv, sets, 3, -1);
+    if (end >= 0)
+        return end;
+    input_of_several(&options.input, argv + 1, &several);
+    struct pug_names *names = capture_names(&options.input, &options.capture);
+    if (!names)
+        return EXIT_INPUT;
+    int code = cover(argv + 1, &options, names);
+    capture_names_end(names);
+    return code;
+}
+
+const struct command command_coverage = {
+    "coverage", "INPUT...", "which lines, functions and branch outcomes were seen", coverage_run};

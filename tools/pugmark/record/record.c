@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: MIT
+/** @file pugmark record: runs a program under QEMU and writes the trace that a core would emit. */
+#include "common/command.h"
+#include "files/outfile.h"
+#include "record_filter.h"
+#include "record_options.h"
+#include "recorder/convert.h"
+#include "recorder/perf_write.h"
+#include "recorder/program.h"
+#include "recorder/qemu.h"
+#include "recorder/script.h"
+#include "recorder/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PERF_STRETCH 65536u /* bytes of trace between AUX records of perf.data */
+
+/** A recording underway. */
+struct record {
+    const struct record_options *options;
+    const struct rec_unit_class *unit;
+    uint64_t values[REC_OPTIONS];
+    struct record_filter filter;
+    struct rec_session *session;
+    struct rec_path_writer *writer; /* where the path alone is wanted */
+    int file;                       /* of the writer */
+    bool begun;                     /* there is a path, or was */
+    bool stopped;                   /* no more is wanted */
+    bool misused;                   /* an option is wrong: that was said */
+    uint64_t items;
+};
+
+static bool refuse(const char *what, const char *why)
+{
+    fprintf(stderr, "pugmark: %s: %s\n", what, why);
+    return false;
+}
+
+/** The same of an option. */
+static bool refuse_option(struct record *record, const char *what, const char *why)
+{
+    record->misused = true;
+    return refuse(what, why);
+}
+
+static const char *target_of(const struct record_options *options)
+{
+    return options->perf ? options->perf : options->out;
+}
+
+/* ---- settings ---- */
+
+static bool take_setting(struct record *record, const char *setting, bool *given)
+{
+    char name[64];
+    const char *equals = strchr(setting, '=');
+    uint64_t value;
+    if (!equals || (size_t)(equals - setting) >= sizeof(name) || !parse_number(equals + 1, &value))
+        return refuse_option(record, setting, "expected NAME=VALUE, a number");
+    snprintf(name, sizeof(name), "%.*s", (int)(equals - setting), setting);
+    int at = rec_unit_option(record->unit, name);
+    for (const struct rec_absent *absent = record->unit->absent; absent && absent->name; absent++)
+        if (strcmp(absent->name, name) == 0)
+            return refuse_option(record, setting, absent->why);
+    if (at < 0)
+        return refuse_option(record, setting,
+                             "this protocol has no such option (`record --help` lists them)");
+    if (value > record->unit->options[at].most)
+        return refuse_option(record, setting, "that is too much (`record --help` tells)");
+    record->values[at] = value;
+    given[at] = true;
+    return true;
+}
+
+/** All of --set; `given`: which of the options it says. */
+static bool take_given(struct record *record, bool given[REC_OPTIONS])
+{
+    memset(given, false, REC_OPTIONS * sizeof(given[0]));
+    for (size_t i = 0; i < record->options->settings.count; i++)
+        if (!take_setting(record, record->options->settings.items[i], given))
+            return false;
+    return true;
+}
+
+static bool take_settings(struct record *record, uint8_t family)
+{
+    bool given[REC_OPTIONS];
+    uint64_t wanted[REC_OPTIONS];
+    if (!take_given(record, given))
+        return false;
+    memcpy(wanted, record->values, sizeof(wanted));
+    rec_unit_values(record->unit, family, given, record->options->seed, record->values);
+    for (unsigned i = 0; i < record->unit->option_count; i++)
+        if (given[i] && wanted[i] != record->values[i])
+            fprintf(stderr, "pugmark: %s is %" PRIu64 " where other options are as they are\n",
+                    record->unit->options[i].name, record->values[i]);
+    return true;
+}
+
+/** Who ran is told by context ids alone in perf.data. */
+static void keep_ids(struct record *record)
+{
+    static const struct {
+        const char *name;
+        uint64_t value;
+    } kept[] = {{"context_id", 1}, {"context_bytes", 4}, {"vmid", 0}};
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        int at = rec_unit_option(record->unit, kept[i].name);
+        if (at >= 0)
+            record->values[at] = kept[i].value;
+    }
+}
+
+static bool calls_of(struct record *record, enum rec_calls *calls)
+{
+    static const char *const words[] = {"off", "on", "silent"};
+    const char *word = record->options->calls;
+    *calls = REC_CALLS_OFF;
+    for (unsigned i = 0; word && i < 3; i++) {
+        if (strcmp(word, words[i]) != 0)
+            continue;
+        *calls = (enum rec_calls)i;
+        return true;
+    }
+    return !word || refuse_option(record, word, "--calls takes off, on or silent");
+}
+
+static bool loss_of(struct record *record, double *loss)
+{
+    const char *word = record->options->loss;
+    char *end = NULL;
+    double percent = word ? strtod(word, &end) : 0;
+    *loss = percent / 100;
+    return !word || (end != word && *end == 0 && percent >= 0 && percent < 100) ||
+           refuse_option(record, word, "--loss takes a percentage below 100");
+}
+
+static uint64_t number_or(const struct option_value *value, uint64_t otherwise)
+{
+    return value->given ? value->value : otherwise;
+}
+
+/** How many processors can be told apart. */
+static unsigned sources_of(const struct record *record)
+{
+    if (record->unit->frames)
+        return 0x70 - (unsigned)record->options->id;
+    int at = rec_unit_option(record->unit, "src_bits");
+    uint64_t ids = at < 0 ? 1 : UINT64_C(1) << record->values[at];
+    return ids > record->options->id ? (unsigned)(ids - record->options->id) : 1;
+}
+
+static bool traces(struct record *record, uint8_t family)
+{
+    return record->unit->families >> family & 1 ||
+           refuse_option(record, record->unit->name,
+                         "it traces no processor with these instructions");
+}
+
+/* ---- before anything runs ---- */
+
+/** Options that say nothing of what will run. */
+static bool check_values(struct record *record)
+{
+    bool given[REC_OPTIONS];
+    enum rec_calls calls;
+    double loss;
+    if (!calls_of(record, &calls) || !loss_of(record, &loss))
+        return false;
+    if (record->options->perf && record->unit && !perf_write_takes(record->unit))
+        return refuse_option(record, record->unit->name, "perf.data has no trace of this kind");
+    return !record->unit || take_given(record, given);
+}
+
+/** What is written when all is over has to have a place. */
+static bool check_targets(const struct record_options *options)
+{
+    if (options->path && !pug_outfile_may(options->path))
+        return refuse(options->path, strerror(errno));
+    if (options->perf && !pug_outfile_may(options->perf))
+        return refuse(options->perf, strerror(errno));
+    if (options->out && !pug_outfile_may_folder(options->out))
+        return refuse(options->out, strerror(errno));
+    return true;
+}
+
+/** Functions that have to be in a program. */
+static bool check_functions(struct record *record, const char *program)
+{
+    record->misused = record->filter.by_name && !record_filter_find(&record->filter, program, 0);
+    return !record->misused;
+}
+
+/* ---- beginning ---- */
+
+static bool begin_session(struct record *record, const struct rec_path_header *header)
+{
+    const struct record_options *options = record->options;
+    char why[256];
+    if (!traces(record, header->family) || !take_settings(record, header->family))
+        return false;
+    if (options->data && !header->data)
+        return refuse(options->from ? options->from : "record", "it tells no accesses to memory");
+    if (options->perf)
+        keep_ids(record);
+    struct rec_path_header told = *header;
+    told.data = options->data;
+    struct rec_session_config config = {
+        .engine = {.unit_class = record->unit,
+                   .values = record->values,
+                   .path = told,
+                   .first_source = (uint16_t)options->id,
+                   .sources = sources_of(record),
+                   .context_ids = !options->no_context,
+                   .data = options->data,
+                   .sync_every = number_or(&options->sync, 20000),
+                   .time_every = number_or(&options->times, 1000),
+                   .cycles_every = number_or(&options->cycles, 200),
+                   .other_every = number_or(&options->others, 5000),
+                   .limit = options->limit,
+                   .room = options->snapshot_mode || options->perf ? 0 : options->buffer,
+                   .stretch = !options->perf || options->snapshot_mode ? 0
+                              : options->buffer                        ? options->buffer
+                                                                       : PERF_STRETCH,
+                   .ranges = record->filter.ranges,
+                   .range_count = options->filters.count,
+                   .seed = options->seed + 1},
+        .folder = options->out,
+        .perf = options->perf,
+        .perf_by_cpu = options->by_cpu,
+        .core = options->core,
+        .path = options->path,
+        .circular = options->snapshot_mode,
+        .room = options->buffer,
+        .free_frames = options->seed != 0};
+    if (!calls_of(record, &config.engine.calls) || !loss_of(record, &config.engine.loss))
+        return false;
+    record->session = rec_session_new(&config, why, sizeof(why));
+    return record->session || refuse(target_of(options), why);
+}
+
+static bool begin_path(struct record *record, const struct rec_path_header *header)
+{
+    const char *name = record->options->path;
+    record->file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (record->file < 0)
+        return refuse(name, strerror(errno));
+    record->writer = rec_path_writer_new(record->file, header);
+    return record->writer || refuse(name, "no memory");
+}
+
+static bool begin(struct record *record, const struct rec_path_header *header)
+{
+    return record->unit ? begin_session(record, header) : begin_path(record, header);
+}
+
+static bool take(void *context, const struct rec_path_item *item)
+{
+    struct record *record = context;
+    record->items++;
+    if (!record_filter_take(&record->filter, item)) {
+        record->stopped = record->misused = true;
+        return false;
+    }
+    if (record->writer)
+        rec_path_writer_put(record->writer, item);
+    else if (!rec_session_take(record->session, item))
+        record->stopped = true;
+    return !record->stopped;
+}
+
+/* ---- where paths come from ---- */
+
+/** Everything of a path file, or of the plugin; `had`: so many bytes of its magic were read
+ * already. False, having said why: it is none. */
+static bool read_path(struct record *record, int file, unsigned had, const char *name)
+{
+    struct rec_path_reader *reader = rec_path_reader_new(file, had);
+    struct rec_path_header header;
+    struct rec_path_item item;
+    const char *why = "no memory";
+    bool good = reader && rec_path_reader_header(reader, &header, &why);
+    if (!good)
+        refuse(name, why);
+    record->begun = good;
+    good = good && begin(record, &header);
+    while (good && rec_path_reader_next(reader, &item) && take(record, &item))
+        ;
+    if (good && !record->stopped && item.kind == REC_PATH_BAD)
+        good = refuse(name, item.text);
+    if (good && record->session && !record->stopped)
+        record->stopped = false;
+    rec_path_reader_free(reader);
+    return good;
+}
+
+/** The image of the programs that --elf names, and what they are for. NULL, having said why. */
+static struct pug_image *read_programs(const struct record_options *options, uint8_t *family)
+{
+    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
+    struct pug_image *image = pug_image_new();
+    for (size_t i = 0; image && i < options->elf.count; i++) {
+        char name[4096];
+        struct rec_program program;
+        uint64_t bias = 0;
+        const char *at = strrchr(options->elf.items[i], '@');
+        if (at && !parse_number(at + 1, &bias))
+            at = NULL;
+        snprintf(name, sizeof(name), "%.*s",
+                 at ? (int)(at - options->elf.items[i]) : (int)strlen(options->elf.items[i]),
+                 options->elf.items[i]);
+        if (rec_program_read(name, &program) &&
+            pug_image_add_elf(image, &anywhere, name, bias) == PUG_OK) {
+            *family = program.family;
+            continue;
+        }
+        refuse(name, "it is no program");
+        pug_image_free(image);
+        return NULL;
+    }
+    return image;
+}
+
+static bool read_log(struct record *record, struct rec_convert *convert)
+{
+    const struct record_options *options = record->options;
+    struct pug_image *image = read_programs(options, &convert->family);
+    if (!image)
+        return false;
+    convert->image = image;
+    bool good = options->elf.count > 0 || convert->form == REC_CONVERT_SPIKE ||
+                refuse(options->from, "--elf has to say what program that is");
+    convert->data = options->data && convert->form == REC_CONVERT_SPIKE;
+    struct rec_path_header header = {.family = convert->family, .data = convert->data};
+    good = good && begin(record, &header);
+    if (good && options->elf.count > 0)
+        good = check_functions(record, options->elf.items[0]);
+    if (good && !rec_convert_run(convert, take, record) && !record->stopped)
+        good = refuse(options->from, convert->why);
+    pug_image_free(image);
+    return good;
+}
+
+/** A log, from behind its first byte. */
+static bool record_log(struct record *record, FILE *file, char first)
+{
+    char line[1024] = {first};
+    struct rec_convert convert = {.file = file, .first = line};
+    bool known = false;
+    for (size_t begun = 1; !known && fgets(line + begun, (int)(sizeof(line) - begun), file);
+         begun = 0) {
+        known = rec_convert_guess(line, &convert);
+        convert.lines += !known;
+    }
+    return known ? read_log(record, &convert)
+                 : refuse(record->options->from, "it is no path, and no log that is known");
+}
+
+/** A path file, or a log, by what it begins with; it may be a FIFO, where nothing comes again. */
+static bool record_from(struct record *record)
+{
+    const char *name = record->options->from;
+    char first = 0;
+    int file = open(name, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || read(file, &first, 1) < 0) {
+        refuse(name, strerror(errno));
+        if (file >= 0)
+            close(file);
+        return false;
+    }
+    if (first == REC_PATH_MAGIC[0]) {
+        bool good = read_path(record, file, 1, name);
+        close(file);
+        return good;
+    }
+    FILE *log = fdopen(file, "r");
+    if (!log) {
+        close(file);
+        return refuse(name, "no memory");
+    }
+    bool good = record_log(record, log, first);
+    fclose(log);
+    return good;
+}
+
+/** The program's file and what it is for. False, having said why: it cannot be run here. */
+static bool can_run(const char *word, char *name, size_t size, struct rec_program *program)
+{
+    char why[256];
+    if (!rec_qemu_find(word, name, size))
+        return refuse(word, "there is no such program");
+    if (!rec_program_read(name, program))
+        return refuse(name, errno == ENOEXEC ? "it is no ELF program" : strerror(errno));
+    if (program->family)
+        return true;
+    const char *machine = rec_program_machine(program);
+    snprintf(why, sizeof(why), "it is for %s, whose trace is not made here",
+             machine ? machine : "a processor that is not known");
+    return refuse(name, why);
+}
+
+static void say_status(int status)
+{
+    if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+        fprintf(stderr, "pugmark: the program's exit status is %d\n", WEXITSTATUS(status));
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "pugmark: the program was killed by signal %d (%s)\n", WTERMSIG(status),
+                strsignal(WTERMSIG(status)));
+}
+
+static bool record_program(struct record *record, char **argv)
+{
+    const struct record_options *options = record->options;
+    struct rec_qemu qemu = {.qemu = options->qemu,
+                            .plugin = options->plugin,
+                            .sysroot = options->sysroot,
+                            .children = options->children,
+                            .argv = argv,
+                            .data = options->data};
+    const char *slash = strrchr(argv[0], '/');
+    struct rec_program program;
+    char name[4096], why[256];
+    const char *machine = NULL;
+    qemu.machine = strncmp(slash ? slash + 1 : argv[0], "qemu-system-", 12) == 0;
+    if (!qemu.machine && !can_run(argv[0], name, sizeof(name), &program))
+        return false;
+    if (!qemu.machine) {
+        if ((record->unit && !traces(record, program.family)) || !check_functions(record, name))
+            return false;
+        machine = rec_program_machine(&program);
+    }
+    if (qemu.machine && options->elf.count > 0 && !check_functions(record, options->elf.items[0]))
+        return false;
+    if (!rec_qemu_start(&qemu, machine, why, sizeof(why)))
+        return refuse("record", why);
+    bool good = read_path(record, qemu.path, 0, "the path from QEMU");
+    int status = rec_qemu_wait(&qemu);
+    if (!record->begun)
+        refuse("record",
+               "QEMU must load plugins (from 5.1 on), which static ones cannot, as Debian's "
+               "qemu-user of QEMU 10 is");
+    if (good && !options->quiet)
+        say_status(status);
+    return good;
+}
+
+/* ---- the end ---- */
+
+static bool end_path(struct record *record)
+{
+    bool good =
+        rec_path_writer_end(record->writer) || refuse(record->options->path, strerror(errno));
+    rec_path_writer_free(record->writer);
+    close(record->file);
+    return good;
+}
+
+static bool end_session(struct record *record)
+{
+    char why[256];
+    bool good = rec_session_end(record->session, why, sizeof(why)) ||
+                refuse(target_of(record->options), why);
+    struct rec_session_result result = rec_session_result(record->session);
+    if (good && !record->options->quiet) {
+        fprintf(stderr,
+                "pugmark: %" PRIu64 " instructions of %u processor%s, %" PRIu64
+                " bytes of trace, in %s\n",
+                result.instructions, result.sources, result.sources == 1 ? "" : "s", result.bytes,
+                target_of(record->options));
+        if (result.lost)
+            fprintf(stderr, "pugmark: %" PRIu64 " overflows\n", result.lost);
+        if (result.buffers > 1)
+            fprintf(stderr, "pugmark: code changed: there are %u buffers, one for each version\n",
+                    result.buffers);
+    }
+    if (good && !record->options->quiet && record->filter.placed && !record->options->perf &&
+        result.programs == 0)
+        fprintf(stderr, "pugmark: its functions have names with --elf %s%s%.0" PRIx64 "\n",
+                record->filter.program, record->filter.bias ? "@0x" : "", record->filter.bias);
+    if (good && result.left_out)
+        fprintf(stderr, "pugmark: there are more processors than ids; some are not traced\n");
+    rec_session_free(record->session);
+    return good;
+}
+
+/** Events in words, in place of what ran. */
+static int record_script(const struct record_options *options)
+{
+    const struct rec_script_class *of =
+        options->protocol ? rec_script_find(options->protocol) : NULL;
+    const struct rec_script_config config = {
+        .source = (uint16_t)(options->id == UINT64_MAX ? 0x10 : options->id),
+        .seed = options->seed,
+        .sync = options->sync.given ? options->sync.value : 1000,
+        .longest = 12};
+    char why[256];
+    if (!of || !options->out || options->id == 0 ||
+        (options->id > 0x6f && options->id != UINT64_MAX)) {
+        refuse("record", "--script needs --protocol stm, itm, dwt or osd, and --out; --id is 1 to "
+                         "0x6f");
+        return EXIT_USAGE;
+    }
+    FILE *lines = strcmp(options->script, "-") == 0 ? stdin : fopen(options->script, "re");
+    if (!lines) {
+        refuse(options->script, strerror(errno));
+        return EXIT_INPUT;
+    }
+    bool good = rec_script_record(of, &config, lines, options->out, why, sizeof(why)) ||
+                refuse(options->script, why);
+    if (lines != stdin)
+        fclose(lines);
+    return good ? EXIT_DONE : EXIT_INPUT;
+}
+
+static bool check_options(const struct record *record)
+{
+    const struct record_options *options = record->options;
+    if (options->protocol && !record->unit)
+        return refuse(options->protocol, "no such protocol (`record --help` lists them)");
+    if (record->unit && !options->out == !options->perf)
+        return refuse("record",
+                      "--out has to say where the snapshot goes, or --perf the perf.data");
+    if (options->from &&
+        (options->qemu || options->plugin || options->sysroot || options->children))
+        return refuse("record", "--qemu, --plugin, --sysroot and --children are of a program that "
+                                "runs, and with --from none does");
+    if (options->by_cpu && (!options->perf || options->no_context))
+        return refuse("record", "--by-cpu is for --perf, and needs context ids");
+    if (!record->unit && (target_of(options) || !options->path))
+        return refuse("record", "--protocol has to say what to make, or --path that the path "
+                                "alone is wanted");
+    if (options->snapshot_mode && options->buffer < 4096)
+        return refuse("record", "--snapshot-mode needs a --buffer of 4096 bytes or more");
+    if (options->data && record->unit && (!record->unit->tells || options->perf))
+        return refuse(record->unit->name, "no data trace is made of it here");
+    if (record->unit && record->unit->frames && options->id > 0x6f)
+        return refuse("record", "trace ids are 1 to 0x6f");
+    return true;
+}
+
+static int record_run(const struct command *self, int argc, char **argv)
+{
+    struct record_options options = {.id = UINT64_MAX};
+    const struct option_set sets[] = {
+        {record_option_table, record_option_count, &options},
+    };
+    bool from = false;
+    for (int i = 1; i < argc; i++)
+        from = from || strncmp(argv[i], "--from", 6) == 0 || strncmp(argv[i], "--script", 8) == 0;
+    int end = command_start(self, argc, argv, sets, 1, from ? 0 : -1);
+    if (end == EXIT_DONE)
+        record_options_help();
+    if (end >= 0)
+        return end;
+    if (options.script)
+        return record_script(&options);
+    struct record record = {.options = &options, .file = -1};
+    record.unit = options.protocol ? rec_unit_find(options.protocol) : NULL;
+    if (options.id == UINT64_MAX)
+        options.id = record.unit && record.unit->frames ? 0x10 : 0;
+    if (!check_options(&record) || !record_filter_begin(&record.filter, &options.filters))
+        return EXIT_USAGE;
+    if (!check_values(&record) || !check_targets(&options))
+        return record.misused ? EXIT_USAGE : EXIT_INPUT;
+    bool good = options.from ? record_from(&record) : record_program(&record, argv + 1);
+    if (record.writer)
+        good = end_path(&record) && good;
+    if (record.session)
+        good = end_session(&record) && good;
+    return record.misused ? EXIT_USAGE : good ? EXIT_DONE : EXIT_INPUT;
+}
+
+const struct command command_record = {"record", "[--] PROGRAM ARGUMENTS...",
+                                       "run a program under QEMU and write its trace", record_run};
