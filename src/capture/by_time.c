@@ -34,7 +34,7 @@
 /** Elements that wait. */
 struct waiting {
     struct pug_origin origin;
-    uint64_t time; /* of their stay */
+    uint64_t time; /* of their residency */
     size_t count;
     bool left_out;
 };

@@ -41,7 +41,7 @@ struct pug_attribution_tree {
 #define PUG_ATTRIBUTION_SOURCES 128u
 
 /**
- * Where a source was last. A *stay* is what it tells of a task from where that comes to the
+ * Where a source was last. A *residency* is what it tells of a task from where that comes to the
  * processor, or tracing begins there, up to where one of them happens again: what is behind its
  * last timestamp is not dated by what others do afterwards.
  */
@@ -50,7 +50,7 @@ struct pug_capture_last {
     uint32_t task;
     struct pug_reader_space reader;
     const struct pug_address_space *space;
-    uint64_t residency; /**< when its stay began: the timestamp behind that */
+    uint64_t residency; /**< when its residency began: the timestamp behind that */
 };
 
 /** What one worker decodes with. */
@@ -66,7 +66,7 @@ struct pug_attribution {
     struct pug_reader_space reader;
     uint64_t since, until; /**< the origin's time is that of these indices */
     uint32_t segment;      /**< of the origin; UINT32_MAX: there is none yet */
-    uint64_t residency;    /**< when its stay began, where there are times */
+    uint64_t residency;    /**< when its residency began, where there are times */
     uint64_t round;        /**< one for each segment, from 1 on */
     struct pug_capture_last last[PUG_ATTRIBUTION_SOURCES]; /**< by trace id */
     bool chosen;

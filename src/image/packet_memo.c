@@ -11,7 +11,7 @@
 
 static_assert(offsetof(struct pug_memo, last) == 64 && offsetof(struct pug_memo, hops) == 128,
               "what is compared is a cache line, and what all of them have one more");
-static_assert(MOST_MEMOS <= UINT16_MAX + 1u, "a habit knows the place of another");
+static_assert(MOST_MEMOS <= UINT16_MAX + 1u, "a memo knows the place of another");
 static_assert(PUG_MEMO_HOPS <= PUG_OUT_STEP, "ranges have room behind a batch's limit");
 static_assert(alignof(struct pug_block) > 1, "a block's address has room for a bit");
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file What packets are in the memo of doing. A packet that is met again where the decoder stands
- * as it did then does the same again, and programs go in circles: which blocks it hopped over, what
- * came behind them and where the decoder stood in the end is kept, so that the packet need not be
- * taken apart, nor its end be looked for. For protocols whose packets say much at once.
+ * @file What packets did before, kept to be done again. A packet that is met again where the
+ * decoder stands as it did then does the same again, and programs go in circles: which blocks it
+ * hopped over, what came behind them and where the decoder stood in the end is kept, so that the
+ * packet need not be taken apart, nor its end be looked for. For protocols whose packets say much
+ * at once.
  *
  * A memo is kept when its packet is met for the second time. To forget it changes no element.
  */

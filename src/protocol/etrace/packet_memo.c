@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file What packets are in the memo of doing: those of formats 1 and 2, jumps to what is in the
- * jump target cache, and synchronisations in mid-flow, that give nothing but ranges.
+ * @file What packets did before, kept to be done again. those of formats 1 and 2, jumps to what is
+ * in the jump target cache, and synchronisations in mid-flow, that give nothing but ranges.
  *
  * What such a packet does follows from itself, from where the decoder stands, and from what the
  * stack of returns says, if no outcome is predicted.

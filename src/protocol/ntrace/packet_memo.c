@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file What messages are in the memo of doing: branch messages and full histories, that give
- * nothing but whole blocks. What such a message does follows from its bytes, from where the decoder
- * stands, and from what the stack of returns says.
+ * @file What messages did before, kept to be done again. branch messages and full histories, that
+ * give nothing but whole blocks. What such a message does follows from its bytes, from where the
+ * decoder stands, and from what the stack of returns says.
  */
 #include "protocol/ntrace/packet_memo.h"
 #include "protocol/ntrace/message.h"
