@@ -98,17 +98,17 @@
 /** The version of the headers. */
 #define PUG_VERSION_MAJOR 0
 /** The version of the headers. */
-#define PUG_VERSION_MINOR 2
+#define PUG_VERSION_MINOR 3
 /** The version of the headers. */
 #define PUG_VERSION_PATCH 0
 /** The version of the headers in words. */
-#define PUG_VERSION "0.2.0"
+#define PUG_VERSION "0.3.0"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** Version of the library that runs, as opposed to the header's: "0.2.0". */
+/** Version of the library that runs, as opposed to the header's: "0.3.0". */
 const char *pug_version(void);
 
 /** What it was built with, separated by blanks: "elf dwarf threads". */

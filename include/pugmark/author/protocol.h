@@ -271,7 +271,7 @@ enum pug_want {
 };
 
 /** The version of this interface. */
-#define PUG_AUTHOR_ABI 1
+#define PUG_AUTHOR_ABI 2
 
 /**
  * A protocol: its names, its configuration, its reader and its decoder. There must be: name,
