@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # install-packages.sh LIST [demo|hosts]: install what is missing of the Debian packages in LIST: what building and
-# testing needs; what the demonstration needs; and what other hosts need, too.
+# testing needs; what the demonstration needs; and what other hosts need, too. Says first which, and what for.
 set -eu
 missing=
 last='/^# ---- other hosts/'
@@ -11,7 +11,8 @@ for package in $(sed -n "1,${last}s/^\([a-z0-9+.-]*\):.*/\1/p" "$1"); do
   dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0
-echo "installing:$missing"
+echo "These Debian packages are missing and will be installed with apt-get:"
+for package in $missing; do grep "^$package:" "$1" | sed 's/^/  /'; done
 as_root=
 [ "$(id -u)" = 0 ] || as_root=sudo
 export DEBIAN_FRONTEND=noninteractive
