@@ -23,6 +23,7 @@ struct cpu {
 
 struct rec_path_reader {
     int file;
+    uint8_t family; /* enum rec_path_family */
     uint8_t *bytes;
     size_t at, size;
     bool ended;
@@ -143,7 +144,7 @@ bool rec_path_reader_header(struct rec_path_reader *reader, struct rec_path_head
         !get_number(reader, &flags) || !get_number(reader, &header->pid))
         return false;
     *why = "it is of instructions that are not known here";
-    header->family = (uint8_t)family;
+    header->family = reader->family = (uint8_t)family;
     header->system = flags & REC_PATH_SYSTEM;
     header->data = flags & REC_PATH_DATA;
     if (flags > (REC_PATH_SYSTEM | REC_PATH_DATA)) {
@@ -192,6 +193,16 @@ static bool count_insns(struct rec_path_block *block)
     return at == block->size;
 }
 
+/** Returns whether processors of the path's family run this instruction set. */
+static bool is_of_family(const struct rec_path_reader *reader, uint64_t isa)
+{
+    switch ((enum rec_path_family)reader->family) {
+    case REC_FAMILY_A64: return isa == REC_PATH_A64;
+    case REC_FAMILY_ARM: return isa == REC_PATH_A32 || isa == REC_PATH_T32;
+    default: return isa == REC_PATH_RISCV;
+    }
+}
+
 static bool read_block(struct rec_path_reader *reader)
 {
     uint64_t isa, address, size;
@@ -199,6 +210,8 @@ static bool read_block(struct rec_path_reader *reader)
         return false;
     if (isa > REC_PATH_RISCV || size == 0 || size > REC_PATH_BLOCK_BYTES)
         return wrong(reader, "a block cannot be like that");
+    if (!is_of_family(reader, isa))
+        return wrong(reader, "a block has an instruction set that the path's processors have not");
     if (reader->block_count == reader->block_room) {
         uint32_t room = reader->block_room * 2 + 256;
         struct rec_path_block **grown =
