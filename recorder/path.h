@@ -67,6 +67,10 @@ struct rec_path_reader;
  * read already. NULL: no memory. */
 struct rec_path_reader *rec_path_reader_new(int file, unsigned had);
 void rec_path_reader_free(struct rec_path_reader *reader);
+/** Repeated blocks that each byte read so far permits; REC_PATH_EXPANSION where nothing is set. */
+void rec_path_reader_set_expansion(struct rec_path_reader *reader, uint32_t expansion);
+/** Returns how many bytes of the file were read. */
+uint64_t rec_path_reader_at(const struct rec_path_reader *reader);
 /** False: it is no path file; `*why` says what is wrong. */
 bool rec_path_reader_header(struct rec_path_reader *reader, struct rec_path_header *header,
                             const char **why);

@@ -3,13 +3,17 @@
 #include "recorder/path.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define ROOM           (1u << 18)
 #define BLOCKS_LIMIT   (1u << 26)
-#define FOLLOWER_LIMIT (1u << 26) /* entries, of all processors together */
+#define FOLLOWER_LIMIT (1u << 26)          /* entries, of all processors together */
+#define FIRST_REPEATS  (UINT64_C(1) << 24) /* blocks that the shortest file may repeat */
+#define MOST_REPEATS   (UINT64_C(1) << 40) /* of one event: beyond it the file is damaged */
 
 struct cpu {
     uint32_t *follower; /* by block: the one that came behind it last, + 1 */
@@ -26,8 +30,10 @@ struct rec_path_reader {
     uint8_t family; /* enum rec_path_family */
     uint8_t *bytes;
     size_t at, size;
+    uint64_t before; /* bytes of the file in front of those */
     bool ended;
     const char *wrong;
+    char why[256]; /* `wrong`, where it has numbers in it */
     struct rec_path_block **blocks;
     uint32_t block_count, block_room;
     struct cpu cpus[REC_PATH_CPUS];
@@ -36,6 +42,8 @@ struct rec_path_reader {
     /* the chunk of events underway */
     unsigned cpu;
     uint64_t left, hits;
+    uint64_t repeated; /* blocks, of all repeats that began */
+    uint32_t expansion;
     uint64_t time, accessed; /* accessed: the last address */
     unsigned flushed;        /* at the end: processors whose last block was given */
     struct rec_path_item queue[4];
@@ -48,6 +56,7 @@ struct rec_path_reader *rec_path_reader_new(int file, unsigned had)
     if (!reader)
         return NULL;
     reader->file = file;
+    reader->expansion = REC_PATH_EXPANSION;
     reader->bytes = malloc(ROOM);
     if (!reader->bytes) {
         free(reader);
@@ -56,6 +65,16 @@ struct rec_path_reader *rec_path_reader_new(int file, unsigned had)
     reader->size = had < REC_PATH_MAGIC_SIZE ? had : REC_PATH_MAGIC_SIZE;
     memcpy(reader->bytes, REC_PATH_MAGIC, reader->size);
     return reader;
+}
+
+void rec_path_reader_set_expansion(struct rec_path_reader *reader, uint32_t expansion)
+{
+    reader->expansion = expansion;
+}
+
+uint64_t rec_path_reader_at(const struct rec_path_reader *reader)
+{
+    return reader->before + reader->at;
 }
 
 void rec_path_reader_free(struct rec_path_reader *reader)
@@ -83,6 +102,7 @@ static bool fill(struct rec_path_reader *reader)
     do {
         got = read(reader->file, reader->bytes, ROOM);
     } while (got < 0 && errno == EINTR);
+    reader->before += reader->size;
     reader->at = 0;
     reader->size = got > 0 ? (size_t)got : 0;
     reader->ended = got <= 0;
@@ -407,15 +427,39 @@ static bool other_event(struct rec_path_reader *reader, enum rec_path_event even
     return true;
 }
 
+/**
+ * Begins a repeat of `count` blocks, unless a file of so few bytes is not expected to run so many:
+ * a few bytes could keep the caller busy for ever.
+ */
+static bool begin_repeat(struct rec_path_reader *reader, uint64_t count)
+{
+    const uint64_t read = rec_path_reader_at(reader), wanted = reader->repeated + count;
+    if (count > MOST_REPEATS)
+        return wrong(reader, "it is damaged: a repeat count is over 2^40");
+    if (wanted > FIRST_REPEATS && (wanted - FIRST_REPEATS - 1) / read >= reader->expansion) {
+        const uint64_t needed = (wanted - FIRST_REPEATS - 1) / read + 1;
+        int length = snprintf(reader->why, sizeof(reader->why),
+                              "at byte %" PRIu64 " it repeats %" PRIu64
+                              " blocks, more than %" PRIu32 " for each byte of it; what follows "
+                              "is left out (--expansion ",
+                              read, count, reader->expansion);
+        snprintf(reader->why + length, sizeof(reader->why) - (size_t)length,
+                 needed <= UINT32_MAX ? "%" PRIu64 " permits it)" : "cannot permit so many)",
+                 needed);
+        return wrong(reader, reader->why);
+    }
+    reader->repeated = wanted;
+    reader->hits = count;
+    return true;
+}
+
 static bool read_event(struct rec_path_reader *reader)
 {
     uint64_t number;
     if (!get_event_number(reader, &number))
         return false;
-    if (!(number & 1)) {
-        reader->hits = number >> 1;
-        return true;
-    }
+    if (!(number & 1))
+        return begin_repeat(reader, number >> 1);
     enum rec_path_event event = number >> 1 & 7;
     if (event == REC_EVENT_BLOCK)
         return named_block(reader, number >> 4);

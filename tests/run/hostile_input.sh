@@ -38,3 +38,28 @@ grep -q 'ITM: 76 bytes' out || fail "not the 76 bytes that were asked for: $(cat
 # What an atomic instruction is was looked for in bytes that a compressed one does not have.
 echo 'core   0: 3 0x80000110 (0x8082)' >compressed.spike
 run 0 record --protocol etrace --data --from compressed.spike --out compressed
+
+# A few bytes of a path kept `record --from` and `pc --verify` busy for ever: blocks "b ." that follow themselves.
+# path_of SHIFT NAME: a path whose block ran 2 + 2^SHIFT times
+path_of() {
+    perl -e '
+        sub leb { my ($n) = @_; my $o = ""; while ($n > 127) { $o .= chr($n & 127 | 128); $n >>= 7; } $o . chr($n) }
+        my $events = leb(1) . leb(1) . leb(2 << $ARGV[0]);
+        print "pugpath\x01" . leb(1) . leb(0) . leb(1) . "B" . leb(0) . leb(0x10000) . leb(4) . "\0\0\0\x14" .
+            "E" . leb(0) . leb(0) . leb(length $events) . $events . "Z"' "$1" >"$2"
+}
+path_of 12 short.path
+run 0 record --protocol etmv4 --from short.path --out short
+run 0 pc --verify short.path short
+grep -q '^equal: 4098 instructions' out || fail "a short repeat: $(cat out)"
+for shift in 28 40 60; do
+    path_of $shift long.path
+    run 3 record --protocol etmv4 --from long.path --out long$shift
+    grep -q 'it repeats\|it is damaged' said || fail "2^$shift repeats: not said"
+    grep -q 'pugmark: 2 instructions' said || fail "2^$shift repeats: what stood before is lost"
+    run 3 pc --verify long.path short
+    grep -q 'it repeats\|it is damaged' said || fail "pc --verify, 2^$shift repeats: not said"
+done
+path_of 28 long.path
+run 0 record --protocol etmv4 --from long.path --expansion 8000000 --limit 1000 --out permitted
+run 2 record --protocol etmv4 --expansion 8000000 --out none -- none

@@ -232,6 +232,88 @@ static void test_refused(void **state)
         assert_int_equal(read_bytes((const uint8_t *)cases[i].bytes, cases[i].size), cases[i].end);
 }
 
+/**
+ * A block that repeats 2^`shift` times, in a file of `size` bytes: how many times it ran, counted
+ * to `most`; `*why`: what was wrong.
+ */
+static uint64_t repeat(unsigned shift, size_t size, uint32_t expansion, uint64_t most, char *why,
+                       size_t room)
+{
+    uint8_t bytes[512] = HEAD;
+    size_t at = sizeof(HEAD) - 1;
+    assert_true(size <= sizeof(bytes));
+    while (at + sizeof(BLOCK "E\0\0\0\1\1") - 1 + shift / 7 + 1 < size)
+        at += (size_t)snprintf((char *)bytes + at, 3, "P") + 1; /* a program without a name */
+    memcpy(bytes + at, BLOCK "E\0\0", sizeof(BLOCK "E\0\0") - 1);
+    at += sizeof(BLOCK "E\0\0") - 1;
+    bytes[at] = (uint8_t)(3 + (shift + 1) / 7);
+    at++;
+    bytes[at++] = 1; /* the block ... */
+    bytes[at++] = 1; /* ... follows itself */
+    unsigned bit = shift + 1;
+    for (; bit >= 7; bit -= 7)
+        bytes[at++] = 0x80;
+    bytes[at++] = (uint8_t)(1 << bit);
+    struct rec_path_header header;
+    struct rec_path_item item = {.kind = REC_PATH_AT};
+    const char *no = NULL;
+    uint64_t ran = 0;
+    int file = scratch();
+    assert_int_equal(write(file, bytes, at), at);
+    assert_int_equal(lseek(file, 0, SEEK_SET), 0);
+    struct rec_path_reader *reader = rec_path_reader_new(file, 0);
+    assert_true(rec_path_reader_header(reader, &header, &no));
+    if (expansion)
+        rec_path_reader_set_expansion(reader, expansion);
+    while (ran < most && rec_path_reader_next(reader, &item))
+        ran += item.kind == REC_PATH_RAN;
+    snprintf(why, room, "%s", item.kind == REC_PATH_BAD ? item.text : "");
+    rec_path_reader_free(reader);
+    close(file);
+    return ran;
+}
+
+/** A repeat that a file of so few bytes may not have is refused before it begins. */
+static void test_repeats(void **state)
+{
+    char why[300];
+    (void)state;
+    assert_int_equal(repeat(10, 0, 0, UINT64_MAX, why, sizeof(why)), 1026);
+    assert_string_equal(why, "");
+    assert_int_equal(repeat(27, 129, 0, 5000, why, sizeof(why)), 5000);
+    assert_string_equal(why, "");
+    assert_int_equal(repeat(28, 0, 0, 5000, why, sizeof(why)), 2); /* what stands before */
+    assert_non_null(strstr(why, "it repeats 268435456 blocks"));
+    const char *needed = strstr(why, "--expansion ");
+    assert_non_null(needed);
+    const uint32_t expansion = (uint32_t)strtoul(needed + strlen("--expansion "), NULL, 10);
+    assert_int_equal(repeat(28, 0, expansion - 1, 5000, why, sizeof(why)), 2);
+    assert_int_equal(repeat(28, 0, expansion, 5000, why, sizeof(why)), 5000);
+    assert_int_equal(repeat(40, 0, 0, 5000, why, sizeof(why)), 2);
+    assert_non_null(strstr(why, "--expansion cannot permit so many"));
+    for (unsigned shift = 41; shift < 63; shift++) {
+        assert_int_equal(repeat(shift, 400, UINT32_MAX, 5000, why, sizeof(why)), 2);
+        assert_non_null(strstr(why, "damaged"));
+    }
+}
+
+/** Code of another family's instructions: encoders rely on how long theirs are. */
+static void test_foreign_code(void **state)
+{
+    (void)state;
+    for (uint8_t family = REC_FAMILY_A64; family <= REC_FAMILY_RV64; family++)
+        for (uint8_t isa = REC_PATH_A64; isa <= REC_PATH_RISCV; isa++) {
+            const uint8_t bytes[] = {'p', 'u', 'g', 'p', 'a', 't', 'h', 1, family, 0,
+                                     0,   'B', isa, 0,   4,   3,   0,   3, 0,      'Z'};
+            const bool fits = family == REC_FAMILY_A64 ? isa == REC_PATH_A64
+                              : family == REC_FAMILY_ARM
+                                  ? isa == REC_PATH_A32 || isa == REC_PATH_T32
+                                  : isa == REC_PATH_RISCV;
+            assert_int_equal(read_bytes(bytes, sizeof(bytes)),
+                             fits ? REC_PATH_ENDED : REC_PATH_BAD);
+        }
+}
+
 /** Whatever the bytes are, reading them ends. */
 static void test_random_bytes(void **state)
 {
@@ -255,8 +337,8 @@ static void test_random_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_repeats),      cmocka_unit_test(test_foreign_code),
         cmocka_unit_test(test_random_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

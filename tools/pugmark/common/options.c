@@ -51,6 +51,16 @@ bool option_up_to(const struct option *option, const char *argument, uint64_t mo
     return *value <= most || option_refuse(option, argument, why);
 }
 
+bool option_expansion(const struct option *option, void *target, const char *argument)
+{
+    uint64_t number;
+    if (!option_some(option, &number, argument) ||
+        !option_up_to(option, argument, UINT32_MAX, &number))
+        return false;
+    *(uint32_t *)target = (uint32_t)number;
+    return true;
+}
+
 bool option_size(const struct option *option, void *target, const char *argument)
 {
     return option_up_to(option, argument, SIZE_MAX, target);

@@ -65,6 +65,9 @@ option_fn option_some, option_some_given;
 /** Numbers that a size_t holds; of threads. Target: uint64_t. */
 option_fn option_size, option_jobs;
 
+/** Of --expansion. Target: uint32_t. */
+option_fn option_expansion;
+
 /** A number up to `most`; false, having said why, if it is none. */
 bool option_up_to(const struct option *option, const char *argument, uint64_t most,
                   uint64_t *value);

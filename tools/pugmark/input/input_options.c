@@ -85,16 +85,6 @@ static bool add_object(const struct option *option, void *target, const char *ar
         option, strchr(argument, '=') ? &options->replacements : &options->objects, argument);
 }
 
-static bool take_expansion(const struct option *option, void *target, const char *argument)
-{
-    uint64_t number;
-    if (!option_some(option, &number, argument) ||
-        !option_up_to(option, argument, UINT32_MAX, &number))
-        return false;
-    *(uint32_t *)target = (uint32_t)number;
-    return true;
-}
-
 #define IN(member) offsetof(struct input_options, member)
 
 const struct option input_option_table[] = {
@@ -136,7 +126,7 @@ const struct option input_option_table[] = {
     {"debuginfod", "URLS", "ask these servers for programs that are not here", option_string,
      IN(debuginfod)},
     {"expansion", "N", "most ranges that a byte of a packet may give (default: 1048576)",
-     take_expansion, IN(expansion)},
+     option_expansion, IN(expansion)},
     {"source-limit", "N", "most sources that ids in one file make (default: 256)", option_size,
      IN(source_limit)},
     {"sandbox", NULL,

@@ -10,6 +10,7 @@
 #include "verify_internal.h"
 
 #include "common/command.h"
+#include "common/path_progress.h"
 #include "pugmark/advanced/snapshot.h"
 #include "pugmark/author/protocol.h"
 
@@ -35,8 +36,11 @@ static bool open_reader(struct verify *verify, struct verify_cursor *cursor)
     else if ((cursor->file = open(path, O_RDONLY | O_CLOEXEC)) < 0)
         why = strerror(errno);
     cursor->reader = cursor->file >= 0 ? rec_path_reader_new(cursor->file, 0) : NULL;
-    if (cursor->reader && rec_path_reader_header(cursor->reader, &header, &why))
+    if (cursor->reader && rec_path_reader_header(cursor->reader, &header, &why)) {
+        if (verify->input->options->expansion)
+            rec_path_reader_set_expansion(cursor->reader, verify->input->options->expansion);
         return true;
+    }
     fprintf(stderr, "pugmark: %s: %s\n", path, why);
     verify->failed = true;
     return false;
@@ -87,12 +91,15 @@ static bool count_path(struct verify *verify)
     bool good = open_reader(verify, &all);
     for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++)
         task_of[cpu] = verify->by_task ? -1 : (int32_t)cpu;
+    struct path_progress progress = path_progress_begin(all.file, verify->input->options->quiet);
     while (good && rec_path_reader_next(all.reader, &item)) {
+        path_progress_show(&progress, all.reader);
         if (verify->by_task && item.kind == REC_PATH_NEW_TASK)
             task_of[item.cpu] = add_task(verify, item.value);
         else if (item.kind == REC_PATH_RAN && task_of[item.cpu] >= 0)
             verify->cursors[task_of[item.cpu]].total += item.count;
     }
+    path_progress_end(&progress);
     if (good && item.kind == REC_PATH_BAD) {
         fprintf(stderr, "pugmark: %s: %s\n", verify->options->path, item.text);
         good = false;
@@ -407,7 +414,7 @@ int verify_run(const struct input_options *options, const struct verify_options 
             .capture = input.capture,
             .by_task = pug_capture_kind(input.capture) == PUG_CAPTURE_PERF,
             .has_data = !wanted->tail && !options->reference, /* which gives none */
-            .data = verify_data_new(wanted->path),
+            .data = verify_data_new(wanted->path, options->expansion),
         };
     if (!verify || !verify->data)
         input_starve(&input);

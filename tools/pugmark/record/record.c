@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark record: runs a program under QEMU and writes the trace that a core would emit. */
 #include "common/command.h"
+#include "common/path_progress.h"
 #include "files/outfile.h"
 #include "record_filter.h"
 #include "record_options.h"
@@ -279,6 +280,14 @@ static bool take(void *context, const struct rec_path_item *item)
 
 /* ---- where paths come from ---- */
 
+/** How many repeated blocks a byte permits: in a path that QEMU writes just now, any number. */
+static uint32_t expansion_of(const struct record_options *options)
+{
+    if (!options->from)
+        return UINT32_MAX;
+    return options->expansion ? options->expansion : REC_PATH_EXPANSION;
+}
+
 /** Everything of a path file, or of the plugin; `had`: so many bytes of its magic were read
  * already. False, having said why: it is none. */
 static bool read_path(struct record *record, int file, unsigned had, const char *name)
@@ -292,8 +301,12 @@ static bool read_path(struct record *record, int file, unsigned had, const char 
         refuse(name, why);
     record->begun = good;
     good = good && begin(record, &header);
+    if (good)
+        rec_path_reader_set_expansion(reader, expansion_of(record->options));
+    struct path_progress progress = path_progress_begin(file, record->options->quiet);
     while (good && rec_path_reader_next(reader, &item) && take(record, &item))
-        ;
+        path_progress_show(&progress, reader);
+    path_progress_end(&progress);
     if (good && !record->stopped && item.kind == REC_PATH_BAD)
         good = refuse(name, item.text);
     if (good && record->session && !record->stopped)
@@ -532,6 +545,8 @@ static bool check_options(const struct record *record)
         (options->qemu || options->plugin || options->sysroot || options->children))
         return refuse("record", "--qemu, --plugin, --sysroot and --children are of a program that "
                                 "runs, and with --from none does");
+    if (options->expansion && !options->from)
+        return refuse("record", "--expansion is of a path that --from reads");
     if (options->by_cpu && (!options->perf || options->no_context))
         return refuse("record", "--by-cpu is for --perf, and needs context ids");
     if (!record->unit && (target_of(options) || !options->path))

@@ -33,6 +33,8 @@ const struct option record_option_table[] = {
     {"path", "FILE", "write the executed path, too (docs/path-format.md)", option_string, AT(path)},
     {"from", "FILE", "a path, or a log of Spike's or QEMU's, or addresses; no program is run",
      option_string, AT(from)},
+    {"expansion", "N", "most blocks that a byte of such a path may repeat (default: 1048576)",
+     option_expansion, AT(expansion)},
     {"script", "FILE", "events in words (docs/event-script.md); no program is run", option_string,
      AT(script)},
     {"elf", "FILE[@BIAS]", "the program of such a log, moved by BIAS; may be repeated", add,
