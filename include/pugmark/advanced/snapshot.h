@@ -181,7 +181,7 @@ struct pug_snapshot_tree_config {
      * "SOURCE:NAME" of one. `core`, a word, is what the traced core is (pug_core_by_name()).
      */
     struct pug_settings sources;
-    bool first_only;          /**< leave sources out that also write into an earlier buffer */
+    bool first_only;          /**< leave sources out that name another buffer before this one */
     struct pug_log *log;      /**< the tree's; may be NULL */
     struct pug_quirks quirks; /**< for what imitates the reference */
     size_t code_limit;        /**< as in struct pug_tree_config */
