@@ -223,8 +223,11 @@ static enum pug_response end_resolution(decoder *d, enum pug_etmv4_outcome outco
 {
     if (outcome == PUG_ETMV4_SUSPENDED)
         return suspend(d);
-    if (outcome == PUG_ETMV4_FATAL)
+    if (outcome == PUG_ETMV4_FATAL) {
+        if (d->stage->quirks.etm4_error_drops_run)
+            drop_round(d);
         return stop(d);
+    }
     if (d->state == PUG_ETMV4_RESOLVE) {
         d->state = PUG_ETMV4_DECODE;
         return PUG_RESP_CONT;
