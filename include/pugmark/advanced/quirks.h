@@ -24,7 +24,8 @@ struct pug_quirks {
     unsigned unattached_is_fatal : 1;
     /** END reaches every source also while the consumer waits; what it has not taken then is lost
         (by PTM before EO_TRACE, else behind the next element), and so are runs that the transport
-        holds back. Right: END waits as DATA does. */
+        holds back. After an END another one ends all sources once more. Right: END waits as DATA
+        does, and a second one does nothing. */
     unsigned end_does_not_wait : 1;
     /** 4 FSYNCs in memory-aligned frames are frame data unless asked for. Right: padding. */
     unsigned fsync_padding_is_data : 1;
