@@ -124,7 +124,10 @@ enum pug_etmv4_outcome pug_etmv4_pop_return(decoder *d)
         return PUG_ETMV4_DONE;
     if (returns->count == 0)
         return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_RET_STACK_OVERFLOW, PUG_NO_INDEX,
-                              PUG_UNSYNC_BAD_PACKET, "Trace Return Stack Overflow.");
+                              PUG_UNSYNC_BAD_PACKET,
+                              pug_quirks_any(&d->stage->quirks) /* the reference's word for it */
+                                  ? "Trace Return Stack Overflow."
+                                  : "Trace return stack underflow: a return, and nothing on it");
     pug_etmv4_jump(d, returns->entries[returns->head].address, returns->entries[returns->head].isa);
     pug_etmv4_drop_return(returns);
     d->blocked &= (uint8_t)~PUG_ETMV4_NEED_ADDRESS;

@@ -123,6 +123,31 @@ static enum pug_status find_elapsed(const struct pug_index *index, const struct 
     return PUG_ERR_NOT_FOUND;
 }
 
+/**
+ * Says that an index of a part may have missed the answer. Returns whether nothing was found for
+ * that reason alone.
+ */
+static bool missed(const struct input *input, const struct pug_index *index,
+                   const struct pug_index_query *query, enum pug_status found)
+{
+    struct pug_index_info info;
+    pug_index_info(index, &info);
+    const bool late = info.indexed<info.trace_size, early = info.from> 0;
+    const bool lacks = found == PUG_OK ? (query->backwards ? late && query->from > info.indexed
+                                                           : early && query->from < info.from)
+                                       : late || early;
+    if (!lacks || (found != PUG_OK && found != PUG_ERR_NOT_FOUND))
+        return false;
+    fprintf(stderr,
+            "pugmark: %s: only its bytes from %" PRIu64 " to %" PRIu64 " of %" PRIu64
+            " are indexed%s; `pugmark index%s` indexes the rest\n",
+            input->trace_path, info.from, info.indexed, info.trace_size,
+            found == PUG_OK ? ", there may be a nearer one in the others"
+                            : ", and there is no such place in these",
+            early ? " --rebuild" : "");
+    return found != PUG_OK;
+}
+
 /** In the segment at hand; *found: whether it is there. The exit code where it cannot be asked. */
 static int answer(struct input *input, const struct find_options *options,
                   const struct pug_index_query *query, enum pug_status *found)
@@ -135,9 +160,10 @@ static int answer(struct input *input, const struct find_options *options,
         options->elapsed.given
             ? find_elapsed(index, input, query->source, options->elapsed.value, &mark)
             : pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
+    const bool unknown = missed(input, index, query, *found);
     pug_index_free(index);
     if (*found != PUG_OK)
-        return EXIT_DONE;
+        return unknown ? EXIT_INPUT : EXIT_DONE;
     const bool pieces = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
     input_head(input, input->segment);
     output_text("%10" PRIu64 "  %02x  ",

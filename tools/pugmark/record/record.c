@@ -3,6 +3,7 @@
 #include "common/command.h"
 #include "common/path_progress.h"
 #include "files/outfile.h"
+#include "pugmark/advanced/settings.h"
 #include "record_filter.h"
 #include "record_options.h"
 #include "recorder/convert.h"
@@ -36,8 +37,17 @@ struct record {
     bool begun;                     /* there is a path, or was */
     bool stopped;                   /* no more is wanted */
     bool misused;                   /* an option is wrong: that was said */
+    bool m_core;                    /* --core names one without A32 */
     uint64_t items;
 };
+
+/** Does --core name one that has no A32? */
+static bool is_m_core(const char *name)
+{
+    enum pug_arch arch;
+    enum pug_arch_profile profile = PUG_PROFILE_A;
+    return name && pug_core_by_name(name, &arch, &profile) && profile == PUG_PROFILE_M;
+}
 
 static bool refuse(const char *what, const char *why)
 {
@@ -267,6 +277,13 @@ static bool take(void *context, const struct rec_path_item *item)
 {
     struct record *record = context;
     record->items++;
+    if (item->kind == REC_PATH_RAN && item->block->isa == REC_PATH_A32 && record->m_core) {
+        record->stopped = true;
+        return refuse_option(
+            record, record->options->core,
+            "the path has A32 instructions, which this core has not; --core has to name "
+            "the one that ran");
+    }
     if (!record_filter_take(&record->filter, item)) {
         record->stopped = record->misused = true;
         return false;
@@ -316,7 +333,8 @@ static bool read_path(struct record *record, int file, unsigned had, const char 
 }
 
 /** The image of the programs that --elf names, and what they are for. NULL, having said why. */
-static struct pug_image *read_programs(const struct record_options *options, uint8_t *family)
+static struct pug_image *read_programs(const struct record_options *options,
+                                       struct rec_convert *convert)
 {
     const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
     struct pug_image *image = pug_image_new();
@@ -332,7 +350,8 @@ static struct pug_image *read_programs(const struct record_options *options, uin
                  options->elf.items[i]);
         if (rec_program_read(name, &program) &&
             pug_image_add_elf(image, &anywhere, name, bias) == PUG_OK) {
-            *family = program.family;
+            convert->family = program.family;
+            convert->t32_only |= program.m_profile;
             continue;
         }
         refuse(name, "it is no program");
@@ -345,10 +364,11 @@ static struct pug_image *read_programs(const struct record_options *options, uin
 static bool read_log(struct record *record, struct rec_convert *convert)
 {
     const struct record_options *options = record->options;
-    struct pug_image *image = read_programs(options, &convert->family);
+    struct pug_image *image = read_programs(options, convert);
     if (!image)
         return false;
     convert->image = image;
+    convert->t32_only |= record->m_core;
     bool good = options->elf.count > 0 || convert->form == REC_CONVERT_SPIKE ||
                 refuse(options->from, "--elf has to say what program that is");
     convert->data = options->data && convert->form == REC_CONVERT_SPIKE;
@@ -577,7 +597,7 @@ static int record_run(const struct command *self, int argc, char **argv)
         return end;
     if (options.script)
         return record_script(&options);
-    struct record record = {.options = &options, .file = -1};
+    struct record record = {.options = &options, .file = -1, .m_core = is_m_core(options.core)};
     record.unit = options.protocol ? rec_unit_find(options.protocol) : NULL;
     if (options.id == UINT64_MAX)
         options.id = record.unit && record.unit->frames ? 0x10 : 0;
