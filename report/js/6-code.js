@@ -36,7 +36,7 @@ function instructionPane(code, chosenLine, choose) {
 function sourcePane(file, chosenLine, choose) {
   const source = data.sources[file];
   if (!source) {
-    const why = file >= 0 ? `The source ${data.files[file]} is not in this report: it was not found (--source-dir says where it is now), or is too long.` : 'This code has no line information.';
+    const why = file >= 0 ? `The source ${data.files[file]} is not in this report: it was not found, is no text or too long, or lies outside of the folders that were permitted (--source-dir names them).` : 'This code has no line information.';
     return { element: make('div', { class: 'pane', id: 'source' }, make('p', { class: 'soft', style: 'padding:0 1em', text: why })), reveal() {}, redraw() {} };
   }
   const ran = new Map(source.counts), all = most([...ran.values()]);

@@ -3,7 +3,7 @@
  */
 #include "export/coverage.h"
 
-#include "files/infile.h"
+#include "export/source_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -135,11 +135,12 @@ static void put_source_line(struct pug_sink *sink, const struct coverage_file *f
 }
 
 /* Without its source a file's lines are numbers alone. */
-static void put_source(struct pug_sink *sink, const struct coverage_file *file)
+static void put_source(const struct exporter *exporter, const struct coverage_file *file)
 {
+    struct pug_sink *sink = exporter->sink;
     uint8_t *bytes = NULL;
     size_t size = 0, line = 0, branch = 0;
-    const bool there = pug_infile_load(file->path, SOURCE_LIMIT, &bytes, &size) == PUG_OK;
+    const bool there = pug_export_source(exporter, file->path, SOURCE_LIMIT, &bytes, &size);
     const char *at = (const char *)bytes;
     pug_sink_text(sink, "<pre>");
     for (uint32_t number = 1; line < file->line_count || (there && *at); number++) {
@@ -177,7 +178,7 @@ enum pug_status pug_coverage_html(const struct exporter *exporter, const struct 
         put_string(sink, coverage->files[i].path);
         pug_sink_text(sink, "</h2>\n");
         put_functions(sink, &coverage->files[i]);
-        put_source(sink, &coverage->files[i]);
+        put_source(exporter, &coverage->files[i]);
     }
     pug_sink_text(sink, "</body>\n</html>\n");
     return PUG_OK;

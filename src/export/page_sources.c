@@ -2,10 +2,8 @@
 /** @file The page's sources: lines of the files that its instructions come from. */
 #include "base/text.h"
 #include "export/page_data.h"
-#include "files/infile.h"
-#include "pugmark/names.h"
+#include "export/source_text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,29 +24,6 @@ static void put_text_lines(struct pug_json *json, const char *text, size_t size)
     pug_json_close(json);
 }
 
-/** A source file where it was recorded, or with as much of its path as there is below a folder. */
-static bool load_source(const struct page *page, const char *path, size_t most, uint8_t **bytes,
-                        size_t *size)
-{
-    const struct pug_report *report = page->exporter->options->report;
-    char place[4096];
-    if (pug_infile_load(path, most, bytes, size) == PUG_OK)
-        return true;
-    for (size_t i = 0; report && i < report->source_dir_count; i++) {
-        for (const char *rest = path; rest; rest = strchr(rest, '/')) {
-            rest += strspn(rest, "/");
-            if (strstr(rest, "../"))
-                continue;
-            const int length =
-                snprintf(place, sizeof(place), "%s/%s", report->source_dirs[i], rest);
-            if (length > 0 && (size_t)length < sizeof(place) && *rest &&
-                pug_infile_load(place, most, bytes, size) == PUG_OK)
-                return true;
-        }
-    }
-    return false;
-}
-
 static void put_source(struct page *page, const struct coverage_file *file, size_t *left)
 {
     struct pug_json *json = &page->json;
@@ -56,7 +31,8 @@ static void put_source(struct page *page, const struct coverage_file *file, size
     uint8_t *bytes;
     size_t size;
     if (number < 0 || (size_t)number >= page->wanted_room || !page->wanted_file[number] ||
-        !load_source(page, file->path, *left < SOURCE_LIMIT ? *left : SOURCE_LIMIT, &bytes, &size))
+        !pug_export_source(page->exporter, file->path, *left < SOURCE_LIMIT ? *left : SOURCE_LIMIT,
+                           &bytes, &size))
         return;
     *left -= size;
     char key[24];

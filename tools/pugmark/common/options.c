@@ -108,24 +108,40 @@ struct kept {
 
 static struct kept *last_kept;
 
+/** Memory that stays until the end; NULL, having said so: there is no more. */
+static void *keep(size_t size)
+{
+    struct kept *kept = malloc(sizeof(*kept) + size);
+    if (!kept) {
+        fprintf(stderr, "pugmark: out of memory\n");
+        return NULL;
+    }
+    kept->before = last_kept;
+    last_kept = kept;
+    return kept->items;
+}
+
 bool option_list_add(struct option_list *list, const char *word)
 {
     if (list->count == list->room) {
         const size_t room = list->room ? 2 * list->room : 16;
-        struct kept *kept = malloc(sizeof(*kept) + room * sizeof(kept->items[0]));
-        if (!kept) {
-            fprintf(stderr, "pugmark: out of memory\n");
+        const char **items = keep(room * sizeof(items[0]));
+        if (!items)
             return false;
-        }
-        kept->before = last_kept;
-        last_kept = kept;
         if (list->count > 0)
-            memcpy(kept->items, list->items, list->count * sizeof(kept->items[0]));
-        list->items = kept->items;
+            memcpy(items, list->items, list->count * sizeof(items[0]));
+        list->items = items;
         list->room = room;
     }
     list->items[list->count++] = word;
     return true;
+}
+
+bool option_list_add_copy(struct option_list *list, const char *word)
+{
+    const size_t size = strlen(word) + 1;
+    char *copy = keep(size);
+    return copy && option_list_add(list, memcpy(copy, word, size));
 }
 
 void option_lists_free(void)

@@ -2,6 +2,7 @@
 /** @file pugmark report: one page to look at, with everything in it. */
 #include "calls/slices_input.h"
 #include "common/command.h"
+#include "common/source_options.h"
 #include "profile_input.h"
 
 #include <stdio.h>
@@ -11,8 +12,8 @@
 struct report_options {
     struct input_options input;
     struct capture_options capture;
+    struct source_options source;
     const char *output, *title;
-    struct option_list source_dirs;
 };
 
 static const struct option table[] = {
@@ -20,8 +21,6 @@ static const struct option table[] = {
      offsetof(struct report_options, output)},
     {"title", "WORDS", "what it is called (default: the input's name)", option_string,
      offsetof(struct report_options, title)},
-    {"source-dir", "DIR", "source files that moved are below this folder; may be repeated",
-     option_to_list, offsetof(struct report_options, source_dirs)},
 };
 
 #define FACTS_MOST 40
@@ -128,10 +127,12 @@ static const struct pug_export_format *report_format(void)
 static int make(char **operands, const struct report_options *options, struct pug_names *names)
 {
     const struct profile_input what = {.input = &options->input, .names = names, .stacks = true};
-    struct extra extra = {.is = {.title = options->title ? options->title : operands[0],
-                                 .source_dirs = options->source_dirs.items,
-                                 .source_dir_count = options->source_dirs.count}};
+    struct pug_report_withheld withheld = {0};
+    struct extra extra = {
+        .is = {.title = options->title ? options->title : operands[0], .withheld = &withheld}};
     extra.is.facts = extra.facts;
+    if (!source_permit(&options->source, operands, &extra.is))
+        return EXIT_FATAL;
     struct pug_profile *profile = pug_profile_new();
     int code = profile ? EXIT_DONE : EXIT_FATAL;
     if (!profile)
@@ -160,6 +161,7 @@ static int make(char **operands, const struct report_options *options, struct pu
         int written =
             profile_export(pug_export, profile, report_format(), &wanted, options->output);
         code = written == EXIT_DONE ? code : written;
+        source_say_withheld(&extra.is, options->input.quiet);
     }
     pug_profile_free(profile);
     free_extra(&extra);
@@ -170,10 +172,10 @@ static int run(const struct command *self, int argc, char **argv)
 {
     struct report_options options = {0};
     struct input_several several;
-    const struct option_set sets[] = {OPTION_SET(table, &options),
+    const struct option_set sets[] = {OPTION_SET(table, &options), SOURCE_OPTIONS(&options.source),
                                       CAPTURE_OPTIONS(&options.capture),
                                       INPUT_OPTIONS(&options.input)};
-    int code = command_start(self, argc, argv, sets, 3, -1);
+    int code = command_start(self, argc, argv, sets, 4, -1);
     if (code >= 0)
         return code;
     input_of_several(&options.input, argv + 1, &several);
