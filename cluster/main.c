@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark-mpi: pugmark's commands on many processes, with the output of one. */
 #include "common/command.h"
+#include "common/outputs.h"
 #include "file.h"
 #include "input/input.h"
 #include "inputs.h"
@@ -259,6 +260,7 @@ static int run(struct cluster *cluster, int argc, char **argv)
     }
     if (!options_parse(word, argv, sets, 1, &found))
         return EXIT_USAGE;
+    outputs_add(options.output);
     peers->piece = (size_t)options.piece;
     peers->block = (size_t)options.block;
     input_among(peers);

@@ -7,7 +7,6 @@
 #include "recorder/snapshot_write.h"
 
 #include "files/outfile.h"
-#include "recorder/leftovers.h"
 #include "recorder/page.h"
 #include "recorder/programs.h"
 #include "recorder/session.h"
@@ -29,7 +28,6 @@ struct snapshot_write {
     size_t dump_count, dump_room;
     unsigned buffers, dumps_of_buffer;
     struct rec_programs programs;
-    struct rec_listed former; /* what was recorded into the folder before */
 };
 
 struct snapshot_write *snapshot_write_new(const struct rec_session_config *config)
@@ -38,7 +36,6 @@ struct snapshot_write *snapshot_write_new(const struct rec_session_config *confi
     if (!snapshot)
         return NULL;
     snapshot->config = config;
-    rec_listed_read(&snapshot->former, config->folder);
     return snapshot;
 }
 
@@ -48,7 +45,6 @@ void snapshot_write_free(struct snapshot_write *snapshot)
         return;
     free(snapshot->dumps);
     rec_programs_free(&snapshot->programs);
-    rec_listed_free(&snapshot->former);
     free(snapshot);
 }
 
@@ -293,10 +289,7 @@ bool snapshot_write_descriptions(struct snapshot_write *snapshot, const struct r
                 return false;
         }
     }
-    if (!write_metadata(snapshot, engine) || !write_main(snapshot, engine))
-        return false;
-    rec_listed_remove(&snapshot->former, snapshot->config->folder);
-    return true;
+    return write_metadata(snapshot, engine) && write_main(snapshot, engine);
 }
 
 unsigned snapshot_write_programs(const struct snapshot_write *snapshot)

@@ -15,13 +15,13 @@ build() {
 }
 build crash
 build crash.mended -DMENDED -g0
-rm -f ./*.ini trace.bin
+rm -f ./*.ini trace.bin recording.manifest
 work=/tmp/pugmark-crash # a path has the program's name in it
 mkdir "$work"
 trap 'rm -rf "$work"' EXIT
 cp crash "$work"
 # The fault stops the trace, some instructions into its handler.
-"$pugmark" record --quiet --protocol etmv4 --times 30 --sync 300 --calls silent --limit 750 --no-context \
+"$pugmark" record --quiet --force --protocol etmv4 --times 30 --sync 300 --calls silent --limit 750 --no-context \
   --out . --path path -- "$work/crash" || true
 rm memory_*.bin
 # The program itself is what has the memory: so its names and lines are known.

@@ -21,6 +21,7 @@
 /* Files are bytes, and are not inherited. Opening one never waits. */
 #define O_CLOEXEC  (_O_NOINHERIT | _O_BINARY)
 #define O_NONBLOCK 0
+#define O_NOFOLLOW 0
 
 #define NAME_MAX 255
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "command.h"
+#include "outputs.h"
 #include "sandbox.h"
 
 #include <errno.h>
@@ -32,6 +33,8 @@ int command_start(const struct command *self, int argc, char **argv, const struc
         watcher.tell(watcher.context, argv + 1, (size_t)found);
         return EXIT_DONE;
     }
+    if (!outputs_are_apart(argv + 1, (size_t)found))
+        return EXIT_USAGE;
     if (operands < 0 && found >= -operands) { /* so many, and any number more */
         argv[found + 1] = NULL;
         return -1;

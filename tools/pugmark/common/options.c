@@ -144,8 +144,39 @@ bool option_list_add_copy(struct option_list *list, const char *word)
     return copy && option_list_add(list, memcpy(copy, word, size));
 }
 
+/* Of the last command line. */
+static struct {
+    struct option_word *items;
+    size_t count, room;
+} words;
+
+static bool add_word(const struct option *option, const char *argument)
+{
+    if (words.count == words.room) {
+        const size_t room = words.room ? 2 * words.room : 16;
+        struct option_word *items = keep(room * sizeof(items[0]));
+        if (!items)
+            return false;
+        if (words.count > 0)
+            memcpy(items, words.items, words.count * sizeof(items[0]));
+        words.items = items;
+        words.room = room;
+    }
+    words.items[words.count++] = (struct option_word){option, argument};
+    return true;
+}
+
+bool option_word_at(size_t n, struct option_word *word)
+{
+    if (n >= words.count)
+        return false;
+    *word = words.items[n];
+    return true;
+}
+
 void option_lists_free(void)
 {
+    words.count = words.room = 0;
     while (last_kept) {
         struct kept *before = last_kept->before;
         free(last_kept);
@@ -194,7 +225,7 @@ static bool take_option(int argc, char **argv, int *at, const struct option_set 
         }
         argument = argv[++*at];
     }
-    return option->take(option, target, argument);
+    return option->take(option, target, argument) && add_word(option, argument);
 }
 
 bool options_parse(int argc, char **argv, const struct option_set *sets, size_t set_count,
@@ -202,6 +233,7 @@ bool options_parse(int argc, char **argv, const struct option_set *sets, size_t 
 {
     bool only_operands = false;
     *operands = 0;
+    words.count = 0;
     for (int i = 1; i < argc; i++) {
         if (!only_operands && strcmp(argv[i], "--") == 0) {
             only_operands = true;

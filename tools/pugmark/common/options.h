@@ -49,6 +49,15 @@ bool option_list_add(struct option_list *list, const char *word);
 /** Add a copy of a word. */
 bool option_list_add_copy(struct option_list *list, const char *word);
 
+/** An option that was given, with its argument (NULL of a switch). */
+struct option_word {
+    const struct option *option;
+    const char *argument;
+};
+
+/** The n-th option that options_parse() took the last time; false: there are no more. */
+bool option_word_at(size_t n, struct option_word *word);
+
 /** Free the items of all lists, when nothing looks at them any more. */
 void option_lists_free(void);
 

@@ -373,6 +373,10 @@ bool input_open(struct input *input, const struct input_options *options, const 
     pug_log_set_sink(input->log, input_take_message, input);
     bool good = open_capture(input, operand) && name_sources(input) && check_settings(input) &&
                 input_choices_are_there(input);
+    if (good && !input_spares_files(input)) {
+        input->failure = EXIT_USAGE;
+        good = false;
+    }
     if (good &&
         !input_lists_time(&input->lists, options->time, pug_capture_times(input->capture).unit)) {
         input->failure = EXIT_USAGE;

@@ -20,7 +20,7 @@ struct record_options {
     struct option_value sync, times, cycles, others;
     const char *loss;
     uint32_t expansion; /* of --from: 0 as usual */
-    bool snapshot_mode, by_cpu, no_context, data, quiet;
+    bool snapshot_mode, by_cpu, no_context, data, quiet, force;
 };
 
 extern const struct option record_option_table[];
