@@ -39,11 +39,13 @@ static void put_text(struct pug_sink *sink, const char *text, size_t length)
         default:
             if (byte >= 0x80) {
                 const unsigned size = pug_utf8_length(text + i);
-                const bool good = size > 0 && size <= length - i;
+                const bool c1 = byte == 0xc2 && (unsigned char)text[i + 1] < 0xa0;
+                const bool good = size > 0 && size <= length - i && !c1;
                 pug_sink_put(sink, good ? text + i : "?", good ? size : 1);
                 i += good ? size - 1 : 0;
             } else {
-                pug_sink_put(sink, byte >= ' ' || byte == '\t' ? text + i : "?", 1);
+                pug_sink_put(sink, (byte >= ' ' && byte != 0x7f) || byte == '\t' ? text + i : "?",
+                             1);
             }
         }
     }

@@ -144,7 +144,7 @@ static void begin_line(const struct followed *followed, const uint64_t *time, co
                        const uint64_t *ran, uint32_t depth)
 {
     pug_sink_text(output_sink(), "  ");
-    pug_sink_text(output_sink(), followed->label);
+    pug_sink_printable(output_sink(), followed->label);
     calls_put_number(time, time ? *time : 0);
     calls_put_number(took, took ? *took : 0);
     calls_put_number(ran, ran ? *ran : 0);

@@ -2,9 +2,12 @@
 #include "messages.h"
 
 #include "pugmark/advanced/diagnose.h"
+#include "text/sink.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* So many messages of one kind are printed. */
@@ -63,6 +66,37 @@ bool messages_said(struct messages *messages, const struct pug_log_record *recor
     return false;
 }
 
+static void put_error(void *context, const void *bytes, size_t size)
+{
+    (void)context;
+    (void)fwrite(bytes, 1, size, stderr);
+}
+
+void message_say(const char *format, ...)
+{
+    char line[1024], *text = line;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    if (length >= (int)sizeof(line) && (text = malloc((size_t)length + 1)) != NULL) {
+        va_start(arguments, format);
+        length = vsnprintf(text, (size_t)length + 1, format, arguments);
+        va_end(arguments);
+    }
+    if (!text || length < 0)
+        text = line; /* what there is room for */
+    const size_t size = strlen(text);
+    const bool ended = size > 0 && text[size - 1] == '\n';
+    if (ended)
+        text[size - 1] = 0;
+    pug_sink_printable(&(struct pug_sink){.put = put_error}, text);
+    if (ended)
+        put_error(NULL, "\n", 1);
+    if (text != line)
+        free(text);
+}
+
 /** Where in the trace, what is wrong, and with what. */
 static void print_record(const struct pug_log_record *record)
 {
@@ -79,8 +113,8 @@ static void print_record(const struct pug_log_record *record)
         fprintf(stderr, "offset %" PRIu64 ": ", record->index);
     const size_t length = strlen(record->text);
     const bool ended = length > 0 && record->text[length - 1] == '\n';
-    fprintf(stderr, "%s%s%s%s", coded ? pug_status_text(record->code) : "",
-            coded && *record->text ? ": " : "", record->text, ended ? "" : "\n");
+    message_say("%s%s%s%s", coded ? pug_status_text(record->code) : "",
+                coded && *record->text ? ": " : "", record->text, ended ? "" : "\n");
 }
 
 static bool is_bad_packet(enum pug_status code)

@@ -18,6 +18,12 @@ struct misset {
     char text[160];         /**< the same: what it is, and which setting */
 };
 
+/**
+ * Prints to standard error what may hold strings of an input: they neither steer a terminal nor end
+ * a line. A line's end stands at the end of the format, or of the text, alone.
+ */
+void message_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 struct messages {
     struct {
         uint64_t key, count;

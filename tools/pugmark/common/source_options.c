@@ -2,13 +2,9 @@
 #include "source_options.h"
 
 #include "folders.h"
-
-#include "text/sink.h"
+#include "messages.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const struct option source_option_table[] = {
     {"source-dir", "DIR",
@@ -42,15 +38,10 @@ bool source_permit(const struct source_options *options, char *const *operands,
 void source_say_withheld(const struct pug_report *report, bool quiet)
 {
     const struct pug_report_withheld *withheld = report->withheld;
-    struct pug_memory name = {0};
-    struct pug_sink sink = pug_memory_sink(&name);
     if (withheld->count == 0 || quiet)
         return;
-    pug_sink_printable(&sink, withheld->first);
-    fprintf(stderr,
-            "pugmark: the text of %" PRIu64
-            " source file%s is left out, as of %.*s: outside of the "
-            "permitted folders; --source-dir DIR permits another one\n",
-            withheld->count, withheld->count == 1 ? "" : "s", (int)name.count, name.bytes);
-    free(name.bytes);
+    message_say("pugmark: the text of %" PRIu64
+                " source file%s is left out, as of %s: outside of the "
+                "permitted folders; --source-dir DIR permits another one\n",
+                withheld->count, withheld->count == 1 ? "" : "s", withheld->first);
 }

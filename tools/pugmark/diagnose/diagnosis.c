@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "common/messages.h"
 #include "diagnosis_private.h"
 
 #include "text/sink.h"
@@ -45,7 +46,7 @@ void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
     char line[4096];
     va_list arguments;
     if (!diagnosis->said && !diagnosis->quiet)
-        fprintf(stderr, "pugmark: %s: something is wrong:\n", diagnosis->input->trace_path);
+        message_say("pugmark: %s: something is wrong:\n", diagnosis->input->trace_path);
     diagnosis->said = true;
     if (diagnosis->quiet)
         return;
@@ -114,8 +115,8 @@ static void note_losses(struct diagnosis *diagnosis, const struct pug_evidence *
     char a[32], b[32];
     if (diagnosis->quiet || evidence->no_syncs + evidence->overflows == 0)
         return;
-    fprintf(stderr, "pugmark: %s: source 0x%02x: trace was lost", diagnosis->input->trace_path,
-            evidence->source);
+    message_say("pugmark: %s: source 0x%02x: trace was lost", diagnosis->input->trace_path,
+                evidence->source);
     if (evidence->overflows > 0)
         fprintf(stderr, " on its way %s time%s", diagnosis_grouped(evidence->overflows, a),
                 evidence->overflows == 1 ? "" : "s");

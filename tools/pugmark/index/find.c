@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark find: where in the capture something happened. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/output.h"
 #include "index_input.h"
 #include "input/input_lists.h"
@@ -201,9 +202,9 @@ static int find_all(struct input *input, const struct find_options *options,
     } while (code == EXIT_DONE && found == PUG_ERR_NOT_FOUND && input_next(input));
     if (code != EXIT_DONE || found == PUG_OK)
         return code;
-    fprintf(stderr, "pugmark: %s: %s\n",
-            input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
-            pug_status_text(found));
+    message_say("pugmark: %s: %s\n",
+                input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
+                pug_status_text(found));
     return found == PUG_ERR_NOT_FOUND ? EXIT_TRACE_ERRORS : EXIT_INPUT;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark index: makes the file that tells where things are in a capture. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/output.h"
 #include "common/progress.h"
 #include "common/sandbox.h"
@@ -151,7 +152,7 @@ static int make(struct input *input, const struct index_options *options, const 
     progress_end(&progress);
     free(full_ids);
     if (status != PUG_OK) {
-        fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
+        message_say("pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
         return EXIT_INPUT;
     }
     status = pug_peers_helps(input_peers()) ? PUG_OK : pug_index_save(index, path);
@@ -211,8 +212,7 @@ static int run_all(struct input *input, const struct index_options *options)
     if (!index_is_of_one(input, "--output", options->output))
         return EXIT_USAGE;
     if (!options->output && !index_has_place(input)) {
-        fprintf(stderr, "pugmark: %s: the index of a stream needs an --output\n",
-                input->trace_path);
+        message_say("pugmark: %s: the index of a stream needs an --output\n", input->trace_path);
         return EXIT_USAGE;
     }
     do {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "index_input.h"
+#include "common/messages.h"
 
 #include "common/progress.h"
 #include "index/format.h"
@@ -117,7 +118,7 @@ static bool complete(struct input *input, const struct pug_index *part,
              : pug_index_build(input->tree, input->trace, input->trace_size, &options, index);
     progress_end(&progress);
     if (status != PUG_OK)
-        fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
+        message_say("pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
     return status == PUG_OK;
 }
 

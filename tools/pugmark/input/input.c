@@ -29,7 +29,7 @@ void input_take_message(void *context, const struct pug_log_record *record)
     /* Why there is no capture, or no tree, is no message about the trace. */
     if (record->component && strcmp(record->component, "capture") == 0 && record->code == PUG_OK) {
         if (!quiet && !messages_said(&input->messages, record))
-            fprintf(stderr, "pugmark: %s\n", record->text);
+            message_say("pugmark: %s\n", record->text);
         return;
     }
     messages_take(&input->messages, record, quiet);
@@ -77,7 +77,7 @@ static void say_sources(const struct pug_capture *capture)
     const struct pug_capture_source *source;
     fprintf(stderr, "; there are");
     for (size_t n = 0; (source = pug_capture_source_at(capture, n)) != NULL; n++)
-        fprintf(stderr, " %s (0x%02x)", source->name, source->id);
+        message_say(" %s (0x%02x)", source->name, source->id);
 }
 
 /** Cut "SOURCE:" off a setting's name; false, having said so: there is no such source. */
@@ -210,7 +210,7 @@ static bool open_capture(struct input *input, const char *operand)
     if (status == PUG_ERR_MEM)
         fprintf(stderr, "pugmark: out of memory\n");
     if (status == PUG_ERR_NOT_FOUND && input_is_bare(options, operand))
-        fprintf(stderr, "pugmark: %s: `pugmark info` says what it looks like\n", operand);
+        message_say("pugmark: %s: `pugmark info` says what it looks like\n", operand);
     input->wrong = status == PUG_OK && pug_log_errors(input->log) > 0;
     return status == PUG_OK;
 }
@@ -316,7 +316,7 @@ static bool take_trace(struct input *input)
     if (!input->trace_copy)
         input_starve(input);
     else if (status != PUG_OK)
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
+        message_say("pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
     return input->trace_copy && status == PUG_OK;
 }
 

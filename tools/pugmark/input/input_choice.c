@@ -181,8 +181,8 @@ static bool are_there(struct input *input, const struct option_list *wanted, con
             continue;
         if (choice.named_count == 0)
             things(input, &choice);
-        fprintf(stderr, "pugmark: %s: no %s %s in it; there are", pug_capture_path(input->capture),
-                what, wanted->items[i]);
+        message_say("pugmark: %s: no %s %s in it; there are", pug_capture_path(input->capture),
+                    what, wanted->items[i]);
         print_things(&choice);
     }
     free(found);

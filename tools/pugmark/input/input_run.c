@@ -24,11 +24,11 @@ static void look_for_failure(struct input *input)
     if (input->unsound || !input->capture || !pug_capture_failure(input->capture, &failure))
         return;
     input->unsound = true;
-    fprintf(stderr, "pugmark: %s, offset %" PRIu64 ": %s: what was decoded of it is not true\n",
-            failure.path, failure.offset,
-            failure.status == PUG_ERR_TRUNCATED ? "the file shrank while it was being read"
-            : failure.status == PUG_ERR_FILE    ? strerror(failure.reason)
-                                                : pug_status_text(failure.status));
+    message_say("pugmark: %s, offset %" PRIu64 ": %s: what was decoded of it is not true\n",
+                failure.path, failure.offset,
+                failure.status == PUG_ERR_TRUNCATED ? "the file shrank while it was being read"
+                : failure.status == PUG_ERR_FILE    ? strerror(failure.reason)
+                                                    : pug_status_text(failure.status));
     failed_to_read = true;
 }
 
@@ -58,7 +58,7 @@ bool input_forgive(void)
 void input_starve(struct input *input)
 {
     if (!input->fatal)
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(PUG_ERR_MEM));
+        message_say("pugmark: %s: %s\n", input->trace_path, pug_status_text(PUG_ERR_MEM));
     input->fatal = failed_to_read = true;
 }
 
@@ -72,7 +72,7 @@ unsigned input_jobs(const struct input *input)
 
 static void say_stopped(const struct input *input, uint64_t at)
 {
-    fprintf(stderr, "pugmark: %s: decoding stopped at offset %" PRIu64 "\n", input->trace_path, at);
+    message_say("pugmark: %s: decoding stopped at offset %" PRIu64 "\n", input->trace_path, at);
 }
 
 /** What a part gets of a segment that does not begin at offset 0. */
@@ -191,7 +191,7 @@ void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)
     progress_end(&progress);
     (void)input_recall(input);
     if (status != PUG_OK)
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
+        message_say("pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
     input->fatal |= status != PUG_OK || PUG_RESP_IS_FATAL(result.response);
     if (PUG_RESP_IS_FATAL(result.response))
         say_stopped(input, result.at);
@@ -201,9 +201,9 @@ int input_concluded(struct input *input, enum pug_status status,
                     const struct pug_capture_result *result)
 {
     if (status == PUG_ERR_RDR_NO_DECODER || status == PUG_ERR_MEM)
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path,
-                status == PUG_ERR_MEM ? pug_status_text(status)
-                                      : "none of its sources can be decoded");
+        message_say("pugmark: %s: %s\n", input->trace_path,
+                    status == PUG_ERR_MEM ? pug_status_text(status)
+                                          : "none of its sources can be decoded");
     if (result->stopped > 0)
         say_stopped(input, result->at);
     input->fatal |= result->stopped > 0 || status == PUG_ERR_MEM;

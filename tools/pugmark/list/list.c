@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark list: packets and elements, as text, JSON lines or CSV. */
 #include "list.h"
+#include "common/messages.h"
 
 #include "common/command.h"
 #include "common/output.h"
@@ -106,9 +107,9 @@ static bool window_fits(const struct list_options *options, const struct input *
     const uint64_t around = options->window.around.value;
     if (!options->window.around.given || around <= longest(input))
         return true;
-    fprintf(stderr, "pugmark: --around %" PRIu64 ": %s has %" PRIu64 " bytes\n", around,
-            input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
-            longest(input));
+    message_say("pugmark: --around %" PRIu64 ": %s has %" PRIu64 " bytes\n", around,
+                input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
+                longest(input));
     return false;
 }
 

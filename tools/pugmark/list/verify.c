@@ -7,6 +7,7 @@
  * compared with the processor that its core's or its own name ends with ("cpu_3"); in perf.data,
  * which knows who ran, each thread with what it ran.
  */
+#include "common/messages.h"
 #include "verify_internal.h"
 
 #include "common/command.h"
@@ -101,7 +102,7 @@ static bool count_path(struct verify *verify)
     }
     path_progress_end(&progress);
     if (good && item.kind == REC_PATH_BAD) {
-        fprintf(stderr, "pugmark: %s: %s\n", verify->options->path, item.text);
+        message_say("pugmark: %s: %s\n", verify->options->path, item.text);
         good = false;
     }
     close_reader(&all);

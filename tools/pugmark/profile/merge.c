@@ -2,6 +2,7 @@
 /** @file pugmark merge: profiles added up. Several are read at once; they are added in their order.
  */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/progress.h"
 #include "profile_input.h"
 #include "pugmark/advanced/jobs.h"
@@ -70,7 +71,7 @@ static int add_some(struct pug_profile *sum, const struct reading *readings, siz
         else if (code == EXIT_DONE)
             status = pug_profile_merge(sum, readings[i].profile);
         if (status != PUG_OK) {
-            fprintf(stderr, "pugmark: %s: %s\n", readings[i].path, pug_status_text(status));
+            message_say("pugmark: %s: %s\n", readings[i].path, pug_status_text(status));
             code = EXIT_INPUT;
         }
         pug_profile_free(readings[i].profile);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "profile_input.h"
+#include "common/messages.h"
 
 #include "common/command.h"
 #include "common/progress.h"
@@ -237,8 +238,8 @@ static int put_stacks(const struct input_options *input, const char *operand, st
 {
     struct input opened;
     if (profile_is_saved(operand)) {
-        fprintf(stderr, "pugmark: %s: a profile keeps no order; brstack is made of captures\n",
-                operand);
+        message_say("pugmark: %s: a profile keeps no order; brstack is made of captures\n",
+                    operand);
         return EXIT_USAGE;
     }
     if (!input_open(&opened, input, operand))
