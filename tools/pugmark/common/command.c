@@ -28,7 +28,7 @@ int command_start(const struct command *self, int argc, char **argv, const struc
     int found;
     if (!options_parse(argc, argv, sets, set_count, &found))
         return EXIT_USAGE;
-    sandbox_allow(sets, set_count);
+    sandbox_operands(argv + 1, (size_t)found);
     if (watcher.tell && found > 0) {
         watcher.tell(watcher.context, argv + 1, (size_t)found);
         return EXIT_DONE;

@@ -70,10 +70,11 @@ static bool spare_parts(const char *word)
     return good;
 }
 
-static bool names_file(const struct option *option)
+bool option_is_input(const struct option *option)
 {
     return option->argument &&
-           (strstr(option->argument, "FILE") || strcmp(option->name, "dso") == 0) &&
+           (strstr(option->argument, "FILE") || strcmp(option->argument, "PATH") == 0 ||
+            strcmp(option->name, "dso") == 0) &&
            !option_is_output(option);
 }
 
@@ -100,7 +101,7 @@ bool outputs_are_apart(char *const *operands, size_t count)
     struct option_word word;
     bool good = outputs_differ();
     for (size_t n = 0; good && option_word_at(n, &word); n++)
-        good = !names_file(word.option) || spare_parts(word.argument);
+        good = !option_is_input(word.option) || spare_parts(word.argument);
     for (size_t i = 0; good && i < count; i++)
         good = spare(operands[i], operands[i]);
     return good;

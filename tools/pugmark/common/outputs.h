@@ -7,6 +7,8 @@
 
 /** Does an option name a file or folder that is written? */
 bool option_is_output(const struct option *option);
+/** Does it name a file that is read? */
+bool option_is_input(const struct option *option);
 
 /**
  * Compares the outputs that options named with all inputs that options and operands name, by device

@@ -3,6 +3,7 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/output.h"
+#include "common/sandbox.h"
 #include "index_input.h"
 #include "input/input_lists.h"
 
@@ -219,6 +220,7 @@ static int find_run(const struct command *self, int argc, char **argv)
     if (!make_query(&options, &query))
         return EXIT_USAGE;
     struct input input;
+    sandbox_allow_index();
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     const bool dated = !options.time || input_lists_timestamp(input.capture, "--time", options.time,

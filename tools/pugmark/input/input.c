@@ -30,9 +30,13 @@ void input_take_message(void *context, const struct pug_log_record *record)
     if (record->component && strcmp(record->component, "capture") == 0 && record->code == PUG_OK) {
         if (!quiet && !messages_said(&input->messages, record))
             message_say("pugmark: %s\n", record->text);
+        if (!quiet)
+            sandbox_explain(record->text);
         return;
     }
     messages_take(&input->messages, record, quiet);
+    if (!quiet)
+        sandbox_explain(record->text);
 }
 
 /* ---- opening ---- */
@@ -371,8 +375,8 @@ bool input_open(struct input *input, const struct input_options *options, const 
         return false;
     }
     pug_log_set_sink(input->log, input_take_message, input);
-    bool good = open_capture(input, operand) && name_sources(input) && check_settings(input) &&
-                input_choices_are_there(input);
+    bool good = sandbox_start(options) && open_capture(input, operand) && name_sources(input) &&
+                check_settings(input) && input_choices_are_there(input);
     if (good && !input_spares_files(input)) {
         input->failure = EXIT_USAGE;
         good = false;
@@ -386,7 +390,7 @@ bool input_open(struct input *input, const struct input_options *options, const 
         input_close(input);
         return false;
     }
-    if (options->sandbox && !sandbox_enter(pug_capture_path(input->capture))) {
+    if (!sandbox_settle(options)) {
         input_close(input);
         return false;
     }

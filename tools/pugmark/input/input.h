@@ -57,7 +57,7 @@ struct input_options {
     const char *symfs, *build_ids, *vmlinux, *kallsyms, *debuginfod, *time;
     bool reference, quiet;
     uint64_t jobs; /**< threads; 0: as many as there are processors */
-    bool confine, sandbox;
+    bool confine, sandbox, no_sandbox;
     struct input_several *several; /**< where this is one of several inputs; or NULL */
     bool objects_elsewhere;        /**< another input may have the chosen objects */
     uint64_t source_limit;         /**< 0: as usual */

@@ -130,8 +130,11 @@ const struct option input_option_table[] = {
     {"source-limit", "N", "most sources that ids in one file make (default: 256)", option_size,
      IN(source_limit)},
     {"sandbox", NULL,
-     "once INPUT is open: start no program, connect nowhere, write nothing but output", option_flag,
-     IN(sandbox)},
+     "fail where the system has none: start no program, connect nowhere, read and write nothing "
+     "but "
+     "what is named (default where it can be)",
+     option_flag, IN(sandbox)},
+    {"no-sandbox", NULL, "do without it", option_flag, IN(no_sandbox)},
     {"confine", NULL,
      "refuse a snapshot that names files outside of its folder; of perf.data: look nowhere but in "
      "given folders",

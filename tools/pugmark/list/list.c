@@ -5,6 +5,7 @@
 
 #include "common/command.h"
 #include "common/output.h"
+#include "common/sandbox.h"
 #include "element_lines.h"
 
 #include <inttypes.h>
@@ -146,6 +147,7 @@ static int list_run(const struct command *self, int argc, char **argv)
     if (options.by_time)
         return list_by_time(&options, argv[1]);
     struct input input;
+    sandbox_allow_index();
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     const bool windowed = window_wanted(&options.window);

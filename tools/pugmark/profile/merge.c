@@ -4,6 +4,7 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/progress.h"
+#include "common/sandbox.h"
 #include "profile_input.h"
 #include "pugmark/advanced/jobs.h"
 
@@ -111,6 +112,7 @@ static int merge_run(const struct command *self, int argc, char **argv)
     }
     while (argv[1 + count])
         count++;
+    (void)sandbox_start(NULL);
     struct pug_profile *sum = pug_profile_new();
     if (!sum)
         fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));

@@ -4,6 +4,7 @@
 
 #include "common/command.h"
 #include "common/progress.h"
+#include "common/sandbox.h"
 #include "files/infile.h"
 #include "files/outfile.h"
 #include "jobs/peers.h"
@@ -129,6 +130,8 @@ static int add_saved(const struct profile_input *what, const char *path,
 
 int profile_add(const struct profile_input *what, const char *operand, struct pug_profile *profile)
 {
+    if (!sandbox_start(what->input))
+        return EXIT_INPUT;
     if (profile_is_saved(operand))
         return add_saved(what, operand, profile);
     struct input opened;

@@ -2,6 +2,7 @@
 /** @file pugmark record: runs a program under QEMU and writes the trace that a core would emit. */
 #include "common/command.h"
 #include "common/path_progress.h"
+#include "common/sandbox.h"
 #include "files/outfile.h"
 #include "pugmark/advanced/settings.h"
 #include "record_filter.h"
@@ -640,6 +641,19 @@ static bool write_script(struct record *record, const struct rec_script_class *o
            commit_folder(record);
 }
 
+/**
+ * Where no program is run. A path names programs, which are copied, so that reading stays open. The
+ * first version of Landlock has no renaming from one folder to another.
+ */
+static void enter_sandbox(const struct record_options *options)
+{
+    if (sandbox_level() < 2)
+        return;
+    if (options->from)
+        sandbox_read_all();
+    (void)sandbox_start(NULL);
+}
+
 /** Events in words, in place of what ran. */
 static int record_script(struct record *record)
 {
@@ -657,6 +671,7 @@ static int record_script(struct record *record)
         refuse(options->script, strerror(errno));
         return EXIT_INPUT;
     }
+    enter_sandbox(options);
     const bool good = write_script(record, of, lines);
     if (lines != stdin)
         fclose(lines);
@@ -716,6 +731,8 @@ static int record_run(const struct command *self, int argc, char **argv)
         return EXIT_USAGE;
     bool good = check_values(&record) && check_targets(&record);
     if (good) {
+        if (options.from)
+            enter_sandbox(&options);
         good = options.from ? record_from(&record) : record_program(&record, argv + 1);
         if (record.writer)
             good = end_path(&record, good) && good;
