@@ -133,7 +133,7 @@ static void write_path(struct shared *shared, int file, struct pug_outfile *name
 {
     stand_alone(file);
     const bool whole = write_all(file, bytes, size) && run(shared, file, program);
-    if (whole && named && !pug_outfile_settle(named))
+    if (named && !pug_outfile_settle(named, whole))
         perror("pugmark: cannot write the path");
     shared->gone = true;
     sem_post(&shared->drained);

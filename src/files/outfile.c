@@ -294,9 +294,14 @@ static bool finish(struct pug_outfile *file)
     return true;
 }
 
-bool pug_outfile_settle(struct pug_outfile *file)
+bool pug_outfile_settle(struct pug_outfile *file, bool whole)
 {
-    return finish(file);
+    const bool good = !whole || finish(file);
+    const int why = errno;
+    if (file->named)
+        unlink(file->beside);
+    errno = why;
+    return good;
 }
 
 void pug_outfile_hand_over(struct pug_outfile *file)

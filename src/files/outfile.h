@@ -62,10 +62,11 @@ enum pug_status pug_outfile_commit(struct pug_outfile *file);
 void pug_outfile_abandon(struct pug_outfile *file);
 
 /**
- * For a file that a forked process writes: that one gives it its name, without freeing anything, as
- * another thread may have held the allocator's lock. The process that forked lets it go meanwhile.
+ * For a file that a forked process writes: that one gives it its name, or, where it is not whole,
+ * removes it, without freeing anything, as another thread may have held the allocator's lock. The
+ * process that forked lets it go meanwhile.
  */
-bool pug_outfile_settle(struct pug_outfile *file);
+bool pug_outfile_settle(struct pug_outfile *file, bool whole);
 void pug_outfile_hand_over(struct pug_outfile *file);
 
 /**

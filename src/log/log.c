@@ -123,16 +123,6 @@ uint64_t pug_log_warnings(const struct pug_log *log)
     return log ? log->warnings : 0;
 }
 
-/** Strings of an input are in it: they must not steer a terminal. */
-static void tame(char *text)
-{
-    unsigned char before = 0;
-    for (unsigned char *at = (unsigned char *)text; *at; before = *at++)
-        if (*at < ' ' || *at == 0x7f ||
-            (*at >= 0x80 && *at < 0xa0 && (before < 0x80 || before == 0xc2)))
-            *at = '?';
-}
-
 size_t pug_log_text(const struct pug_log_record *record, char *buffer, size_t size)
 {
     static const char *const names[] = {"", "error: ", "warning: ", ""};
@@ -151,6 +141,6 @@ size_t pug_log_text(const struct pug_log_record *record, char *buffer, size_t si
                      record->component ? record->component : "", code, *code && length ? ": " : "",
                      (int)length, text);
     if (n >= 0 && size > 0)
-        tame(buffer);
+        pug_text_tame(buffer, strlen(buffer));
     return n < 0 ? 0 : (size_t)n;
 }

@@ -100,6 +100,13 @@ for command in "diff snapshot etmv4" "diff saved.profile snapshot" "list --proto
     # shellcheck disable=SC2086
     try $command
 done
+# The lister, too, but for names of its own.
+for input in snapshot wrong.*; do
+    for way in -logstdout -logstderr; do
+        timeout 60 "$bin/trc_pkt_lister" -ss_dir $input -decode $way >out 2>said
+        clean out && clean said || wrong "trc_pkt_lister $way $input: control characters: $(cat out said | perl -ne 'print, last if /[\x00-\x08\x0b-\x1f\x7f-\xff]/' | cat -v | cut -c 1-150)"
+    done
+done
 # The text of software goes to a pipe as it is, and to a terminal so that it does not obey it.
 perl -e 'print "\0\0\0\0\0\x80", map { pack "CC", 0x01, ord } split //, "a\e[31mb\xc2\x9b\ac\n"' >text.itm
 "$bin/pugmark" itm text.itm >out 2>said || wrong "itm: exit $?: $(head -n 1 said)"
