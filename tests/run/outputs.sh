@@ -66,6 +66,22 @@ untouched raw profile --protocol etmv4 raw -o raw
 printf 'packet 1 0 2b\n' >lines
 untouched lines encode --set src_bits=8 lines -o lines
 
+# An index beside the trace, that is a link, is not written: a capture may hold it.
+cp -r "$source/examples/demo" linked
+chmod -R u+w linked
+for target in "$work/elsewhere" "$work/lines"; do
+    ln -sf "$target" linked/trace.bin.pugindex
+    sum=$(cat "$target" 2>/dev/null | cksum)
+    for options in "" --rebuild; do
+        # shellcheck disable=SC2086
+        "$bin/pugmark" index --no-sandbox $options linked >out 2>said
+        [[ $? == 3 ]] && grep -q 'link' said || wrong "index $options by a link: $(head -n 1 said)"
+    done
+    [[ $(cat "$target" 2>/dev/null | cksum) == "$sum" ]] || wrong "index wrote by a link"
+done
+[[ ! -e elsewhere ]] || wrong "index made a file by a link"
+"$bin/pugmark" index --quiet linked --output elsewhere 2>said && [[ -s elsewhere ]] || wrong "index --output: $(head -n 1 said)"
+
 # What fails leaves what was there.
 head -c 200000 long >cut
 printf 'x' | dd of=cut bs=1 seek=100000 conv=notrunc 2>/dev/null

@@ -157,7 +157,7 @@ static int make(struct input *input, const struct index_options *options, const 
     }
     status = pug_peers_helps(input_peers()) ? PUG_OK : pug_index_save(index, path);
     if (status != PUG_OK)
-        fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
+        message_say("pugmark: %s: %s\n", path, strerror(errno));
     else if (!options->input.quiet)
         describe(index, path);
     pug_index_free(index);
@@ -179,6 +179,12 @@ static int run(struct input *input, const struct index_options *options)
     if (!index_path(input, options->output, path, sizeof(path)) ||
         !index_tree(input, options->elements))
         return EXIT_INPUT;
+    if (!index_may_write(options->output, path)) {
+        message_say("pugmark: %s: a link, which may lead anywhere: --output says where the index "
+                    "goes\n",
+                    path);
+        return EXIT_INPUT;
+    }
     if (options->rebuild)
         return make(input, options, path, NULL);
     enum pug_status status = index_load(input, path, &index);
