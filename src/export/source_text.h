@@ -6,7 +6,7 @@
 #include "export/export.h"
 
 /**
- * Reads the source file that debug information calls `path`, with a NUL behind it; free() it.
+ * Reads the source file that debug information calls `path`, with a NUL after it; free() it.
  * False: the file does not exist, is longer than `most`, is no text, or lies outside of the folders
  * that the report's options permit, which is counted there.
  */

@@ -41,12 +41,12 @@ bool pug_outfile_may_folder(const char *path);
 struct pug_sink pug_outfile_sink(struct pug_outfile *file);
 
 /**
- * For who cannot write with this, as several processes write the file: what a rename is to replace,
- * with links followed, and the mode of what is there (0: nothing). False: errno says why not.
+ * For a file that several processes write by other means: the path that a rename is to replace,
+ * with links followed, and the mode of the file there (0: none exists). False: errno says why not.
  */
 bool pug_outfile_place(const char *path, char *place, size_t size, unsigned *mode);
 
-/** For who writes by itself, and not into the sink; it stays the file's. */
+/** For a caller that writes by itself, and not into the sink; it stays the file's. */
 int pug_outfile_descriptor(const struct pug_outfile *file);
 
 /** Has writing failed already? The work can stop. */

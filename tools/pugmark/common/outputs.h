@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-/** Does an option name a file or folder that is written? */
+/** Does an option name a file or folder that the command writes? */
 bool option_is_output(const struct option *option);
 /** Does it name a file that is read? */
 bool option_is_input(const struct option *option);
@@ -16,7 +16,8 @@ bool option_is_input(const struct option *option);
  */
 bool outputs_are_apart(char *const *operands, size_t count);
 
-/** The same of a file that an input names. `input` is what it is called; false, having said so. */
+/** Compares a file that the input `input` names with all outputs. False, having said so: it is one.
+ */
 bool outputs_spare(const char *input, const char *path);
 
 /** Is there a regular file where an output will be? Else there is nothing to compare. */
