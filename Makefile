@@ -4,7 +4,7 @@
 # make truth: billions of instructions recorded, decoded and compared; an hour or two. Goes on where it was ended.
 # make fuzz MINUTES=10: all doors for hostile input with libFuzzer; make fuzz-corpus keeps what that reached.
 # make mutants: fifty small defects planted in decoders, each of which recordings must find.
-# make doors: bounds taken out of what reads files of strangers, each of which a test or a fuzz target must miss.
+# make doors: bounds taken out of what reads files of strangers, each of which a test or a fuzz target must find.
 .PHONY: demo docs abi truth mutants doors fuzz fuzz-corpus million coverage test test-release test-sanitize test-thread test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean
 
 # Where page faults are dear, as on many virtual machines, memory in large pages that stays is a third of what tests take.

@@ -5,12 +5,15 @@
 # bounded number of inputs, that its entry names. FROM and TO are numbers of defects, counted from 1.
 use strict;
 use warnings;
+use Cwd qw(abs_path);
 use File::Basename;
 use lib dirname(__FILE__);
 use Mutants;
 
 my ($source, $work, $from, $to) = @ARGV;
 die "usage: doors.pl SOURCE WORK [FROM [TO]]\n" unless $work;
+mkdir $work;
+$work = abs_path($work);
 my %options = (release => '-DCMAKE_BUILD_TYPE=Release -DPUG_TESTS_TOGETHER=ON',
                sanitize => '-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DPUG_SANITIZE=ON -DPUG_TESTS_TOGETHER=ON');
 

@@ -63,3 +63,15 @@ done
 path_of 28 long.path
 run 0 record --protocol etmv4 --from long.path --expansion 8000000 --limit 1000 --out permitted
 run 2 record --protocol etmv4 --expansion 8000000 --out none -- none
+
+# A buffer that names one file again and again was copied into memory as often.
+cp -r "$source/examples/demo" many
+chmod -R u+w many
+cp many/trace.bin many/other.bin
+sed -i 's/^file=.*/file=trace.bin,other.bin/' many/trace.ini
+run 0 list --quiet many
+for names in trace.bin,trace.bin trace.bin,other.bin,.//trace.bin "$(printf 'trace.bin,%.0s' {1..2000})"; do
+    sed -i "s|^file=.*|file=$names|" many/trace.ini
+    run 3 list many
+    grep -q 'trace.bin: the buffer that it is of names this file twice' said || fail "${names:0:40}: not said"
+done
