@@ -112,16 +112,22 @@ static void test_waits_before(void **unused)
     }
 }
 
+/** END, until nothing waits any more. */
+static void end_all(struct pug_tree *tree)
+{
+    enum pug_response response = PUG_RESP_WAIT;
+    for (unsigned i = 0; i < 9 && PUG_RESP_IS_WAIT(response); i++)
+        response = pug_tree_end(tree);
+    assert_int_equal(response, PUG_RESP_CONT);
+}
+
 /** END again is no second one. */
 static void test_ends_once(void **unused)
 {
     (void)unused;
     struct heard heard = {.count = 0};
     struct pug_tree *tree = start(&ptm_input, false, &heard);
-    enum pug_response response = PUG_RESP_WAIT;
-    for (unsigned i = 0; i < 9 && PUG_RESP_IS_WAIT(response); i++)
-        response = pug_tree_end(tree);
-    assert_int_equal(response, PUG_RESP_CONT);
+    end_all(tree);
     assert_string_equal(heard.letters, "bcedE");
     assert_int_equal(pug_tree_end(tree), PUG_RESP_CONT); /* when all is over */
     assert_string_equal(heard.letters, "bcedE");
@@ -135,17 +141,14 @@ static void test_ends_after_more(void **unused)
     struct heard heard = {.count = 0};
     struct pug_tree *tree = start(&itm_input, false, &heard);
     size_t used;
-    for (unsigned i = 0; i < 9 && PUG_RESP_IS_WAIT(pug_tree_end(tree)); i++)
-        continue;
+    end_all(tree);
     assert_string_equal(heard.letters, "bsdE");
     static const uint8_t byte[] = {0x01, 0x41};
     (void)pug_tree_data(tree, sizeof(itm), byte, sizeof(byte), &used);
-    for (unsigned i = 0; i < 9 && PUG_RESP_IS_WAIT(pug_tree_end(tree)); i++)
-        continue;
+    end_all(tree);
     assert_string_equal(heard.letters, "bsdEsdE");
     assert_int_equal(pug_tree_reset(tree), PUG_RESP_CONT);
-    for (unsigned i = 0; i < 9 && PUG_RESP_IS_WAIT(pug_tree_end(tree)); i++)
-        continue;
+    end_all(tree);
     assert_true(heard.count > 7 && heard.letters[heard.count - 1] == 'E');
     pug_tree_free(tree);
 }

@@ -150,9 +150,12 @@ static bool missed(const struct input *input, const struct pug_index *index,
     return found != PUG_OK;
 }
 
-/** In the segment at hand; *found: whether it is there. The exit code where it cannot be asked. */
+/**
+ * In the segment at hand; *found: whether it is there; *unknown: it may be there. The exit code
+ * where it cannot be asked.
+ */
 static int answer(struct input *input, const struct find_options *options,
-                  const struct pug_index_query *query, enum pug_status *found)
+                  const struct pug_index_query *query, enum pug_status *found, bool *unknown)
 {
     struct pug_index *index = index_open(input, options->index, 0);
     if (!index)
@@ -162,10 +165,10 @@ static int answer(struct input *input, const struct find_options *options,
         options->elapsed.given
             ? find_elapsed(index, input, query->source, options->elapsed.value, &mark)
             : pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
-    const bool unknown = missed(input, index, query, *found);
+    *unknown |= missed(input, index, query, *found);
     pug_index_free(index);
     if (*found != PUG_OK)
-        return unknown ? EXIT_INPUT : EXIT_DONE;
+        return EXIT_DONE;
     const bool pieces = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
     input_head(input, input->segment);
     output_text("%10" PRIu64 "  %02x  ",
@@ -185,6 +188,7 @@ static int find_all(struct input *input, const struct find_options *options,
                     const struct pug_index_query *query)
 {
     enum pug_status found = PUG_ERR_NOT_FOUND;
+    bool unknown = false; /* what was not indexed may have it */
     int code;
     if (input_selects(input))
         return input_is_whole(input, "what find tells") ? EXIT_DONE : EXIT_USAGE;
@@ -199,10 +203,12 @@ static int find_all(struct input *input, const struct find_options *options,
     if (!index_is_of_one(input, "--index", options->index))
         return EXIT_USAGE;
     do {
-        code = answer(input, options, query, &found);
+        code = answer(input, options, query, &found, &unknown);
     } while (code == EXIT_DONE && found == PUG_ERR_NOT_FOUND && input_next(input));
     if (code != EXIT_DONE || found == PUG_OK)
         return code;
+    if (unknown && found == PUG_ERR_NOT_FOUND)
+        return EXIT_INPUT;
     message_say("pugmark: %s: %s\n",
                 input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
                 pug_status_text(found));
