@@ -81,8 +81,8 @@ enum rec_path_trap {
 #define REC_PATH_CHUNK_BYTES (1u << 20)
 #define REC_PATH_ACCESSES    65536u /* of one block */
 
-/** Repeated blocks that each byte permits, beside the first 2^24: a loop of 2^27 rounds is a file of
- *  129 bytes. */
+/** Repeated blocks that each byte permits, beside the first 2^24: a loop of 2^27 rounds is a file
+ * of 129 bytes. */
 #define REC_PATH_EXPANSION (UINT32_C(1) << 20)
 
 /** The address space that a RISC-V core's satp says. */
