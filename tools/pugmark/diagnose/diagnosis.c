@@ -16,6 +16,7 @@ struct diagnosis *diagnosis_new(struct input *input)
     if (!diagnosis)
         return NULL;
     diagnosis->input = input;
+    diagnosis->bare = input->options->reference; /* its defects would contradict the program */
     diagnosis->evidence = pug_diagnosis_new(pug_tree_image(input->tree));
     if (!diagnosis->evidence) {
         free(diagnosis);
@@ -315,9 +316,11 @@ static bool is_suspicious(const struct diagnosis *diagnosis)
 {
     const struct pug_evidence *evidence;
     const struct pug_source *source;
-    if (diagnosis->input->messages.bad_packets > 0 || is_misfit(diagnosis) || is_cut(diagnosis))
+    if (!diagnosis->bare &&
+        (diagnosis->input->messages.bad_packets > 0 || is_misfit(diagnosis) || is_cut(diagnosis)))
         return true;
-    for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
+    for (size_t n = 0;
+         !diagnosis->bare && pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
         if (evidence->missing > 0 || pug_evidence_contradictions(evidence) > 0 ||
             misset_of(diagnosis, evidence))
             return true;
@@ -401,6 +404,8 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
         return;
     }
     const bool nothing = !diagnosis->input->partial && diagnosis_say_silence(diagnosis, survey);
+    if (diagnosis->bare)
+        return;
     const bool named = say_evidence(diagnosis);
     diagnosis_say_bytes(diagnosis, survey);
     say_cut(diagnosis);
@@ -494,10 +499,13 @@ bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
     if (!decodes(diagnosis))
         return conclude_reading(diagnosis);
     const struct pug_evidence *evidence;
-    for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
+    for (size_t n = 0;
+         !diagnosis->bare && pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
         if (input_wants(input, evidence->source))
             note_losses(diagnosis, evidence);
     if (input->narrow) {
+        if (diagnosis->bare)
+            return false;
         (void)say_evidence(diagnosis);
         say_cut(diagnosis);
         return diagnosis->said;
@@ -506,4 +514,13 @@ bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
         return false;
     say_all(diagnosis, &survey);
     return diagnosis->said;
+}
+
+bool diagnosis_conclude_packets(struct diagnosis *diagnosis, bool quiet)
+{
+    diagnosis->quiet = quiet;
+    if (diagnosis->concluded)
+        return false;
+    diagnosis->concluded = true;
+    return conclude_reading(diagnosis);
 }

@@ -39,6 +39,9 @@ void diagnosis_add(struct diagnosis *diagnosis, const struct pug_element *elemen
 /** After the run: say what is off, unless `quiet`. True: something is. */
 bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet);
 
+/** The same after a run whose elements the diagnosis did not see: of what packets show alone. */
+bool diagnosis_conclude_packets(struct diagnosis *diagnosis, bool quiet);
+
 /** After the run: was nothing decoded of any source? */
 bool diagnosis_is_silent(const struct diagnosis *diagnosis);
 

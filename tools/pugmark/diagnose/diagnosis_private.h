@@ -16,6 +16,7 @@ struct diagnosis {
     pug_elements_fn *consumer;
     void *consumer_context;
     bool quiet;
+    bool bare; /**< only sources of which nothing was decoded are looked for */
     bool concluded;
     bool said; /**< the paragraph has begun */
     bool poor; /**< little of a source could be decoded */

@@ -5,6 +5,7 @@
 #include "common/output.h"
 #include "common/progress.h"
 #include "common/sandbox.h"
+#include "diagnose/diagnosis.h"
 #include "index_input.h"
 #include "jobs/peers.h"
 
@@ -89,6 +90,31 @@ static void describe(const struct pug_index *index, const char *path)
     }
 }
 
+/** Has it no mark at all? */
+static bool is_bare(const struct pug_index *index)
+{
+    struct pug_index_source source;
+    for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
+        for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
+            if (kind != PUG_MARK_DATA && source.counts[kind] > 0)
+                return false;
+    return true;
+}
+
+/** Says what the index holds; of one that holds nothing, why packets could not be read. */
+static int conclude(struct input *input, const struct pug_index *index, const char *path)
+{
+    const bool quiet = input->options->quiet;
+    if (!quiet)
+        describe(index, path);
+    if (!is_bare(index) || pug_peers_helps(input_peers()))
+        return EXIT_DONE;
+    struct diagnosis *diagnosis = diagnosis_new(input);
+    const bool without = diagnosis && diagnosis_conclude_packets(diagnosis, quiet);
+    diagnosis_free(diagnosis);
+    return without ? EXIT_TRACE_ERRORS : EXIT_DONE;
+}
+
 /** How many bytes are to be indexed. */
 static uint64_t wanted_bytes(const struct input *input, const struct index_options *options)
 {
@@ -158,10 +184,9 @@ static int make(struct input *input, const struct index_options *options, const 
     status = pug_peers_helps(input_peers()) ? PUG_OK : pug_index_save(index, path);
     if (status != PUG_OK)
         message_say("pugmark: %s: %s\n", path, strerror(errno));
-    else if (!options->input.quiet)
-        describe(index, path);
+    const int code = status == PUG_OK ? conclude(input, index, path) : EXIT_INPUT;
     pug_index_free(index);
-    return status == PUG_OK ? EXIT_DONE : EXIT_INPUT;
+    return code;
 }
 
 /** Use what is there, go on with it, or make it. */
@@ -205,8 +230,8 @@ static int run(struct input *input, const struct index_options *options)
         code = make(input, options, path, NULL);
     else if (!suffices(index, input, options))
         code = make(input, options, path, index);
-    else if (!options->input.quiet)
-        describe(index, path);
+    else
+        code = conclude(input, index, path);
     pug_index_free(index);
     return code;
 }

@@ -266,11 +266,13 @@ static int info_run(const struct command *self, int argc, char **argv)
         int written = output_end();
         return written ? written : code;
     }
-    if (!input_open(&input, &options.input, argv[1]))
+    if (!input_open_for(&input, &options.input, argv[1], INPUT_NEEDS_NOTHING))
         return refused(&options.input, argv[1], input.failure);
     int code = EXIT_DONE;
     if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF) {
         code = perf_info(&input, options.segments);
+        if (code == EXIT_DONE && !input_holds(&input, INPUT_NEEDS_COUNTS))
+            code = EXIT_TRACE_ERRORS;
     } else {
         snapshot_input_print(&input);
         capture_info_times(input.capture);

@@ -363,6 +363,12 @@ static size_t count_chosen(const struct input *input)
 
 bool input_open(struct input *input, const struct input_options *options, const char *operand)
 {
+    return input_open_for(input, options, operand, INPUT_NEEDS_TRACE);
+}
+
+bool input_open_for(struct input *input, const struct input_options *options, const char *operand,
+                    enum input_need need)
+{
     *input = (struct input){.options = options, .trace_path = operand, .failure = EXIT_USAGE};
     if (!options_fit(options))
         return false;
@@ -375,8 +381,9 @@ bool input_open(struct input *input, const struct input_options *options, const 
         return false;
     }
     pug_log_set_sink(input->log, input_take_message, input);
-    bool good = sandbox_start(options) && open_capture(input, operand) && name_sources(input) &&
-                check_settings(input) && input_choices_are_there(input);
+    bool good = sandbox_start(options) && open_capture(input, operand) &&
+                input_holds(input, need) && name_sources(input) && check_settings(input) &&
+                input_choices_are_there(input);
     if (good && !input_spares_files(input)) {
         input->failure = EXIT_USAGE;
         good = false;

@@ -308,6 +308,35 @@ static bool replaced_are_there(struct input *input)
     return perf;
 }
 
+bool input_is_counted(const struct input *input)
+{
+    struct pug_capture_row row;
+    return input->capture->way->row && input->capture->way->row(input->capture, 0, &row);
+}
+
+static bool has_bytes(const struct input *input)
+{
+    const struct pug_capture_segment *segment;
+    for (size_t n = 0; (segment = pug_capture_segment_at(input->capture, n)) != NULL; n++)
+        if (segment->size > 0)
+            return true;
+    return false;
+}
+
+bool input_holds(const struct input *input, enum input_need need)
+{
+    if (need == INPUT_NEEDS_NOTHING || pug_capture_kind(input->capture) != PUG_CAPTURE_PERF ||
+        has_bytes(input))
+        return true;
+    const bool counted = input_is_counted(input);
+    if (counted && need == INPUT_NEEDS_COUNTS)
+        return true;
+    fprintf(stderr, "pugmark: %s: no hardware trace in it; %s\n", pug_capture_path(input->capture),
+            counted ? "branch lists stand in its place, which `pugmark profile` counts"
+                    : "was it recorded with `-e cs_etm//`?");
+    return false;
+}
+
 bool input_choices_are_there(struct input *input)
 {
     const struct input_options *options = input->options;

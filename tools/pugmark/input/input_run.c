@@ -337,7 +337,7 @@ static void look_at_segments(struct input *input)
  */
 static void look_again(struct input *input)
 {
-    if (input->examined || input->options->reference || input->described || !output_wanted())
+    if (input->examined || input->described || !output_wanted())
         return;
     const uint64_t errors = pug_log_errors(input->log);
     input->examined = true;

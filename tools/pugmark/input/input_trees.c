@@ -113,7 +113,7 @@ static enum pug_status make_tree(struct input *input, bool decode)
 /** Evidence speaks of one memory, which perf.data's processes do not have. */
 static void begin_diagnosis(struct input *input)
 {
-    if (!input->options->reference && pug_capture_kind(input->capture) != PUG_CAPTURE_PERF)
+    if (pug_capture_kind(input->capture) != PUG_CAPTURE_PERF)
         input->diagnosis = diagnosis_new(input);
 }
 

@@ -76,6 +76,19 @@ int profile_save(struct pug_profile *profile, const char *path)
 
 /* ---- captures ---- */
 
+/** Of branch lists nothing is decoded that a diagnosis could look at. */
+static void look_at_rows(struct input *opened, uint64_t lacking)
+{
+    if (lacking == 0 || !input_is_counted(opened))
+        return;
+    opened->wrong = true;
+    if (!opened->options->quiet)
+        fprintf(stderr,
+                "pugmark: %s: %" PRIu64 " executions are not counted, because the text of their "
+                "programs is missing; `pugmark info` lists which\n",
+                pug_capture_path(opened->capture), lacking);
+}
+
 int profile_add_opened(const struct profile_input *what, struct input *opened,
                        struct pug_profile *profile)
 {
@@ -92,8 +105,10 @@ int profile_add_opened(const struct profile_input *what, struct input *opened,
         .progress_context = &progress,
     };
     struct pug_capture_result result;
+    const uint64_t lacking = pug_profile_noted(profile, PUG_NOTE_NO_MEMORY);
     enum pug_status status = pug_profile_capture(profile, opened->capture, &options, &result);
     progress_end(&progress);
+    look_at_rows(opened, pug_profile_noted(profile, PUG_NOTE_NO_MEMORY) - lacking);
     return input_concluded(opened, status, &result);
 }
 
@@ -135,7 +150,7 @@ int profile_add(const struct profile_input *what, const char *operand, struct pu
     if (profile_is_saved(operand))
         return add_saved(what, operand, profile);
     struct input opened;
-    if (!input_open(&opened, what->input, operand))
+    if (!input_open_for(&opened, what->input, operand, INPUT_NEEDS_COUNTS))
         return opened.failure;
     const int code = profile_add_opened(what, &opened, profile);
     input_close(&opened);

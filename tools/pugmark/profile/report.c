@@ -103,7 +103,7 @@ static int add_input(const struct profile_input *what, const char *operand,
     add_fact(extra, "Input", operand);
     if (profile_is_saved(operand))
         return profile_add(what, operand, profile);
-    if (!input_open(&input, what->input, operand))
+    if (!input_open_for(&input, what->input, operand, INPUT_NEEDS_COUNTS))
         return input.failure;
     input_settle(&input); /* it is decoded for the profile, and for the timeline */
     int code = profile_add_opened(what, &input, profile);
