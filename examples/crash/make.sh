@@ -9,8 +9,8 @@ cd "$(dirname "$0")"
 build() {
   file=$1
   shift
-  clang --target=aarch64-linux-gnu -O1 -g -fno-inline -ffreestanding -nostdlib -static -fuse-ld=lld \
-    -fno-unwind-tables -fno-asynchronous-unwind-tables -ffile-prefix-map="$PWD"=. \
+  clang --target=aarch64-linux-gnu -mno-outline-atomics -O1 -g -fno-inline -ffreestanding -nostdlib -static \
+    -fuse-ld=lld -fno-unwind-tables -fno-asynchronous-unwind-tables -ffile-prefix-map="$PWD"=. \
     -Wl,--build-id=sha1 "$@" -o "$file" crash.c
 }
 build crash
