@@ -101,13 +101,13 @@ static bool is_bare(const struct pug_index *index)
     return true;
 }
 
-/** Says what the index holds; of one that holds nothing, why packets could not be read. */
+/** Says what the index holds; of the only one, if it holds nothing, why no packet could be read. */
 static int conclude(struct input *input, const struct pug_index *index, const char *path)
 {
     const bool quiet = input->options->quiet;
     if (!quiet)
         describe(index, path);
-    if (!is_bare(index) || pug_peers_helps(input_peers()))
+    if (input->chosen > 1 || !is_bare(index) || pug_peers_helps(input_peers()))
         return EXIT_DONE;
     struct diagnosis *diagnosis = diagnosis_new(input);
     const bool without = diagnosis && diagnosis_conclude_packets(diagnosis, quiet);
