@@ -131,6 +131,7 @@ static bool set_quirk(struct pug_quirks *quirks, const char *name)
         QUIRK(silent_end),
         QUIRK(ptm_told_isa),
         QUIRK(silent_stack),
+        QUIRK(silent_depth),
         QUIRK(etm4_context_extra_byte),
         QUIRK(etm4_hunt_labels),
         QUIRK(etm4_info_marks),

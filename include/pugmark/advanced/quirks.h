@@ -255,6 +255,9 @@ struct pug_quirks {
     /** A taken indirect branch without its address goes unmentioned where there is no return stack.
         Right: the log has it, as the unit had one. */
     unsigned silent_stack : 1;
+    /** How many elements a later TRACE_INFO says are uncommitted goes unmentioned where it is not
+        how many wait. Right: the log has it, as TRCIDR8 is another one in the unit. */
+    unsigned silent_depth : 1;
     /** Room for more, so that what holds quirks stays as large as it is; their value is nothing. */
     unsigned : 0;
     unsigned spare[5]; /**< zero */

@@ -2,6 +2,9 @@
 /** @file What each packet adds to the queue, and what it asks to be resolved. */
 #include "protocol/etmv4/etmv4.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 typedef struct pug_etmv4_decoder decoder;
 typedef struct pug_etmv4_packet packet_;
 
@@ -150,12 +153,32 @@ static enum pug_etmv4_outcome unsupported_packet(decoder *d)
                           PUG_UNSYNC_BAD_PACKET, "Data trace related, unsupported packet type.");
 }
 
+/**
+ * A TRACE_INFO says how many elements are not committed (IHI 0064, SPEC). With another TRCIDR8 than
+ * the unit has it is not how many wait here. With 0 none waits, and the fast path looks at nothing.
+ */
+static void check_depth(decoder *d, const packet_ *p)
+{
+    char text[160];
+    if (d->config->idr8 == 0 || p->spec_depth == d->depth || d->stage->quirks.silent_depth)
+        return;
+    snprintf(text, sizeof(text),
+             "TRACE_INFO says that %" PRIu32 " elements wait for a commit, and with TRCIDR8=0x%x "
+             "there are %" PRId64 "; set TRCIDR8 as the unit has it",
+             p->spec_depth, (unsigned)d->config->idr8, d->depth);
+    pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_TRACE_SETTINGS, d->index,
+                  text);
+}
+
 enum pug_etmv4_outcome pug_etmv4_enqueue(decoder *d, const packet_ *p)
 {
     switch ((enum pug_etmv4_type)p->type) {
     case PUG_ETMV4_ASYNC:
     case PUG_ETMV4_IGNORE: break;
-    case PUG_ETMV4_TRACE_INFO: queue(d, PUG_ETMV4_P0_TRACE_INFO, 0); break;
+    case PUG_ETMV4_TRACE_INFO:
+        check_depth(d, p);
+        queue(d, PUG_ETMV4_P0_TRACE_INFO, 0);
+        break;
     case PUG_ETMV4_TRACE_ON: queue(d, PUG_ETMV4_P0_TRACE_ON, 0); break;
     case PUG_ETMV4_ATOM_F1:
     case PUG_ETMV4_ATOM_F2:
