@@ -510,9 +510,13 @@ bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
         say_cut(diagnosis);
         return diagnosis->said;
     }
-    if (!is_suspicious(diagnosis) || !survey_trace(input, SURVEY_MOST, &survey))
+    const bool suspicious = is_suspicious(diagnosis), strays = diagnosis_has_strays(diagnosis);
+    if ((!suspicious && !strays) || !survey_trace(input, SURVEY_MOST, &survey))
         return false;
-    say_all(diagnosis, &survey);
+    if (strays)
+        diagnosis_say_strays(diagnosis, &survey);
+    if (suspicious)
+        say_all(diagnosis, &survey);
     return diagnosis->said;
 }
 

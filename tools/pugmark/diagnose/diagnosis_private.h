@@ -53,6 +53,12 @@ void diagnosis_say_no_bytes(struct diagnosis *diagnosis, const struct pug_survey
 /** Of all sources that were asked for. True: there was nothing to decode. */
 bool diagnosis_say_silence(struct diagnosis *diagnosis, const struct pug_survey *survey);
 
+/** May a source's trace id be told wrong: has it no byte, and do others go nowhere? */
+bool diagnosis_has_strays(const struct diagnosis *diagnosis);
+
+/** Of sources whose trace seems to have another id. */
+void diagnosis_say_strays(struct diagnosis *diagnosis, const struct pug_survey *survey);
+
 /** Of bytes that went nowhere, and of bad packets. */
 void diagnosis_say_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey);
 
