@@ -127,6 +127,24 @@ static void note_losses(struct diagnosis *diagnosis, const struct pug_evidence *
     fprintf(stderr, "; decoding went on behind it, and what ran there is missing\n");
 }
 
+void diagnosis_note_undefined(const struct diagnosis *diagnosis,
+                              const struct pug_evidence *evidence)
+{
+    char number[32];
+    /* where the program is another one all the same, that is said */
+    if (diagnosis->quiet || evidence->undefined == 0 || pug_evidence_contradictions(evidence) > 0)
+        return;
+    fprintf(
+        stderr,
+        "pugmark: %s: source 0x%02x: instructions ran whose encoding is undefined (%s time%s, the "
+        "first at offset %" PRIu64 ", address 0x%" PRIx64 ": %08" PRIx32
+        "); unless the core is newer than this program, another one ran\n",
+        diagnosis->input->trace_path, evidence->source,
+        diagnosis_grouped(evidence->undefined, number), evidence->undefined == 1 ? "" : "s",
+        evidence->first_undefined.index, evidence->first_undefined.address,
+        evidence->first_undefined.opcode);
+}
+
 /* ---- missing memory ---- */
 
 struct segment {
@@ -193,6 +211,8 @@ static void say_missing(struct diagnosis *diagnosis, const struct pug_evidence *
 /* So often trace and settings have to contradict each other, and so often in a hundred branches. */
 #define MISSET_LEAST   8u
 #define MISSET_PERCENT 1u
+/* So many times as often as trace and program do: what is lost lets some be followed wrongly. */
+#define MISSET_TIMES 16u
 
 /**
  * What shows that a source is set up in another way. Of damaged trace, and of another program, some
@@ -203,13 +223,14 @@ static const struct misset *misset_of(const struct diagnosis *diagnosis,
                                       const struct pug_evidence *evidence)
 {
     const struct messages *messages = &diagnosis->input->messages;
-    for (unsigned kind = 0; kind < PUG_CONTRA_RETURN; kind++) /* returns come of it */
-        if (evidence->counts[kind] > 0)
-            return NULL;
+    uint64_t others = 0;
+    for (unsigned kind = 0; kind < PUG_CONTRA_UNTOLD; kind++) /* those behind come of it */
+        others += evidence->counts[kind];
     for (size_t i = 0; i < messages->misset_count; i++) {
         const struct misset *misset = &messages->missets[i];
         if (misset->source == evidence->source && misset->looked >= MISSET_LEAST &&
             misset->looked * 100 >= evidence->branches * MISSET_PERCENT &&
+            misset->looked >= others * MISSET_TIMES &&
             misset->looked >= 2 * (uint64_t)evidence->told_returns &&
             misset->count * 8 >= evidence->missing)
             return misset;
@@ -501,8 +522,10 @@ bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
     const struct pug_evidence *evidence;
     for (size_t n = 0;
          !diagnosis->bare && pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
-        if (input_wants(input, evidence->source))
+        if (input_wants(input, evidence->source)) {
             note_losses(diagnosis, evidence);
+            diagnosis_note_undefined(diagnosis, evidence);
+        }
     if (input->narrow) {
         if (diagnosis->bare)
             return false;

@@ -29,6 +29,10 @@ void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
 /** Where the first contradiction was, and what it is. */
 const char *diagnosis_first(const struct pug_evidence *evidence, char buffer[256]);
 
+/** That undefined instructions ran, if some did: weak evidence, which is no error. */
+void diagnosis_note_undefined(const struct diagnosis *diagnosis,
+                              const struct pug_evidence *evidence);
+
 /** A number with its thousands apart. */
 const char *diagnosis_grouped(uint64_t value, char buffer[32]);
 

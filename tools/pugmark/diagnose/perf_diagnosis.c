@@ -200,6 +200,7 @@ static void say_mismatch(struct looking *looking)
     for (size_t n = 0; pug_diagnosis_evidence(looking->diagnosis.evidence, n, &evidence); n++) {
         const uint64_t count = pug_evidence_contradictions(evidence);
         char first[256];
+        diagnosis_note_undefined(&looking->diagnosis, evidence);
         if (count == 0)
             continue;
         any = true;
