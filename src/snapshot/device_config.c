@@ -37,18 +37,18 @@ static bool is_reference_type(const struct pug_device_type *known, const char *t
 
 typedef bool is_type_fn(const struct pug_device_type *known, const char *type);
 
-/** The protocol that knows a stream of a device by its type. */
+/** The protocol that knows a stream of a device by its type: the last one, which was registered. */
 static const struct pug_protocol *find_by_type(const char *type, unsigned stream, is_type_fn *is)
 {
-    const struct pug_protocol *protocol;
+    const struct pug_protocol *protocol, *last = NULL;
     for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++) {
         const struct pug_device_type *known =
             protocol->description ? protocol->description->types : NULL;
         for (; known && known->name; known++)
             if (known->stream == stream && is(known, type))
-                return protocol;
+                last = protocol;
     }
-    return NULL;
+    return last;
 }
 
 /** A protocol by its name, with or without a version behind it. */
