@@ -21,8 +21,8 @@
 /* The same of one that is among the first. */
 #define READ_MANY 4096u
 
-/* Bytes of a range that is looked through. */
-#define LOOKED_THROUGH 4096u
+/* Bytes of code that are looked through in a window, however many ranges a byte of trace gives. */
+#define LOOKED_THROUGH 65536u
 
 const char *pug_contradiction_text(enum pug_contradiction kind)
 {
@@ -202,9 +202,11 @@ static void look_through(struct pug_source_evidence *source, const struct pug_im
     uint64_t *const known = &source->ranges[(mixed >> 32) % PUG_RANGES_KEPT];
     struct pug_insn insn;
     struct pug_reader_space space;
-    if (*known == mixed || range->end - range->start > LOOKED_THROUGH)
+    const uint64_t size = range->end - range->start;
+    if (*known == mixed || size > LOOKED_THROUGH - source->looked_through)
         return;
     *known = mixed;
+    source->looked_through += (unsigned)size;
     pug_element_space(range, &space);
     for (uint64_t at = range->start; at < range->end; at += insn.size) {
         uint8_t bytes[8] = {0};
@@ -240,7 +242,7 @@ static bool in_sample(struct pug_source_evidence *source, uint64_t index)
     uint64_t window = index >> WINDOW_BITS;
     if (window != source->window) {
         source->window = window;
-        source->reads = 0;
+        source->reads = source->looked_through = 0;
         source->follows = false;
         source->call_count = 0;
         if (is_looked_at(index)) { /* parts are cut between windows: nothing may last longer */

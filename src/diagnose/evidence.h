@@ -20,7 +20,8 @@ struct pug_source_evidence {
     struct pug_element last; /**< range */
     bool follows;            /**< nothing came since that leads elsewhere */
     uint64_t window;
-    unsigned reads; /**< of code, in this window */
+    unsigned reads;          /**< of code, in this window */
+    unsigned looked_through; /**< bytes of code, in this window */
     /** Where the last calls return to, and where their ranges begin; the newest is on top. */
     uint64_t calls[PUG_CALLS_KEPT], callers[PUG_CALLS_KEPT];
     unsigned call_top, call_count;
