@@ -51,6 +51,11 @@ perl -e 'print "PERFILE2", pack("Q<", 16), pack("L<S<S<L<L<a8", 3, 0, 24, 7, 7, 
 ends 3 'no hardware trace in it; was it recorded with `-e cs_etm//`\?' plain.data
 "$pugmark" info plain.data 2>&1 | grep -q 'pid 7 ' || { echo "info: not what the file holds"; bad=1; }
 
+# Hardware trace of another machine: AUXTRACE_INFO of type 1 (Intel PT), and 64 bytes of it.
+perl -e 'print "PERFILE2", pack("Q<", 16), pack("L<S<S<L<L<a8", 3, 0, 24, 7, 7, "sleep"),
+  pack("L<S<S<L<L<Q<4", 70, 0, 48, 1, 0, 1 .. 4), pack("L<S<S<Q<3L<4", 71, 0, 48, 64, 0, 0, 0, 7, 0, 0), "\x02\x82" x 32' >other.data
+ends 3 'nothing in it says how CoreSight was set up: its trace cannot be decoded' other.data
+
 # Recorded with cs_etm, and cut off before the trace.
 "$pugmark" record --quiet --from "$source/tests/captures/etmv4-a64/path" --protocol etmv4 --limit 5000 --perf good.data || exit 1
 "$pugmark" list --packets --quiet good.data >out; [[ -s out ]] || { echo "the recording itself: no packets"; bad=1; }

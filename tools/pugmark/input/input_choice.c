@@ -326,9 +326,12 @@ static bool has_bytes(const struct input *input)
 bool input_holds(const struct input *input, enum input_need need)
 {
     if (need == INPUT_NEEDS_NOTHING || pug_capture_kind(input->capture) != PUG_CAPTURE_PERF ||
-        has_bytes(input))
+        (has_bytes(input) && pug_capture_source_at(input->capture, 0)))
         return true;
     const bool counted = input_is_counted(input);
+    if (!counted &&
+        has_bytes(input)) /* of another machine's kind, as was said when it was opened */
+        return false;
     if (counted && need == INPUT_NEEDS_COUNTS)
         return true;
     fprintf(stderr, "pugmark: %s: no hardware trace in it; %s\n", pug_capture_path(input->capture),
