@@ -113,7 +113,7 @@ static bool begin(struct recording *recording, const struct rec_path_header *hea
                                          .room = some(random),
                                          .ranges = recording->ranges,
                                          .range_count = rec_random_below(random, 3),
-                                         .segment = some(random),
+                                         .stretch = some(random),
                                          .seed = rec_random(random)};
     config->path.data = config->data =
         header->data && recording->unit->tells && rec_random_once_in(random, 2);

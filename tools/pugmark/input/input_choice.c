@@ -311,7 +311,7 @@ static bool replaced_are_there(struct input *input)
 bool input_is_counted(const struct input *input)
 {
     struct pug_capture_row row;
-    return input->capture->way->row && input->capture->way->row(input->capture, 0, &row);
+    return input->capture->ops->row && input->capture->ops->row(input->capture, 0, &row);
 }
 
 static bool has_bytes(const struct input *input)
