@@ -118,6 +118,19 @@ size_t pug_exception_name(enum pug_exception_numbers numbers, uint32_t number, c
     return pug_text_end(&text);
 }
 
+unsigned pug_exception_vector(enum pug_exception_numbers numbers, uint32_t number)
+{
+    /* ETMv3 numbers the system's own exceptions otherwise than the core does. */
+    static const uint8_t armv7m_vectors[] = {0,  17, 18, 19, 20, 21, 22, 23, 16, 6, 2,
+                                             11, 12, 4,  14, 15, 0,  1,  0,  3,  0, 5};
+    uint32_t irq;
+    if (is_further_irq(numbers, number, &irq))
+        return 16 + irq;
+    if (numbers == PUG_EXCEPTIONS_ARMV7M && number < sizeof(armv7m_vectors))
+        return armv7m_vectors[number];
+    return numbers == PUG_EXCEPTIONS_ARMV8M && number < 0x18 ? number : 0;
+}
+
 size_t pug_exception_text(enum pug_exception_numbers numbers, uint32_t number, char *buffer,
                           size_t size)
 {
