@@ -381,6 +381,9 @@ static void look_at_range(struct pug_diagnosis_part *part, struct pug_source_evi
     source->follows = true;
 }
 
+/* The return address of an exception may be inside an instruction, which did not complete. */
+#define LONGEST_INSTRUCTION 4u
+
 /** The return address of an exception is where execution stands, or an instruction that just ran.
  */
 static void look_at_exception(struct pug_source_evidence *source, const struct pug_element *e)
@@ -388,7 +391,7 @@ static void look_at_exception(struct pug_source_evidence *source, const struct p
     const struct pug_element *before = &source->last;
     if (source->follows && (e->flags & PUG_ELEM_RET_ADDR) &&
         !(e->flags & PUG_ELEM_RET_ADDR_BR_TGT) && falls_through(before) &&
-        (e->end < before->start || e->end > before->end))
+        (e->end < before->start || e->end >= before->end + LONGEST_INSTRUCTION))
         contradict(&source->evidence, PUG_CONTRA_EXCEPTION, e->index, e->end);
     source->follows = false;
 }

@@ -155,6 +155,10 @@ static bool set_quirk(struct pug_quirks *quirks, const char *name)
         QUIRK(etm4_limit_runs_on),
         QUIRK(etm4_stale_it),
         QUIRK(etm4_wait_delays_no_sync),
+        QUIRK(etm4_return_not_p0),
+        QUIRK(etm4_walks_over_return),
+        QUIRK(etm4_exception_return_pops),
+        QUIRK(etm4_info_empties_stack),
     };
     if (strcmp(name, "reference") == 0) {
         *quirks = pug_quirks_reference();

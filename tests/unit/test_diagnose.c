@@ -258,17 +258,17 @@ static void what_explains_a_gap(void **state)
     assert_int_equal(pug_evidence_contradictions(&seen), 1);
 }
 
-/** An exception may return to the instruction that it came with. */
+/** An exception may return to the instruction that it came with, or into the next one. */
 static void exceptions_in_place(void **state)
 {
     (void)state;
-    for (uint64_t address = 0x1000; address <= 0x1008; address += 4) {
+    for (uint64_t address = 0x1000; address <= 0x100c; address += 2) {
         struct pug_element elements[] = {range(7, 0x1000, 0x1008, PUG_INSTR_OTHER, 0, true),
                                          other(8, PUG_ELEM_EXCEPTION, 0)};
         elements[1].flags = PUG_ELEM_RET_ADDR;
         elements[1].end = address;
         struct pug_evidence seen = examine(elements, 2, false);
-        assert_int_equal(pug_evidence_contradictions(&seen), 0);
+        assert_int_equal(pug_evidence_contradictions(&seen), address > 0x100a);
     }
 }
 

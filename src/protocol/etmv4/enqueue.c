@@ -116,7 +116,9 @@ static void first_trace_info(decoder *d, const packet_ *p)
     if (p->trace_info & PUG_ETMV4_INFO_IN_TRANSACTION)
         queue_event(d, PUG_ETMV4_P0_TRANSACTION, PUG_MEMTRANS_INIT);
     d->depth = p->spec_depth;
+    const bool known = d->returns.known;
     pug_etmv4_flush_returns(d);
+    d->returns.known = known;
 }
 
 bool pug_etmv4_enqueue_first(decoder *d, const packet_ *p)
@@ -170,6 +172,16 @@ static void check_depth(decoder *d, const packet_ *p)
                   text);
 }
 
+/** Do commits count an exception return? On M profile cores it is a P0 element. */
+static uint8_t exception_return_counts(const decoder *d)
+{
+    const struct pug_etmv4_config *config = d->config;
+    const bool all = !d->stage->quirks.etm4_return_not_p0;
+    return config->profile == PUG_PROFILE_M && (all || config->arch == PUG_ARCH_V7)
+               ? PUG_ETMV4_COUNTS
+               : 0;
+}
+
 enum pug_etmv4_outcome pug_etmv4_enqueue(decoder *d, const packet_ *p)
 {
     switch ((enum pug_etmv4_type)p->type) {
@@ -214,10 +226,7 @@ enum pug_etmv4_outcome pug_etmv4_enqueue(decoder *d, const packet_ *p)
             ->bits = p->exception_type;
         break;
     case PUG_ETMV4_EXCEPT_RTN:
-        queue(d, PUG_ETMV4_P0_EXCEPTION_RETURN,
-              d->config->arch == PUG_ARCH_V7 && d->config->profile == PUG_PROFILE_M
-                  ? PUG_ETMV4_COUNTS
-                  : 0);
+        queue(d, PUG_ETMV4_P0_EXCEPTION_RETURN, exception_return_counts(d));
         break;
     case PUG_ETMV4_FUNC_RET: queue(d, PUG_ETMV4_P0_FUNCTION_RETURN, PUG_ETMV4_COUNTS); break;
     case PUG_ETMV4_EVENT: queue_event(d, PUG_ETMV4_P0_EVENT, p->event); break;

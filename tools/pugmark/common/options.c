@@ -218,7 +218,8 @@ static bool take_option(int argc, char **argv, int *at, const struct option_set 
         fprintf(stderr, "pugmark: option '--%s' takes no argument\n", option->name);
         return false;
     }
-    if (option->argument && !argument) {
+    const bool optional = option->argument && *option->argument == '[';
+    if (option->argument && !argument && !optional) {
         if (*at + 1 >= argc) {
             fprintf(stderr, "pugmark: option '--%s' needs %s\n", option->name, option->argument);
             return false;
@@ -267,7 +268,8 @@ void options_help(const struct option_set *sets, size_t set_count)
             char left[48];
             if (find(sets, set_count, option->name, strlen(option->name), &target) != option)
                 continue; /* a command's own one goes before a shared one of the name */
-            snprintf(left, sizeof(left), "--%s%s%s", option->name, option->argument ? " " : "",
+            const bool apart = option->argument && *option->argument != '[';
+            snprintf(left, sizeof(left), "--%s%s%s", option->name, apart ? " " : "",
                      option->argument ? option->argument : "");
             printf("  %-26s %s\n", left, option->help);
         }

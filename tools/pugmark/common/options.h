@@ -13,8 +13,9 @@ struct option;
 typedef bool option_fn(const struct option *option, void *target, const char *argument);
 
 struct option {
-    const char *name;     /**< without the dashes */
-    const char *argument; /**< what --help calls it; NULL: a switch */
+    const char *name; /**< without the dashes */
+    /** What --help calls it; NULL: a switch. "[=NAME]": it may be left out, and is NULL then. */
+    const char *argument;
     const char *help;
     option_fn *take;
     size_t offset; /**< of the target in the options struct that belongs to the table */

@@ -195,7 +195,7 @@ struct pug_capture_options input_capture_options(const struct input *input)
                   .debuginfod = options->debuginfod},
     };
     if (options->reference)
-        capture.quirks = pug_quirks_reference();
+        (void)pug_quirks_of_version(options->reference, &capture.quirks);
     return capture;
 }
 

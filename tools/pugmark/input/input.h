@@ -55,7 +55,8 @@ struct input_options {
     struct option_list settings, elf, image;
     struct option_list pids, tids, cpus, comms, objects, replacements, symdirs;
     const char *symfs, *build_ids, *vmlinux, *kallsyms, *debuginfod, *time;
-    bool reference, quiet;
+    const char *reference; /**< the version whose quirks are imitated; or NULL */
+    bool quiet;
     uint64_t jobs; /**< threads; 0: as many as there are processors */
     bool confine, sandbox, no_sandbox;
     struct input_several *several; /**< where this is one of several inputs; or NULL */

@@ -37,6 +37,14 @@ static void find_core(const char *name, char *meant, size_t size)
     }
 }
 
+static bool take_reference(const struct option *option, void *target, const char *argument)
+{
+    struct pug_quirks quirks;
+    *(const char **)target = argument ? argument : "1.8.0";
+    return pug_quirks_of_version(*(const char **)target, &quirks) ||
+           option_refuse(option, argument, "versions that are known are 1.8.0 and 1.8.3");
+}
+
 static bool take_core(const struct option *option, void *target, const char *argument)
 {
     enum pug_arch arch;
@@ -139,7 +147,9 @@ const struct option input_option_table[] = {
      "refuse a snapshot that names files outside of its folder; of perf.data: look nowhere but in "
      "given folders",
      option_flag, IN(confine)},
-    {"reference", NULL, "imitate the reference decoder's quirks", option_flag, IN(reference)},
+    {"reference", "[=VERSION]",
+     "imitate the reference decoder's quirks: those of 1.8.0 (default) or 1.8.3", take_reference,
+     IN(reference)},
     {"jobs", "N", "decode on N threads (default, and 0: one for each processor)", option_jobs,
      IN(jobs)},
     {"quiet", NULL, "no messages about the trace, no progress", option_flag, IN(quiet)},
