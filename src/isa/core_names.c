@@ -269,8 +269,8 @@ void pug_core_of_settings(const struct pug_settings *settings, struct pug_log *l
     const char *name = pug_settings_word(settings, "core", NULL);
     char text[128];
     if (name && !pug_core_by_name(name, arch, profile)) {
-        snprintf(text, sizeof(text), "Core '%s' is not known: architecture 0x%03x, profile %c.",
-                 name, *arch, "?MRA"[*profile & 3]);
+        snprintf(text, sizeof(text), "Core '%s' is not known: architecture 0x%03x, profile %s.",
+                 name, *arch, *profile == PUG_PROFILE_UNKNOWN ? "unknown" : "A");
         pug_log_put(log, &(struct pug_log_record){.severity = PUG_SEV_WARN,
                                                   .index = PUG_NO_INDEX,
                                                   .source = PUG_NO_SOURCE,
@@ -279,4 +279,17 @@ void pug_core_of_settings(const struct pug_settings *settings, struct pug_log *l
     }
     *arch = (enum pug_arch)pug_settings_number(settings, "arch", *arch);
     *profile = (enum pug_arch_profile)pug_settings_number(settings, "profile", *profile);
+}
+
+void pug_log_profile_unknown(struct pug_log *log, const char *component)
+{
+    pug_log_put(log,
+                &(struct pug_log_record){
+                    .severity = PUG_SEV_WARN,
+                    .index = PUG_NO_INDEX,
+                    .source = PUG_NO_SOURCE,
+                    .component = component,
+                    .text = "The profile of the core is not known: exceptions in T32 code have "
+                            "numbers and no names, which differ between the A and the M "
+                            "profile. Name the core with --core, for example Cortex-M33."});
 }

@@ -241,7 +241,7 @@ static bool add_core(struct cook *cook, enum pug_arch arch, enum pug_arch_profil
 static bool take_unknown_core(struct cook *cook, const struct pug_description *description)
 {
     const struct pug_snapshot_source *source = cook->source;
-    const char *taken = description->usual_arch == PUG_ARCH_V7 ? "ARMv7-A" : "an AArch64 core";
+    const char *taken = description->usual_arch == PUG_ARCH_V7 ? "ARMv7" : "an AArch64 core";
     if (!source->core)
         pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_WARN, PUG_OK,
                          "Nothing says which core %s traces: taken for %s\n", source->name, taken);
@@ -253,7 +253,7 @@ static bool take_unknown_core(struct cook *cook, const struct pug_description *d
         pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_WARN, PUG_OK,
                          "No type of core %s in %s: taken for %s\n", source->core->name,
                          source->core->file, taken);
-    return add_core(cook, description->usual_arch, PUG_PROFILE_A);
+    return add_core(cook, description->usual_arch, PUG_PROFILE_UNKNOWN);
 }
 
 static bool take_core(struct cook *cook, const struct pug_description *description)

@@ -159,6 +159,7 @@ static bool set_quirk(struct pug_quirks *quirks, const char *name)
         QUIRK(etm4_walks_over_return),
         QUIRK(etm4_exception_return_pops),
         QUIRK(etm4_info_empties_stack),
+        QUIRK(etmv3_v8m_is_not_m),
     };
     if (strcmp(name, "reference") == 0) {
         *quirks = pug_quirks_reference();

@@ -274,6 +274,10 @@ struct pug_quirks {
         is lost with it; calls are kept again from the next address on. Right: only the first
         TRACE_INFO does, and a branch takes its target from the stack when it ends. */
     unsigned etm4_info_empties_stack : 1;
+    /* ---- ETMv3 ---- */
+    /** Exceptions of an ARMv8-M core (Cortex-M23) are told as an A profile's. Right: as an M
+        profile's. */
+    unsigned etmv3_v8m_is_not_m : 1;
     /** Room for more, so that what holds quirks stays as large as it is; their value is nothing. */
     unsigned : 0;
     unsigned spare[5]; /**< zero */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file ETMv3: packets to elements. */
+#include "isa/core_names.h"
 #include "protocol/etmv3/count.h"
 #include "protocol/etmv3/course.h"
 
@@ -106,7 +107,11 @@ static void exception(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_
         return;
     struct pug_element *element = pug_etmv3_put(decoder, PUG_ELEM_EXCEPTION);
     element->number = packet->exception.number;
-    element->reason = packet->exception.m_profile ? PUG_EXCEPTIONS_ARMV7M : PUG_EXCEPTIONS_ARMV7;
+    element->reason = packet->exception.m_profile ? PUG_EXCEPTIONS_ARMV7M
+                      : packet->exception.unnamed ? PUG_EXCEPTIONS_UNNAMED
+                                                  : PUG_EXCEPTIONS_ARMV7;
+    if (packet->exception.unnamed)
+        pug_log_profile_unknown(decoder->stage->log, decoder->stage->decoder_name);
 }
 
 /** The target of a branch packet. */

@@ -446,6 +446,8 @@ enum pug_status pug_etmv4_decoder_new(const void *config, struct pug_stage *stag
     d->stage = stage;
     d->map = stage->code;
     d->config = config;
+    d->may_be_m = d->config->profile == PUG_PROFILE_M ||
+                  (d->config->profile == PUG_PROFILE_UNKNOWN && !pug_quirks_any(&stage->quirks));
     d->isa = stage->quirks.etm4_stale_state ? PUG_ISA_A32 : PUG_ISA_UNKNOWN;
     pug_etmv4_options_changed(d);
     stage->out.blank.isa = PUG_ISA_UNKNOWN;

@@ -176,10 +176,10 @@ static void check_depth(decoder *d, const packet_ *p)
 static uint8_t exception_return_counts(const decoder *d)
 {
     const struct pug_etmv4_config *config = d->config;
-    const bool all = !d->stage->quirks.etm4_return_not_p0;
-    return config->profile == PUG_PROFILE_M && (all || config->arch == PUG_ARCH_V7)
-               ? PUG_ETMV4_COUNTS
-               : 0;
+    if (config->profile != PUG_PROFILE_M)
+        return d->may_be_m && config->idr8 == 0 ? PUG_ETMV4_COUNTS : 0; /* no M core speculates */
+    return d->stage->quirks.etm4_return_not_p0 && config->arch != PUG_ARCH_V7 ? 0
+                                                                              : PUG_ETMV4_COUNTS;
 }
 
 enum pug_etmv4_outcome pug_etmv4_enqueue(decoder *d, const packet_ *p)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Committed P0 elements that walk in their own way: exceptions, Q elements, sources. */
+#include "isa/core_names.h"
 #include "protocol/etmv4/etmv4.h"
 
 typedef struct pug_etmv4_decoder decoder;
@@ -70,7 +71,19 @@ static enum pug_etmv4_outcome commit_pe_reset(decoder *d, const struct pug_etmv4
 /** Does a handler of an M profile core follow another one without a return between them? */
 static bool is_tail_chained(const decoder *d, const struct pug_etmv4_p0 *address)
 {
-    return d->config->profile == PUG_PROFILE_M && address->value == 0xFFFFFFFE;
+    return d->may_be_m && !d->is64 && address->value == 0xFFFFFFFE;
+}
+
+/** Whose numbers an exception's are. T32 alone does not tell A profile programs from M profile's.
+ */
+static enum pug_exception_numbers numbers_of(const decoder *d)
+{
+    if (d->config->profile == PUG_PROFILE_M)
+        return PUG_EXCEPTIONS_ARMV8M;
+    if (!d->may_be_m || d->isa == PUG_ISA_A64 || d->isa == PUG_ISA_A32)
+        return PUG_EXCEPTIONS_ARMV8;
+    pug_log_profile_unknown(d->stage->log, d->stage->decoder_name);
+    return PUG_EXCEPTIONS_UNNAMED;
 }
 
 /** What comes before an exception's own context: the return stack, the branch's target. */
@@ -162,8 +175,7 @@ enum pug_etmv4_outcome pug_etmv4_commit_exception(decoder *d)
     }
     struct pug_element *element = pug_etmv4_push(d, PUG_ELEM_EXCEPTION, p0->index);
     element->number = p0->bits;
-    element->reason =
-        d->config->profile == PUG_PROFILE_M ? PUG_EXCEPTIONS_ARMV8M : PUG_EXCEPTIONS_ARMV8;
+    element->reason = (uint8_t)numbers_of(d);
     element->end = target;
     element->flags = tail ? PUG_ELEM_M_TAIL_CHAIN : PUG_ELEM_RET_ADDR;
     if (p0->flags & PUG_ETMV4_MATCH_PREV)
