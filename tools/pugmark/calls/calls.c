@@ -163,7 +163,9 @@ static void print_begin(struct followed *followed, const struct pug_call_frame *
     uint64_t time = pug_call_time(&frame->entered, followed->unit);
     begin_line(followed, is_timed(followed, frame) ? &time : NULL, NULL, NULL, depth);
     calls_put_name(frame);
-    pug_sink_text(output_sink(), " {\n");
+    pug_sink_text(output_sink(), frame->resumed    ? " {  /* goes on */\n"
+                                 : frame->doubtful ? " {  /* some thread: which is not known */\n"
+                                                   : " {\n");
     followed->held = false;
 }
 
@@ -196,7 +198,9 @@ static void print_leave(struct followed *followed, const struct pug_call_event *
     if (followed->held)
         calls_put_name(frame);
     pug_sink_text(output_sink(), followed->held ? ";" : "}");
-    pug_sink_text(output_sink(), event->ended ? "  /* the trace ends in it */\n" : "\n");
+    pug_sink_text(output_sink(), event->ended      ? "  /* the trace ends in it */\n"
+                                 : event->switched ? "  /* another thread runs */\n"
+                                                   : "\n");
     followed->held = false;
 }
 
@@ -298,7 +302,7 @@ static struct path *path_of(struct followed *followed, struct path *parent,
 
 static void sum_up(struct path *path, const struct pug_call_event *event)
 {
-    path->calls++;
+    path->calls += !event->switched;
     path->time += pug_call_time(&event->took, event->unit);
     path->own_time += pug_call_time(&event->own, event->unit);
     path->instructions += event->took.instructions;
