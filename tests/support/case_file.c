@@ -160,6 +160,7 @@ static bool set_quirk(struct pug_quirks *quirks, const char *name)
         QUIRK(etm4_exception_return_pops),
         QUIRK(etm4_info_empties_stack),
         QUIRK(etmv3_v8m_is_not_m),
+        QUIRK(etmv3_no_return_address),
     };
     if (strcmp(name, "reference") == 0) {
         *quirks = pug_quirks_reference();

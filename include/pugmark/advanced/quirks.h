@@ -278,6 +278,9 @@ struct pug_quirks {
     /** Exceptions of an ARMv8-M core (Cortex-M23) are told as an A profile's. Right: as an M
         profile's. */
     unsigned etmv3_v8m_is_not_m : 1;
+    /** Exceptions of an M profile core have no return address. Right: the instruction that they
+       came before, where that is known. */
+    unsigned etmv3_no_return_address : 1;
     /** Room for more, so that what holds quirks stays as large as it is; their value is nothing. */
     unsigned : 0;
     unsigned spare[5]; /**< zero */
