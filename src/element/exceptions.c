@@ -42,12 +42,12 @@ static const char *const armv8[] = {
     [7] = "data debug",  [10] = "alignment",   [11] = "instruction fault",
     [12] = "data fault", [14] = "IRQ",         [15] = "FIQ"};
 static const char *const armv8m[] = {
-    [1] = "reset",    [2] = "NMI",        [3] = "HardFault",     [4] = "MemManage",
-    [5] = "BusFault", [6] = "UsageFault", [11] = "SVCall",       [12] = "DebugMonitor",
-    [14] = "PendSV",  [15] = "SysTick",   [0x10] = "IRQ0",       [0x11] = "IRQ1",
-    [0x12] = "IRQ2",  [0x13] = "IRQ3",    [0x14] = "IRQ4",       [0x15] = "IRQ5",
-    [0x16] = "IRQ6",  [0x17] = "IRQ7",    [0x18] = "debug halt", [0x19] = "lazy FP push",
-    [0x1a] = "lockup"};
+    [1] = "reset",           [2] = "NMI",        [3] = "HardFault",   [4] = "MemManage",
+    [5] = "BusFault",        [6] = "UsageFault", [7] = "SecureFault", [11] = "SVCall",
+    [12] = "DebugMonitor",   [14] = "PendSV",    [15] = "SysTick",    [0x10] = "IRQ0",
+    [0x11] = "IRQ1",         [0x12] = "IRQ2",    [0x13] = "IRQ3",     [0x14] = "IRQ4",
+    [0x15] = "IRQ5",         [0x16] = "IRQ6",    [0x17] = "IRQ7",     [0x18] = "debug halt",
+    [0x19] = "lazy FP push", [0x1a] = "lockup"};
 static const char *const riscv[] = {[0] = "instruction address misaligned",
                                     [1] = "instruction access fault",
                                     [2] = "illegal instruction",

@@ -30,6 +30,7 @@ static void exceptions_have_their_architectures_names(void **state)
         {PUG_EXCEPTIONS_ARMV8, 0, "reset", "exception 0 (reset)"},
         {PUG_EXCEPTIONS_ARMV8, 5, "", "exception 5"},
         {PUG_EXCEPTIONS_ARMV8M, 2, "NMI", "exception 2 (NMI)"},
+        {PUG_EXCEPTIONS_ARMV8M, 7, "SecureFault", "exception 7 (SecureFault)"},
         {PUG_EXCEPTIONS_ARMV8M, 0x17, "IRQ7", "exception 23 (IRQ7)"},
         {PUG_EXCEPTIONS_ARMV8M, 0x207, "", "exception 519"},
         {PUG_EXCEPTIONS_ARMV8M, 0x208, "IRQ8", "exception 520 (IRQ8)"},

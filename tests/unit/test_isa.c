@@ -336,7 +336,8 @@ static void cores(void **state)
         {"ARM1136JF-S", PUG_ARCH_V6, PUG_PROFILE_A},
         {"ARM1176JZF-S", PUG_ARCH_V6, PUG_PROFILE_A},
         {"ARM11 MPCore", PUG_ARCH_V6, PUG_PROFILE_A},
-        {"Cortex-M0+", PUG_ARCH_V7, PUG_PROFILE_M},
+        {"Cortex-M0+", PUG_ARCH_V6, PUG_PROFILE_M},
+        {"SC000", PUG_ARCH_V6, PUG_PROFILE_M},
         {"Cortex-M1", PUG_ARCH_V6, PUG_PROFILE_M},
         {"Cortex-M4F", PUG_ARCH_V7, PUG_PROFILE_M},
         {"Cortex-M7", PUG_ARCH_V7, PUG_PROFILE_M},
@@ -398,6 +399,28 @@ static void cores(void **state)
         {"", -1, -1},
     };
     CHECK_CORES(pug_core_by_name, cores);
+}
+
+/** Each product that is listed is known, once, and its name says its profile. */
+static void listed_cores_have_their_profile(void **state)
+{
+    (void)state;
+    char name[64], other[64];
+    for (size_t n = 0; pug_core_name(n, name, sizeof(name)) > 0; n++) {
+        enum pug_arch arch;
+        enum pug_arch_profile profile, expected = PUG_PROFILE_A;
+        if (strncmp(name, "Cortex-M", 8) == 0 || strncmp(name, "SC", 2) == 0 ||
+            strncmp(name, "STAR-MC", 7) == 0)
+            expected = PUG_PROFILE_M;
+        else if (strncmp(name, "Cortex-R", 8) == 0)
+            expected = PUG_PROFILE_R;
+        assert_true(pug_core_by_name(name, &arch, &profile));
+        assert_int_equal(profile, expected);
+        for (size_t i = 0; i < n; i++) {
+            pug_core_name(i, other, sizeof(other));
+            assert_string_not_equal(name, other);
+        }
+    }
 }
 
 static void settings(void **state)
@@ -506,6 +529,7 @@ int main(void)
         cmocka_unit_test(other_code_ends_it_blocks),
         cmocka_unit_test(reference_cores),
         cmocka_unit_test(cores),
+        cmocka_unit_test(listed_cores_have_their_profile),
         cmocka_unit_test(settings),
         cmocka_unit_test(undefined_encodings_are_known),
         cmocka_unit_test(asked_settings),
