@@ -3,7 +3,7 @@
 # Trace of a Cortex-M program: handlers by the vector table's symbols, threads that PendSV switches, a profile that
 # nobody says, and the versions of the reference. The trace is made by hand.
 set -eu
-bin=$1
+bin=$1 source=$2
 command -v clang >/dev/null && command -v ld.lld >/dev/null || { echo "no clang and lld"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -98,3 +98,26 @@ check "exception returns" "3 2 2 3" "$(returns "$@" --core Cortex-M33) $(returns
   returns "$@" --core Cortex-M33 --reference=1.8.0) $(returns "$@" --core Cortex-M33 --reference=1.8.3)"
 if "$bin/pugmark" list "$@" --reference=1.7 "$work/names.bin" 2>"$work/said"; then exit 1; fi
 grep -q 'versions that are known are 1.8.0 and 1.8.3' "$work/said"
+
+# The bytes in docs/cortex-m.md say what the page says.
+page() { # SECTION
+  bytes "$(sed -n "/^### $1$/,/^##/p" "$source/docs/cortex-m.md" | sed -nE 's/^\| (([0-9a-f]{2} ?)+) \|.*/\1/p' | paste -sd' ')"
+}
+said() { "$bin/pugmark" list --quiet "$@" | grep -E 'EXCEPTION|ITMTRACE' | sed -E 's/^ *[0-9]+  [0-9a-f]+  //'; }
+page ETMv4 >"$work/etmv4.bin"
+check "the page's ETMv4" "EXCEPTION(pref ret addr:0x1022; excep num (0x0f) [SysTick] ) SysTick_Handler
+EXCEPTION_RET()
+EXCEPTION(excep num (0x0e) [PendSV] ) PendSV_Handler
+EXCEPTION_RET()" "$(said "$@" --core Cortex-M33 "$work/etmv4.bin")"
+page ETMv3 >"$work/etmv3.bin"
+check "the page's ETMv3" "EXCEPTION(pref ret addr:0x1022; excep num (0x0f) [SysTick] ) SysTick_Handler
+EXCEPTION_RET()
+EXCEPTION(excep num (0x0e) [PendSV] ) PendSV_Handler
+EXCEPTION_RET()" "$(said --protocol etmv3 --core Cortex-M4 --set ETMCR=0 --set ETMIDR=0x4114F250 --set ETMCCER=0x10000000 \
+  --set ETMTRACEIDR=0x10 --elf "$work/program.elf" "$work/etmv3.bin")"
+page SWO >"$work/swo.bin"
+check "the page's SWO" "15 entered
+15 exited
+14 entered
+14 exited
+0 returned to" "$(said --protocol itm "$work/swo.bin" | sed -E 's/.*exception ([0-9]+) .*(entered|exited|returned to).*/\1 \2/')"
