@@ -5,13 +5,13 @@
 
 #define SYSTEM_VECTORS  16u
 #define ALIGNMENT       128u /* of VTOR, at the least */
-#define MOST_VECTORS    (SYSTEM_VECTORS + 496u)
+#define INTERRUPTS      496u
 #define MOST_CANDIDATES 131072u
 
 static bool read_words(const struct pug_image *image, const struct pug_reader_space *space,
                        uint64_t address, uint32_t *words, unsigned count)
 {
-    uint8_t bytes[4 * SYSTEM_VECTORS];
+    uint8_t bytes[4 * (SYSTEM_VECTORS + INTERRUPTS)];
     if (pug_image_read(image, space, address, bytes, 4 * count) != (int64_t)(4 * count))
         return false;
     for (unsigned i = 0; i < count; i++)
@@ -63,6 +63,21 @@ static void look_at(const struct pug_image *image, const struct pug_reader_space
     table->address = address;
 }
 
+/** How many vectors follow those of the system: addresses of functions, or 0. */
+static unsigned count_interrupts(const struct pug_image *image,
+                                 const struct pug_vector_table *table)
+{
+    struct pug_symbol symbol;
+    uint32_t word;
+    unsigned count = 0;
+    while (count < INTERRUPTS &&
+           read_words(image, &table->space, table->address + 4 * (uint64_t)(SYSTEM_VECTORS + count),
+                      &word, 1) &&
+           (word == 0 || is_handler(image, word, &symbol)))
+        count++;
+    return count;
+}
+
 bool pug_vector_table(const struct pug_image *image, const struct pug_reader_space *space,
                       struct pug_vector_table *table)
 {
@@ -81,30 +96,21 @@ bool pug_vector_table(const struct pug_image *image, const struct pug_reader_spa
                 look_at(image, &table->space, at, &best, table);
         }
     }
+    if (table->found == 1)
+        table->count = SYSTEM_VECTORS + count_interrupts(image, table);
     return table->found == 1;
-}
-
-/** Does another vector of the table have the same handler? Then its name says nothing of one. */
-static bool is_shared(const struct pug_image *image, const struct pug_vector_table *table,
-                      unsigned vector, uint32_t handler)
-{
-    uint32_t word;
-    struct pug_symbol symbol;
-    for (unsigned i = 1; i < MOST_VECTORS; i++) {
-        if (!read_words(image, &table->space, table->address + 4 * (uint64_t)i, &word, 1) ||
-            (i >= SYSTEM_VECTORS && word != 0 && !is_handler(image, word, &symbol)))
-            return i <= vector;
-        if (i != vector && word == handler)
-            return true;
-    }
-    return false;
 }
 
 bool pug_vector_symbol(const struct pug_image *image, const struct pug_vector_table *table,
                        unsigned vector, struct pug_symbol *symbol)
 {
-    uint32_t word;
-    return table->found == 1 && vector > 0 && vector < MOST_VECTORS &&
-           read_words(image, &table->space, table->address + 4 * (uint64_t)vector, &word, 1) &&
-           is_handler(image, word, symbol) && !is_shared(image, table, vector, word);
+    uint32_t words[SYSTEM_VECTORS + INTERRUPTS];
+    if (vector == 0 || vector >= table->count || table->count > SYSTEM_VECTORS + INTERRUPTS ||
+        !read_words(image, &table->space, table->address, words, table->count) ||
+        !is_handler(image, words[vector], symbol))
+        return false;
+    for (unsigned i = 1; i < table->count; i++)
+        if (i != vector && words[i] == words[vector])
+            return false; /* the name says nothing of one of them */
+    return true;
 }

@@ -248,6 +248,7 @@ bool pug_image_symbol_in(const struct pug_image *image, uint64_t start, uint64_t
 /** Where the vector table of an M profile program lies. */
 struct pug_vector_table {
     uint64_t address;              /**< of its first word, the stack pointer */
+    unsigned count;                /**< its words; 0 where there is no single table */
     unsigned found;                /**< how many tables there are */
     struct pug_reader_space space; /**< who asked */
 };

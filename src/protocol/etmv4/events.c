@@ -71,7 +71,8 @@ static enum pug_etmv4_outcome commit_pe_reset(decoder *d, const struct pug_etmv4
 /** Does a handler of an M profile core follow another one without a return between them? */
 static bool is_tail_chained(const decoder *d, const struct pug_etmv4_p0 *address)
 {
-    return d->may_be_m && !d->is64 && address->value == 0xFFFFFFFE;
+    const bool is_m = d->config->profile == PUG_PROFILE_M || (d->may_be_m && !d->is64);
+    return is_m && address->value == 0xFFFFFFFE;
 }
 
 /** Whose numbers an exception's are. T32 alone does not tell A profile programs from M profile's.

@@ -190,6 +190,8 @@ static void print_enter(struct followed *followed, const struct pug_call_event *
 static void print_leave(struct followed *followed, const struct pug_call_event *event)
 {
     const struct pug_call_frame *frame = event->frame;
+    if (followed->held && (frame->resumed || frame->doubtful))
+        print_begin(followed, frame, event->depth);
     uint64_t took = pug_call_time(&event->took, followed->unit);
     uint64_t time = pug_call_time(followed->held ? &frame->entered : &event->now, followed->unit);
     bool known = followed->held ? is_timed(followed, frame) : followed->unit != PUG_TIME_NONE;
