@@ -275,7 +275,7 @@ struct pug_quirks {
         TRACE_INFO does, and a branch takes its target from the stack when it ends. */
     unsigned etm4_info_empties_stack : 1;
     /* ---- ETMv3 ---- */
-    /** Exceptions of an ARMv8-M core (Cortex-M23) are told as an A profile's. Right: as an M
+    /** Exceptions of an ARMv8-M core have an A profile's numbers and names. Right: an M
         profile's. */
     unsigned etmv3_v8m_is_not_m : 1;
     /** Exceptions of an M profile core have no return address. Right: the instruction that they

@@ -364,7 +364,7 @@ struct pug_etmv4_decoder {
     uint8_t last_is;
     bool prev_overflow, marker_seen;
     uint8_t commit_mode; /**< enum pug_etmv4_commit_mode */
-    bool may_be_m;       /**< the profile is M, or nobody says which it is */
+    bool may_be_m;       /**< the profile is M, or unknown */
     bool checks;         /**< an option or a limit wants each range checked */
     bool expect_valid;   /**< range continuity */
     uint64_t expect;
