@@ -154,8 +154,8 @@ struct pug_quirks {
     /** An error takes the elements of its commit run with it. Right: what was decoded stays. */
     unsigned etm4_error_drops_run : 1;
     /** At the end of trace uncommitted source addresses and function returns are passed over, and
-       an exception return that is no P0 element is lost with all behind it. Right: what is behind
-       an uncommitted P0 element is not known to have happened, all else is. */
+        an exception return that is no P0 element is lost with all behind it. Right: what is behind
+        an uncommitted P0 element is not known to have happened, all else is. */
     unsigned etm4_end_passes_p0 : 1;
     /** An error in the walk of an exception, Q element or source address is fatal. Right: the
         decoder looks for its next synchronisation, as it does for atoms. */
