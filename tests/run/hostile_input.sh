@@ -32,7 +32,7 @@ run 2 index "${as_itm[@]}" --block 1024 --from 1200 --limit 1200 itm.bin
 run 2 index "${as_itm[@]}" --block 1024 --from 100000 itm.bin
 grep -q 'the trace has 100000 bytes' said || fail "the trace's size is not named"
 [[ ! -e itm.bin.pugindex ]] || fail "an index was left"
-run 0 index "${as_itm[@]}" --block 1024 --from 1024 --limit 1100 itm.bin
+run 1 index "${as_itm[@]}" --block 1024 --from 1024 --limit 1100 itm.bin
 grep -q 'ITM: 76 bytes' out || fail "not the 76 bytes that were asked for: $(cat out)"
 
 # What an atomic instruction is was looked for in bytes that a compressed one does not have.

@@ -39,7 +39,7 @@ files=("$work/else/where/outside.c" "$work/home/project-not/beside.c" "$PWD/.hid
     for n in "${!files[@]}"; do printf 's += f%d(s);\n' "$n"; done
     printf 'return s & 1; }\nvoid _start(void) { main(); __asm__ volatile("mov x0, 0\\n mov x8, 94\\n svc 0"); }\n'
 } >made.c
-clang --target=aarch64-linux-gnu -O0 -g -nostdlib -static -fuse-ld=lld -o program made.c || exit 1
+clang --target=aarch64-linux-gnu -mno-outline-atomics -O0 -g -nostdlib -static -fuse-ld=lld -o program made.c || exit 1
 "$bin/pugmark" record --quiet --protocol etmv4 --out capture -- ./program || { echo "it cannot be recorded"; exit 1; }
 
 pages() { # WANTED… : the texts that must be in both pages, with `options`; all others must not be
