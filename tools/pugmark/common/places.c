@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "places.h"
 
+#include "said.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,13 +117,18 @@ static void see(struct places *places, uint32_t task, const struct trace_item *i
         *seen = (struct seen){time, 0, where->buffer, where->source};
 }
 
-void places_tell(const struct places *places, const char *what)
+void places_tell(const struct places *places, const char *what, bool quiet)
 {
-    if (places->returns > 0)
-        fprintf(stderr,
-                "pugmark: %" PRIu64 " times a thread goes on with what it did earlier on another "
-                "processor, whose trace is read later: %s are not in the order of time\n",
-                places->returns, what);
+    char words[256];
+    if (places->returns == 0)
+        return;
+    snprintf(words, sizeof(words),
+             "%" PRIu64 " times a thread goes on with what it did earlier on another processor, "
+             "whose trace is read later: %s are not in the order of time",
+             places->returns, what);
+    said(SAID_TIMES, "%s", words);
+    if (!quiet)
+        fprintf(stderr, "pugmark: %s\n", words);
 }
 
 bool places_follow(struct places *places, const struct trace_item *item)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "diagnosis_private.h"
 
+#include "base/text.h"
+#include "said.h"
 #include "text/sink.h"
 
 #include <inttypes.h>
@@ -47,12 +49,14 @@ void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
     if (!diagnosis->said && !diagnosis->quiet)
         fprintf(stderr, "pugmark: %s: something is wrong:\n", diagnosis->input->trace_path);
     diagnosis->said = true;
-    if (diagnosis->quiet)
-        return;
-    fprintf(stderr, "  * ");
     va_start(arguments, format);
     const int length = vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
+    if (length >= 0)
+        said(SAID_WRONG, "%s", line);
+    if (diagnosis->quiet)
+        return;
+    fprintf(stderr, "  * ");
     const bool whole = length >= 0 && (size_t)length < sizeof(line);
     if (whole && length > 0 && line[length - 1] == '\n')
         line[length - 1] = 0;
@@ -111,18 +115,24 @@ static void say_mismatch(struct diagnosis *diagnosis, const struct pug_evidence 
 /** What an answer rests on. It is no mistake of anybody's. */
 static void note_losses(struct diagnosis *diagnosis, const struct pug_evidence *evidence)
 {
-    char a[32], b[32];
-    if (diagnosis->quiet || evidence->no_syncs + evidence->overflows == 0)
+    char number[32], words[256];
+    struct pug_text text = PUG_TEXT(words, sizeof(words));
+    if (evidence->no_syncs + evidence->overflows == 0)
         return;
-    fprintf(stderr, "pugmark: %s: source 0x%02x: trace was lost", diagnosis->input->trace_path,
-            evidence->source);
+    pug_text_format(&text, "source 0x%02x: trace was lost", evidence->source);
     if (evidence->overflows > 0)
-        fprintf(stderr, " on its way %s time%s", diagnosis_grouped(evidence->overflows, a),
-                evidence->overflows == 1 ? "" : "s");
+        pug_text_format(&text, " on its way %s time%s",
+                        diagnosis_grouped(evidence->overflows, number),
+                        evidence->overflows == 1 ? "" : "s");
     if (evidence->no_syncs > 0)
-        fprintf(stderr, "%s, with synchronisation, %s time%s", evidence->overflows ? " and" : "",
-                diagnosis_grouped(evidence->no_syncs, b), evidence->no_syncs == 1 ? "" : "s");
-    fprintf(stderr, "; decoding went on behind it, and what ran there is missing\n");
+        pug_text_format(
+            &text, "%s, with synchronisation, %s time%s", evidence->overflows ? " and" : "",
+            diagnosis_grouped(evidence->no_syncs, number), evidence->no_syncs == 1 ? "" : "s");
+    pug_text_put(&text, "; decoding went on behind it, and what ran there is missing");
+    pug_text_end(&text);
+    said(SAID_LOST, "%s", words);
+    if (!diagnosis->quiet)
+        fprintf(stderr, "pugmark: %s: %s\n", diagnosis->input->trace_path, words);
 }
 
 /* ---- missing memory ---- */
@@ -479,6 +489,21 @@ static bool conclude_reading(struct diagnosis *diagnosis)
     return true;
 }
 
+void diagnosis_say_checked(const struct diagnosis *diagnosis)
+{
+    const struct pug_evidence *evidence;
+    char number[32];
+    for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
+        if (input_wants(diagnosis->input, evidence->source) && evidence->branches > 0 &&
+            evidence->missing == 0 && pug_evidence_contradictions(evidence) == 0)
+            said(SAID_CHECKED,
+                 "source 0x%02x: %s branch%s%s %s compared with the program; all agree",
+                 evidence->source, diagnosis_grouped(evidence->branches, number),
+                 evidence->branches == 1 ? "" : "es",
+                 diagnosis->input->partial ? " at the beginning" : "",
+                 evidence->branches == 1 ? "was" : "were");
+}
+
 bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
 {
     struct pug_survey survey;
@@ -496,6 +521,7 @@ bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
     for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
         if (input_wants(input, evidence->source))
             note_losses(diagnosis, evidence);
+    diagnosis_say_checked(diagnosis);
     if (input->narrow) {
         (void)say_evidence(diagnosis);
         say_cut(diagnosis);

@@ -25,6 +25,9 @@ struct diagnosis {
 void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** Tell who listens (said.h) how many branches agree with the program. Prints nothing. */
+void diagnosis_say_checked(const struct diagnosis *diagnosis);
+
 /** Where the first contradiction was, and what it is. */
 const char *diagnosis_first(const struct pug_evidence *evidence, char buffer[256]);
 

@@ -7,6 +7,7 @@
 #include "diagnose/perf_diagnosis.h"
 #include "input_private.h"
 #include "jobs/peers.h"
+#include "said.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -72,6 +73,7 @@ unsigned input_jobs(const struct input *input)
 
 static void say_stopped(const struct input *input, uint64_t at)
 {
+    said(SAID_WRONG, "decoding stopped at offset %" PRIu64, at);
     fprintf(stderr, "pugmark: %s: decoding stopped at offset %" PRIu64 "\n", input->trace_path, at);
 }
 

@@ -8,6 +8,7 @@
 #include "jobs/peers.h"
 #include "profile/peers.h"
 #include "profile/profile.h"
+#include "said.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -223,11 +224,16 @@ int profile_add_all(const struct profile_input *what, char **operands, struct pu
 
 void profile_say_notes(const struct pug_profile *profile, bool quiet)
 {
-    for (int note = PUG_NOTE_LOST; !quiet && note < PUG_NOTE_COUNT; note++) {
+    for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++) {
         const uint64_t noted = pug_profile_noted(profile, note);
-        if (noted > 0 && note != PUG_NOTE_STACKS_LOST && note != PUG_NOTE_NO_TARGET)
-            fprintf(stderr, "pugmark: not in the counts, or doubtful: %" PRIu64 " %s\n", noted,
-                    pug_profile_note_text(note));
+        char words[160];
+        if (noted == 0 || note == PUG_NOTE_STACKS_LOST || note == PUG_NOTE_NO_TARGET)
+            continue;
+        snprintf(words, sizeof(words), "not in the counts, or doubtful: %" PRIu64 " %s", noted,
+                 pug_profile_note_text(note));
+        said(SAID_COUNTS, "%s", words);
+        if (!quiet)
+            fprintf(stderr, "pugmark: %s\n", words);
     }
 }
 

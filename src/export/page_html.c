@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file The page without a script: headline, what it rests on, functions and coverage, as HTML. A
+ * browser that runs the script hides it, except in print.
+ */
+#include "export/page_data.h"
+#include "text/markup.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define ROWS_MOST    1000u
+#define ROWS_PRINTED 50u
+
+static const char *last_component(const char *path)
+{
+    const char *at = path, *last = path;
+    for (; *at; at++)
+        if ((*at == '/' || *at == '\\') && at[1])
+            last = at + 1;
+    return last;
+}
+
+static void put_cell(struct pug_sink *sink, uint64_t number)
+{
+    pug_sink_format(sink, "<td class=\"number\">%" PRIu64 "</td>", number);
+}
+
+static void put_share(struct pug_sink *sink, uint64_t part, uint64_t whole)
+{
+    if (whole == 0)
+        pug_sink_text(sink, "<td class=\"number\">-</td>");
+    else
+        pug_sink_format(sink, "<td class=\"number\">%.2f %%</td>",
+                        100.0 * (double)part / (double)whole);
+}
+
+/* ---- headline and trust ---- */
+
+static void put_headline(struct pug_sink *sink, const struct pug_report *report)
+{
+    pug_sink_text(sink, "<h1>");
+    pug_markup_text(sink, report && report->title ? report->title : "profile");
+    pug_sink_text(sink, "</h1>\n");
+    if (report && report->headline && *report->headline) {
+        pug_sink_text(sink, "<p class=\"headline\">");
+        pug_markup_text(sink, report->headline);
+        pug_sink_text(sink, "</p>\n");
+    }
+    if (report && report->what && *report->what) {
+        pug_sink_text(sink, "<p>");
+        pug_markup_text(sink, report->what);
+        pug_sink_text(sink, "</p>\n");
+    }
+}
+
+static void put_trust(struct pug_sink *sink, const struct pug_report *report)
+{
+    pug_sink_text(sink, "<h2>What this rests on</h2>\n<ul class=\"trust\">\n");
+    for (size_t i = 0; report && i < report->point_count; i++) {
+        pug_sink_format(sink, "<li class=\"%s\">", pug_report_about_name(report->points[i].about));
+        if (report->input_count > 1 && report->points[i].input) {
+            pug_markup_text(sink, report->points[i].input);
+            pug_sink_text(sink, ": ");
+        }
+        pug_markup_text(sink, report->points[i].text);
+        pug_sink_text(sink, "</li>\n");
+    }
+    if (!report || report->point_count == 0)
+        pug_sink_text(sink, "<li>Nothing was checked, and nothing is known to be wrong.</li>\n");
+    pug_sink_text(sink, "</ul>\n");
+}
+
+/* ---- functions ---- */
+
+static int by_self(const void *a, const void *b)
+{
+    const struct export_function *x = *(const struct export_function *const *)a;
+    const struct export_function *y = *(const struct export_function *const *)b;
+    if (x->self != y->self)
+        return x->self < y->self ? 1 : -1;
+    return x < y ? -1 : x > y;
+}
+
+static void put_function(struct page *page, const struct export_function *function, bool printed)
+{
+    struct pug_sink *sink = page->exporter->sink;
+    const uint64_t all = page->functions.instructions;
+    pug_sink_text(sink, printed ? "<tr>" : "<tr class=\"more\">");
+    put_cell(sink, function->self);
+    put_share(sink, function->self, all);
+    put_cell(sink, page->functions.has_stacks ? function->inclusive : function->self);
+    put_cell(sink, function->calls);
+    pug_sink_text(sink, "<td>");
+    pug_markup_text(sink, pug_export_readable(page->exporter, function->name));
+    pug_sink_text(sink, "</td><td>");
+    if (function->object != PUG_PROFILE_NONE)
+        pug_markup_text(sink,
+                        last_component(export_object(page->exporter, function->object)->path));
+    pug_sink_text(sink, "</td></tr>\n");
+}
+
+static void put_functions(struct page *page)
+{
+    struct pug_sink *sink = page->exporter->sink;
+    const size_t count = page->functions.count;
+    const struct export_function **order = calloc(count + 1, sizeof(*order));
+    if (!order) {
+        page->status = PUG_ERR_MEM;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        order[i] = &page->functions.items[i];
+    qsort(order, count, sizeof(*order), by_self);
+    pug_sink_text(sink, "<h2>Functions</h2>\n<table>\n<thead><tr><th class=\"number\">Own</th>"
+                        "<th class=\"number\">%</th><th class=\"number\">Inclusive</th>"
+                        "<th class=\"number\">Calls</th><th>Function</th><th>Object</th></tr>"
+                        "</thead>\n<tbody>\n");
+    for (size_t i = 0; i < count && i < ROWS_MOST; i++)
+        put_function(page, order[i], i < ROWS_PRINTED);
+    pug_sink_text(sink, "</tbody>\n</table>\n");
+    if (count > ROWS_MOST)
+        pug_sink_format(sink, "<p>%zu more functions ran less.</p>\n", count - ROWS_MOST);
+    free(order);
+}
+
+/* ---- coverage ---- */
+
+static void put_part(struct pug_sink *sink, uint64_t seen, uint64_t all)
+{
+    put_share(sink, seen, all);
+    pug_sink_format(sink, "<td class=\"number\">%" PRIu64 " / %" PRIu64 "</td>", seen, all);
+}
+
+static void put_coverage(struct page *page)
+{
+    struct pug_sink *sink = page->exporter->sink;
+    const size_t count = page->coverage.file_count;
+    pug_sink_text(sink, "<h2>Coverage</h2>\n");
+    if (count == 0) {
+        pug_sink_text(sink, "<p>No source lines of what ran are known.</p>\n");
+        return;
+    }
+    pug_sink_text(sink,
+                  "<table>\n<thead><tr><th class=\"number\" colspan=\"2\">Lines</th>"
+                  "<th class=\"number\" colspan=\"2\">Branch outcomes</th>"
+                  "<th class=\"number\" colspan=\"2\">Functions</th><th>File</th></tr></thead>\n"
+                  "<tbody>\n");
+    for (size_t i = 0; i < count && i < ROWS_MOST; i++) {
+        const struct coverage_sum sum = pug_coverage_sum(&page->coverage.files[i]);
+        pug_sink_text(sink, "<tr>");
+        put_part(sink, sum.lines_seen, sum.lines);
+        put_part(sink, sum.outcomes_seen, sum.outcomes);
+        put_part(sink, sum.functions_seen, sum.functions);
+        pug_sink_text(sink, "<td>");
+        pug_markup_text(sink, page->coverage.files[i].path);
+        pug_sink_text(sink, "</td></tr>\n");
+    }
+    pug_sink_text(sink, "</tbody>\n</table>\n");
+    if (count > ROWS_MOST)
+        pug_sink_format(sink, "<p>and %zu more files.</p>\n", count - ROWS_MOST);
+}
+
+void pug_page_html(struct page *page)
+{
+    struct pug_sink *sink = page->exporter->sink;
+    const struct pug_report *report = page->exporter->options->report;
+    pug_sink_text(sink, "<main id=\"plain\">\n");
+    put_headline(sink, report);
+    put_trust(sink, report);
+    put_functions(page);
+    pug_sink_text(sink, "<div id=\"printed-flame\"></div>\n");
+    put_coverage(page);
+    pug_sink_text(sink, "</main>\n");
+}
