@@ -68,7 +68,7 @@ export const TRUST_NAMES = { wrong: 'Wrong', lost: 'Incomplete', counts: 'Counts
 const MARKS = { wrong: '✕', lost: '!', counts: '!', times: '≈', checked: '✓' };
 
 export function trustItem(point) {
-  const named = data.head.inputs.length > 1 && point.input;
+  const named = point.input && (data.head.inputs.length > 1 || data.head.baseline);
   return make('li', { class: 'trust ' + point.about },
     make('span', { class: 'mark', 'aria-hidden': 'true', text: MARKS[point.about] }),
     make('span', {}, make('b', { text: TRUST_NAMES[point.about] + ': ' }), named ? point.input + ': ' + point.text : point.text));

@@ -24,6 +24,8 @@ function headlineCard(story) {
   const lines = [];
   if (!words.length)
     words.push(document.createTextNode(value(data.head.totals.instructions) > 0 ? `${plural(data.head.totals.instructions, 'instruction')} of ${plural(data.head.totals.functions, 'function')} ran.` : 'No instructions were traced.'));
+  const doubt = data.head.trust.find((point) => point.about === 'wrong' && point.text.includes('does not match'));
+  if (doubt) lines.push(make('p', { class: 'doubt', text: `This is doubtful: ${doubt.text}` }));
   for (const { beginning } of data.head.stories) if (beginning) lines.push(make('p', { text: beginning }));
   if (losses) lines.push(make('p', {}, `Trace was lost ${losses >= 100 ? 'at least ' : ''}${plural(losses, 'time')}. `, link('Show them in the timeline', 'timeline'), '.'));
   return make('section', { class: 'hero ' + (story?.kind === 'fault' ? 'fault' : '') },

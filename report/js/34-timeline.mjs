@@ -21,7 +21,8 @@ const ready = new Map();
 function readTimeline(raw) {
   if (ready.has(raw)) return ready.get(raw);
   let top = 0;
-  const tracks = raw.tracks.map((it) => {
+  const processorsFirst = [...raw.tracks].sort((a, b) => (a.task || !a.lanes.length) - (b.task || !b.lanes.length));
+  const tracks = processorsFirst.map((it) => {
     const track = readTrack(it, raw.level);
     const byName = new Map();
     for (const row of it.counters) {
@@ -458,7 +459,9 @@ async function timelineView(wanted) {
   async function openEvent(title, offset) {
     const known = story?.events.find((one) => one.offset === offset && one.lines.length);
     const command = make('p', { class: 'soft' }, 'Instruction by instruction: ', commandLine(aroundCommand(capture, offset, known?.buffer)));
-    openPanel(title, known ? await windowList(known.lines, 50) : command, known ? command : null);
+    const list = known ? await windowList(known.lines, 50) : null;
+    openPanel(title, list ?? command, list && command);
+    if (list) list.scrollTop = list.scrollHeight;
   }
 
   function openSlice(hit) {

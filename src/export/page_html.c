@@ -56,7 +56,7 @@ static void put_headline(struct pug_sink *sink, const struct pug_report *report)
 
 static void put_trust(struct pug_sink *sink, const struct pug_report *report)
 {
-    pug_sink_text(sink, "<h2>What this rests on</h2>\n<ul class=\"trust\">\n");
+    pug_sink_text(sink, "<h2>What this rests on</h2>\n<ul>\n");
     for (size_t i = 0; report && i < report->point_count; i++) {
         pug_sink_format(sink, "<li class=\"%s\">", pug_report_about_name(report->points[i].about));
         if (report->input_count > 1 && report->points[i].input) {

@@ -293,9 +293,11 @@ static void put_all(struct writing *writing)
     pug_json_number(json, "span", writing->last - writing->first);
     pug_json_number(json, "too_deep", writing->page->too_deep);
     pug_json_array(json, "tracks");
-    for (uint32_t t = 0; t < timeline->track_count; t++)
-        if (track_at(writing, t))
+    for (uint32_t t = 0; t < timeline->track_count; t++) {
+        const struct page_track *track = track_at(writing, t);
+        if (track && track->lane_count + track->point_count + track->gap_count > 0)
             put_track(writing, t);
+    }
     pug_json_close(json);
     put_sums(writing);
     pug_json_array(json, "names");

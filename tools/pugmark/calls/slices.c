@@ -7,6 +7,7 @@
  */
 #include "slices.h"
 
+#include "diagnose/diagnosis.h"
 #include "said.h"
 #include "slices_names.h"
 
@@ -638,16 +639,22 @@ void slices_free(struct slices *slices)
 void slices_tell(const struct slices *slices, bool quiet)
 {
     const struct slices_numbers *numbers = &slices->numbers;
+    char estimated[32], all[32];
     places_tell(slices->places, "its slices", quiet);
     if (numbers->estimated > 0)
-        said(SAID_TIMES,
-             "%" PRIu64 " of %" PRIu64 " calls have estimated times, between two timestamps",
-             numbers->estimated, numbers->written);
+        said(SAID_TIMES, "%s of %s calls have estimated times, between two timestamps",
+             diagnosis_grouped(numbers->estimated, estimated),
+             diagnosis_grouped(numbers->written, all));
 }
 
 const struct pug_calls *slices_calls(const struct slices *slices)
 {
     return slices->calls;
+}
+
+struct places *slices_places(const struct slices *slices)
+{
+    return slices->places;
 }
 
 struct slices_numbers slices_numbers(const struct slices *slices)

@@ -35,6 +35,7 @@ struct slices_options {
 };
 
 struct slices;
+struct places;
 
 /** NULL: no memory. */
 struct slices *slices_new(const struct slices_options *options);
@@ -51,6 +52,8 @@ void slices_free(struct slices *slices);
 
 /** The call stacks of tasks, by the numbers of places_task(). */
 const struct pug_calls *slices_calls(const struct slices *slices);
+/** Where tasks are. */
+struct places *slices_places(const struct slices *slices);
 
 struct slices_numbers {
     uint64_t written, left_out, estimated;

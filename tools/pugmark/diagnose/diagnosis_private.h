@@ -31,9 +31,6 @@ void diagnosis_say_checked(const struct diagnosis *diagnosis);
 /** Where the first contradiction was, and what it is. */
 const char *diagnosis_first(const struct pug_evidence *evidence, char buffer[256]);
 
-/** A number with its thousands apart. */
-const char *diagnosis_grouped(uint64_t value, char buffer[32]);
-
 /** What is known of a source; NULL: nothing. */
 const struct pug_evidence *diagnosis_evidence_of(const struct diagnosis *diagnosis, uint16_t id);
 

@@ -48,7 +48,7 @@ static int add_input(const struct profile_input *what, const char *operand,
     input_settle(&input); /* it is decoded for the profile, and for the timeline */
     int code = profile_add_opened(what, &input, profile);
     if (profile_goes_on(code)) {
-        const int looked = report_extra_look(extra, &input, what->names);
+        const int looked = report_extra_look(extra, &input, what->names, profile);
         code = code == EXIT_DONE ? looked : code;
     }
     input_close(&input);

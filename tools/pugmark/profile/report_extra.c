@@ -101,13 +101,36 @@ static const char *core_of(struct pug_capture *capture, const struct pug_capture
     return device && device->type && *device->type ? device->type : source->core;
 }
 
+/** The path of the object that ran most; NULL: nothing ran in any. */
+static const char *program_of(const struct pug_profile *profile)
+{
+    size_t object_count, range_count;
+    const struct pug_profile_object *objects = pug_profile_objects(profile, &object_count);
+    const struct pug_profile_range *ranges = pug_profile_ranges(profile, &range_count);
+    uint64_t *sums = calloc(object_count + 1, sizeof(*sums));
+    const char *best = NULL;
+    uint64_t most = 0;
+    for (size_t i = 0; sums && i < range_count; i++) {
+        if (ranges[i].object >= object_count)
+            continue;
+        uint64_t *sum = &sums[ranges[i].object];
+        *sum = pug_profile_sum(*sum, pug_profile_product(ranges[i].count, ranges[i].instructions));
+        if (*sum > most) {
+            most = *sum;
+            best = objects[ranges[i].object].path;
+        }
+    }
+    free(sums);
+    return best;
+}
+
 /** "crash on Cortex-A53, ETMV4I: 754 instructions in 697 ticks" */
 static void say_what(struct report_extra *extra, struct pug_capture *capture,
-                     const struct story *story)
+                     const struct pug_profile *profile, const struct story *story)
 {
     char cores[160] = "", protocols[160] = "", extent[160];
     const struct pug_capture_source *source;
-    const struct pug_capture_object *object = pug_capture_object_at(capture, 0);
+    const char *program = program_of(profile);
     struct pug_sink sink = pug_memory_sink(&extra->what);
     for (size_t n = 0; (source = pug_capture_source_at(capture, n)) != NULL; n++) {
         add_once(cores, sizeof(cores), core_of(capture, source));
@@ -116,8 +139,7 @@ static void say_what(struct report_extra *extra, struct pug_capture *capture,
     }
     story_extent(story, extent, sizeof(extent));
     pug_sink_text(&sink, extra->what.count > 0 ? "; " : "");
-    pug_sink_text(
-        &sink, last_component(object && object->path ? object->path : pug_capture_path(capture)));
+    pug_sink_text(&sink, last_component(program ? program : pug_capture_path(capture)));
     pug_sink_format(&sink, "%s%s%s%s: %s", *cores ? " on " : "", cores, *protocols ? ", " : "",
                     protocols, extent);
 }
@@ -168,7 +190,8 @@ static enum pug_status decode(struct report_extra *extra, struct input *input,
     return status;
 }
 
-int report_extra_look(struct report_extra *extra, struct input *input, struct pug_names *names)
+int report_extra_look(struct report_extra *extra, struct input *input, struct pug_names *names,
+                      const struct pug_profile *profile)
 {
     struct story *story = story_new(input->capture, names);
     struct pug_capture_result result = {0};
@@ -181,7 +204,7 @@ int report_extra_look(struct report_extra *extra, struct input *input, struct pu
         pug_sink_text(&sink, extra->stories.count > 0 ? ", " : "[");
         if (!story_put(story, &sink))
             status = PUG_ERR_MEM;
-        say_what(extra, input->capture, story);
+        say_what(extra, input->capture, profile, story);
         take_headline(extra, story);
     }
     story_free(story);

@@ -40,7 +40,8 @@ const char *report_extra_text(struct report_extra *extra, const char *text);
 void report_extra_fact(struct report_extra *extra, const char *name, const char *value);
 
 /** Facts, story and timeline of a capture whose profile is there. An exit code. */
-int report_extra_look(struct report_extra *extra, struct input *input, struct pug_names *names);
+int report_extra_look(struct report_extra *extra, struct input *input, struct pug_names *names,
+                      const struct pug_profile *profile);
 
 /** All inputs were added: extra->is is whole. False: no memory. */
 bool report_extra_close(struct report_extra *extra);

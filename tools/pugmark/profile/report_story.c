@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "common/places.h"
+#include "diagnose/diagnosis.h"
 #include "report_window.h"
 
 #include <inttypes.h>
@@ -39,9 +40,9 @@ struct story_event {
 
 struct task_story {
     struct report_ring ring;
+    char who[96];              /* "thread 500 paw" */
     struct pug_call_clock ran; /* with its last timestamp */
-    uint16_t source;
-    struct story_event fault; /* the last one; without ranges of its own */
+    struct story_event fault;  /* the last one; without ranges of its own */
     bool has_fault;
     bool ended_in_fault; /* the fault's handler is on the stack in the end */
     struct place_words end_place;
@@ -58,14 +59,14 @@ struct story {
     const struct slices *slices;
     struct report_windows *windows;
     struct task_story **tasks; /* by number; NULL: nothing ran */
-    uint32_t task_room;
+    uint32_t task_room, task_count;
     struct story_event events[EVENTS_MOST];
     uint64_t event_count; /* all of them, also those that are not kept */
     uint64_t losses, instructions, first_time, last_time, cycles;
-    uint64_t late; /* offset at which the first source was understood */
+    uint64_t messages, hardware; /* of software; of the DWT and of event packets */
+    uint64_t late;               /* offset at which the first source was understood */
     bool understood;
     char headline[WORDS];
-    struct story_event *end_fault;  /* the fault that a task ended in, or NULL */
     const struct task_story *shown; /* the task of the headline */
     bool failed;
 };
@@ -121,6 +122,7 @@ static struct task_story *task_of(struct story *story, uint32_t number)
     if (!story->tasks[number]) {
         story->tasks[number] = calloc(1, sizeof(struct task_story));
         story->failed |= !story->tasks[number];
+        story->task_count++;
     }
     return story->tasks[number];
 }
@@ -141,8 +143,9 @@ static const char *unit_of(const struct story *story)
 /** "1.5 ms", "697 ticks". */
 static void put_duration(char *text, size_t size, uint64_t time, const char *unit)
 {
+    char number[32];
     if (strcmp(unit, "ns") != 0 || time < 1000)
-        snprintf(text, size, "%" PRIu64 " %s", time, unit);
+        snprintf(text, size, "%s %s", diagnosis_grouped(time, number), unit);
     else if (time < 1000000)
         snprintf(text, size, "%" PRIu64 ".%03u µs", time / 1000, (unsigned)(time % 1000));
     else if (time < UINT64_C(1000000000))
@@ -297,12 +300,14 @@ static void take_time(struct story *story, struct task_story *task, uint64_t tim
         story->last_time = time;
 }
 
+/** In perf.data each segment begins anew, and records tell what was lost. */
 static void understand(struct story *story, const struct pug_element *e)
 {
     if (e->type == PUG_ELEM_NO_SYNC || e->type == PUG_ELEM_EO_TRACE || story->understood)
         return;
+    const bool counts = pug_capture_kind(story->capture) != PUG_CAPTURE_PERF;
     story->understood = true;
-    story->late = e->index > LATE ? e->index : 0;
+    story->late = counts && e->index > LATE ? e->index : 0;
 }
 
 void story_observe(void *context, const struct trace_item *item)
@@ -313,7 +318,8 @@ void story_observe(void *context, const struct trace_item *item)
     if (!task)
         return;
     understand(story, e);
-    task->source = e->source;
+    if (!*task->who)
+        places_task_words(slices_places(story->slices), item, task->who, sizeof(task->who));
     task->end_index = e->index;
     task->end_buffer = item->where->buffer;
     if (pug_element_adds_cycles(e)) {
@@ -340,6 +346,13 @@ void story_observe(void *context, const struct trace_item *item)
             take_loss(story, task, item);
         break;
     case PUG_ELEM_EO_TRACE: see_end(story, places_task(item), task); break;
+    case PUG_ELEM_SWTRACE: story->messages++; break;
+    case PUG_ELEM_ITMTRACE:
+        story->messages += e->reason == PUG_ITM_SWIT;
+        story->hardware += e->reason == PUG_ITM_DWT;
+        take_time(story, task, e->reason >= PUG_ITM_TS_SYNC ? e->timestamp : 0);
+        break;
+    case PUG_ELEM_EVENT: story->hardware++; break;
     default: break;
     }
 }
@@ -377,20 +390,45 @@ static const char *article(const char *name)
     return strchr("aeiouAEIO", *name) && *name ? "an" : "a";
 }
 
+/** " (thread 500 paw)", where there are several; else "". */
+static const char *who_of(const struct story *story, char *text, size_t size)
+{
+    *text = 0;
+    if (story->task_count > 1 && story->shown)
+        snprintf(text, size, " (%s)", story->shown->who);
+    return text;
+}
+
+/** Of a trace without instructions: how much software and hardware told. */
+static void say_software(const struct story *story, struct pug_text *text)
+{
+    char messages[32], events[32];
+    if (story->messages + story->hardware == 0)
+        return;
+    pug_text_format(text,
+                    "%s message%s of software and %s hardware event%s; no instructions were "
+                    "traced.",
+                    diagnosis_grouped(story->messages, messages), story->messages == 1 ? "" : "s",
+                    diagnosis_grouped(story->hardware, events), story->hardware == 1 ? "" : "s");
+}
+
 static void write_headline(struct story *story)
 {
     struct pug_text text = PUG_TEXT(story->headline, sizeof(story->headline));
     const struct task_story *task = story->shown;
+    char who[128];
     if (task && task->ended_in_fault) {
         pug_text_format(&text, "Ended in %s %s in ", article(task->fault.title), task->fault.title);
         put_place_words(&text, &task->fault.place);
         if (*task->fault.after)
             pug_text_format(&text, ", %s", task->fault.after);
-        pug_text_put(&text, ".");
+        pug_text_format(&text, "%s.", who_of(story, who, sizeof(who)));
     } else if (task) {
         pug_text_put(&text, "Stopped while running in ");
         put_place_words(&text, &task->end_place);
-        pug_text_put(&text, ".");
+        pug_text_format(&text, "%s.", who_of(story, who, sizeof(who)));
+    } else {
+        say_software(story, &text);
     }
     pug_text_end(&text);
 }
@@ -417,7 +455,8 @@ void story_extent(const struct story *story, char *text, size_t size)
                      unit_of(story));
     else if (story->cycles > 0)
         put_duration(how_long, sizeof(how_long), story->cycles, "cycles");
-    snprintf(text, size, "%" PRIu64 " instruction%s%s%s", story->instructions,
+    char number[32];
+    snprintf(text, size, "%s instruction%s%s%s", diagnosis_grouped(story->instructions, number),
              story->instructions == 1 ? "" : "s", *how_long ? " in " : "", how_long);
 }
 
@@ -453,7 +492,8 @@ static void put_linked(struct pug_json *json, const struct place_words *place)
 static void put_ended(const struct story *story, struct pug_json *json)
 {
     const struct task_story *task = story->shown;
-    char words[160];
+    char words[160], who[128], end[132];
+    snprintf(end, sizeof(end), "%s.", who_of(story, who, sizeof(who)));
     pug_json_string(json, "kind", !task ? "" : task->ended_in_fault ? "fault" : "running");
     pug_json_array(json, "ended");
     if (task && task->ended_in_fault) {
@@ -465,11 +505,13 @@ static void put_ended(const struct story *story, struct pug_json *json)
             snprintf(words, sizeof(words), ", %s", task->fault.after);
             put_word(json, words);
         }
-        put_word(json, ".");
+        put_word(json, end);
     } else if (task) {
         put_word(json, "Stopped while running in ");
         put_linked(json, &task->end_place);
-        put_word(json, ".");
+        put_word(json, end);
+    } else if (*story->headline) {
+        put_word(json, story->headline);
     }
     pug_json_close(json);
 }
