@@ -34,7 +34,10 @@ export function duration(time, unit, step = 0) {
   const seconds = unit === 'ns';
   const sizes = seconds ? SECONDS : PREFIXES;
   const scale = step > 0 ? Math.max(Math.abs(time), step) : Math.abs(time);
-  if (!seconds && scale < 1e5) return count(Math.round(time)) + (unit ? '\u00a0' + unit : '');
+  if (!seconds && scale < 1e5) {
+    const fine = step > 0 && step < 1;
+    return (fine ? time.toFixed(digitsFor(step, 1)) : count(Math.round(time))) + (unit ? '\u00a0' + unit : '');
+  }
   const [size, name] = sizes.find(([least]) => scale >= least) ?? sizes[sizes.length - 1];
   const digits = step > 0 ? digitsFor(step, size) : size === 1 ? 0 : 3;
   const words = (time / size).toFixed(digits);

@@ -204,15 +204,16 @@ export function swatch(text, colour) {
 
 /** The flame graph as it stands, or the whole of it, for print. */
 export function printFlame(into) {
-  if (!standing) {
+  let shown = standing;
+  if (!shown) {
     const flame = data.flame?.flame;
     if (!flame || !flame.function.length) return;
     const root = buildTree(flame), colours = palette();
-    standing = { root, boxes: layoutTree(root, root, 1 / 400), colourOf: (node) => (node.fn < 0 ? '#d6dbe0' : colours.of(node.fn)) };
+    shown = { root, boxes: layoutTree(root, root, 1 / 400), colourOf: (node) => (node.fn < 0 ? '#d6dbe0' : colours.of(node.fn)) };
   }
-  const deepest = standing.boxes.reduce((most, box) => Math.max(most, box.depth), 0);
+  const deepest = shown.boxes.reduce((most, box) => Math.max(most, box.depth), 0);
   into.replaceChildren(make('h2', { text: 'Flame graph' }), make('div', { class: 'flame', style: `height:${(deepest + 1) * BOX_ROW}px` },
-    ...standing.boxes.map((box) => { const element = boxElement(box, 700, standing.colourOf(box.node)); if (box.node === standing.root) element.textContent = 'all'; return element; })));
+    ...shown.boxes.map((box) => { const element = boxElement(box, 700, shown.colourOf(box.node)); if (box.node === shown.root) element.textContent = 'all'; return element; })));
 }
 
 views.flame = { title: 'Flame graph', show: flameGraph };

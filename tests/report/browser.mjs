@@ -41,6 +41,7 @@ function connect(chromium) {
 /** What a test does with a page. */
 function pageOf(link, path) {
   const { send } = link;
+  let still = false;
   const page = {
     seen: link.seen,
     /** The value of an expression in the page. */
@@ -124,14 +125,18 @@ function pageOf(link, path) {
       await page.settle();
       if (await page.ask('document.body.dataset.view !== document.body.dataset.before')) await page.shown();
     },
-    settle: () => page.ask('new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() => go(0))))'),
+    /** Two frames; where scripts do not run there is none to wait for. */
+    settle: async () => { if (!still) await page.ask('new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() => go(0))))'); },
     async size(width, height, touch = false) {
       await send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
       await send('Emulation.setTouchEmulationEnabled', { enabled: touch, maxTouchPoints: touch ? 5 : 1 });
       await page.settle();
     },
     media: (features) => send('Emulation.setEmulatedMedia', features),
-    scripts: (on) => send('Emulation.setScriptExecutionDisabled', { value: !on }),
+    async scripts(on) {
+      still = !on;
+      await send('Emulation.setScriptExecutionDisabled', { value: !on });
+    },
     async picture(file) {
       const { data } = await send('Page.captureScreenshot', { format: 'png' });
       if (file) writeFileSync(file, Buffer.from(data, 'base64'));
