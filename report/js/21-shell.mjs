@@ -80,7 +80,7 @@ function trustOf(name) {
   if (name === 'overview' || points.length === 0) return [];
   const worst = points.some((point) => point.about === 'wrong') ? 'wrong' : points[0].about;
   const list = make('ul', { class: 'trusts' }, ...points.map(trustItem));
-  const first = points.find((point) => point.about === worst);
+  const first = points.find((point) => point.about === worst && !/^(error|warning): /.test(point.text)) ?? points.find((point) => point.about === worst);
   if (points.length === 1) return [make('ul', { class: 'trusts strip' }, trustItem(first))];
   return [make('details', { class: 'strip ' + worst }, make('summary', {},
     make('span', { class: 'mark', 'aria-hidden': 'true', text: MARKS[worst] }),

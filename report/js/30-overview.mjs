@@ -36,7 +36,8 @@ function headlineCard(story) {
 function trustCard() {
   const { trust } = data.head;
   const order = ['wrong', 'lost', 'counts', 'times', 'checked'];
-  const sorted = [...trust].sort((a, b) => order.indexOf(a.about) - order.indexOf(b.about));
+  const single = (point) => /^(error|warning): /.test(point.text); // what is concluded comes before single messages
+  const sorted = [...trust].sort((a, b) => order.indexOf(a.about) - order.indexOf(b.about) || single(a) - single(b));
   const points = trust.length ? sorted.map(trustItem)
     : [make('li', { class: 'trust none' }, make('span', { class: 'mark', 'aria-hidden': 'true', text: '–' }), make('span', { text: 'Nothing was checked, and nothing is known to be wrong.' }))];
   const { left_out } = data.head;

@@ -613,8 +613,10 @@ struct slices *slices_new(const struct slices_options *options)
         slices_free(slices);
         return NULL;
     }
-    slices->names = (struct slice_names){
-        .timeline = slices->timeline, .places = slices->places, .readable = options->names};
+    slices->names = (struct slice_names){.timeline = slices->timeline,
+                                         .places = slices->places,
+                                         .readable = options->names,
+                                         .bracketed = options->form == PUG_TIMELINE_PAGE};
     return slices;
 }
 

@@ -152,16 +152,22 @@ static struct pug_names_file *file_of(struct places *places, uint32_t number)
     return places->objects[number].file;
 }
 
+bool places_vaddr(const struct places *places, uint32_t task, uint64_t address, uint64_t *vaddr)
+{
+    if (task >= places->task_count)
+        return false;
+    const struct trace_place *place = &places->tasks[task];
+    if (place->object == PUG_NO_OBJECT || address < place->first || address > place->last)
+        return false;
+    *vaddr = address + place->to_vaddr;
+    return true;
+}
+
 struct pug_names_file *places_find(struct places *places, uint32_t task, uint64_t address,
                                    uint64_t *vaddr)
 {
-    if (task >= places->task_count)
-        return NULL;
-    const struct trace_place *place = &places->tasks[task];
-    if (place->object == PUG_NO_OBJECT || address < place->first || address > place->last)
-        return NULL;
-    *vaddr = address + place->to_vaddr;
-    return file_of(places, place->object);
+    return places_vaddr(places, task, address, vaddr) ? file_of(places, places->tasks[task].object)
+                                                      : NULL;
 }
 
 bool places_locate(void *context, uint32_t task, const struct pug_element *element,

@@ -30,6 +30,9 @@ bool places_follow(struct places *places, const struct trace_item *item);
  */
 void places_tell(const struct places *places, const char *what, bool quiet);
 
+/** An address in what a task ran last: its address in the file. False: it lies elsewhere. */
+bool places_vaddr(const struct places *places, uint32_t task, uint64_t address, uint64_t *vaddr);
+
 /**
  * An address in what a task ran last, or around it: its file and address there; NULL: not known.
  */

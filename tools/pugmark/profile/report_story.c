@@ -167,7 +167,7 @@ static void find_place(struct story *story, const struct report_range *range, ui
         snprintf(place->function, sizeof(place->function), "%s",
                  pug_names_readable(story->names, function.name));
     else
-        snprintf(place->function, sizeof(place->function), "0x%" PRIx64, address);
+        snprintf(place->function, sizeof(place->function), "[%" PRIx64 "]", vaddr);
     if (file && pug_names_line(file, vaddr, &line) && line.line > 0) {
         place->file = line.path;
         place->line = line.line;
@@ -378,7 +378,7 @@ static const struct task_story *pick(const struct story *story)
 static void put_place_words(struct pug_text *text, const struct place_words *place)
 {
     pug_text_put(text, place->function);
-    if (strchr(place->function, '(') == NULL && strncmp(place->function, "0x", 2) != 0)
+    if (strchr(place->function, '(') == NULL && *place->function != '[')
         pug_text_put(text, "()");
     if (place->file)
         pug_text_format(text, ", %s:%" PRIu32, last_component(place->file), place->line);
@@ -471,7 +471,7 @@ static void put_word(struct pug_json *json, const char *text)
 
 static void put_linked(struct pug_json *json, const struct place_words *place)
 {
-    const bool bare = !strchr(place->function, '(') && strncmp(place->function, "0x", 2) != 0;
+    const bool bare = !strchr(place->function, '(') && *place->function != '[';
     char words[512];
     pug_json_object(json, NULL);
     snprintf(words, sizeof(words), "%s%s", place->function, bare ? "()" : "");
