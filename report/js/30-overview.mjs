@@ -80,7 +80,7 @@ export async function windowList(lines, most) {
 /** The command that shows more of what is around an offset. */
 export function aroundCommand(capture, offset, buffer) {
   const input = data.head.stories[capture]?.input ?? data.head.inputs[capture] ?? data.head.inputs[0];
-  return `pugmark trace --around ${offset} ${buffer && buffer !== 'buffer_0' && !/^\d+$/.test(buffer) ? `--buffer ${quoted(buffer)} ` : ''}${quoted(input)}`;
+  return `pugmark trace --around ${offset} ${buffer ? `--buffer ${quoted(buffer)} ` : ''}${quoted(input)}`;
 }
 
 async function lastCard(story) {

@@ -169,11 +169,12 @@ static void put_objects(struct page *page)
     pug_json_close(&page->json);
 }
 
+/** With 3 all of it; with 2 without what happened; with 1 without the names of files, too. */
 static void put_head(struct page *page, size_t most)
 {
     struct pug_json *json = &page->json;
     const struct pug_report *report = page->exporter->options->report;
-    (void)most;
+    const bool with_stories = most > 2 && report && report->stories;
     pug_json_object(json, NULL);
     pug_json_number(json, "version", 2);
     pug_json_string(json, "title", report && report->title ? report->title : "profile");
@@ -184,10 +185,10 @@ static void put_head(struct page *page, size_t most)
     put_facts(page);
     put_totals(page);
     put_trust(json, report);
-    pug_json_literal(json, "stories", report && report->stories ? report->stories : "[]",
-                     report && report->stories ? report->stories_size : 2);
+    pug_json_literal(json, "stories", with_stories ? report->stories : "[]",
+                     with_stories ? report->stories_size : 2);
     put_objects(page);
-    put_texts(json, "files", page->files.items, page->files.count);
+    put_texts(json, "files", page->files.items, most > 1 ? page->files.count : 0);
     struct pug_memory *left_out = &page->left_out;
     struct pug_sink sink = pug_memory_sink(left_out);
     if (left_out->count > 0)
@@ -311,7 +312,7 @@ static void put_functions_part(struct page *page)
     const size_t count = page->functions.count;
     const size_t wanted = count < FUNCTIONS_MOST ? count : FUNCTIONS_MOST;
     const size_t kept =
-        pug_page_part(page, "functions", pug_page_functions, wanted, page->left / 10 * 4);
+        pug_page_part(page, "functions", pug_page_functions, wanted, page->left / 10 * 3);
     if (kept < count)
         pug_page_leave_out(page, "%zu functions, those that ran least", count - kept);
 }
@@ -340,7 +341,7 @@ static void put_data(struct page *page)
     pug_page_code_part(page);
     pug_page_sources(page);
     page->left += all / 10;
-    if (pug_page_part(page, "head", put_head, 1, page->left) == 0 && page->status == PUG_OK)
+    if (pug_page_part(page, "head", put_head, 3, page->left) == 0 && page->status == PUG_OK)
         page->status = PUG_ERR_LIMIT;
 }
 

@@ -50,6 +50,8 @@ static uint32_t node_at(struct graph *graph, uint32_t parent, uint32_t function)
 
 static bool set_up(struct graph *graph, size_t count)
 {
+    if (count > UINT32_MAX / 4)
+        return false;
     graph->room = 16;
     while (graph->room < 2 * count)
         graph->room *= 2;

@@ -8,9 +8,11 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ROWS_MOST    1000u
 #define ROWS_PRINTED 50u
+#define NAME_MOST    ((size_t)400) /* bytes of a name or path */
 
 static const char *last_component(const char *path)
 {
@@ -19,6 +21,15 @@ static const char *last_component(const char *path)
         if ((*at == '/' || *at == '\\') && at[1])
             last = at + 1;
     return last;
+}
+
+/** A name, of which the end is cut off where it is very long. */
+static void put_name(struct pug_sink *sink, const char *name)
+{
+    const size_t length = strlen(name);
+    pug_markup_text_n(sink, name, length < NAME_MOST ? length : NAME_MOST);
+    if (length > NAME_MOST)
+        pug_sink_text(sink, "…");
 }
 
 static void put_cell(struct pug_sink *sink, uint64_t number)
@@ -92,11 +103,10 @@ static void put_function(struct page *page, const struct export_function *functi
     put_cell(sink, page->functions.has_stacks ? function->inclusive : function->self);
     put_cell(sink, function->calls);
     pug_sink_text(sink, "<td>");
-    pug_markup_text(sink, pug_export_readable(page->exporter, function->name));
+    put_name(sink, pug_export_readable(page->exporter, function->name));
     pug_sink_text(sink, "</td><td>");
     if (function->object != PUG_PROFILE_NONE)
-        pug_markup_text(sink,
-                        last_component(export_object(page->exporter, function->object)->path));
+        put_name(sink, last_component(export_object(page->exporter, function->object)->path));
     pug_sink_text(sink, "</td></tr>\n");
 }
 
@@ -153,7 +163,7 @@ static void put_coverage(struct page *page)
         put_part(sink, sum.outcomes_seen, sum.outcomes);
         put_part(sink, sum.functions_seen, sum.functions);
         pug_sink_text(sink, "<td>");
-        pug_markup_text(sink, page->coverage.files[i].path);
+        put_name(sink, page->coverage.files[i].path);
         pug_sink_text(sink, "</td></tr>\n");
     }
     pug_sink_text(sink, "</tbody>\n</table>\n");

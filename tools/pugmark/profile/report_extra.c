@@ -202,7 +202,7 @@ int report_extra_look(struct report_extra *extra, struct input *input, struct pu
     if (story) {
         struct pug_sink sink = pug_memory_sink(&extra->stories);
         pug_sink_text(&sink, extra->stories.count > 0 ? ", " : "[");
-        if (!story_put(story, &sink))
+        if (!story_put(story, &extra->stories))
             status = PUG_ERR_MEM;
         say_what(extra, input->capture, profile, story);
         take_headline(extra, story);

@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVENTS_MOST 100u  /* remarkable events with a window: the first half and the last */
-#define TASKS_MOST  4096u /* tasks whose last instructions are kept */
-#define LATE        64u   /* bytes of trace that may precede the first synchronisation point */
-#define WORDS       512u
+#define EVENTS_MOST  100u  /* remarkable events with a window: the first half and the last */
+#define TASKS_MOST   4096u /* tasks whose last instructions are kept */
+#define LATE         64u   /* bytes of trace that may precede the first synchronisation point */
+#define WORDS        512u
+#define WINDOWS_MOST ((size_t)2 << 20) /* bytes of JSON, then windows are left out */
 
 enum event_kind { EVENT_FAULT, EVENT_LOSS, EVENT_END };
 static const char *const kinds[] = {"fault", "loss", "end"};
@@ -516,23 +517,30 @@ static void put_ended(const struct story *story, struct pug_json *json)
     pug_json_close(json);
 }
 
+/** The name of a buffer, for commands; "" where the capture has only one, or it has no name. */
+static const char *buffer_of(const struct story *story, uint32_t number)
+{
+    const struct pug_capture_buffer *buffer = pug_capture_buffer_at(story->capture, number);
+    const bool several = pug_capture_buffer_at(story->capture, 1) != NULL;
+    return several && buffer && buffer->name ? buffer->name : "";
+}
+
 static bool put_event(struct story *story, struct pug_json *json, const struct story_event *event)
 {
-    char buffer[16];
-    const struct pug_capture_buffer *of = pug_capture_buffer_at(story->capture, event->buffer);
-    snprintf(buffer, sizeof(buffer), "%" PRIu32, event->buffer);
+    const struct pug_memory *memory = json->sink->context;
+    const bool fits = memory->count < WINDOWS_MOST;
     pug_json_object(json, NULL);
     pug_json_string(json, "kind", kinds[event->kind]);
     pug_json_string(json, "title", event->title);
     pug_json_string(json, "after", event->after);
     pug_json_number(json, "offset", event->index);
-    pug_json_string(json, "buffer", of && of->name ? of->name : buffer);
+    pug_json_string(json, "buffer", buffer_of(story, event->buffer));
     pug_json_array(json, "place");
     if (*event->place.function)
         put_linked(json, &event->place);
     pug_json_close(json);
-    const bool good =
-        report_windows_put(story->windows, json, "lines", event->ranges, event->range_count);
+    const bool good = report_windows_put(story->windows, json, "lines", event->ranges,
+                                         fits ? event->range_count : 0);
     pug_json_close(json);
     return good;
 }
@@ -585,9 +593,10 @@ static void put_beginning(const struct story *story, struct pug_json *json)
     pug_json_string(json, "beginning", words);
 }
 
-bool story_put(struct story *story, struct pug_sink *sink)
+bool story_put(struct story *story, struct pug_memory *memory)
 {
-    struct pug_json json = pug_json_begin(sink);
+    struct pug_sink sink = pug_memory_sink(memory);
+    struct pug_json json = pug_json_begin(&sink);
     const uint64_t kept =
         story->event_count < EVENTS_MOST ? story->event_count : (uint64_t)EVENTS_MOST;
     char extent[160];

@@ -23,8 +23,11 @@ void story_observe(void *story, const struct trace_item *item);
 /** The end of decoding, before slices_end(). */
 void story_end(struct story *story);
 
-/** Writes the story as a JSON object. False: no memory; what was written is not whole. */
-bool story_put(struct story *story, struct pug_sink *sink);
+/**
+ * Appends the story as a JSON object; windows of events are left out where the memory has much
+ * already. False: no memory; what was written is not whole.
+ */
+bool story_put(struct story *story, struct pug_memory *memory);
 
 /** "Ended in a data fault in read_line(), crash.c:64", without a NUL inside; "" for no trace. */
 const char *story_headline(const struct story *story);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAME_MOST 400u /* bytes of a function's name */
+
 struct report_windows {
     struct pug_capture *capture;
     struct pug_names *names;
@@ -138,7 +140,8 @@ static void put_place(struct report_windows *windows, struct pug_json *json,
     struct pug_names_file *file = report_windows_file(windows, range, address, &vaddr);
     const bool named = file && pug_names_function(file, vaddr, &function);
     const bool placed = file && pug_names_line(file, vaddr, &line) && line.line > 0;
-    pug_json_string(json, NULL, named ? pug_names_readable(windows->names, function.name) : "");
+    const char *name = named ? pug_names_readable(windows->names, function.name) : "";
+    pug_json_string_n(json, NULL, name, strnlen(name, NAME_MOST));
     pug_json_number(json, NULL, named ? vaddr - function.start : 0);
     pug_json_string(json, NULL, placed ? line.path : "");
     pug_json_number(json, NULL, placed ? line.line : 0);
