@@ -26,8 +26,11 @@ function filterLane(lane, test) {
   const kept = [];
   for (let i = 0; i < lane.size; i++) if (test(i)) kept.push(i);
   const out = { size: kept.length, finest: lane.finest };
-  for (const key of ['start', 'end', 'offset', 'longest', 'name', 'count', 'busy', 'estimated'])
-    out[key] = lane[key].constructor.from(kept, (i) => lane[key][i]);
+  for (const key of ['start', 'end', 'offset', 'longest', 'name', 'count', 'busy', 'estimated']) {
+    const from = lane[key], to = new from.constructor(kept.length);
+    for (let i = 0; i < kept.length; i++) to[i] = from[kept[i]];
+    out[key] = to;
+  }
   return out;
 }
 

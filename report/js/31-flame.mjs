@@ -4,7 +4,7 @@ import { announce, differenceColour, hideTip, make, showTip, tintAt, TINT_COUNT,
 import { baseName, count, duration, matcher, share, shortPath } from './01-text.mjs';
 import { before, data, fileOf, nameOf, objectOf, part } from './11-data.mjs';
 import { buildTree, compareTrees, foldRecursion, layoutTree, REST } from './06-tree.mjs';
-import { go, keep, left, view, views } from './21-shell.mjs';
+import { go, keep, left, link, view, views } from './21-shell.mjs';
 import { searchBox } from './20-table.mjs';
 
 const BOX_ROW = 20;
@@ -82,7 +82,7 @@ async function flameGraph(wanted) {
   let zoomed = find(root, wanted.zoom), test = matcher(wanted.find || ''), current = zoomed;
   let boxes = [], elements = new Map();
   const graph = make('div', { class: 'flame', role: 'tree', tabindex: 0, 'aria-label': 'Flame graph. Arrow keys move, space zooms, Enter opens the code, Escape zooms out.' });
-  const said = make('span', { class: 'soft', id: 'matches' });
+  const said = make('span', { class: 'soft', id: 'matches' }), toCode = make('span', { class: 'cut' });
 
   const amount = (number) => (unit === 'ns' || unit === 'ticks' ? duration(number, unit) : `${count(Math.round(number))} ${unit}`);
   const changeColour = (node) => differenceColour(changeOf(node, root.total, root.before));
@@ -123,6 +123,7 @@ async function flameGraph(wanted) {
       said.textContent = `${share(hits, root.total)} in what is found`;
     } else said.textContent = '';
     out.disabled = zoomed === root;
+    toCode.replaceChildren(...(zoomed.fn >= 0 ? [link(`Code of ${nameOf(zoomed.fn)}`, 'code', { name: nameOf(zoomed.fn) })] : []));
     standing = { boxes, root, colourOf };
   }
 
@@ -183,7 +184,7 @@ async function flameGraph(wanted) {
     flame.weights.length > 1 ? make('label', {}, 'Weight ', select('weight', flame.weights, flame.weights[options.weight], (weight) => again({ weight }))) : null,
     make('label', { class: 'check' }, make('input', { type: 'checkbox', id: 'fold', checked: options.fold, onchange: (event) => again({ fold: event.target.checked ? '1' : '' }) }), ' Fold recursion'),
     baseline ? make('label', { class: 'check' }, make('input', { type: 'checkbox', id: 'compare', checked: options.compare, onchange: (event) => again({ compare: event.target.checked ? '' : '0' }) }), ' Differences') : null,
-    out, said);
+    out, toCode, said);
   const legend = make('div', { class: 'legend' });
   if (options.compare) legend.append(...[['less than before', -1], ['as before', 0], ['more than before, by a tenth of the whole', 1]].map(([text, part_]) => swatch(text, differenceColour(part_))));
   else {

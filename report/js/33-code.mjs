@@ -66,6 +66,7 @@ async function panes(f, rows, file, wantedLine) {
     lists.source?.redraw();
     lists.code?.redraw();
     const [of, line] = key.split(':').map(Number);
+    if (of === file && line > 0) keep({ line });
     if (from === 'code' && of === file && source) lists.source.reveal(line - source.first);
     if (from === 'source') lists.code?.reveal(code.findIndex((one) => lineKey(one.file, one.line) === key), true);
   };

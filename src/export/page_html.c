@@ -65,18 +65,32 @@ static void put_headline(struct pug_sink *sink, const struct pug_report *report)
     }
 }
 
+static void put_point(struct pug_sink *sink, const struct pug_report *report,
+                      const struct pug_report_point *point)
+{
+    static const char *const words[] = {[PUG_REPORT_WRONG] = "Wrong",
+                                        [PUG_REPORT_LOST] = "Incomplete",
+                                        [PUG_REPORT_TIMES] = "Times",
+                                        [PUG_REPORT_COUNTS] = "Counts",
+                                        [PUG_REPORT_CHECKED] = "Checked"};
+    const bool several = report->input_count > 1 || report->baseline;
+    pug_sink_format(sink, "<li class=\"%s\"><b>%s:</b> ", pug_report_about_name(point->about),
+                    words[point->about]);
+    if (several && point->input) {
+        pug_markup_text(sink, point->input);
+        pug_sink_text(sink, ": ");
+    }
+    pug_markup_text(sink, point->text);
+    pug_sink_text(sink, "</li>\n");
+}
+
 static void put_trust(struct pug_sink *sink, const struct pug_report *report)
 {
     pug_sink_text(sink, "<h2>What this rests on</h2>\n<ul>\n");
-    for (size_t i = 0; report && i < report->point_count; i++) {
-        pug_sink_format(sink, "<li class=\"%s\">", pug_report_about_name(report->points[i].about));
-        if (report->input_count > 1 && report->points[i].input) {
-            pug_markup_text(sink, report->points[i].input);
-            pug_sink_text(sink, ": ");
-        }
-        pug_markup_text(sink, report->points[i].text);
-        pug_sink_text(sink, "</li>\n");
-    }
+    for (unsigned about = 0; about <= PUG_REPORT_CHECKED; about++)
+        for (size_t i = 0; report && i < report->point_count; i++)
+            if (report->points[i].about == (enum pug_report_about)about)
+                put_point(sink, report, &report->points[i]);
     if (!report || report->point_count == 0)
         pug_sink_text(sink, "<li>Nothing was checked, and nothing is known to be wrong.</li>\n");
     pug_sink_text(sink, "</ul>\n");
@@ -163,7 +177,10 @@ static void put_coverage(struct page *page)
         put_part(sink, sum.outcomes_seen, sum.outcomes);
         put_part(sink, sum.functions_seen, sum.functions);
         pug_sink_text(sink, "<td>");
-        put_name(sink, page->coverage.files[i].path);
+        const char *path = page->coverage.files[i].path;
+        while (path[0] == '.' && path[1] == '/' && path[2])
+            path += 2;
+        put_name(sink, path);
         pug_sink_text(sink, "</td></tr>\n");
     }
     pug_sink_text(sink, "</tbody>\n</table>\n");
