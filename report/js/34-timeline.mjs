@@ -135,6 +135,7 @@ class Painter {
     pen.fillStyle = colours.panel;
     pen.fillRect(0, 0, width, RULER);
     for (const time of ticks) {
+      if (step < 1 && !Number.isInteger(time)) continue; // nothing happens between two ticks of a clock
       const x = Math.round(this.x(time)), words = label(time, step);
       pen.fillStyle = colours.line;
       pen.fillRect(x, RULER - 6, 1, height);
@@ -242,7 +243,7 @@ class Painter {
   /** A line of text beside its mark, where the next mark leaves room. */
   words(track, detail, x, y) {
     const next = track.instants.find(([time]) => this.x(time) > x - 7);
-    const room = Math.min(this.width, next ? this.x(next[0]) - 6 : this.width) - x;
+    const room = Math.min(this.width, next ? this.x(next[0]) - 12 : this.width) - x;
     if (room < 20) return;
     this.pen.fillStyle = this.colours.soft;
     this.pen.fillText(fitted(this.pen, detail.trim(), room), x, y);

@@ -110,20 +110,18 @@ void pug_page_thin_points(struct pug_timeline *timeline)
             page->point_count += track->point_count;
         }
     }
-    if (page->point_count <= page->points_most)
-        return;
-    /* As many names as points: each name keeps its first ones no longer. */
-    page->points_most = 2 * page->point_count;
+    /* One point is left of each name of each track: there are no more than names. */
+    if (page->point_count > page->points_most)
+        page->points_most = 2 * page->point_count;
 }
 
 /* ---- sums ---- */
 
-static uint32_t slot_of(const struct page_sums *sums, const struct page_sum *table, uint32_t room,
-                        uint64_t cell, uint32_t name)
+/** Where a sum is in a table, or where it goes. */
+static uint32_t slot_of(const struct page_sum *table, uint32_t room, uint64_t cell, uint32_t name)
 {
     uint64_t hash = (cell * UINT64_C(0x9e3779b97f4a7c15)) ^ (name * UINT64_C(0xff51afd7ed558ccd));
     uint32_t at = (uint32_t)(hash >> 29) & (room - 1);
-    (void)sums;
     while (table[at].name && (table[at].cell != cell || table[at].name != name))
         at = (at + 1) & (room - 1);
     return at;
@@ -140,7 +138,7 @@ static bool rebuild(struct page_sums *sums, uint32_t room, unsigned wider)
         const struct page_sum *from = &sums->table[i];
         if (!from->name)
             continue;
-        struct page_sum *to = &table[slot_of(sums, table, room, from->cell >> wider, from->name)];
+        struct page_sum *to = &table[slot_of(table, room, from->cell >> wider, from->name)];
         count += !to->name;
         to->name = from->name;
         to->cell = from->cell >> wider;
@@ -190,7 +188,7 @@ bool pug_page_sums_add(struct page_timeline *page, uint64_t time, uint32_t name,
         see(sums, time);
         if (!prepare(sums))
             return false;
-        page->last_sum = slot_of(sums, sums->table, sums->room, time >> sums->level, name + 1);
+        page->last_sum = slot_of(sums->table, sums->room, time >> sums->level, name + 1);
         sum = &sums->table[page->last_sum];
         sums->count += !sum->name;
         sum->name = name + 1;

@@ -19,7 +19,7 @@ bool said_heard(void)
 
 void said(enum said_about about, const char *format, ...)
 {
-    char words[4096];
+    char words[8192];
     va_list arguments;
     if (!listening)
         return;

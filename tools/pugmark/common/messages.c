@@ -68,7 +68,7 @@ bool messages_said(struct messages *messages, const struct pug_log_record *recor
 /** Where in the trace, what is wrong, and with what. */
 static void print_record(const struct pug_log_record *record, bool quiet)
 {
-    char words[4096];
+    char words[8192];
     struct pug_text text = PUG_TEXT(words, sizeof(words));
     static const char *const severities[] = {[PUG_SEV_NONE] = "",
                                              [PUG_SEV_ERROR] = "error: ",
