@@ -57,6 +57,31 @@ part "$work/compared.html" baseline | grep -qF '"name": ["_start", ' || fail "ba
 part "$work/same.html" coverage | grep -qE ', \[\], \[\]\]\]$' || fail "the same: lines are gained or lost"
 "$pugmark" report --quiet --detail 65 examples/crash -o "$work/none" 2>"$work/said"
 [[ $? -eq 2 ]] && grep -q -- '--detail is a number' "$work/said" || fail "--detail 65"
+
+# Sources that do not fit: what ran least is left out and named, unless there is to be more detail.
+if command -v clang >/dev/null && command -v ld.lld >/dev/null && command -v qemu-aarch64 >/dev/null; then
+    mkdir "$work/big"
+    for name in often seldom; do
+        {
+            printf 'int %s(int n) { int s = 0; for (int i = 0; i < n; i++) s += n * i %% 7; return s; }\n' "$name"
+            head -c 2250000 /dev/urandom | base64 -w 100 | tr / x | sed 's,^,// ,'
+        } >"$work/big/$name.c"
+    done
+    printf '%s\n' 'int often(int n), seldom(int n);' 'void _start(void) {' ' volatile int all = often(100) + seldom(3); (void)all;' \
+        ' __asm__ volatile("mov x8, #93\n svc 0"); }' >"$work/big/main.c"
+    clang --target=aarch64-linux-gnu -O1 -g -ffreestanding -nostdlib -static -fuse-ld=lld -o "$work/big/program" "$work"/big/*.c || fail "sources: clang"
+    "$pugmark" record --quiet --protocol etmv4 --out "$work/big/capture" -- "$work/big/program" || fail "sources: record"
+    for detail in 1 2; do
+        "$pugmark" report --quiet --detail $detail --source-dir "$work/big" -o "$work/big.html" "$work/big/capture" || fail "sources: exit $?"
+        part "$work/big.html" head | grep -o '"left_out": .*' >"$work/left_out"
+        size=$(grep '^<script type="[^"]*" id="part-' "$work/big.html" | wc -c)
+        ((size < detail * 4 * 1024 * 1024)) || fail "sources: $size bytes of data with --detail $detail"
+        [[ $detail == 1 ]] && named='"left_out": ["the text of '$work'/big/seldom.c"]}' || named='"left_out": []}'
+        [[ $(cat "$work/left_out") == "$named" ]] || fail "sources: --detail $detail: $(cat "$work/left_out")"
+    done
+else
+    echo "skipped: sources that do not fit need clang, lld and qemu-aarch64"
+fi
 ((bad == 0)) || exit 1
 
 if ! command -v node >/dev/null; then
