@@ -29,16 +29,26 @@ export const fileOf = (f) => (f >= 0 && data.head.files[data.functions.file[f]])
 export const total = () => value(data.head.totals.instructions);
 
 let numbers = null;
-/** The function of a name that has instructions, or the first of that name; -1: there is none. */
-export function functionNamed(name) {
+/** Functions of a name, that with most instructions first. */
+function allNamed(name) {
   if (!numbers) {
     numbers = new Map();
-    data.functions.name.forEach((text, i) => {
-      const known = numbers.get(text);
-      if (known === undefined || value(data.functions.own[i]) > value(data.functions.own[known])) numbers.set(text, i);
-    });
+    data.functions.name.forEach((text, i) => { if (numbers.has(text)) numbers.get(text).push(i); else numbers.set(text, [i]); });
+    for (const list of numbers.values()) list.sort((a, b) => value(data.functions.own[b]) - value(data.functions.own[a]));
   }
-  return numbers.get(name) ?? -1;
+  return numbers.get(name) ?? [];
+}
+
+/** The function of a name, in an object (by the last component of its path) if one is given; -1: there is none. */
+export function functionNamed(name, object) {
+  const list = allNamed(name);
+  return (object === undefined ? list[0] : list.find((f) => baseName(objectOf(f)) === object)) ?? -1;
+}
+
+/** What the address of the page says of a function: its name, and its object where several have that name. */
+export function addressOf(f) {
+  const name = nameOf(f);
+  return allNamed(name).length > 1 ? { name, object: baseName(objectOf(f)) } : { name };
 }
 
 /* ---- the baseline ---- */

@@ -2,7 +2,7 @@
 // The answer first: how it ended, what that rests on, the last instructions, where it ran.
 import { commandLine, make } from './10-dom.mjs';
 import { baseName, count, plural, quoted, share, shortPath, value } from './01-text.mjs';
-import { data, functionNamed, hasSource, nameOf, objectOf, part, sourceOf, total } from './11-data.mjs';
+import { addressOf, data, functionNamed, hasSource, nameOf, objectOf, part, sourceOf, total } from './11-data.mjs';
 import { left, link, linked, trustItem, view, views } from './21-shell.mjs';
 
 const TRUST_SHOWN = 4; // sentences that are not folded
@@ -110,7 +110,7 @@ function functionsCard() {
   const objects = new Set(data.functions.object).size > 1;
   return card('Most instructions', 'hot', bars(most.map((f) => ({
     weight: value(own[f]), text: share(value(own[f]), total()),
-    link: link(nameOf(f) + (objects && objectOf(f) ? ` · ${baseName(objectOf(f))}` : ''), 'code', { name: nameOf(f) }, { title: `${nameOf(f)}: ${count(own[f])} instructions` }),
+    link: link(nameOf(f) + (objects && objectOf(f) ? ` · ${baseName(objectOf(f))}` : ''), 'code', addressOf(f), { title: `${nameOf(f)}: ${count(own[f])} instructions` }),
   })), 'Functions that ran most'), make('p', {}, link(`All ${plural(data.functions.name.length, 'function')}`, 'functions')));
 }
 

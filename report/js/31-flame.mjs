@@ -2,7 +2,7 @@
 // The flame graph: whole stacks, merged by function. A click zooms, Enter or a double click opens the code.
 import { announce, differenceColour, hideTip, make, showTip, tintAt, TINT_COUNT, tintOf } from './10-dom.mjs';
 import { baseName, count, duration, matcher, share, shortPath } from './01-text.mjs';
-import { before, data, fileOf, nameOf, objectOf, part } from './11-data.mjs';
+import { addressOf, before, data, fileOf, nameOf, objectOf, part } from './11-data.mjs';
 import { buildTree, compareTrees, foldRecursion, layoutTree, REST } from './06-tree.mjs';
 import { go, keep, left, link, view, views } from './21-shell.mjs';
 import { searchBox } from './20-table.mjs';
@@ -123,7 +123,7 @@ async function flameGraph(wanted) {
       said.textContent = `${share(hits, root.total)} in what is found`;
     } else said.textContent = '';
     out.disabled = zoomed === root;
-    toCode.replaceChildren(...(zoomed.fn >= 0 ? [link(`Code of ${nameOf(zoomed.fn)}`, 'code', { name: nameOf(zoomed.fn) })] : []));
+    toCode.replaceChildren(...(zoomed.fn >= 0 ? [link(`Code of ${nameOf(zoomed.fn)}`, 'code', addressOf(zoomed.fn))] : []));
     standing = { boxes, root, colourOf };
   }
 
@@ -157,7 +157,7 @@ async function flameGraph(wanted) {
     element.focus();
   }
 
-  const openNode = (node) => { if (node.fn >= 0) go('code', { name: nameOf(node.fn) }); };
+  const openNode = (node) => { if (node.fn >= 0) go('code', addressOf(node.fn)); };
   const out = make('button', { type: 'button', text: 'Zoom out', id: 'unzoom', onclick: () => zoom(root) });
 
   graph.addEventListener('click', (event) => { const node = event.target.closest('.box')?.node; if (node) (event.ctrlKey ? openNode : zoom)(node); });

@@ -2,7 +2,7 @@
 // All functions, to sort and search; beside a baseline what is different.
 import { make } from './10-dom.mjs';
 import { baseName, count, duration, matcher, plural, share, value } from './01-text.mjs';
-import { before, data, nameOf, objectOf, part, total } from './11-data.mjs';
+import { addressOf, before, data, objectOf, part, total } from './11-data.mjs';
 import { go, keep, left, view, views } from './21-shell.mjs';
 import { searchBox, table } from './20-table.mjs';
 
@@ -40,7 +40,7 @@ async function functionTable(wanted) {
   if (baseline)
     columns.splice(1, 0, { title: 'change', number: true, width: '8em', least: 430, key: (row) => Math.abs(delta(row)), text: (row) => (row.before === null ? 'new ' : row.f < 0 ? 'gone ' : '') + signed(delta(row)), tone: (row) => (delta(row) > 0 ? 'more' : delta(row) < 0 ? 'less' : 'even') });
   const found = make('span', { id: 'found', class: 'soft', role: 'status' });
-  const list = table(rows, columns, { label: 'Functions', sort: baseline ? 1 : 0, open: (row) => { if (row.f >= 0) go('code', { name: nameOf(row.f) }); }, empty: 'No function has such a name.' });
+  const list = table(rows, columns, { label: 'Functions', sort: baseline ? 1 : 0, open: (row) => { if (row.f >= 0) go('code', addressOf(row.f)); }, empty: 'No function has such a name.' });
   const apply = (text) => {
     const test = matcher(text);
     found.textContent = plural(list.filter(test && ((row) => test(row.name) || test(row.object))), 'function');

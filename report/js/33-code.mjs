@@ -2,7 +2,7 @@
 // Source and instructions side by side, with how often each ran and where branches went.
 import { commandLine, make } from './10-dom.mjs';
 import { baseName, count, plural, share, shortPath, value } from './01-text.mjs';
-import { data, fileOf, functionNamed, hasSource, nameOf, objectOf, part, sourceOf, total } from './11-data.mjs';
+import { addressOf, data, fileOf, functionNamed, hasSource, nameOf, objectOf, part, sourceOf, total } from './11-data.mjs';
 import { go, keep, left, link, view, views } from './21-shell.mjs';
 import { lineList } from './20-table.mjs';
 import { aroundCommand, windowList } from './30-overview.mjs';
@@ -96,7 +96,7 @@ async function codeView(wanted) {
   if (left(wanted)) return;
   const code = codes ?? {};
   const byOwn = Object.keys(code).map(Number).sort((a, b) => value(data.functions.own[b]) - value(data.functions.own[a]));
-  let f = wanted.name !== undefined ? functionNamed(wanted.name) : wanted.file !== undefined ? -1 : byOwn[0] ?? -1;
+  let f = wanted.name !== undefined ? functionNamed(wanted.name, wanted.object) : wanted.file !== undefined ? -1 : byOwn[0] ?? -1;
   const wantedFile = wanted.file !== undefined ? data.head.files.indexOf(wanted.file) : -1;
   if (wantedFile >= 0) {
     const near = byOwn.filter((one) => code[one].some((row) => row[3] === wantedFile && row[4] === Number(wanted.line)));
@@ -107,7 +107,7 @@ async function codeView(wanted) {
   view().classList.add('full');
   const names = byOwn.slice(0, 2000);
   if (f >= 0 && !names.includes(f)) names.unshift(f);
-  const list = make('select', { id: 'function', 'aria-label': 'Function', onchange: (event) => { const chosen = Number(event.target.value); if (chosen >= 0) go('code', { name: nameOf(chosen) }); } },
+  const list = make('select', { id: 'function', 'aria-label': 'Function', onchange: (event) => { const chosen = Number(event.target.value); if (chosen >= 0) go('code', addressOf(chosen)); } },
     f < 0 ? make('option', { value: -1, text: wanted.name ?? (path ? baseName(path) : 'No function'), selected: true }) : null,
     ...names.map((one) => make('option', { value: one, text: `${nameOf(one)}  (${share(value(data.functions.own[one]), total())})`, selected: one === f })));
   const facts = f >= 0 ? `${baseName(objectOf(f)) || 'no object'} · own ${count(data.functions.own[f])} · inclusive ${count(data.functions.total[f])} · ${plural(data.functions.calls[f], 'call')}` : '';
