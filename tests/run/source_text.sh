@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Pages have the text of source files from permitted folders only, whatever file a program's debug information names.
 set -u
-bin=$1 bad=0
+bin=$1 unpack=$2/tests/report/unpack.sh bad=0
 for tool in clang ld.lld qemu-aarch64; do
     command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }
 done
@@ -12,6 +12,7 @@ mkdir -p "$work/home/project/.hidden" "$work/else/where" "$work/lost/and"
 cd "$work/home/project" || exit 1
 export HOME=$work/home
 wrong() { echo "$*"; bad=1; }
+unpacked() { bash "$unpack" "$1" >"$1.data" && cat "$1.data" >>"$1"; } # a report's data are packed
 
 # A file of each kind; its text says what it is, and a program that has a function in each.
 text() { printf 'line one\nTEXT-%s\nline three\n' "$1"; }
@@ -46,6 +47,7 @@ pages() { # WANTED… : the texts that must be in both pages, with `options`; al
     local page command word all="outside beside hidden dotted inside relative binary latin linked moved"
     for command in report "coverage --format html"; do
         "$bin/pugmark" $command "${options[@]}" -o page capture 2>said || wrong "$command ${options[*]}: exit $?: $(head -n 1 said)"
+        unpacked page
         for word in $all; do
             if [[ " $* " == *" $word "* ]]; then
                 grep -q "TEXT-$word" page || wrong "$command ${options[*]}: no text of $word"
@@ -77,8 +79,10 @@ cd .. || exit 1
 options=()
 text relative >relative.c
 "$bin/pugmark" report -o page capture/snapshot.ini 2>said || wrong "report at home: $(head -n 1 said)"
+unpacked page
 grep -q 'TEXT-' page && wrong "the home folder was permitted"
 cd / || exit 1
 "$bin/pugmark" report -o "$work/page" "$work/home/capture" 2>"$work/said" || wrong "report at the root: $(head -n 1 "$work/said")"
+unpacked "$work/page"
 grep -q 'TEXT-\|root:' "$work/page" && wrong "the root was permitted"
 exit $bad

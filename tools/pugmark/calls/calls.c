@@ -569,8 +569,7 @@ static int follow_tasks(struct calls *calls, const struct pug_names *names)
                              output_wanted, &result))
         return EXIT_INPUT;
     pug_calls_end(calls->stacks);
-    if (!calls->capture->options->quiet)
-        places_tell(calls->places, "its calls");
+    places_tell(calls->places, "its calls", calls->capture->options->quiet);
     if (calls->failed || parts.failed || pug_names_status(names) == PUG_ERR_MEM)
         input_starve(calls->capture);
     return input_result(calls->capture);

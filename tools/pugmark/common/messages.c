@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "messages.h"
 
+#include "base/text.h"
+#include "common/said.h"
 #include "pugmark/advanced/diagnose.h"
 #include "text/sink.h"
 
@@ -98,23 +100,31 @@ void message_say(const char *format, ...)
 }
 
 /** Where in the trace, what is wrong, and with what. */
-static void print_record(const struct pug_log_record *record)
+static void print_record(const struct pug_log_record *record, bool quiet)
 {
+    char words[8192];
+    struct pug_text text = PUG_TEXT(words, sizeof(words));
     static const char *const severities[] = {[PUG_SEV_NONE] = "",
                                              [PUG_SEV_ERROR] = "error: ",
                                              [PUG_SEV_WARN] = "warning: ",
                                              [PUG_SEV_INFO] = ""};
     const bool coded = record->code != PUG_OK;
-    fprintf(stderr, "pugmark: %s", severities[record->severity]);
+    pug_text_put(&text, severities[record->severity]);
     if (record->source != PUG_NO_SOURCE)
-        fprintf(stderr, "source 0x%02x%s", record->source,
-                record->index != PUG_NO_INDEX ? ", " : ": ");
+        pug_text_format(&text, "source 0x%02x%s", record->source,
+                        record->index != PUG_NO_INDEX ? ", " : ": ");
     if (record->index != PUG_NO_INDEX)
-        fprintf(stderr, "offset %" PRIu64 ": ", record->index);
+        pug_text_format(&text, "offset %" PRIu64 ": ", record->index);
     const size_t length = strlen(record->text);
     const bool ended = length > 0 && record->text[length - 1] == '\n';
-    message_say("%s%s%s%s", coded ? pug_status_text(record->code) : "",
-                coded && *record->text ? ": " : "", record->text, ended ? "" : "\n");
+    pug_text_put(&text, coded ? pug_status_text(record->code) : "");
+    pug_text_put(&text, coded && length > 0 ? ": " : "");
+    pug_text_put_n(&text, record->text, length - ended);
+    pug_text_end(&text);
+    if (record->severity == PUG_SEV_ERROR || record->severity == PUG_SEV_WARN)
+        said(SAID_WRONG, "%s", words);
+    if (!quiet)
+        message_say("pugmark: %s\n", words);
 }
 
 static bool is_bad_packet(enum pug_status code)
@@ -155,7 +165,8 @@ static void take_misfit(struct messages *messages, const struct pug_log_record *
     snprintf(messages->misfit.text, sizeof(messages->misfit.text), "%s", record->text);
 }
 
-void messages_take(struct messages *messages, const struct pug_log_record *record, bool quiet)
+void messages_take(struct messages *messages, const struct pug_log_record *record, bool quiet,
+                   bool again)
 {
     messages->bad_packets += is_bad_packet(record->code);
     if (record->code == PUG_ERR_TRACE_MISMATCH)
@@ -164,16 +175,18 @@ void messages_take(struct messages *messages, const struct pug_log_record *recor
     messages->frames_cut += record->code == PUG_ERR_TRUNCATED && record->source == PUG_NO_SOURCE;
     if (record->code == PUG_ERR_TRACE_SETTINGS)
         take_misset(messages, record);
-    if (quiet || messages_said(messages, record))
+    if (again || (quiet && !said_heard()) || messages_said(messages, record))
         return;
     if (count_like(messages, record) >= LIKE_MOST)
         messages->unprinted++;
     else
-        print_record(record);
+        print_record(record, quiet);
 }
 
 void messages_end(struct messages *messages, bool quiet)
 {
+    if (messages->unprinted > 0)
+        said(SAID_WRONG, "and %" PRIu64 " more messages like these", messages->unprinted);
     if (messages->unprinted > 0 && !quiet)
         fprintf(stderr, "pugmark: and %" PRIu64 " more messages like these\n", messages->unprinted);
     messages->unprinted = 0;

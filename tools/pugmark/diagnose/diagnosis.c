@@ -2,6 +2,8 @@
 #include "common/messages.h"
 #include "diagnosis_private.h"
 
+#include "base/text.h"
+#include "common/said.h"
 #include "text/sink.h"
 
 #include <inttypes.h>
@@ -49,12 +51,14 @@ void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
     if (!diagnosis->said && !diagnosis->quiet)
         message_say("pugmark: %s: something is wrong:\n", diagnosis->input->trace_path);
     diagnosis->said = true;
-    if (diagnosis->quiet)
-        return;
-    fprintf(stderr, "  * ");
     va_start(arguments, format);
     const int length = vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
+    if (length >= 0)
+        said(SAID_WRONG, "%s", line);
+    if (diagnosis->quiet)
+        return;
+    fprintf(stderr, "  * ");
     const bool whole = length >= 0 && (size_t)length < sizeof(line);
     if (whole && length > 0 && line[length - 1] == '\n')
         line[length - 1] = 0;
@@ -113,36 +117,45 @@ static void say_mismatch(struct diagnosis *diagnosis, const struct pug_evidence 
 /** What an answer rests on. It is no mistake of anybody's. */
 static void note_losses(struct diagnosis *diagnosis, const struct pug_evidence *evidence)
 {
-    char a[32], b[32];
-    if (diagnosis->quiet || evidence->no_syncs + evidence->overflows == 0)
+    char number[32], words[256];
+    struct pug_text text = PUG_TEXT(words, sizeof(words));
+    if (evidence->no_syncs + evidence->overflows == 0)
         return;
-    message_say("pugmark: %s: source 0x%02x: trace was lost", diagnosis->input->trace_path,
-                evidence->source);
+    pug_text_format(&text, "source 0x%02x: trace was lost", evidence->source);
     if (evidence->overflows > 0)
-        fprintf(stderr, " on its way %s time%s", diagnosis_grouped(evidence->overflows, a),
-                evidence->overflows == 1 ? "" : "s");
+        pug_text_format(&text, " on its way %s time%s",
+                        diagnosis_grouped(evidence->overflows, number),
+                        evidence->overflows == 1 ? "" : "s");
     if (evidence->no_syncs > 0)
-        fprintf(stderr, "%s, with synchronisation, %s time%s", evidence->overflows ? " and" : "",
-                diagnosis_grouped(evidence->no_syncs, b), evidence->no_syncs == 1 ? "" : "s");
-    fprintf(stderr, "; decoding went on behind it, and what ran there is missing\n");
+        pug_text_format(
+            &text, "%s, with synchronisation, %s time%s", evidence->overflows ? " and" : "",
+            diagnosis_grouped(evidence->no_syncs, number), evidence->no_syncs == 1 ? "" : "s");
+    pug_text_put(&text, "; decoding went on behind it, and what ran there is missing");
+    pug_text_end(&text);
+    said(SAID_LOST, "%s", words);
+    if (!diagnosis->quiet)
+        message_say("pugmark: %s: %s\n", diagnosis->input->trace_path, words);
 }
 
 void diagnosis_note_undefined(const struct diagnosis *diagnosis,
                               const struct pug_evidence *evidence)
 {
-    char number[32];
+    char number[32], words[320];
+    struct pug_text text = PUG_TEXT(words, sizeof(words));
     /* where the program is another one all the same, that is said */
-    if (diagnosis->quiet || evidence->undefined == 0 || pug_evidence_contradictions(evidence) > 0)
+    if (evidence->undefined == 0 || pug_evidence_contradictions(evidence) > 0)
         return;
-    fprintf(
-        stderr,
-        "pugmark: %s: source 0x%02x: instructions ran whose encoding is undefined (%s time%s, the "
-        "first at offset %" PRIu64 ", address 0x%" PRIx64 ": %08" PRIx32
-        "); unless the core is newer than this program, another one ran\n",
-        diagnosis->input->trace_path, evidence->source,
-        diagnosis_grouped(evidence->undefined, number), evidence->undefined == 1 ? "" : "s",
-        evidence->first_undefined.index, evidence->first_undefined.address,
-        evidence->first_undefined.opcode);
+    pug_text_format(&text,
+                    "source 0x%02x: instructions ran whose encoding is undefined (%s time%s, the "
+                    "first at offset %" PRIu64 ", address 0x%" PRIx64 ": %08" PRIx32
+                    "); unless the core is newer than this program, another one ran",
+                    evidence->source, diagnosis_grouped(evidence->undefined, number),
+                    evidence->undefined == 1 ? "" : "s", evidence->first_undefined.index,
+                    evidence->first_undefined.address, evidence->first_undefined.opcode);
+    pug_text_end(&text);
+    said(SAID_WRONG, "%s", words);
+    if (!diagnosis->quiet)
+        message_say("pugmark: %s: %s\n", diagnosis->input->trace_path, words);
 }
 
 /* ---- missing memory ---- */
@@ -506,6 +519,21 @@ static bool conclude_reading(struct diagnosis *diagnosis)
     return true;
 }
 
+void diagnosis_say_checked(const struct diagnosis *diagnosis)
+{
+    const struct pug_evidence *evidence;
+    char number[32];
+    for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
+        if (input_wants(diagnosis->input, evidence->source) && evidence->branches > 0 &&
+            evidence->missing == 0 && pug_evidence_contradictions(evidence) == 0)
+            said(SAID_CHECKED,
+                 "source 0x%02x: %s branch%s%s %s compared with the program; all agree",
+                 evidence->source, diagnosis_grouped(evidence->branches, number),
+                 evidence->branches == 1 ? "" : "es",
+                 diagnosis->input->partial ? " at the beginning" : "",
+                 evidence->branches == 1 ? "was" : "were");
+}
+
 bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
 {
     struct pug_survey survey;
@@ -526,6 +554,7 @@ bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
             note_losses(diagnosis, evidence);
             diagnosis_note_undefined(diagnosis, evidence);
         }
+    diagnosis_say_checked(diagnosis);
     if (input->narrow) {
         if (diagnosis->bare)
             return false;

@@ -33,6 +33,9 @@ size_t diagnosis_guess_turned(const uint8_t *bytes, size_t size,
     "with the bytes of each word of %u turned round (objcopy -I binary -O binary "                 \
     "--reverse-bytes=%u)"
 
+/** Writes a number with its thousands apart; returns `buffer`. */
+const char *diagnosis_grouped(uint64_t value, char buffer[32]);
+
 /** Evidence from one element, of a consumer that chooses which. */
 void diagnosis_add(struct diagnosis *diagnosis, const struct pug_element *element);
 

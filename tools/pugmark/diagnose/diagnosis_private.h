@@ -26,15 +26,15 @@ struct diagnosis {
 void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** Tell who listens (said.h) how many branches agree with the program. Prints nothing. */
+void diagnosis_say_checked(const struct diagnosis *diagnosis);
+
 /** Where the first contradiction was, and what it is. */
 const char *diagnosis_first(const struct pug_evidence *evidence, char buffer[256]);
 
 /** That undefined instructions ran, if some did: weak evidence, which is no error. */
 void diagnosis_note_undefined(const struct diagnosis *diagnosis,
                               const struct pug_evidence *evidence);
-
-/** A number with its thousands apart. */
-const char *diagnosis_grouped(uint64_t value, char buffer[32]);
 
 /** What is known of a source; NULL: nothing. */
 const struct pug_evidence *diagnosis_evidence_of(const struct diagnosis *diagnosis, uint16_t id);

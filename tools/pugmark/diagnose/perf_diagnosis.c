@@ -264,6 +264,9 @@ bool perf_diagnosis(struct input *input, uint64_t most)
             say_missing(&looking);
         }
         say_silence(&looking, result.bytes);
+        looking.diagnosis.input->partial = most < input_bytes(input);
+        diagnosis_say_checked(&looking.diagnosis);
+        looking.diagnosis.input->partial = false;
     }
     pug_diagnosis_free(looking.diagnosis.evidence);
     free(looking.objects);

@@ -4,6 +4,7 @@
 #include "capture/capture.h"
 #include "common/command.h"
 #include "common/output.h"
+#include "common/said.h"
 #include "common/sandbox.h"
 #include "input_lists.h"
 #include "unread.h"
@@ -28,13 +29,16 @@ void input_take_message(void *context, const struct pug_log_record *record)
                                          (input->opened || record->severity != PUG_SEV_ERROR));
     /* Why there is no capture, or no tree, is no message about the trace. */
     if (record->component && strcmp(record->component, "capture") == 0 && record->code == PUG_OK) {
-        if (!quiet && !messages_said(&input->messages, record))
+        if (input->silent || (quiet && !said_heard()) || messages_said(&input->messages, record))
+            return;
+        said(record->severity == PUG_SEV_INFO ? SAID_LOST : SAID_WRONG, "%s", record->text);
+        if (!quiet) {
             message_say("pugmark: %s\n", record->text);
-        if (!quiet)
             sandbox_explain(record->text);
+        }
         return;
     }
-    messages_take(&input->messages, record, quiet);
+    messages_take(&input->messages, record, quiet, input->silent);
     if (!quiet)
         sandbox_explain(record->text);
 }

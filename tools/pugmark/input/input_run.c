@@ -3,6 +3,7 @@
 #include "common/command.h"
 #include "common/output.h"
 #include "common/progress.h"
+#include "common/said.h"
 #include "diagnose/diagnosis.h"
 #include "diagnose/perf_diagnosis.h"
 #include "input_private.h"
@@ -72,6 +73,7 @@ unsigned input_jobs(const struct input *input)
 
 static void say_stopped(const struct input *input, uint64_t at)
 {
+    said(SAID_WRONG, "decoding stopped at offset %" PRIu64, at);
     message_say("pugmark: %s: decoding stopped at offset %" PRIu64 "\n", input->trace_path, at);
 }
 

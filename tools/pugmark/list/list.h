@@ -3,7 +3,7 @@
 #ifndef PUGMARK_TOOL_LIST_H
 #define PUGMARK_TOOL_LIST_H
 
-#include "handlers.h"
+#include "common/handlers.h"
 #include "index/window.h"
 #include "input/input.h"
 

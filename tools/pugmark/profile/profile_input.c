@@ -4,6 +4,7 @@
 
 #include "common/command.h"
 #include "common/progress.h"
+#include "common/said.h"
 #include "common/sandbox.h"
 #include "files/infile.h"
 #include "files/outfile.h"
@@ -242,11 +243,16 @@ int profile_add_all(const struct profile_input *what, char **operands, struct pu
 
 void profile_say_notes(const struct pug_profile *profile, bool quiet)
 {
-    for (int note = PUG_NOTE_LOST; !quiet && note < PUG_NOTE_COUNT; note++) {
+    for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++) {
         const uint64_t noted = pug_profile_noted(profile, note);
-        if (noted > 0 && note != PUG_NOTE_STACKS_LOST && note != PUG_NOTE_NO_TARGET)
-            fprintf(stderr, "pugmark: not in the counts, or doubtful: %" PRIu64 " %s\n", noted,
-                    pug_profile_note_text(note));
+        char words[160];
+        if (noted == 0 || note == PUG_NOTE_STACKS_LOST || note == PUG_NOTE_NO_TARGET)
+            continue;
+        snprintf(words, sizeof(words), "not in the counts, or doubtful: %" PRIu64 " %s", noted,
+                 pug_profile_note_text(note));
+        said(SAID_COUNTS, "%s", words);
+        if (!quiet)
+            fprintf(stderr, "pugmark: %s\n", words);
     }
 }
 

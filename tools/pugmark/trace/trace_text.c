@@ -8,8 +8,8 @@
  */
 #include "trace_text.h"
 
+#include "common/handlers.h"
 #include "common/places.h"
-#include "handlers.h"
 
 #include "text/json.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "handlers.h"
+#include "common/handlers.h"
 
 #include <stdio.h>
 
