@@ -36,6 +36,7 @@ struct record {
     bool stopped;                   /* no more is wanted */
     bool misused;                   /* an option is wrong: that was said */
     uint64_t items;
+    uint64_t instructions; /* where the path alone is wanted */
 };
 
 static bool refuse(const char *what, const char *why)
@@ -217,6 +218,7 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
         .engine = {.unit_class = record->unit,
                    .values = record->values,
                    .path = told,
+                   .core = options->core,
                    .first_source = (uint16_t)options->id,
                    .sources = sources_of(record),
                    .context_ids = !options->no_context,
@@ -262,6 +264,16 @@ static bool begin(struct record *record, const struct rec_path_header *header)
     return record->unit ? begin_session(record, header) : begin_path(record, header);
 }
 
+/** Writes an item of the path, where the path alone is wanted. Returns false at the limit. */
+static bool write_item(struct record *record, const struct rec_path_item *item)
+{
+    const uint64_t limit = record->options->limit;
+    rec_path_writer_put(record->writer, item);
+    if (item->kind == REC_PATH_RAN)
+        record->instructions += item->count;
+    return limit == 0 || record->instructions < limit;
+}
+
 static bool take(void *context, const struct rec_path_item *item)
 {
     struct record *record = context;
@@ -271,7 +283,7 @@ static bool take(void *context, const struct rec_path_item *item)
         return false;
     }
     if (record->writer)
-        rec_path_writer_put(record->writer, item);
+        record->stopped = !write_item(record, item);
     else if (!rec_session_take(record->session, item))
         record->stopped = true;
     return !record->stopped;
@@ -442,12 +454,14 @@ static bool record_program(struct record *record, char **argv)
     if (!rec_qemu_start(&qemu, machine, why, sizeof(why)))
         return refuse("record", why);
     bool good = read_path(record, qemu.path, 0, "the path from QEMU");
-    int status = rec_qemu_wait(&qemu);
+    /* A machine may never end by itself, and nobody waits for what it does after the limit. */
+    bool ended = qemu.machine && record->stopped;
+    int status = ended ? rec_qemu_end(&qemu) : rec_qemu_wait(&qemu);
     if (!record->begun)
         refuse("record",
                "QEMU must load plugins (from 5.1 on), which static ones cannot, as Debian's "
                "qemu-user of QEMU 10 is");
-    if (good && !options->quiet)
+    if (good && !options->quiet && !ended)
         say_status(status);
     return good;
 }
