@@ -138,9 +138,11 @@ static void put_memory(const struct snapshot_write *snapshot, unsigned buffer, F
     }
 }
 
-static bool write_core(const struct snapshot_write *snapshot, unsigned buffer, unsigned cpu)
+static bool write_core(const struct snapshot_write *snapshot, const struct rec_engine *engine,
+                       unsigned buffer, unsigned cpu)
 {
-    const char *core = snapshot->config->core ? snapshot->config->core : class_of(snapshot)->core;
+    const char *known = snapshot->config->core ? snapshot->config->core : rec_engine_core(engine);
+    const char *core = known ? known : class_of(snapshot)->core;
     char name[4096], plain[64];
     struct rec_page page;
     if (!rec_page_open(&page))
@@ -152,21 +154,24 @@ static bool write_core(const struct snapshot_write *snapshot, unsigned buffer, u
     return rec_page_save(&page, name);
 }
 
-static struct rec_unit_setup setup_of(const struct snapshot_write *snapshot, unsigned stream)
+static struct rec_unit_setup setup_of(const struct snapshot_write *snapshot,
+                                      const struct rec_engine *engine, unsigned stream)
 {
-    const struct rec_engine_config *engine = &snapshot->config->engine;
-    return (struct rec_unit_setup){.family = engine->path.family,
-                                   .source = (uint16_t)(engine->first_source + stream),
-                                   .sources = engine->sources,
-                                   .values = engine->values,
-                                   .data = engine->data};
+    const struct rec_engine_config *config = &snapshot->config->engine;
+    struct rec_unit_setup setup = {.family = config->path.family,
+                                   .source = (uint16_t)(config->first_source + stream),
+                                   .sources = config->sources,
+                                   .values = config->values,
+                                   .data = config->data};
+    rec_engine_profile(engine, &setup);
+    return setup;
 }
 
-static bool write_source(const struct snapshot_write *snapshot, unsigned buffer, unsigned stream,
-                         unsigned cpu)
+static bool write_source(const struct snapshot_write *snapshot, const struct rec_engine *engine,
+                         unsigned buffer, unsigned stream, unsigned cpu)
 {
     const struct rec_unit_class *unit_class = class_of(snapshot);
-    const struct rec_unit_setup setup = setup_of(snapshot, stream);
+    const struct rec_unit_setup setup = setup_of(snapshot, engine, stream);
     char name[4096], plain[64];
     struct rec_page page;
     if (!rec_page_open(&page))
@@ -230,10 +235,11 @@ static void core_line(const struct snapshot_write *snapshot, unsigned buffer, un
     fprintf(file, "%s=%s\n", core, source);
 }
 
-static void put_buffers(const struct snapshot_write *snapshot, FILE *file)
+static void put_buffers(const struct snapshot_write *snapshot, const struct rec_engine *engine,
+                        FILE *file)
 {
     const struct rec_unit_class *unit_class = class_of(snapshot);
-    const struct rec_unit_setup setup = setup_of(snapshot, 0);
+    const struct rec_unit_setup setup = setup_of(snapshot, engine, 0);
     fprintf(file, "[trace_buffers]\nbuffers=");
     for (unsigned i = 0; i < snapshot->buffers; i++)
         fprintf(file, "%sbuffer%u", i ? "," : "", i);
@@ -254,7 +260,7 @@ static bool write_metadata(const struct snapshot_write *snapshot, const struct r
     struct rec_page page;
     if (!rec_page_open(&page))
         return false;
-    put_buffers(snapshot, page.file);
+    put_buffers(snapshot, engine, page.file);
     fprintf(page.file, "\n[source_buffers]\n");
     each_device(snapshot, engine, source_line, page.file);
     if (class_of(snapshot)->frames) {
@@ -288,8 +294,8 @@ bool snapshot_write_descriptions(struct snapshot_write *snapshot, const struct r
             unsigned cpu;
             uint64_t task;
             rec_engine_stream(engine, stream, &cpu, &task);
-            if (!write_source(snapshot, buffer, stream, cpu) ||
-                (class_of(snapshot)->frames && !write_core(snapshot, buffer, cpu)))
+            if (!write_source(snapshot, engine, buffer, stream, cpu) ||
+                (class_of(snapshot)->frames && !write_core(snapshot, engine, buffer, cpu)))
                 return false;
         }
     }

@@ -29,10 +29,12 @@ struct rec_place rec_stream_natural_next(const struct rec_stream *stream)
 {
     const struct prepared *block = stream->block;
     struct rec_place after = rec_stream_place_in(block, stream->count);
+    if (stream->returned && stream->back.known)
+        return (struct rec_place){stream->back.address, block->isa};
     if (stream->count < block->count || stream->count == 0)
         return after;
     const struct pug_insn *insn = &block->insns[stream->count - 1];
-    bool known = stream->trapped && stream->trap.known;
+    bool known = stream->trapped && stream->trap.known && !stream->returned;
     if (is_direct(insn) && (!insn->conditional || (known && stream->trap.address == insn->target)))
         return (struct rec_place){insn->target, insn->next_isa};
     if ((insn->type == PUG_INSTR_BR_INDIRECT || insn->table_jump) && known)
@@ -46,6 +48,8 @@ static bool is_trap(const struct rec_stream *stream, const struct rec_place *nex
     struct rec_place after = rec_stream_place_in(block, stream->count);
     if (stream->asked)
         return true;
+    if (stream->returned)
+        return stream->trapped;
     if (stream->count < block->count || stream->count == 0)
         return stream->trapped || next->address != after.address || next->isa != after.isa;
     const struct pug_insn *insn = &block->insns[stream->count - 1];
@@ -74,10 +78,12 @@ static void tell(struct rec_engine *engine, struct rec_stream *stream, uint32_t 
            step.accesses[step.access_count].insn == n)
         step.access_count++;
     stream->access_at += step.access_count;
+    step.returns = stream->returned && n + 1 == stream->count;
+    step.chained = step.returns && !stream->back.known;
     if (is_direct(insn))
         step.taken = next->address == insn->target && (!goes_on || !insn->conditional);
     else if (insn->type == PUG_INSTR_BR_INDIRECT || insn->table_jump)
-        step.taken = !goes_on || !insn->conditional;
+        step.taken = !goes_on || !insn->conditional || step.returns;
     engine->config.unit_class->instruction(stream->unit, &step);
     if (insn->type != PUG_INSTR_OTHER)
         stream->since = 0;
@@ -140,11 +146,16 @@ static void tell_trap(struct rec_engine *engine, struct rec_stream *stream,
                             .begun = stream->count < stream->block->count,
                             .last = stream->last,
                             .since = stream->since,
+                            .numbered = stream->trapped && stream->trap.numbered,
+                            .number = stream->trap.number,
+                            .chained = stream->returned,
                             .situation = stream->is.coming};
     bool straight = stream->asked && next->address == back->address && next->isa == back->isa;
     if (stream->asked && calls == REC_CALLS_SILENT && straight && !stream->block->riscv)
         return;
     engine->config.unit_class->trap(stream->unit, &trap);
+    if (stream->trapped)
+        rec_engine_give_path(engine, &stream->trap);
     stream->since = 0;
     if (!trap.traced) {
         stream->on = false;
@@ -180,9 +191,11 @@ void rec_stream_resolve(struct rec_engine *engine, struct rec_stream *stream,
         if (!remember_entry(engine, stream, trapped ? &back : next))
             return;
         tell_block(engine, stream, trapped ? &back : next, trapped);
+        if (stream->returned)
+            rec_engine_give_path(engine, &stream->back);
         if (trapped)
             tell_trap(engine, stream, &back, next);
     }
     stream->block = NULL;
-    stream->asked = stream->trapped = false;
+    stream->asked = stream->trapped = stream->returned = false;
 }

@@ -32,6 +32,8 @@ struct rec_stream {
     struct prepared *empty; /* the block that ran last may be that: nothing, at an address */
     bool asked, gap, trapped;
     struct rec_path_item trap; /* where `trapped` */
+    bool returned;             /* the block's last instruction returned from an exception */
+    struct rec_path_item back; /* where `returned` */
     bool fresh;                /* nothing was traced yet */
     enum rec_why why;
     struct rec_situation situation, told;
@@ -46,6 +48,8 @@ struct rec_engine {
     struct rec_engine_output output;
     struct rec_random random;
     struct pug_isa_config isa;
+    char core[64]; /* of the processors, as a snapshot names it; "": unknown */
+    bool m_profile;
     struct rec_stream *streams[REC_STREAMS];
     unsigned stream_count;
     uint8_t stream_of[REC_PATH_CPUS];          /* + 1; 0: none yet */
@@ -58,6 +62,9 @@ struct rec_engine {
     const char *error;
     bool ended;
 };
+
+/** Gives the output an item of the path. */
+void rec_engine_give_path(struct rec_engine *engine, const struct rec_path_item *item);
 
 /** Say why nothing goes on, unless that is said. False. */
 bool rec_engine_fail(struct rec_engine *engine, const char *why);
