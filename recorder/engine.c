@@ -518,6 +518,7 @@ static bool take_trap(struct rec_engine *engine, struct rec_stream *stream,
         const struct rec_path_block empty = {.address = item->address,
                                              .isa = stream->block->block.isa};
         const struct rec_place at = {item->address, stream->block->isa};
+        stream->preempted = stream->returned;
         rec_stream_resolve(engine, stream, &at);
         prepared_free(stream->empty);
         stream->empty = prepared_new(&empty, &engine->isa, at.isa, 0);

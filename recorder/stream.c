@@ -73,7 +73,7 @@ static void tell(struct rec_engine *engine, struct rec_stream *stream, uint32_t 
                             .next = *next,
                             .since = stream->since,
                             .isa = block->isa,
-                            .trapped = trapped};
+                            .trapped = trapped || stream->preempted};
     while (stream->access_at + step.access_count < stream->access_count &&
            step.accesses[step.access_count].insn == n)
         step.access_count++;
@@ -197,5 +197,5 @@ void rec_stream_resolve(struct rec_engine *engine, struct rec_stream *stream,
             tell_trap(engine, stream, &back, next);
     }
     stream->block = NULL;
-    stream->asked = stream->trapped = stream->returned = false;
+    stream->asked = stream->trapped = stream->returned = stream->preempted = false;
 }

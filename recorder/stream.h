@@ -34,6 +34,7 @@ struct rec_stream {
     struct rec_path_item trap; /* where `trapped` */
     bool returned;             /* the block's last instruction returned from an exception */
     struct rec_path_item back; /* where `returned` */
+    bool preempted;            /* another exception comes before what it returned to runs */
     bool fresh;                /* nothing was traced yet */
     enum rec_why why;
     struct rec_situation situation, told;

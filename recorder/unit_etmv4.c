@@ -223,7 +223,10 @@ static void take_indirect(struct rec_unit *unit, const struct rec_step *step)
     if (step->returns || (step->insn->subtype == PUG_SUB_V8_ERET && !unit->ete)) {
         rec_etmv4_atom(unit->etm, true);
         rec_etmv4_exception_return(unit->etm);
-        if (!step->chained)
+        /* The exception that comes at once has the address, too. */
+        bool told = step->trapped && unit->setup.m_profile && unit->freedom &&
+                    rec_random_once_in(&unit->random, 2);
+        if (!step->chained && !told)
             rec_etmv4_address(unit->etm, step->next.address, t32);
         return;
     }
