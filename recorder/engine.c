@@ -160,6 +160,8 @@ static struct rec_stream *stream_at(struct rec_engine *engine, unsigned cpu, boo
     engine->stream_of[cpu] = (uint8_t)(index + 1);
     stream->cpu = cpu;
     stream->is = engine->before[cpu];
+    stream->t32_bit = engine->config.path.traps && !engine->m_profile &&
+                      engine->config.path.family == REC_FAMILY_ARM;
     if (!stream->is.in_context)
         stream->is.coming.context_id = engine->config.context_ids ? cpu + 1 : 1;
     stream->sync_at = next_at(engine, stream, engine->config.sync_every);
@@ -360,6 +362,7 @@ static void decide(struct rec_engine *engine, struct rec_stream *stream, const s
     if (stream->on && stream->since == 0 && !wanted) {
         stop(engine, stream, at);
     } else if (stream->on && stream->since == 0 &&
+               !stream->told_trap && /* it may wait to be sent */
                (stream->ran >= stream->lose_at || (engine->config.room > 0 && stream->room == 0))) {
         lose(engine, stream, at);
         wanted = false;
@@ -488,6 +491,7 @@ static bool take_block(struct rec_engine *engine, struct rec_stream *stream,
     bool was_on = stream->on;
     stream->situation = stream->is.coming;
     decide(engine, stream, &at);
+    stream->told_trap = false;
     if (stream->on && was_on)
         decorate(engine, stream, &at);
     stream->block = block;
@@ -504,6 +508,16 @@ static bool take_block(struct rec_engine *engine, struct rec_stream *stream,
     return give_some(engine, stream);
 }
 
+static uint8_t path_isa_of(uint8_t isa)
+{
+    static const uint8_t isas[PUG_ISA_COUNT] = {[PUG_ISA_A32] = REC_PATH_A32,
+                                                [PUG_ISA_T32] = REC_PATH_T32,
+                                                [PUG_ISA_A64] = REC_PATH_A64,
+                                                [PUG_ISA_RV32] = REC_PATH_RISCV,
+                                                [PUG_ISA_RV64] = REC_PATH_RISCV};
+    return isas[isa];
+}
+
 /** An exception. It may come before the first instruction of another one's handler, or of what an
  *  exception was returned to. */
 static bool take_trap(struct rec_engine *engine, struct rec_stream *stream,
@@ -515,9 +529,8 @@ static bool take_trap(struct rec_engine *engine, struct rec_stream *stream,
         return true;
     }
     if ((stream->trapped || stream->returned) && stream->block && item->known) {
-        const struct rec_path_block empty = {.address = item->address,
-                                             .isa = stream->block->block.isa};
-        const struct rec_place at = {item->address, stream->block->isa};
+        const struct rec_place at = rec_stream_place_of(stream, item);
+        const struct rec_path_block empty = {.address = at.address, .isa = path_isa_of(at.isa)};
         stream->preempted = stream->returned;
         rec_stream_resolve(engine, stream, &at);
         prepared_free(stream->empty);

@@ -25,20 +25,31 @@ static bool leads_to(const struct pug_insn *insn, uint64_t after, uint64_t next)
     return next == after;
 }
 
+struct rec_place rec_stream_place_of(const struct rec_stream *stream,
+                                     const struct rec_path_item *item)
+{
+    if (!stream->t32_bit)
+        return (struct rec_place){item->address, stream->block->isa};
+    return (struct rec_place){item->address & ~UINT64_C(1),
+                              item->address & 1 ? PUG_ISA_T32 : PUG_ISA_A32};
+}
+
 struct rec_place rec_stream_natural_next(const struct rec_stream *stream)
 {
     const struct prepared *block = stream->block;
     struct rec_place after = rec_stream_place_in(block, stream->count);
     if (stream->returned && stream->back.known)
-        return (struct rec_place){stream->back.address, block->isa};
+        return rec_stream_place_of(stream, &stream->back);
     if (stream->count < block->count || stream->count == 0)
         return after;
     const struct pug_insn *insn = &block->insns[stream->count - 1];
     bool known = stream->trapped && stream->trap.known && !stream->returned;
-    if (is_direct(insn) && (!insn->conditional || (known && stream->trap.address == insn->target)))
+    if (is_direct(insn) &&
+        (!insn->conditional ||
+         (known && rec_stream_place_of(stream, &stream->trap).address == insn->target)))
         return (struct rec_place){insn->target, insn->next_isa};
     if ((insn->type == PUG_INSTR_BR_INDIRECT || insn->table_jump) && known)
-        return (struct rec_place){stream->trap.address, block->isa};
+        return rec_stream_place_of(stream, &stream->trap);
     return after;
 }
 
@@ -154,6 +165,7 @@ static void tell_trap(struct rec_engine *engine, struct rec_stream *stream,
     if (stream->asked && calls == REC_CALLS_SILENT && straight && !stream->block->riscv)
         return;
     engine->config.unit_class->trap(stream->unit, &trap);
+    stream->told_trap = true;
     if (stream->trapped)
         rec_engine_give_path(engine, &stream->trap);
     stream->since = 0;
@@ -193,6 +205,7 @@ void rec_stream_resolve(struct rec_engine *engine, struct rec_stream *stream,
         tell_block(engine, stream, trapped ? &back : next, trapped);
         if (stream->returned)
             rec_engine_give_path(engine, &stream->back);
+        stream->told_trap = stream->returned;
         if (trapped)
             tell_trap(engine, stream, &back, next);
     }

@@ -34,6 +34,8 @@ struct rec_stream {
     struct rec_path_item trap; /* where `trapped` */
     bool returned;             /* the block's last instruction returned from an exception */
     struct rec_path_item back; /* where `returned` */
+    bool told_trap;            /* or a return from one, since the last block ran */
+    bool t32_bit;              /* addresses of traps have bit 0 set where T32 instructions are */
     bool preempted;            /* another exception comes before what it returned to runs */
     bool fresh;                /* nothing was traced yet */
     enum rec_why why;
@@ -74,6 +76,9 @@ bool rec_engine_fail(struct rec_engine *engine, const char *why);
 struct rec_place rec_stream_place_in(const struct prepared *block, uint32_t n);
 /** Where execution would have gone on behind the block, had no trap come. */
 struct rec_place rec_stream_natural_next(const struct rec_stream *stream);
+/** Where a trap goes back to, or a return goes on: the item's address, with its instruction set. */
+struct rec_place rec_stream_place_of(const struct rec_stream *stream,
+                                     const struct rec_path_item *item);
 /** It is known what comes behind the block that ran last. */
 void rec_stream_resolve(struct rec_engine *engine, struct rec_stream *stream,
                         const struct rec_place *next);

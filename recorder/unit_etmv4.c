@@ -307,12 +307,22 @@ static void put_cycles(struct rec_unit *unit, uint64_t time)
     rec_etmv4_cycles(unit->etm, (uint32_t)cycles);
 }
 
-static void put_other(struct rec_unit *unit)
+/** May a context packet stand alone? A decoder takes the instruction set of the last address
+ * packet, where a Q packet or a BLX to a label may have led to the other one. */
+static bool knows_isa(const struct rec_unit *unit, const struct rec_place *at)
+{
+    return at->isa == PUG_ISA_A64 || unit->setup.m_profile;
+}
+
+static void put_other(struct rec_unit *unit, const struct rec_place *at)
 {
     unsigned minor = (unsigned)unit->setup.values[VERSION];
     bool markers = unit->ete || minor >= 6;
     switch (rec_random_below(&unit->random, unit->freedom ? 5 : 1)) {
-    case 1: rec_etmv4_context(unit->etm, &unit->context); break; /* as it was */
+    case 1: /* as it was */
+        if (knows_isa(unit, at))
+            rec_etmv4_context(unit->etm, &unit->context);
+        break;
     case 2:
         if (markers)
             rec_etmv4_timestamp_marker(unit->etm);
@@ -337,7 +347,7 @@ static void between(struct rec_unit *unit, unsigned what, const struct rec_place
     const uint64_t *values = unit->setup.values;
     if (what & REC_BETWEEN_CONTEXT) {
         unit->context = context_of(unit, at->isa, situation);
-        if (unit->freedom && rec_random_once_in(&unit->random, 2))
+        if (unit->freedom && knows_isa(unit, at) && rec_random_once_in(&unit->random, 2))
             rec_etmv4_context(unit->etm, &unit->context);
         else
             rec_etmv4_start(unit->etm, at->address, is_t32(at->isa), &unit->context);
@@ -350,7 +360,7 @@ static void between(struct rec_unit *unit, unsigned what, const struct rec_place
     if (what & REC_BETWEEN_CYCLES && values[CYCLES])
         put_cycles(unit, situation->time);
     if (what & REC_BETWEEN_OTHER && values[EVENTS])
-        put_other(unit);
+        put_other(unit, at);
     if (what & REC_BETWEEN_SYNC) {
         rec_etmv4_sync(unit->etm);
         rec_etmv4_start(unit->etm, at->address, is_t32(at->isa), &unit->context);

@@ -84,7 +84,7 @@ static const struct rec_option options[OPTIONS] = {
     [IADDRESS_WIDTH] = {"iaddress_width", 0, 64, 0, "bits of addresses; 0: all"},
     [IADDRESS_LSB] = {"iaddress_lsb", 1, 2, 1, "lowest bits of addresses that are not sent"},
     [SIGN_EXTEND] = {"iaddress_sign_extend", 0, 1, 1, "the highest bit of an address is its sign"},
-    [PRIVILEGE_WIDTH] = {"privilege_width", 2, 4, 4, "bits of privileges"},
+    [PRIVILEGE_WIDTH] = {"privilege_width", 2, 4, 0, "bits of privileges"},
     [ECAUSE_WIDTH] = {"ecause_width", 6, 64, 16, "bits of causes of traps"},
     REC_RISCV_OPTIONS,
 };
@@ -332,6 +332,10 @@ static void trap(struct rec_unit *unit, const struct rec_trap *trap)
                      : trap->kind == REC_TRAP_CALL ? ECALL + unit->privilege
                      : trap->begun                 ? LOAD_FAULT
                                                    : ILLEGAL;
+    if (trap->numbered) {
+        interrupt = trap->number & REC_TRAP_RISCV_INTERRUPT;
+        cause = trap->number & ~REC_TRAP_RISCV_INTERRUPT;
+    }
     if (!trap->traced) {
         rec_etrace_stop(unit->encoder);
         return;

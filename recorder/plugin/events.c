@@ -276,7 +276,8 @@ void events_trap(unsigned index, const struct trap *trap)
     uint64_t number = trap->numbered ? (uint64_t)trap->number + 1 : 0;
     end_block(cpu, &tail);
     append(cpu, &tail, REC_EVENT_TRAP, trap->kind | number << REC_TRAP_NUMBER);
-    tail.size += (uint32_t)put_number(cpu->events + tail.size, trap->known ? trap->address + 1 : 0);
+    tail.size += (uint32_t)put_number(cpu->events + tail.size,
+                                      trap->known ? (trap->address | trap->t32) + 1 : 0);
     settle(cpu, index, tail, 0);
 }
 

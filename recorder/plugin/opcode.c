@@ -67,6 +67,11 @@ bool opcode_accesses(enum rec_path_isa isa, const uint8_t *bytes)
     return true;
 }
 
+bool opcode_sleeps(enum rec_path_isa isa, const uint8_t *bytes)
+{
+    return isa == REC_PATH_RISCV && word_of(bytes) == 0x10500073; /* WFI; Arm's end their blocks */
+}
+
 bool opcode_surely_accesses(enum rec_path_isa isa, const uint8_t *bytes)
 {
     uint32_t op = word_of(bytes);

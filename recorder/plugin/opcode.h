@@ -14,7 +14,10 @@ unsigned opcode_size(enum rec_path_isa isa, const uint8_t *bytes);
 /** May it access memory? Too often yes costs time only. */
 bool opcode_accesses(enum rec_path_isa isa, const uint8_t *bytes);
 
-/** Does it, whenever it runs? */
+/** May QEMU leave the block after it, to wait for an interrupt? */
+bool opcode_sleeps(enum rec_path_isa isa, const uint8_t *bytes);
+
+/** Does it access memory, whenever it runs? */
 bool opcode_surely_accesses(enum rec_path_isa isa, const uint8_t *bytes);
 
 /** Does it trap wherever it runs, in place of retiring: breakpoints, what is undefined for good? */

@@ -39,6 +39,7 @@ struct block {
     enum rec_path_isa isa;
     struct events_block run;
     bool traps;            /* its last instruction never retires */
+    bool sleeps;           /* an instruction before it waits for interrupts */
     bool returns;          /* or returns from an exception, where all of it retired */
     uint8_t context;       /* or writes the context id: out of this register, + 1 */
     uint8_t *may_fault;    /* for each instruction */
@@ -270,7 +271,8 @@ static struct block *find_block(const struct draft *draft)
     for (uint32_t i = 0; i < draft->count; i++) {
         const uint8_t *bytes = draft->bytes + draft->offset[i];
         /* Behind the last there is no other to say so: of that it has to be sure. */
-        block->may_fault[i] = i + 1 < draft->count ? opcode_accesses(draft->isa, bytes)
+        block->may_fault[i] = i + 1 < draft->count ? opcode_accesses(draft->isa, bytes) ||
+                                                         opcode_sleeps(draft->isa, bytes)
                                                    : opcode_surely_accesses(draft->isa, bytes);
     }
     /* A program's calls are told; of a machine they are seen here. */
@@ -279,6 +281,8 @@ static struct block *find_block(const struct draft *draft)
     block->traps = opcode_traps(draft->isa, last) ||
                    (!plugin.user && draft->isa == REC_PATH_RISCV && memcmp(last, ecall, 4) == 0);
     unsigned number;
+    for (uint32_t i = 0; i + 1 < draft->count; i++)
+        block->sleeps |= opcode_sleeps(draft->isa, draft->bytes + draft->offset[i]);
     block->returns = opcode_returns(draft->isa, last);
     block->context = opcode_sets_context(draft->isa, last, &number) ? (uint8_t)(number + 1) : 0;
     block->run.reach = reach_from(block, 0);
@@ -310,32 +314,52 @@ static const struct block *last_block(unsigned cpu)
     return last ? (const void *)((const char *)last - offsetof(struct block, run)) : NULL;
 }
 
-/** Is the address that of the block's last instruction? */
-static bool is_last(const struct block *block, uint64_t address)
+/** Which of the block's instructions is at the address? Its count: none. */
+static uint32_t insn_at(const struct block *block, uint64_t address)
 {
-    uint32_t at = 0;
-    for (uint32_t i = 0; i + 1 < block->run.count; i++)
-        at += opcode_size(block->isa, block->bytes + at);
-    return block->address + at == address;
+    uint32_t at = 0, i = 0;
+    while (i < block->run.count && block->address + at != address)
+        at += opcode_size(block->isa, block->bytes + at), i++;
+    return i;
 }
 
-/** Where the last instruction of a block faulted, which nothing else shows. */
-static void cut_last(unsigned cpu, const struct block *last, const struct trap *trap)
+/** Where an instruction faulted the block ends, also where nothing else shows that. */
+static void cut_block(unsigned cpu, const struct block *last, const struct trap *trap)
 {
-    if (last && trap->fault && trap->known && is_last(last, trap->address))
-        events_cut(cpu, last->run.count - 1);
+    if (!last || !trap->fault || !trap->known)
+        return;
+    uint32_t n = insn_at(last, trap->address);
+    if (n < last->run.count)
+        events_cut(cpu, n);
+}
+
+/** Where an instruction waited for an interrupt, in the middle of a block, it retired, and what
+ *  follows it did not. */
+static void cut_asleep(unsigned cpu, const struct block *last, uint64_t next)
+{
+    uint32_t at = 0;
+    uint32_t n = insn_at(last, next);
+    for (uint32_t i = 1; i < n; i++)
+        at += opcode_size(last->isa, last->bytes + at);
+    if (n > 0 && n < last->run.count && opcode_sleeps(last->isa, last->bytes + at))
+        events_cut(cpu, n);
 }
 
 /** The block returned from an exception, of which no log says anything: that of AArch32, RISC-V. */
 static void take_return(unsigned cpu, const struct block *last, const struct trap *trap,
-                        uint64_t next)
+                        const struct block *next)
 {
     uint64_t after = last->address + last->size;
-    struct trap back = {.kind = REC_TRAP_RETURN, .known = true, .address = next};
-    if (trap && trap->known)
+    struct trap back = {.kind = REC_TRAP_RETURN,
+                        .known = true,
+                        .address = next->address,
+                        .t32 = next->isa == REC_PATH_T32};
+    if (trap && trap->known) {
         back.address = trap->address;
+        back.t32 = trap->t32;
+    }
     /* Where execution just goes on the condition did not hold. */
-    bool retired = !trap || !trap->fault || !is_last(last, back.address);
+    bool retired = !trap || !trap->fault || insn_at(last, back.address) == last->run.count;
     if (retired && (back.address != after || last->isa == REC_PATH_RISCV))
         events_trap(cpu, &back);
 }
@@ -344,12 +368,13 @@ static void take_return(unsigned cpu, const struct block *last, const struct tra
 static void take_traps(unsigned cpu, const struct block *last, const struct block *block)
 {
     const struct trap *traps;
-    bool t32 = last && last->isa == REC_PATH_T32;
-    unsigned count = traps_wait() ? traps_read(cpu, block->address, t32, &traps) : 0;
+    unsigned count = traps_wait() ? traps_read(cpu, block->address, &traps) : 0;
     if (count > 0 && !traps[0].gateway)
-        cut_last(cpu, last, &traps[0]);
+        cut_block(cpu, last, &traps[0]);
+    if (last && last->sleeps)
+        cut_asleep(cpu, last, count > 0 && traps[0].known ? traps[0].address : block->address);
     if (last && last->returns && plugin.isa != REC_PATH_A64)
-        take_return(cpu, last, count > 0 ? &traps[0] : NULL, block->address);
+        take_return(cpu, last, count > 0 ? &traps[0] : NULL, block);
     for (unsigned i = 0; i < count; i++) {
         if (traps[i].gateway)
             run_gateway(cpu, traps[i].address);
@@ -362,7 +387,7 @@ static void take_traps(unsigned cpu, const struct block *last, const struct bloc
 static void on_machine_block(unsigned cpu, void *data)
 {
     const struct block *block = data, *last = last_block(cpu);
-    if (plugin.traps && (traps_wait() || (last && last->returns)))
+    if (plugin.traps && (traps_wait() || (last && (last->returns || last->sleeps))))
         take_traps(cpu, last, block);
     if (last && last->context)
         situation_context(cpu, (uint32_t)state_read(cpu, plugin.registers, last->context - 1u));

@@ -67,7 +67,7 @@ static void read_line(const char *line)
         traps_a_line(line);
 }
 
-unsigned traps_read(unsigned cpu, uint64_t next, bool t32, const struct trap **found)
+unsigned traps_read(unsigned cpu, uint64_t next, const struct trap **found)
 {
     const char *line;
     traps.count = 0;
@@ -76,7 +76,7 @@ unsigned traps_read(unsigned cpu, uint64_t next, bool t32, const struct trap **f
     if (state_is_m_profile())
         traps_m_end(cpu);
     else if (traps.family == REC_FAMILY_A64 || traps.family == REC_FAMILY_ARM)
-        traps_a_end(cpu, t32);
+        traps_a_end(cpu);
     find_return_targets(next);
     *found = traps.found;
     return traps.count;

@@ -16,7 +16,8 @@ struct trap {
     uint32_t number;
     uint64_t address;
     bool numbered, known; /**< known: `address` is */
-    bool fault;           /**< the instruction at `address` did not retire */
+    bool t32;             /**< of the A and R profiles: T32 instructions are there */
+    bool fault;           /**< the instruction at `address` was begun, and did not retire */
     bool gateway;         /**< none at all: an SG instruction ran at `address`, outside of blocks */
 };
 
@@ -25,9 +26,9 @@ bool traps_begin(enum rec_path_family family, unsigned cpus);
 /** Returns whether something happened since it was asked the last time: cheap, for each block. */
 bool traps_wait(void);
 /**
- * Reads what happened to the processor before the block that begins at `next`, which is of T32
- * instructions or not. Returns how many traps that were. They stay until the next call.
+ * Reads what happened to the processor before the block that begins at `next`. Returns how many
+ * traps that were. They stay until the next call.
  */
-unsigned traps_read(unsigned cpu, uint64_t next, bool t32, const struct trap **found);
+unsigned traps_read(unsigned cpu, uint64_t next, const struct trap **found);
 
 #endif

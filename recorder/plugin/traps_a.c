@@ -36,7 +36,7 @@ enum {
 };
 
 static struct {
-    struct state_field regs;
+    struct state_field regs, status; /* status: saved at the exception */
     uint32_t class, syndrome;
     bool narrow; /* the last exception of `traps` is taken to AArch32, and waits for its address */
 } a;
@@ -44,6 +44,7 @@ static struct {
 void traps_a_begin(void)
 {
     a.regs = state_find(REC_FAMILY_ARM, "env.regs");
+    a.status = state_find(REC_FAMILY_ARM, "env.spsr");
 }
 
 static uint32_t type_of_abort(bool data)
@@ -84,7 +85,8 @@ static struct trap *take(void)
     case QEMU_BREAKPOINT: trap->number = TYPE_INSTRUCTION_DEBUG; break;
     default: trap->number = TYPE_TRAP;
     }
-    trap->fault = trap->kind == REC_TRAP_EXCEPTION && traps.taking != QEMU_VSERR;
+    trap->fault = trap->kind == REC_TRAP_EXCEPTION && traps.taking != QEMU_VSERR &&
+                  traps.taking != QEMU_PREFETCH_ABORT;
     return trap;
 }
 
@@ -136,15 +138,16 @@ static uint32_t link_offset(unsigned taking, bool t32)
     }
 }
 
-void traps_a_end(unsigned cpu, bool t32)
+void traps_a_end(unsigned cpu)
 {
     unsigned taking = traps.taking;
     take_narrow();
     traps.taking = 0;
     if (a.narrow && traps.count > 0) {
         struct trap *trap = &traps.found[traps.count - 1];
+        trap->t32 = state_read(cpu, a.status, 0) >> 5 & 1;
         trap->known = taking != QEMU_HVC && taking != QEMU_HYP_TRAP;
-        trap->address = (uint32_t)state_read(cpu, a.regs, 14) - link_offset(taking, t32);
+        trap->address = (uint32_t)state_read(cpu, a.regs, 14) - link_offset(taking, trap->t32);
     }
     a.narrow = false;
 }

@@ -47,7 +47,8 @@ void traps_m_line(const char *line)
         trap->numbered = true;
         trap->known = traps.taking != QEMU_EXCEPTION_EXIT; /* that one is tail-chained */
         /* Something more urgent may be taken than what was raised. */
-        trap->fault = trap->known && traps.taking != QEMU_IRQ && traps.taking != QEMU_SVC;
+        trap->fault = trap->known && traps.taking != QEMU_IRQ && traps.taking != QEMU_SVC &&
+                      traps.taking != QEMU_PREFETCH_ABORT;
     } else if (strcmp(line, "...tailchaining to pending exception") == 0) {
         traps_add(REC_TRAP_RETURN);
     } else if (strcmp(line, "...successful exception return") == 0) {

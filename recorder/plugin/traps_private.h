@@ -44,7 +44,7 @@ void traps_m_end(unsigned cpu);
 /* Arm's A and R profiles. */
 void traps_a_begin(void);
 void traps_a_line(const char *line);
-void traps_a_end(unsigned cpu, bool t32);
+void traps_a_end(unsigned cpu);
 /* RISC-V. */
 void traps_riscv_line(const char *line);
 

@@ -14,7 +14,7 @@ void traps_riscv_line(const char *line)
                "riscv_cpu_do_interrupt: hart:%*u, async:%u, cause:%" SCNx64 ", epc:0x%" SCNx64,
                &interrupt, &cause, &address) != 3)
         return;
-    enum { FIRST_CALL = 8, LAST_CALL = 11 };
+    enum { FETCH_FAULT = 1, FIRST_CALL = 8, LAST_CALL = 11, FETCH_PAGE_FAULT = 12 };
     bool call = !interrupt && cause >= FIRST_CALL && cause <= LAST_CALL;
     struct trap *trap = traps_add(interrupt ? REC_TRAP_INTERRUPT
                                   : call    ? REC_TRAP_CALL
@@ -22,5 +22,5 @@ void traps_riscv_line(const char *line)
     trap->number = (uint32_t)cause | (interrupt ? REC_TRAP_RISCV_INTERRUPT : 0);
     trap->numbered = trap->known = true;
     trap->address = address;
-    trap->fault = !interrupt;
+    trap->fault = !interrupt && cause != FETCH_FAULT && cause != FETCH_PAGE_FAULT;
 }

@@ -113,3 +113,6 @@ timeout 60 "$bin/pugmark" record --quiet --data --limit 100000 --path data.path 
   qemu-system-arm -M mps2-an385 -nic none -display none -serial none -kernel an385.elf >said 2>&1
 "$bin/pugmark" record --quiet --data --set data_form=1 --from data.path --protocol etmv3 --out out --path ran
 "$bin/pugmark" pc out --verify ran | grep -Eq ', [0-9]{4,} accesses to memory, [0-9]+ exceptions'
+
+# A small kernel on processors of the A profile and of RISC-V, with contexts, hypervisor and machine mode.
+"$source/tests/truth/machines.sh" "$bin" "$work/kernels" 50000 0 a64 t32 rv64 rv32 >said || [[ $? == 77 ]] || { cat said; exit 1; }

@@ -119,6 +119,8 @@ static void take_item(const struct verify *verify, struct verify_cursor *cursor,
                                             .known = item->known,
                                             .number = item->number,
                                             .address = item->address};
+        if (verify->path.family == REC_FAMILY_ARM)
+            cursor->trap.address &= ~UINT64_C(1); /* which says T32 */
         break;
     case REC_PATH_IN_CONTEXT:
         cursor->context.known = true;

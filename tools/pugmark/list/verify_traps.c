@@ -105,7 +105,9 @@ bool verify_traps_context(struct verify *verify, const struct verify_piece *piec
 {
     const unsigned number = (unsigned)piece->cpu;
     const struct verify_cursor *cursor = &verify->cursors[number];
-    if (piece->has_context && cursor->context.known &&
+    /* RISC-V's trace has contexts where they are convenient, not where they change. */
+    bool exact = verify->path.family == REC_FAMILY_A64 || verify->path.family == REC_FAMILY_ARM;
+    if (exact && piece->has_context && cursor->context.known &&
         (uint32_t)cursor->context.value != piece->number) {
         printf("differs: %s, instruction %" PRIu64 ": the trace tells context 0x%" PRIx32
                ", the path has 0x%" PRIx64 "\n",
