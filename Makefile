@@ -3,7 +3,7 @@
 # All install what is missing (Debian), build, and run.  make test-builds: the other ways to build.
 # make truth: billions of instructions of programs and machines recorded, decoded and compared; hours. Goes on where it was ended.
 # make fuzz MINUTES=10: all doors for hostile input with libFuzzer; make fuzz-corpus keeps what that reached.
-# make mutants: fifty small defects planted in decoders, each of which recordings must find.
+# make mutants: eighty small defects planted in decoders, each of which recordings must find.
 .PHONY: demo docs abi truth mutants fuzz fuzz-corpus million coverage test test-release test-sanitize test-thread test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean
 
 # Where page faults are dear, as on many virtual machines, memory in large pages that stays is a third of what tests take.

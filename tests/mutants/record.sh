@@ -30,3 +30,21 @@ for set in a64 a32 t32 rv64 rv64i rv32 rv32i; do
     for seed in 1 2; do record plain.$set "$protocol" --random $seed --sync 500 --calls on; done
   done
 done
+
+# Whole machines: exceptions, returns, contexts and loops.
+here=$source/tests/truth
+. "$here/machine_programs.sh"
+for machine in an385 an505 an547 a64 a32 t32 rv64; do
+  read -ra run <<<"$(emulator $machine)"
+  command -v "${run[0]}" >/dev/null || { echo "no ${run[0]}: $machine is left out"; continue; }
+  build $machine
+  record_machine $machine 200000 >/dev/null 2>&1
+  for protocol in $(protocols $machine); do
+    for options in '' '--random 3 --sync 500'; do
+      # shellcheck disable=SC2086
+      "$bin/pugmark" record --quiet --from "$work/$machine.path" --protocol "$protocol" --out "$work/recordings/$machine-$protocol-$((n++))" \
+        --path "$work/ran" $options
+      mv "$work/ran" "$work/recordings/$machine-$protocol-$((n - 1))/path"
+    done
+  done
+done
