@@ -10,6 +10,7 @@ command -v qemu-aarch64 >/dev/null || { echo "no qemu-user: the repository's cap
 record() { # PROGRAM.SET PROTOCOL OPTIONS...
   local name=$1-$2-$((n++)) program=$1 protocol=$2
   shift 2
+  mkdir -p "$work/recordings/$name"
   "$bin/pugmark" record --quiet --from "$work/$program.path" --protocol "$protocol" --out "$work/recordings/$name" \
     --path "$work/recordings/$name/path" --limit 400000 "$@"
 }
@@ -41,10 +42,10 @@ for machine in an385 an505 an547 a64 a32 t32 rv64; do
   record_machine $machine 200000 >/dev/null 2>&1
   for protocol in $(protocols $machine); do
     for options in '' '--random 3 --sync 500'; do
+      folder=$work/recordings/$machine-$protocol-$((n++))
+      mkdir -p "$folder"
       # shellcheck disable=SC2086
-      "$bin/pugmark" record --quiet --from "$work/$machine.path" --protocol "$protocol" --out "$work/recordings/$machine-$protocol-$((n++))" \
-        --path "$work/ran" $options
-      mv "$work/ran" "$work/recordings/$machine-$protocol-$((n - 1))/path"
+      "$bin/pugmark" record --quiet --from "$work/$machine.path" --protocol "$protocol" --out "$folder" --path "$folder/path" $options
     done
   done
 done
