@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define BURST    16384u /* bytes of a source that are given at once */
-#define VERSIONS 256u   /* of the code, at most: each is a buffer with its memory */
+#define VERSIONS 4096u  /* of the code, of all sources: each is a buffer with its descriptions */
 
 /* ---- making ---- */
 
@@ -284,7 +284,7 @@ bool rec_engine_cut(struct rec_engine *engine)
 /** Code changed: what was traced so far is closed with the memory that it ran in. */
 static bool begin_version(struct rec_engine *engine)
 {
-    if (engine->version == VERSIONS)
+    if (engine->version * engine->stream_count >= VERSIONS) /* a snapshot has no room for more */
         return rec_engine_fail(engine, "code changes too often for a snapshot");
     if (!rec_engine_cut(engine))
         return false;

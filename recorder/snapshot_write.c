@@ -18,15 +18,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LARGEST_MEMORY (UINT64_C(4) << 30) /* bytes of all dumps together */
+
 struct dump {
     unsigned buffer, n;
     uint64_t address, size;
+    unsigned in_buffer, in_n; /* the dump whose file it is: an earlier version's, if equal */
+    uint8_t *bytes;           /* NULL: of no version that is compared any more */
 };
 
 struct snapshot_write {
     const struct rec_session_config *config;
-    struct dump *dumps;
+    struct dump *dumps; /* by version */
     size_t dump_count, dump_room;
+    size_t last, now;      /* where the dumps of the last version and of this one begin */
+    uint64_t memory_bytes; /* written */
     unsigned buffers, dumps_of_buffer;
     struct rec_programs programs;
     struct rec_listed former; /* what was recorded into the folder before */
@@ -46,6 +52,8 @@ void snapshot_write_free(struct snapshot_write *snapshot)
 {
     if (!snapshot)
         return;
+    for (size_t i = snapshot->last; i < snapshot->dump_count; i++)
+        free(snapshot->dumps[i].bytes);
     free(snapshot->dumps);
     rec_programs_free(&snapshot->programs);
     rec_listed_free(&snapshot->former);
@@ -90,6 +98,39 @@ void snapshot_write_name(const struct snapshot_write *snapshot, enum snapshot_fi
 
 /* ---- memory ---- */
 
+/** The first dump of the version, or where it would be. */
+static size_t first_of(const struct snapshot_write *snapshot, unsigned buffer)
+{
+    size_t from = 0, to = snapshot->dump_count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (snapshot->dumps[middle].buffer < buffer)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/** The dump of the last version that has these bytes; NULL: none. Both versions' are in the order
+ * of their addresses. */
+static const struct dump *find_equal(const struct snapshot_write *snapshot, uint64_t address,
+                                     const uint8_t *bytes, size_t size)
+{
+    size_t from = snapshot->last, to = snapshot->now;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (snapshot->dumps[middle].address < address)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    const struct dump *dump = &snapshot->dumps[from];
+    bool same = from < snapshot->now && dump->address == address && dump->size == size &&
+                memcmp(dump->bytes, bytes, size) == 0;
+    return same ? dump : NULL;
+}
+
 static bool write_dump(void *context, uint64_t address, const uint8_t *bytes, size_t size)
 {
     struct snapshot_write *snapshot = context;
@@ -102,16 +143,46 @@ static bool write_dump(void *context, uint64_t address, const uint8_t *bytes, si
         snapshot->dumps = grown;
         snapshot->dump_room = room;
     }
-    struct dump dump = {snapshot->buffers, snapshot->dumps_of_buffer++, address, size};
-    snapshot->dumps[snapshot->dump_count++] = dump;
-    snapshot_write_name(snapshot, SNAPSHOT_DUMP, dump.buffer, dump.n, name, sizeof(name));
+    struct dump *dump = &snapshot->dumps[snapshot->dump_count];
+    const struct dump *equal = find_equal(snapshot, address, bytes, size);
+    *dump = (struct dump){.buffer = snapshot->buffers,
+                          .n = snapshot->dumps_of_buffer++,
+                          .address = address,
+                          .size = size,
+                          .bytes = malloc(size)};
+    if (!dump->bytes)
+        return false;
+    snapshot->dump_count++;
+    memcpy(dump->bytes, bytes, size);
+    dump->in_buffer = equal ? equal->in_buffer : dump->buffer;
+    dump->in_n = equal ? equal->in_n : dump->n;
+    if (equal)
+        return true;
+    snapshot->memory_bytes += size;
+    if (snapshot->memory_bytes > LARGEST_MEMORY) {
+        errno = EFBIG;
+        return false;
+    }
+    snapshot_write_name(snapshot, SNAPSHOT_DUMP, dump->buffer, dump->n, name, sizeof(name));
     return pug_outfile_save(name, bytes, size) == PUG_OK;
+}
+
+/** Dumps that no later version is compared with. */
+static void forget_last(struct snapshot_write *snapshot)
+{
+    for (size_t i = snapshot->last; i < snapshot->now; i++) {
+        free(snapshot->dumps[i].bytes);
+        snapshot->dumps[i].bytes = NULL;
+    }
+    snapshot->last = snapshot->now;
+    snapshot->now = snapshot->dump_count;
 }
 
 bool snapshot_write_memory(struct snapshot_write *snapshot, const struct rec_memory *memory)
 {
     snapshot->dumps_of_buffer = 0;
     bool good = rec_memory_each(memory, write_dump, snapshot);
+    forget_last(snapshot);
     snapshot->buffers++;
     return good;
 }
@@ -122,11 +193,10 @@ bool snapshot_write_memory(struct snapshot_write *snapshot, const struct rec_mem
 static void put_memory(const struct snapshot_write *snapshot, unsigned buffer, FILE *file)
 {
     char name[64];
-    for (size_t i = 0; i < snapshot->dump_count; i++) {
+    for (size_t i = first_of(snapshot, buffer);
+         i < snapshot->dump_count && snapshot->dumps[i].buffer == buffer; i++) {
         const struct dump *dump = &snapshot->dumps[i];
-        if (dump->buffer != buffer)
-            continue;
-        plain_name(SNAPSHOT_DUMP, buffer, dump->n, name, sizeof(name));
+        plain_name(SNAPSHOT_DUMP, dump->in_buffer, dump->in_n, name, sizeof(name));
         fprintf(file, "\n[dump%u]\nfile=%s\naddress=0x%" PRIx64 "\nlength=0x%" PRIx64 "\n", dump->n,
                 name, dump->address, dump->size);
     }
