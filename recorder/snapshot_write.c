@@ -98,13 +98,14 @@ void snapshot_write_name(const struct snapshot_write *snapshot, enum snapshot_fi
 
 /* ---- memory ---- */
 
-/** The first dump of the version, or where it would be. */
-static size_t first_of(const struct snapshot_write *snapshot, unsigned buffer)
+/** Returns where the version's dump at the address is, or would be: dumps are in that order. */
+static size_t place_of(const struct snapshot_write *snapshot, unsigned buffer, uint64_t address)
 {
     size_t from = 0, to = snapshot->dump_count;
     while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (snapshot->dumps[middle].buffer < buffer)
+        const size_t middle = from + (to - from) / 2;
+        const struct dump *dump = &snapshot->dumps[middle];
+        if (dump->buffer < buffer || (dump->buffer == buffer && dump->address < address))
             from = middle + 1;
         else
             to = middle;
@@ -112,21 +113,15 @@ static size_t first_of(const struct snapshot_write *snapshot, unsigned buffer)
     return from;
 }
 
-/** The dump of the last version that has these bytes; NULL: none. Both versions' are in the order
- * of their addresses. */
+/** Returns the dump of the last version that has these bytes; NULL: none. */
 static const struct dump *find_equal(const struct snapshot_write *snapshot, uint64_t address,
                                      const uint8_t *bytes, size_t size)
 {
-    size_t from = snapshot->last, to = snapshot->now;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (snapshot->dumps[middle].address < address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    const struct dump *dump = &snapshot->dumps[from];
-    bool same = from < snapshot->now && dump->address == address && dump->size == size &&
+    if (snapshot->buffers == 0)
+        return NULL;
+    const size_t place = place_of(snapshot, snapshot->buffers - 1, address);
+    const struct dump *dump = &snapshot->dumps[place];
+    bool same = place < snapshot->now && dump->address == address && dump->size == size &&
                 memcmp(dump->bytes, bytes, size) == 0;
     return same ? dump : NULL;
 }
@@ -193,7 +188,7 @@ bool snapshot_write_memory(struct snapshot_write *snapshot, const struct rec_mem
 static void put_memory(const struct snapshot_write *snapshot, unsigned buffer, FILE *file)
 {
     char name[64];
-    for (size_t i = first_of(snapshot, buffer);
+    for (size_t i = place_of(snapshot, buffer, 0);
          i < snapshot->dump_count && snapshot->dumps[i].buffer == buffer; i++) {
         const struct dump *dump = &snapshot->dumps[i];
         plain_name(SNAPSHOT_DUMP, dump->in_buffer, dump->in_n, name, sizeof(name));

@@ -34,7 +34,7 @@ struct rec_stream {
     struct rec_path_item trap; /* where `trapped` */
     bool returned;             /* the block's last instruction returned from an exception */
     struct rec_path_item back; /* where `returned` */
-    bool told_trap;            /* or a return from one, since the last block ran */
+    bool told_trap;            /* the unit got a trap or a return since the last block ran */
     bool t32_bit;              /* addresses of traps have bit 0 set where T32 instructions are */
     bool preempted;            /* another exception comes before what it returned to runs */
     bool fresh;                /* nothing was traced yet */

@@ -84,7 +84,7 @@ static const struct rec_option options[OPTIONS] = {
     [IADDRESS_WIDTH] = {"iaddress_width", 0, 64, 0, "bits of addresses; 0: all"},
     [IADDRESS_LSB] = {"iaddress_lsb", 1, 2, 1, "lowest bits of addresses that are not sent"},
     [SIGN_EXTEND] = {"iaddress_sign_extend", 0, 1, 1, "the highest bit of an address is its sign"},
-    [PRIVILEGE_WIDTH] = {"privilege_width", 2, 4, 0, "bits of privileges"},
+    [PRIVILEGE_WIDTH] = {"privilege_width", 2, 4, 4, "bits of privileges"},
     [ECAUSE_WIDTH] = {"ecause_width", 6, 64, 16, "bits of causes of traps"},
     REC_RISCV_OPTIONS,
 };

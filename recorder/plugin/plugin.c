@@ -399,16 +399,13 @@ static void on_machine_block(unsigned cpu, void *data)
     on_block(cpu, data);
 }
 
-/** Of a machine: what its processors are. */
-static void name_core(void)
+/** Writes a record that is a text. */
+static void write_text(enum rec_path_record kind, const char *text)
 {
-    const char *core = plugin.user ? "" : state_core();
     struct buffer record = {NULL, 0, 0};
-    if (!*core)
-        return;
-    buffer_number(&record, REC_PATH_CORE);
-    buffer_number(&record, strlen(core));
-    buffer_bytes(&record, core, strlen(core));
+    buffer_number(&record, kind);
+    buffer_number(&record, strlen(text));
+    buffer_bytes(&record, text, strlen(text));
     stream_record(&record, true);
     free(record.bytes);
 }
@@ -416,16 +413,11 @@ static void name_core(void)
 static void name_program(void)
 {
     const char *path = plugin.user ? qemu_plugin_path_to_binary() : NULL;
-    struct buffer record = {NULL, 0, 0};
     plugin.named = true;
-    name_core();
-    if (!path)
-        return;
-    buffer_number(&record, REC_PATH_PROGRAM);
-    buffer_number(&record, strlen(path));
-    buffer_bytes(&record, path, strlen(path));
-    stream_record(&record, true);
-    free(record.bytes);
+    if (!plugin.user && *state_core())
+        write_text(REC_PATH_CORE, state_core());
+    if (path)
+        write_text(REC_PATH_PROGRAM, path);
 }
 
 /** Be told of all memory that the block accesses. */

@@ -125,7 +125,7 @@ void traps_a_line(const char *line)
     }
 }
 
-/** How far behind the preferred return address the link register is. */
+/** Returns how far the link register is after the preferred return address. */
 static uint32_t link_offset(unsigned taking, bool t32)
 {
     switch (taking) {

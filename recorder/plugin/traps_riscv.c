@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Exceptions and interrupts of RISC-V: all that is told of them is in one line of the log.
- */
+/** @file Exceptions and interrupts of RISC-V: one line of the log has all of each. */
 #include "traps_private.h"
 
 #include <inttypes.h>

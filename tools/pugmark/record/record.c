@@ -120,6 +120,14 @@ static void keep_ids(struct record *record)
     }
 }
 
+/** A machine may have a supervisor mode, which one bit does not tell from the machine mode. */
+static void keep_modes(struct record *record)
+{
+    int at = rec_unit_option(record->unit, "privilege_width");
+    if (at >= 0 && record->values[at] == 1)
+        record->values[at] = 2;
+}
+
 static bool calls_of(struct record *record, enum rec_calls *calls)
 {
     static const char *const words[] = {"off", "on", "silent"};
@@ -212,6 +220,8 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
         return refuse(options->from ? options->from : "record", "it tells no accesses to memory");
     if (options->perf)
         keep_ids(record);
+    if (header->system)
+        keep_modes(record);
     struct rec_path_header told = *header;
     told.data = options->data;
     struct rec_session_config config = {
