@@ -15,11 +15,15 @@ __attribute__((weak)) extern int qemu_loglevel;
 __attribute__((weak)) FILE *qemu_log_trylock(void);
 __attribute__((weak)) void qemu_log_unlock(FILE *file);
 
-#define LOG_EXCEPTIONS (1 << 4)            /* -d int */
-#define LOG_TRACE      (1 << 15)           /* always on where trace points go to the log */
-#define LOG_ROOM       ((size_t)1 << 36)   /* addresses, not memory */
-#define LOG_PIECE      ((uint64_t)1 << 20) /* so much of what was read is given back at once */
-#define LOG_LINE       256u
+#define LOG_EXCEPTIONS (1 << 4)  /* -d int */
+#define LOG_TRACE      (1 << 15) /* always on where trace points go to the log */
+#if SIZE_MAX > UINT32_MAX
+#define LOG_ROOM ((size_t)1 << 36) /* addresses, not memory */
+#else
+#define LOG_ROOM ((size_t)1 << 28)
+#endif
+#define LOG_PIECE ((uint64_t)1 << 20) /* so much of what was read is given back at once */
+#define LOG_LINE  256u
 
 static struct {
     int file;
@@ -91,5 +95,9 @@ const char *log_next(void)
     }
     qemu_log.line[size + 1 < LOG_LINE ? size : LOG_LINE - 1] = 0;
     give_back();
+    if (qemu_log.at >= LOG_ROOM)
+        fprintf(stderr,
+                "pugmark: QEMU's log of exceptions is full: the path lacks all that follow; "
+                "record less with --limit\n");
     return qemu_log.line;
 }
