@@ -28,7 +28,7 @@ __attribute__((weak)) void qemu_log_unlock(FILE *file);
 static struct {
     int file;
     const volatile char *bytes;
-    uint64_t at, freed;
+    uint64_t at, before, freed; /* before: where the last line began */
     char line[LOG_LINE];
 } qemu_log;
 
@@ -86,6 +86,7 @@ const char *log_next(void)
     size_t size = 0;
     if (!log_waits())
         return NULL;
+    qemu_log.before = qemu_log.at;
     for (char c; qemu_log.at < LOG_ROOM && (c = qemu_log.bytes[qemu_log.at]) != 0; size++) {
         qemu_log.at++;
         if (c == '\n')
@@ -100,4 +101,9 @@ const char *log_next(void)
                 "pugmark: QEMU's log of exceptions is full: the path lacks all that follow; "
                 "record less with --limit\n");
     return qemu_log.line;
+}
+
+void log_back(void)
+{
+    qemu_log.at = qemu_log.before;
 }

@@ -16,5 +16,7 @@ bool log_begin(void);
 bool log_waits(void);
 /** Returns the next line, without its end, until the next call; NULL: there is none. */
 const char *log_next(void);
+/** Puts the last line back: log_next() returns it again. */
+void log_back(void);
 
 #endif

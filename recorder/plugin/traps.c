@@ -57,6 +57,15 @@ static void find_return_targets(uint64_t next)
     }
 }
 
+/** Does the line begin what another processor did? It waits for that one's next block. */
+static bool is_of_other(const char *line, unsigned cpu)
+{
+    unsigned whose;
+    bool says = sscanf(line, "Taking exception %*u [%*[^]]] on CPU %u", &whose) == 1 ||
+                sscanf(line, "riscv_cpu_do_interrupt: hart:%u", &whose) == 1;
+    return says && whose != cpu;
+}
+
 static void read_line(const char *line)
 {
     if (traps.family != REC_FAMILY_A64 && traps.family != REC_FAMILY_ARM)
@@ -71,8 +80,10 @@ unsigned traps_read(unsigned cpu, uint64_t next, const struct trap **found)
 {
     const char *line;
     traps.count = 0;
-    while ((line = log_next()) != NULL)
+    while ((line = log_next()) != NULL && !is_of_other(line, cpu))
         read_line(line);
+    if (line)
+        log_back();
     if (state_is_m_profile())
         traps_m_end(cpu);
     else if (traps.family == REC_FAMILY_A64 || traps.family == REC_FAMILY_ARM)
