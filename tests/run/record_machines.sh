@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Cortex-M machines under QEMU: the path has exceptions and returns, and `pc --verify` compares them. `--limit` ends
+# Whole machines under QEMU: the path has exceptions and returns, and `pc --verify` compares them. `--limit` ends
 # the machine, `--data` works there. A share of tests/truth/machines.sh.
 set -eu
 bin=$1 source=$2

@@ -19,7 +19,8 @@ fi
 perl -e 'my ($number, $init) = (0, do { local (@ARGV, $/) = $ARGV[0]; <> });
   for (["dev", 040755, "", 0, 0], ["dev/console", 020600, "", 5, 1], ["init", 0100755, $init, 0, 0], ["TRAILER!!!", 0, "", 0, 0]) {
     my ($name, $mode, $data, $major, $minor) = @$_;
-    my $head = "070701" . join("", map { sprintf "%08X", $_ } ++$number, $mode, 0, 0, 1, 0, length $data, 0, 0, $major, $minor, 1 + length $name, 0);
+    my @fields = (++$number, $mode, 0, 0, 1, 0, length $data, 0, 0, $major, $minor, 1 + length $name, 0);
+    my $head = "070701" . join("", map { sprintf "%08X", $_ } @fields);
     for ("$head$name\0", $data) { print $_, "\0" x (-length($_) % 4) }
   }' "$work/programs/mixture.a64" >"$work/initrd"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # The programs of whole machines, for scripts that set bin, work and here (the folder of the programs' sources).
 
 # m MACHINE TARGET CPU CODE DATA OPTIONS...: a program of the M profile
@@ -58,5 +58,6 @@ protocols() {
 record_machine() {
   local run
   read -ra run <<<"$(emulator "$1")"
-  "$bin/pugmark" record --quiet --limit "$2" --path "$work/$1.path" -- "${run[@]}" -nic none -display none -serial none -kernel "$work/$1.elf"
+  "$bin/pugmark" record --quiet --limit "$2" --path "$work/$1.path" -- \
+    "${run[@]}" -nic none -display none -serial none -kernel "$work/$1.elf"
 }
