@@ -271,6 +271,10 @@ static bool begin_path(struct record *record, const struct rec_path_header *head
 
 static bool begin(struct record *record, const struct rec_path_header *header)
 {
+    if (header->system && !header->traps && !record->options->quiet)
+        fprintf(stderr,
+                "pugmark: QEMU does not report exceptions here, or -d has its log: they are "
+                "guessed where the flow breaks (docs/path-format.md)\n");
     return record->unit ? begin_session(record, header) : begin_path(record, header);
 }
 
