@@ -2,41 +2,17 @@
 // A bare machine that never ends: a small kernel for A64, A32, T32, RV64 and RV32. Tasks in user mode with contexts of
 // their own call it, fault, and are interrupted by a timer at random moments; its handlers are interrupted, too. A64 has
 // a hypervisor below it, RISC-V a machine mode, which delegates, and (RV64) address spaces.
+#include "machine_work.h"
+
 typedef unsigned word32;
 typedef unsigned long word;
 #define REG32(address) (*(volatile word32 *)(address))
 enum { TASKS = 3, STACK = 512 };
 enum kind { CALL, FAULT, INTERRUPT };
 
-static volatile word32 seed = 1, sum, running;
-
-static word32 next(void)
-{
-    word32 x = seed;
-    x ^= x << 13;
-    x ^= x >> 17;
-    x ^= x << 5;
-    return seed = x;
-}
+static volatile word32 running;
 
 /* ---- work, of tasks and of handlers ---- */
-
-static __attribute__((noinline)) word32 fibonacci(word32 n)
-{
-    return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
-}
-
-static __attribute__((noinline)) word32 choose(word32 n)
-{
-    switch (n % 6) {
-    case 0: return n + 1;
-    case 1: return n * 3;
-    case 2: return n ^ 0x55;
-    case 3: return fibonacci(n % 8);
-    case 4: return n << 2;
-    default: return ~n;
-    }
-}
 
 static __attribute__((noinline)) word32 square(word32 n) { return n * n; }
 static __attribute__((noinline)) word32 halve(word32 n) { return n >> 1; }

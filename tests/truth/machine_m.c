@@ -2,6 +2,8 @@
 // A bare machine of the M profile that never ends: threads that PendSV switches, calls of the supervisor, a system
 // timer and interrupts at random moments, nested and tail-chained, NMI, faults whose handlers skip what faulted,
 // sleep; and, with the security extension, calls between the states.
+#include "machine_work.h"
+
 typedef unsigned word;
 #define REG(address) (*(volatile word *)(address))
 enum {
@@ -10,40 +12,12 @@ enum {
 };
 enum { THREADS = 4, STACK = 512, LINES = 8 };
 
-static volatile word seed = 1, sum;
 static word stacks[THREADS][STACK] __attribute__((aligned(8)));
 static word *saved[THREADS];
 static word running;
 word main_stack[1024] __attribute__((aligned(8)));
 
-static word next(void)
-{
-    word x = seed;
-    x ^= x << 13;
-    x ^= x >> 17;
-    x ^= x << 5;
-    return seed = x;
-}
-
 /* ---- work ---- */
-
-static __attribute__((noinline)) word fibonacci(word n)
-{
-    return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
-}
-
-static __attribute__((noinline)) word choose(word n)
-{
-    switch (n % 7) {
-    case 0: return n + 1;
-    case 1: return n * 3;
-    case 2: return n ^ 0x55;
-    case 3: return fibonacci(n % 8);
-    case 4: return n / (n % 5 + 1);
-    case 5: return n << 2;
-    default: return ~n;
-    }
-}
 
 static word square(word n) { return n * n; }
 static word halve(word n) { return n >> 1; }
