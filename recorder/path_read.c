@@ -34,6 +34,7 @@ struct rec_path_reader {
     bool ended;
     const char *wrong;
     char why[256]; /* `wrong`, where it has numbers in it */
+    uint8_t version;
     struct rec_path_block **blocks;
     uint32_t block_count, block_room;
     struct cpu cpus[REC_PATH_CPUS];
@@ -160,14 +161,24 @@ bool rec_path_reader_header(struct rec_path_reader *reader, struct rec_path_head
     uint64_t family, flags;
     *why = "it is no path file";
     if (!get_bytes(reader, magic, sizeof(magic)) ||
-        memcmp(magic, REC_PATH_MAGIC, sizeof(magic)) != 0 || !get_number(reader, &family) ||
+        memcmp(magic, REC_PATH_MAGIC, sizeof(magic) - 1) != 0)
+        return false;
+    reader->version = magic[sizeof(magic) - 1];
+    if (reader->version > (uint8_t)REC_PATH_MAGIC[sizeof(magic) - 1]) {
+        *why = "it is of a newer version than this program knows";
+        return false;
+    }
+    if (reader->version < REC_PATH_OLDEST || !get_number(reader, &family) ||
         !get_number(reader, &flags) || !get_number(reader, &header->pid))
         return false;
     *why = "it is of instructions that are not known here";
     header->family = reader->family = (uint8_t)family;
     header->system = flags & REC_PATH_SYSTEM;
     header->data = flags & REC_PATH_DATA;
-    if (flags > (REC_PATH_SYSTEM | REC_PATH_DATA)) {
+    header->traps = flags & REC_PATH_TRAPS;
+    header->version = reader->version;
+    if (flags > (reader->version == 1 ? REC_PATH_SYSTEM | REC_PATH_DATA
+                                      : REC_PATH_SYSTEM | REC_PATH_DATA | REC_PATH_TRAPS)) {
         *why = "it is of a newer kind than this program knows";
         return false;
     }
@@ -403,6 +414,21 @@ static bool access_event(struct rec_path_reader *reader, uint64_t what)
     return true;
 }
 
+/** Take the operand of a trap apart. */
+static void read_trap(struct rec_path_item *item, uint64_t operand)
+{
+    const uint64_t number = operand >> REC_TRAP_NUMBER;
+    item->value = operand & REC_TRAP_KIND;
+    item->numbered = number > 0;
+    item->number = number > 0 ? (uint32_t)(number - 1) : 0;
+}
+
+static bool is_trap(uint64_t operand)
+{
+    return (operand & REC_TRAP_KIND) < REC_TRAP_KINDS &&
+           operand >> REC_TRAP_NUMBER <= (uint64_t)UINT32_MAX + 1;
+}
+
 /** An event that is no block; what waits ran before it. */
 static bool other_event(struct rec_path_reader *reader, enum rec_path_event event, uint64_t operand)
 {
@@ -415,6 +441,8 @@ static bool other_event(struct rec_path_reader *reader, enum rec_path_event even
         [REC_EVENT_GAP] = REC_PATH_LEFT_OUT,
     };
     uint64_t place = 0;
+    if (event == REC_EVENT_TRAP && !is_trap(operand))
+        return wrong(reader, "an exception is of no known kind");
     if (event == REC_EVENT_TRAP && !get_event_number(reader, &place))
         return false;
     if (event == REC_EVENT_TIME)
@@ -422,6 +450,8 @@ static bool other_event(struct rec_path_reader *reader, enum rec_path_event even
     give(reader, reader->cpu, UINT32_MAX);
     struct rec_path_item *item = push(reader, kinds[event], reader->cpu);
     item->value = operand;
+    if (event == REC_EVENT_TRAP)
+        read_trap(item, operand);
     item->known = place > 0;
     item->address = place > 0 ? place - 1 : 0;
     return true;
@@ -534,11 +564,11 @@ static bool read_map(struct rec_path_reader *reader)
     return true;
 }
 
-static bool read_program(struct rec_path_reader *reader)
+static bool read_name(struct rec_path_reader *reader, enum rec_path_kind kind)
 {
     if (!read_text(reader))
         return false;
-    push(reader, REC_PATH_NAMED, 0)->text = reader->text;
+    push(reader, kind, 0)->text = reader->text;
     return true;
 }
 
@@ -553,7 +583,8 @@ static bool read_record(struct rec_path_reader *reader)
     case REC_PATH_EVENTS: return begin_events(reader);
     case REC_PATH_TASK: return read_task(reader);
     case REC_PATH_MAP: return read_map(reader);
-    case REC_PATH_PROGRAM: return read_program(reader);
+    case REC_PATH_PROGRAM: return read_name(reader, REC_PATH_NAMED);
+    case REC_PATH_CORE: return read_name(reader, REC_PATH_IS_CORE);
     case REC_PATH_END: return false;
     default: return wrong(reader, "a record is not known");
     }

@@ -84,7 +84,9 @@ static struct rec_path_item make_item(struct rec_random *random,
         break;
     case 1:
         item.kind = REC_PATH_TRAPPED;
-        item.value = rec_random_below(random, 4);
+        item.value = rec_random_below(random, REC_TRAP_KINDS);
+        item.numbered = rec_random_once_in(random, 2);
+        item.number = item.numbered ? (uint32_t)(rec_random(random) >> 32) : 0;
         item.known = rec_random_once_in(random, 2);
         item.address = item.known ? rec_random(random) >> 1 : 0;
         break;
@@ -106,7 +108,8 @@ static struct rec_path_item make_item(struct rec_random *random,
 static bool same(const struct rec_path_item *a, const struct rec_path_item *b)
 {
     if (a->kind != b->kind || a->cpu != b->cpu || a->value != b->value || a->known != b->known ||
-        a->address != b->address || a->count != b->count || !a->block != !b->block)
+        a->numbered != b->numbered || a->number != b->number || a->address != b->address ||
+        a->count != b->count || !a->block != !b->block)
         return false;
     return !a->block || (a->block->address == b->block->address &&
                          a->block->size == b->block->size && a->block->isa == b->block->isa &&
@@ -129,7 +132,8 @@ static void test_round_trip(void **state)
     uint8_t bytes[24][32];
     struct rec_random random = {5};
     static struct rec_path_access accesses[ITEMS][ACCESSES];
-    const struct rec_path_header header = {.family = REC_FAMILY_ARM, .data = true, .pid = 77};
+    const struct rec_path_header header = {
+        .family = REC_FAMILY_ARM, .data = true, .traps = true, .pid = 77};
     (void)state;
     make_blocks(blocks, bytes, 24);
     int file = scratch();
@@ -152,7 +156,8 @@ static void test_round_trip(void **state)
         assert_true(rec_path_reader_header(reader, &got, &why));
         assert_int_equal(got.family, REC_FAMILY_ARM);
         assert_int_equal(got.pid, 77);
-        assert_true(got.data && !got.system);
+        assert_true(got.data && got.traps && !got.system);
+        assert_int_equal(got.version, 2);
         for (unsigned i = 0; i < ITEMS; i++) {
             if (items[i].cpu != cpu)
                 continue;
@@ -198,7 +203,16 @@ static void test_refused(void **state)
     } cases[] = {
 #define CASE(text, end) {text, sizeof(text) - 1, end}
         CASE("", REC_PATH_BAD),
-        CASE("pugpath\2\2\0\0", REC_PATH_BAD),
+        CASE("pugpath\3\2\0\0", REC_PATH_BAD), /* of a newer version */
+        CASE("pugpath\0\2\0\0", REC_PATH_BAD),
+        CASE("pugpath\2\2\4\0", REC_PATH_ENDED),
+        CASE("pugpath\2\2\10\0", REC_PATH_BAD), /* of a newer kind */
+        CASE("pugpath\2\2\4\0"
+             "C\12cortex-m33",
+             REC_PATH_ENDED),
+        CASE("pugpath\2\2\4\0"
+             "C\12cortex",
+             REC_PATH_BAD),
         CASE("pugpath\1\7\0\0", REC_PATH_BAD),
         CASE("pugpath\1\2\4\0", REC_PATH_BAD), /* of a newer kind */
         CASE(HEAD, REC_PATH_ENDED),
@@ -223,7 +237,11 @@ static void test_refused(void **state)
         CASE(HEAD BLOCK "E\0\0\4\1\xbf\4\x08", REC_PATH_BAD), /* an instruction behind it */
         CASE(HEAD BLOCK "E\0\0\4\1\xbf\2\x08", REC_PATH_BAD), /* its value is not there */
         CASE(HEAD BLOCK "E\0\0\5\1\xbf\2\x08\1", REC_PATH_ENDED),
-        CASE(HEAD "M\0\0\0\0\xff\xff\x03", REC_PATH_BAD), /* a long name */
+        CASE(HEAD "E\0\0\3\xa7\20\0", REC_PATH_ENDED), /* SysTick */
+        CASE(HEAD "E\0\0\2\xa7\20", REC_PATH_BAD),     /* without where it returns to */
+        CASE(HEAD "E\0\0\2\x57\0", REC_PATH_BAD),      /* an exception of no known kind */
+        CASE(HEAD "E\0\0\7\xa7\xff\xff\xff\xff\177\0", REC_PATH_BAD), /* a huge number */
+        CASE(HEAD "M\0\0\0\0\xff\xff\x03", REC_PATH_BAD),             /* a long name */
         CASE(HEAD "T\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\0", REC_PATH_BAD),
 #undef CASE
     };

@@ -43,9 +43,9 @@ extern "C" {
 #endif
 
 #define PUG_SNAPSHOT_FILE_LIMIT     (16u << 20) /**< bytes of one ini file */
-#define PUG_SNAPSHOT_DEVICE_LIMIT   1024u       /**< devices */
+#define PUG_SNAPSHOT_DEVICE_LIMIT   8192u       /**< devices */
 #define PUG_SNAPSHOT_REGISTER_LIMIT 8192u       /**< registers of a device */
-#define PUG_SNAPSHOT_DUMP_LIMIT     16384u      /**< dumps, ELF files of all devices */
+#define PUG_SNAPSHOT_DUMP_LIMIT     262144u     /**< dumps, ELF files of all devices */
 #define PUG_SNAPSHOT_BUFFER_LIMIT   4096u       /**< buffers, associations */
 #define PUG_SNAPSHOT_STREAM_LIMIT   127u        /**< highest stream of a source */
 

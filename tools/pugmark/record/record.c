@@ -43,6 +43,7 @@ struct record {
     bool misused;                   /* an option is wrong: that was said */
     bool m_core;                    /* --core names one without A32 */
     uint64_t items;
+    uint64_t instructions; /* where the path alone is wanted */
 };
 
 /** Does --core name one that has no A32? */
@@ -132,6 +133,14 @@ static void keep_ids(struct record *record)
         if (at >= 0)
             record->values[at] = kept[i].value;
     }
+}
+
+/** A machine may have a supervisor mode, which one bit does not tell from the machine mode. */
+static void keep_modes(struct record *record)
+{
+    int at = rec_unit_option(record->unit, "privilege_width");
+    if (at >= 0 && record->values[at] == 1)
+        record->values[at] = 2;
 }
 
 static bool calls_of(struct record *record, enum rec_calls *calls)
@@ -271,12 +280,15 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
         return false;
     if (options->perf)
         keep_ids(record);
+    if (header->system)
+        keep_modes(record);
     struct rec_path_header told = *header;
     told.data = options->data;
     struct rec_session_config config = {
         .engine = {.unit_class = record->unit,
                    .values = record->values,
                    .path = told,
+                   .core = options->core,
                    .first_source = (uint16_t)options->id,
                    .sources = sources_of(record),
                    .context_ids = !options->no_context,
@@ -317,7 +329,21 @@ static bool begin_path(struct record *record, const struct rec_path_header *head
 
 static bool begin(struct record *record, const struct rec_path_header *header)
 {
+    if (header->system && !header->traps && !record->options->quiet)
+        fprintf(stderr,
+                "pugmark: QEMU does not report exceptions here, or -d has its log: they are "
+                "guessed where the flow breaks (docs/path-format.md)\n");
     return record->unit ? begin_session(record, header) : begin_path(record, header);
+}
+
+/** Writes an item of the path, where the path alone is wanted. Returns false at the limit. */
+static bool write_item(struct record *record, const struct rec_path_item *item)
+{
+    const uint64_t limit = record->options->limit;
+    rec_path_writer_put(record->writer, item);
+    if (item->kind == REC_PATH_RAN)
+        record->instructions += item->count;
+    return limit == 0 || record->instructions < limit;
 }
 
 static bool take(void *context, const struct rec_path_item *item)
@@ -336,7 +362,7 @@ static bool take(void *context, const struct rec_path_item *item)
         return false;
     }
     if (record->writer)
-        rec_path_writer_put(record->writer, item);
+        record->stopped = !write_item(record, item);
     else if (!rec_session_take(record->session, item))
         record->stopped = true;
     return !record->stopped;
@@ -522,12 +548,14 @@ static bool record_program(struct record *record, char **argv)
     if (!rec_qemu_start(&qemu, machine, why, sizeof(why)))
         return refuse("record", why);
     bool good = read_path(record, qemu.path, 0, "the path from QEMU");
-    int status = rec_qemu_wait(&qemu);
+    /* A machine may never end by itself, and nobody waits for what it does after the limit. */
+    bool ended = qemu.machine && record->stopped;
+    int status = ended ? rec_qemu_end(&qemu) : rec_qemu_wait(&qemu);
     if (!record->begun)
         refuse("record",
                "QEMU must load plugins (from 5.1 on), which static ones cannot, as Debian's "
                "qemu-user of QEMU 10 is");
-    if (good && !options->quiet)
+    if (good && !options->quiet && !ended)
         say_status(status);
     return good;
 }
