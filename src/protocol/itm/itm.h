@@ -16,7 +16,23 @@ struct pug_itm_config {
     uint8_t comparator_set; /**< bit n: DWT_COMPn is known */
     uint32_t comparator[PUG_DWT_COMPARATORS];
     bool assume_sync; /**< the capture starts at a packet: do not wait for an ASYNC */
+    bool begins;      /**< the same of byte `begin_at` of the source */
+    bool guessed;     /**< which is a guess */
+    uint64_t begin_at;
+    uint32_t timestamp_loss; /**< cycles that each local timestamp lacks */
 };
+
+/** Cycles that a step of the local timestamp stands for, as ITM_TCR says. */
+static inline uint32_t pug_itm_prescale(const struct pug_itm_config *config)
+{
+    return 1u << 2 * (config->tcr >> 8 & 3);
+}
+
+/** The cycles between a local timestamp and the one before it. */
+static inline uint64_t pug_itm_cycles(uint32_t prescale, uint32_t loss, uint32_t value)
+{
+    return (uint64_t)value * prescale + loss;
+}
 
 enum pug_status pug_itm_config_new(const struct pug_settings *settings, struct pug_log *log,
                                    void **config);
@@ -45,8 +61,26 @@ static inline uint8_t pug_itm_port(unsigned source, unsigned page)
     return (uint8_t)((source & 0x1f) | page << 5);
 }
 
+/** Does a packet of this hardware source say that an exception is entered? */
+static inline bool pug_itm_enters(unsigned source, uint32_t value)
+{
+    return source == 1 && (value >> 12 & 3) == PUG_DWT_ENTERED;
+}
+
+/** The number of the exception in such a packet. */
+static inline uint32_t pug_itm_exception(uint32_t value)
+{
+    return value & 0x1ff;
+}
+
 size_t pug_itm_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_itm_packet_name(uint32_t type);
+
+/**
+ * guess.c: the first byte that begins a packet, as far as bytes tell that have no ASYNC in their
+ * first half. SIZE_MAX: they do not tell.
+ */
+size_t pug_itm_begin(const uint8_t *bytes, size_t size);
 
 /* state.c */
 void pug_itm_reader_state(const void *reader, struct pug_state *state);

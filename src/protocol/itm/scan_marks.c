@@ -39,16 +39,18 @@ static uint32_t local_time(const uint8_t *at, size_t size)
 }
 
 /** What a usual packet is: written by software or hardware, lost, or a time. */
-static struct pug_mark mark_of(const uint8_t *at, size_t size, unsigned page)
+static struct pug_mark mark_of(const struct pug_itm_reader *r, const uint8_t *at, size_t size)
 {
     const uint8_t header = *at;
     if ((header & 3) && (header & 4))
         return (struct pug_mark){PUG_MARK_HARDWARE, header >> 3};
     if (header & 3)
-        return (struct pug_mark){PUG_MARK_EVENT, pug_itm_port(header >> 3, page)};
+        return (struct pug_mark){PUG_MARK_EVENT, pug_itm_port(header >> 3, r->page)};
     if (header == OVERFLOW_BYTE)
         return (struct pug_mark){PUG_MARK_OVERFLOW, 0};
-    return (struct pug_mark){PUG_MARK_TIME_STEP, local_time(at, size)};
+    return (struct pug_mark){PUG_MARK_TIME_STEP,
+                             pug_itm_cycles(pug_itm_prescale(r->config), r->config->timestamp_loss,
+                                            local_time(at, size))};
 }
 
 void pug_itm_scan_marks(void *reader, struct pug_span *span)
@@ -62,8 +64,14 @@ void pug_itm_scan_marks(void *reader, struct pug_span *span)
     for (; at < end && (size = usual_size(at, (size_t)(end - at))) > 0; at += size) {
         if (!pug_mark_list_ready(list))
             break;
-        const struct pug_mark mark = mark_of(at, size, r->page);
-        pug_mark_list_add(list, mark.kind, pug_run_index(span->run, at), mark.value);
+        const struct pug_mark mark = mark_of(r, at, size);
+        const uint64_t index = pug_run_index(span->run, at);
+        pug_mark_list_add(list, mark.kind, index, mark.value);
+        if (mark.kind == PUG_MARK_HARDWARE && size == 3) {
+            const uint32_t value = (uint32_t)(at[1] | at[2] << 8);
+            if (pug_itm_enters((unsigned)mark.value, value))
+                pug_mark_list_add(list, PUG_MARK_EXCEPTION, index, pug_itm_exception(value));
+        }
     }
     pug_itm_took(r, span, at);
 }
