@@ -36,6 +36,7 @@ enum pug_dwt_kind {
     PUG_DWT_PMU,       /**< PMU counters overflowed: `counters` */
     PUG_DWT_MATCH,     /**< comparator `comparator` matched */
     PUG_DWT_DATA,      /**< data access seen by `comparator`, as far as it says */
+    PUG_DWT_LOST,      /**< trace was lost here: nobody knows what, nor how long */
 };
 
 /** Bits of `counters` for PUG_DWT_COUNTERS. */

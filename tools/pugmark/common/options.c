@@ -118,6 +118,20 @@ bool option_list_add(struct option_list *list, const char *word)
     return true;
 }
 
+bool option_list_add_copy(struct option_list *list, const char *word)
+{
+    const size_t size = strlen(word) + 1;
+    struct kept *kept = malloc(sizeof(*kept) + size);
+    if (!kept) {
+        fprintf(stderr, "pugmark: out of memory\n");
+        return false;
+    }
+    kept->before = last_kept;
+    last_kept = kept;
+    memcpy((void *)kept->items, word, size);
+    return option_list_add(list, (const char *)kept->items);
+}
+
 void option_lists_free(void)
 {
     while (last_kept) {

@@ -47,6 +47,9 @@ struct option_list {
 /** Add a word, which stays; false, having said so: no memory. */
 bool option_list_add(struct option_list *list, const char *word);
 
+/** Add a copy of a word; the same. */
+bool option_list_add_copy(struct option_list *list, const char *word);
+
 /** Free the items of all lists, when nothing looks at them any more. */
 void option_lists_free(void);
 

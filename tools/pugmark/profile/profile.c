@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark profile: how often what ran, for people and in the formats of other tools. */
 #include "common/command.h"
+#include "files/outfile.h"
 #include "jobs/peers.h"
 #include "profile_input.h"
+#include "swo/interrupts.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +15,7 @@ struct profile_options {
     struct input_options input;
     struct capture_options capture;
     const char *format, *output, *like, *weight;
-    bool stacks, without_plt, mangled, json;
+    bool stacks, without_plt, mangled, json, interrupts;
     uint64_t rows;
 };
 
@@ -67,6 +70,8 @@ static const struct option table[] = {
      option_flag, offsetof(struct profile_options, without_plt)},
     {"mangled", NULL, "names as the linker has them", option_flag,
      offsetof(struct profile_options, mangled)},
+    {"interrupts", NULL, "a table of interrupts instead, by the exception trace of a DWT",
+     option_flag, offsetof(struct profile_options, interrupts)},
     {"json", NULL, "tables as lines of JSON", option_flag, offsetof(struct profile_options, json)},
     {"rows", "N", "rows of each table (default 20)", option_size,
      offsetof(struct profile_options, rows)},
@@ -167,6 +172,38 @@ static int profile_inputs(char **operands, const struct profile_options *options
     return code;
 }
 
+/** A table of each input; of profiles that were saved there is none. */
+static int profile_interrupts(char **operands, const struct profile_options *options)
+{
+    struct pug_outfile *file;
+    int code = EXIT_DONE;
+    if (pug_outfile_open_any(options->output ? options->output : "-", &file) != PUG_OK) {
+        fprintf(stderr, "pugmark: %s: %s\n", options->output ? options->output : "-",
+                strerror(errno));
+        return EXIT_INPUT;
+    }
+    struct pug_sink sink = pug_outfile_sink(file);
+    for (; *operands && (code == EXIT_DONE || code == EXIT_TRACE_ERRORS); operands++) {
+        struct input input;
+        int one;
+        if (input_open(&input, &options->input, *operands)) {
+            one = interrupts_print(&input, options->json, &sink);
+            input_close(&input);
+        } else {
+            one = input.failure;
+        }
+        code = one == EXIT_DONE ? code : one;
+    }
+    if (code == EXIT_USAGE || code == EXIT_INPUT || code == EXIT_FATAL || input_failed()) {
+        pug_outfile_abandon(file);
+        return code == EXIT_DONE ? EXIT_INPUT : code;
+    }
+    if (pug_outfile_commit(file) == PUG_OK || errno == EPIPE)
+        return code;
+    fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(errno));
+    return EXIT_INPUT;
+}
+
 static int profile_run(const struct command *self, int argc, char **argv)
 {
     struct profile_options options = {0};
@@ -180,6 +217,13 @@ static int profile_run(const struct command *self, int argc, char **argv)
     if (!format_fits(&options))
         return EXIT_USAGE;
     input_of_several(&options.input, argv + 1, &several);
+    if (options.interrupts &&
+        (options.stacks || (options.format && strcmp(options.format, "table")))) {
+        fprintf(stderr, "pugmark: --interrupts is a table of its own, with or without --json\n");
+        return EXIT_USAGE;
+    }
+    if (options.interrupts)
+        return profile_interrupts(argv + 1, &options);
     if (options.format && strcmp(options.format, brstack) == 0)
         return profile_brstack(&options.input, argv + 1, options.output);
     const struct pug_export_format *format = options.format    ? find_format(options.format)
