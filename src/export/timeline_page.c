@@ -13,6 +13,7 @@
 
 #define SLICES_MOST 60000u
 #define EVENTS_MOST 20000u
+#define POINTS_MOST 60000u
 
 struct slice {
     uint64_t start, end;
@@ -35,13 +36,22 @@ struct lane {
 struct event {
     uint64_t from, to; /* a gap, or a moment */
     const char *why;   /* of a gap */
-    uint32_t track;
+    char *detail;      /* of a moment; or NULL */
+    uint32_t track, name;
+};
+
+/** A counter's value from a time on. */
+struct point {
+    uint64_t time, value;
+    uint32_t track, name, order;
 };
 
 struct page {
     struct slice *slices;
     struct event *events;
-    uint32_t slice_count, event_count;
+    struct point *points;
+    uint32_t slice_count, event_count, point_count;
+    uint64_t events_gone, points_gone; /* there was no room for so many */
     uint64_t least; /* shorter ones are not kept */
     uint64_t gone;  /* so many were not */
     uint64_t origin;
@@ -54,11 +64,13 @@ static bool begin(struct pug_timeline *timeline)
         return false;
     page->slices = malloc(SLICES_MOST * sizeof(*page->slices));
     page->events = malloc(EVENTS_MOST * sizeof(*page->events));
+    page->points = malloc(POINTS_MOST * sizeof(*page->points));
     timeline->form = page;
-    if (page->slices && page->events)
+    if (page->slices && page->events && page->points)
         return true;
     free(page->slices);
     free(page->events);
+    free(page->points);
     free(page);
     return false;
 }
@@ -112,13 +124,50 @@ static void enter(struct pug_timeline *timeline, struct lane *lane,
         (struct open){.start = it->time, .name = it->name, .estimated = it->estimated};
 }
 
+static void put_point(struct page *page, const struct pug_timeline_event *it)
+{
+    if (page->point_count == POINTS_MOST) {
+        page->points_gone++;
+        return;
+    }
+    page->points[page->point_count] = (struct point){
+        .time = it->time,
+        .value = it->value,
+        .track = it->track,
+        .name = it->name,
+        .order = page->point_count};
+    page->point_count++;
+}
+
+/** A gap or an instant. */
+static void put_moment(struct pug_timeline *timeline, const struct pug_timeline_event *it)
+{
+    struct page *page = timeline->form;
+    const bool gap = it->kind == PUG_TIMELINE_GAP;
+    if (page->event_count == EVENTS_MOST) {
+        page->events_gone++;
+        return;
+    }
+    struct event *event = &page->events[page->event_count++];
+    *event = (struct event){.from = it->time,
+                            .to = gap ? it->value : it->time,
+                            .why = gap ? it->detail : NULL,
+                            .detail = !gap && it->detail ? strdup(it->detail) : NULL,
+                            .track = it->track,
+                            .name = it->name};
+    if (!gap && it->detail && !event->detail)
+        timeline->status = PUG_ERR_MEM;
+}
+
 static void event(struct pug_timeline *timeline, const struct pug_timeline_event *it)
 {
     struct page *page = timeline->form;
     struct lane *lane = lane_of(timeline, it->track);
-    if (!lane || it->kind == PUG_TIMELINE_COUNTER)
+    if (!lane)
         return;
-    if (it->kind == PUG_TIMELINE_ENTER) {
+    if (it->kind == PUG_TIMELINE_COUNTER) {
+        put_point(page, it);
+    } else if (it->kind == PUG_TIMELINE_ENTER) {
         enter(timeline, lane, it);
     } else if (it->kind == PUG_TIMELINE_LEAVE && lane->count > 0) {
         const struct open *open = &lane->open[--lane->count];
@@ -128,13 +177,8 @@ static void event(struct pug_timeline *timeline, const struct pug_timeline_event
                                    .depth = lane->count,
                                    .name = open->name,
                                    .estimated = open->estimated});
-    } else if (page->event_count < EVENTS_MOST) {
-        page->events[page->event_count++] = (struct event){
-            .from = it->time,
-            .to = it->kind == PUG_TIMELINE_GAP ? it->value : it->time,
-            .why = it->kind == PUG_TIMELINE_GAP ? it->detail : NULL,
-            .track = it->track,
-        };
+    } else if (it->kind != PUG_TIMELINE_LEAVE) {
+        put_moment(timeline, it);
     }
 }
 
@@ -162,20 +206,44 @@ static uint64_t first_time(const struct page *page)
         first = page->slices[i].start < first ? page->slices[i].start : first;
     for (uint32_t i = 0; i < page->event_count; i++)
         first = page->events[i].from < first ? page->events[i].from : first;
+    for (uint32_t i = 0; i < page->point_count; i++)
+        first = page->points[i].time < first ? page->points[i].time : first;
     return first;
 }
 
-static void put_track(const struct pug_timeline *timeline, struct pug_json *json,
+/** The first and last time of what is on a track beside slices. */
+static void widen(const struct page *page, uint32_t track, uint64_t *first, uint64_t *last)
+{
+    for (uint32_t i = 0; i < page->event_count; i++) {
+        const struct event *it = &page->events[i];
+        if (it->track != track)
+            continue;
+        *first = it->from < *first ? it->from : *first;
+        *last = it->to > *last ? it->to : *last;
+    }
+    for (uint32_t i = 0; i < page->point_count; i++) {
+        const struct point *it = &page->points[i];
+        if (it->track != track)
+            continue;
+        *first = it->time < *first ? it->time : *first;
+        *last = it->time > *last ? it->time : *last;
+    }
+}
+
+static void put_track(const struct pug_timeline *timeline, struct pug_json *json, uint32_t number,
                       const struct slice *slices, uint32_t count)
 {
-    const uint64_t origin = ((const struct page *)timeline->form)->origin;
-    uint64_t last = 0;
+    const struct page *page = timeline->form;
+    const uint64_t origin = page->origin;
+    uint64_t first = count > 0 ? slices[0].start : UINT64_MAX, last = 0;
     uint32_t deepest = 0;
     for (uint32_t i = 0; i < count; i++) {
         last = slices[i].end > last ? slices[i].end : last;
         deepest = slices[i].depth > deepest ? slices[i].depth : deepest;
     }
-    const struct pug_timeline_track *track = &timeline->tracks[slices[0].track];
+    if (count == 0)
+        widen(page, number, &first, &last);
+    const struct pug_timeline_track *track = &timeline->tracks[number];
     char name[96];
     if (track->tid >= 0)
         snprintf(name, sizeof(name), "%.64s %" PRId32, track->name, track->tid);
@@ -183,7 +251,7 @@ static void put_track(const struct pug_timeline *timeline, struct pug_json *json
         snprintf(name, sizeof(name), "%.90s", track->name);
     pug_json_object(json, NULL);
     pug_json_string(json, "name", name);
-    pug_json_number(json, "first", slices[0].start - origin);
+    pug_json_number(json, "first", first - origin);
     pug_json_number(json, "last", last - origin);
     pug_json_number(json, "deepest", deepest);
     pug_json_array(json, "start");
@@ -209,7 +277,18 @@ static void put_track(const struct pug_timeline *timeline, struct pug_json *json
     pug_json_close(json);
 }
 
-/** Tracks by the order in which they stand in the file: numbers of those that have slices. */
+/** Tracks without slices that have something else to show are marked; a gap alone is nothing. */
+static void mark_moments(const struct page *page, uint32_t *place)
+{
+    for (uint32_t i = 0; i < page->event_count; i++)
+        if (place[page->events[i].track] == 0 && page->events[i].detail)
+            place[page->events[i].track] = UINT32_MAX;
+    for (uint32_t i = 0; i < page->point_count; i++)
+        if (place[page->points[i].track] == 0)
+            place[page->points[i].track] = UINT32_MAX;
+}
+
+/** Tracks by the order in which they stand in the file: those that have slices come first. */
 static void put_tracks(struct pug_timeline *timeline, struct pug_json *json, uint32_t *place)
 {
     struct page *page = timeline->form;
@@ -222,9 +301,15 @@ static void put_tracks(struct pug_timeline *timeline, struct pug_json *json, uin
         while (to < page->slice_count && page->slices[to].track == page->slices[from].track)
             to++;
         place[page->slices[from].track] = ++tracks;
-        put_track(timeline, json, &page->slices[from], to - from);
+        put_track(timeline, json, page->slices[from].track, &page->slices[from], to - from);
         from = to;
     }
+    mark_moments(page, place);
+    for (uint32_t i = 0; i < timeline->track_count; i++)
+        if (place[i] == UINT32_MAX) {
+            place[i] = ++tracks;
+            put_track(timeline, json, i, NULL, 0);
+        }
     pug_json_close(json);
 }
 
@@ -243,8 +328,55 @@ static void put_events(const struct page *page, struct pug_json *json, const uin
         if (gaps) {
             pug_json_number(json, NULL, it->to - origin);
             pug_json_string(json, NULL, it->why);
+        } else {
+            pug_json_number(json, NULL, it->name);
+            if (it->detail)
+                pug_json_string(json, NULL, it->detail);
         }
         pug_json_close(json);
+    }
+    pug_json_close(json);
+}
+
+static int by_counter(const void *a, const void *b)
+{
+    const struct point *x = a, *y = b;
+    if (x->track != y->track)
+        return x->track < y->track ? -1 : 1;
+    if (x->name != y->name)
+        return x->name < y->name ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/** One counter: times and values side by side. */
+static void put_counter(struct pug_json *json, const struct page *page, const struct point *points,
+                        uint32_t count, uint32_t place)
+{
+    pug_json_object(json, NULL);
+    pug_json_number(json, "track", place - 1);
+    pug_json_number(json, "name", points[0].name);
+    pug_json_array(json, "time");
+    for (uint32_t i = 0; i < count; i++)
+        pug_json_number(json, NULL, points[i].time - page->origin);
+    pug_json_close(json);
+    pug_json_array(json, "value");
+    for (uint32_t i = 0; i < count; i++)
+        pug_json_number(json, NULL, points[i].value);
+    pug_json_close(json);
+    pug_json_close(json);
+}
+
+static void put_counters(struct page *page, struct pug_json *json, const uint32_t *place)
+{
+    if (page->point_count > 0)
+        qsort(page->points, page->point_count, sizeof(*page->points), by_counter);
+    pug_json_array(json, "counters");
+    for (uint32_t from = 0, to; from < page->point_count; from = to) {
+        const struct point *first = &page->points[from];
+        for (to = from; to < page->point_count && page->points[to].track == first->track &&
+                        page->points[to].name == first->name;)
+            to++;
+        put_counter(json, page, first, to - from, place[first->track]);
     }
     pug_json_close(json);
 }
@@ -253,12 +385,16 @@ static void put_all(struct pug_timeline *timeline, uint32_t *place)
 {
     struct page *page = timeline->form;
     struct pug_json json = pug_json_begin(timeline->options.sink);
-    char note[128] = "";
+    char note[256] = "";
     json.in_markup = true;
     page->origin = first_time(page);
     if (page->gone)
         snprintf(note, sizeof(note), "%" PRIu64 " calls shorter than %" PRIu64 " %s are left out.",
                  page->gone, page->least, timeline->options.unit);
+    if (page->events_gone || page->points_gone)
+        snprintf(note + strlen(note), sizeof(note) - strlen(note),
+                 "%s%" PRIu64 " events and values behind the first ones are left out.",
+                 *note ? " " : "", page->events_gone + page->points_gone);
     pug_json_object(&json, NULL);
     pug_json_string(&json, "title", timeline->options.title);
     pug_json_string(&json, "unit", timeline->options.unit);
@@ -266,6 +402,7 @@ static void put_all(struct pug_timeline *timeline, uint32_t *place)
     put_tracks(timeline, &json, place);
     put_events(page, &json, place, false);
     put_events(page, &json, place, true);
+    put_counters(page, &json, place);
     pug_json_array(&json, "names");
     for (uint32_t i = 0; i < timeline->name_count; i++)
         pug_json_string(&json, NULL, timeline->names[i].text ? timeline->names[i].text : "");
@@ -288,8 +425,11 @@ static void end(struct pug_timeline *timeline)
             free(lane->open);
         free(lane);
     }
+    for (uint32_t i = 0; i < page->event_count; i++)
+        free(page->events[i].detail);
     free(page->slices);
     free(page->events);
+    free(page->points);
 }
 
 const struct pug_timeline_functions pug_timeline_page = {begin, NULL, event, end};

@@ -143,8 +143,9 @@ static void take_exception(struct pug_interrupts *interrupts, const struct pug_d
         if (open > 0) {
             cut_to(interrupts, open, event->index);
             leave(interrupts, event->index, false);
-        } else { /* it began before the trace, or before trace was lost */
-            interrupts->sums[number].cut++;
+        } else { /* it began before the trace, or where trace was lost */
+            interrupts->sums[number].cut += !interrupts->sums[number].lost;
+            interrupts->sums[number].lost = false;
         }
         interrupts->exited = true;
         break;
@@ -162,11 +163,13 @@ static void take_exception(struct pug_interrupts *interrupts, const struct pug_d
 static void lose(struct pug_interrupts *interrupts, uint64_t index)
 {
     interrupts->losses++;
-    while (interrupts->depth > 0)
-        leave(interrupts, index, true);
-    interrupts->exited = false;
     for (unsigned i = 0; i < PUG_INTERRUPTS; i++)
-        interrupts->sums[i].has_last = false;
+        interrupts->sums[i].has_last = interrupts->sums[i].lost = false;
+    while (interrupts->depth > 0) {
+        interrupts->sums[interrupts->open[interrupts->depth - 1].number].lost = true;
+        leave(interrupts, index, true);
+    }
+    interrupts->exited = false;
 }
 
 void pug_interrupts_take(struct pug_interrupts *interrupts, const struct pug_dwt_event *event)

@@ -83,6 +83,7 @@ struct pug_interrupt_sum {
     uint32_t deepest; /**< handlers below it, at most */
     uint64_t last_entry;
     bool has_last;
+    bool lost; /* its end was lost, and may come yet */
 };
 
 struct pug_interrupts {

@@ -13,7 +13,7 @@
 #define VECTOR_RESET  1u
 #define FIRST_VECTORS 16u
 
-static const struct pug_reader_space anybody;
+static const struct pug_reader_space anybody = {.space = PUG_SPACE_ANY};
 
 /** Words of a table; how many there are. */
 static unsigned read_table(struct pug_vectors *vectors, uint64_t base)
