@@ -37,7 +37,7 @@ const functions = data.functions;
 const nameOf = (f) => (f >= 0 && functions.name[f]) || '[unknown]';
 const objectOf = (f) => data.objects[functions.object[f]] || '';
 const fileOf = (f) => data.files[functions.file[f]] || '';
-const total = value(data.totals.instructions);
+const total = value(data.totals.instructions ?? data.totals.samples);
 
 /** A colour that stays with a name. */
 function colour(text) {

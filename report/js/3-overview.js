@@ -14,7 +14,7 @@ function overview() {
   if (data.warnings.length === 0)
     view.append(make('p', { class: 'fine', text: 'Nothing was lost, no program memory was missing, and the program agrees with the trace.' }));
   for (const text of data.warnings) view.append(make('p', { class: 'warning', text }));
-  view.append(make('h2', { text: 'Most instructions' }));
+  view.append(make('h2', { text: 'samples' in data.totals ? 'Most samples' : 'Most instructions' }));
   const rows = functions.name.map((_, f) => f).sort((a, b) => value(functions.own[b]) - value(functions.own[a])).slice(0, 15);
   const box = make('table');
   for (const f of rows) {

@@ -121,13 +121,26 @@ static void put_overview(struct page *page)
     }
     pug_json_close(json);
     pug_json_object(json, "totals");
-    pug_page_count(json, "instructions", page->functions.instructions);
+    pug_page_count(json, pug_export_unit(page->exporter), page->functions.instructions);
+    if (pug_profile_is_sampled(profile)) {
+        pug_page_count(json, "samples asleep", pug_profile_sampled(profile, PUG_SAMPLES_ASLEEP));
+        pug_page_count(json, "samples not permitted",
+                       pug_profile_sampled(profile, PUG_SAMPLES_DENIED));
+    }
     pug_page_count(json, "taken branches", taken);
     pug_page_count(json, "calls", calls);
     pug_page_count(json, "functions", page->functions.count);
     pug_page_count(json, "objects", objects);
     pug_json_close(json);
     pug_json_array(json, "warnings");
+    char sampled[160];
+    pug_export_sampled(page->exporter, sampled, sizeof(sampled));
+    if (*sampled)
+        pug_json_string(json, NULL, sampled);
+    else if (page->functions.instructions == 0)
+        pug_json_string(json, NULL,
+                        "nothing was counted: there is no program flow, and no PC "
+                        "sample, in it");
     for (unsigned note = 0; note < PUG_NOTE_COUNT; note++) {
         uint64_t noted = pug_profile_noted(profile, (enum pug_profile_note)note);
         char words[128];
@@ -238,7 +251,7 @@ static void put_flame(struct page *page)
         pug_json_number(json, NULL, page->functions.of_frame[i]);
     pug_json_close(json);
     pug_json_array(json, "weights");
-    pug_json_string(json, NULL, "instructions");
+    pug_json_string(json, NULL, pug_export_unit(page->exporter));
     if (page->functions.has_cycles)
         pug_json_string(json, NULL, "cycles");
     if (page->functions.has_time)

@@ -149,6 +149,18 @@ static int export(struct pug_profile *profile, const struct profile_options *opt
     return profile_export(pug_export, profile, format, &wanted, options->output);
 }
 
+/** Was anything counted? False, having said so: a profile of nothing is not a good one. */
+static bool is_of_something(const struct pug_profile *profile)
+{
+    size_t ranges;
+    (void)pug_profile_ranges(profile, &ranges);
+    const bool is = ranges > 0 || pug_profile_is_sampled(profile) || pug_peers_helps(input_peers());
+    if (!is)
+        fprintf(stderr, "pugmark: nothing was counted: there is no program flow in it, and no PC "
+                        "sample of a DWT\n");
+    return is;
+}
+
 static int profile_inputs(char **operands, const struct profile_options *options,
                           const struct pug_export_format *format, struct pug_names *names)
 {
@@ -163,6 +175,8 @@ static int profile_inputs(char **operands, const struct profile_options *options
         profile_say_notes(profile, options->input.quiet);
         const int written = format ? export(profile, options, format, names)
                                    : profile_save(profile, options->output);
+        if (!is_of_something(profile) && code == EXIT_DONE)
+            code = EXIT_TRACE_ERRORS;
         if (format && !pug_peers_helps(input_peers()) && !has_weight(profile, options, format) &&
             code == EXIT_DONE)
             code = EXIT_TRACE_ERRORS;

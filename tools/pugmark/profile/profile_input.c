@@ -92,7 +92,19 @@ int profile_add_opened(const struct profile_input *what, struct input *opened,
     struct pug_capture_result result;
     enum pug_status status = pug_profile_capture(profile, opened->capture, &options, &result);
     progress_end(&progress);
+    if (status == PUG_ERR_INVALID_PARAM_TYPE) {
+        profile_say_mixed(pug_capture_path(opened->capture));
+        return EXIT_USAGE;
+    }
     return input_concluded(opened, status, &result);
+}
+
+void profile_say_mixed(const char *path)
+{
+    fprintf(stderr,
+            "pugmark: %s: PC samples and counts of what ran are different things, and are not "
+            "added up: give inputs of one kind\n",
+            path);
 }
 
 static int add_file(const char *path, struct pug_profile *profile)
@@ -101,7 +113,9 @@ static int add_file(const char *path, struct pug_profile *profile)
     if (!saved)
         return EXIT_INPUT;
     enum pug_status status = pug_profile_merge(profile, saved);
-    if (status != PUG_OK)
+    if (status == PUG_ERR_INVALID_PARAM_TYPE)
+        profile_say_mixed(path);
+    else if (status != PUG_OK)
         fprintf(stderr, "pugmark: %s: %s\n", path, pug_status_text(status));
     pug_profile_free(saved);
     return status == PUG_OK ? EXIT_DONE : EXIT_INPUT;
