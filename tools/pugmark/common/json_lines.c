@@ -183,6 +183,8 @@ static void put_itm(struct pug_json *json, const struct pug_element *e)
     pug_json_hex(json, "value", e->value);
     pug_json_number(json, "timestamp", e->timestamp);
     pug_json_bool(json, "overflow", e->flags & PUG_ELEM_OVERFLOW);
+    if (PUG_ITM_FLAGS(e) & PUG_ITM_GUESSED)
+        pug_json_bool(json, "guessed", true);
     put_words(json, e);
 }
 

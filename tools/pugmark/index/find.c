@@ -4,7 +4,9 @@
 #include "common/output.h"
 #include "index_input.h"
 #include "input/input_lists.h"
+#include "swo/vectors.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -14,8 +16,21 @@ struct find_options {
     const char *time;
     struct option_value timestamp, event, context, address, exception, after, before;
     struct option_value vmid, hardware, elapsed;
+    const char *exception_name;
     bool trigger, sync, overflow, trace_on, discard, transaction;
 };
+
+/** A number, or the name of an exception of a Cortex-M, which the program's handlers have, too. */
+static bool take_exception(const struct option *option, void *target, const char *argument)
+{
+    struct find_options *options =
+        (struct find_options *)((char *)target - offsetof(struct find_options, exception));
+    if (parse_number(argument, &options->exception.value) || !isalpha((unsigned char)*argument))
+        return option_given(option, target, argument);
+    options->exception.given = true;
+    options->exception_name = argument;
+    return true;
+}
 
 static const struct option table[] = {
     {"time", "T",
@@ -30,7 +45,8 @@ static const struct option table[] = {
      offsetof(struct find_options, context)},
     {"address", "A", "a packet that tells address A", option_given,
      offsetof(struct find_options, address)},
-    {"exception", "N", "exception N", option_given, offsetof(struct find_options, exception)},
+    {"exception", "N", "exception N; or by name: SysTick, or its handler's", take_exception,
+     offsetof(struct find_options, exception)},
     {"sync", NULL, "a synchronisation point", option_flag, offsetof(struct find_options, sync)},
     {"overflow", NULL, "a place where trace was lost", option_flag,
      offsetof(struct find_options, overflow)},
@@ -152,6 +168,26 @@ static int answer(struct input *input, const struct find_options *options,
     return EXIT_DONE;
 }
 
+/** The number of the exception that was named; false, having said so: there is none. */
+static bool name_exception(const struct input *input, const struct find_options *options,
+                           struct pug_index_query *query)
+{
+    struct pug_vectors vectors;
+    unsigned number;
+    if (!options->exception_name)
+        return true;
+    pug_vectors_find(&vectors, input->tree ? pug_tree_image(input->tree) : NULL, UINT64_MAX);
+    if (!pug_vectors_number(&vectors, options->exception_name, &number)) {
+        fprintf(stderr,
+                "pugmark: --exception %s: no exception of a Cortex-M is called so, and no handler "
+                "in the program's vector table; give its number\n",
+                options->exception_name);
+        return false;
+    }
+    query->least = query->greatest = number;
+    return true;
+}
+
 /** In each buffer, or piece of perf.data, in their order. */
 static int find_all(struct input *input, const struct find_options *options,
                     const struct pug_index_query *query)
@@ -196,7 +232,10 @@ static int find_run(const struct command *self, int argc, char **argv)
         return input.failure;
     const bool dated = !options.time || input_lists_timestamp(input.capture, "--time", options.time,
                                                               false, &query.least);
-    int code = dated ? find_all(&input, &options, &query) : EXIT_USAGE;
+    const bool named = !options.exception_name || input_tree(&input, false);
+    int code = dated && named && name_exception(&input, &options, &query)
+                   ? find_all(&input, &options, &query)
+                   : EXIT_USAGE;
     input_close(&input);
     int written = output_end();
     return written ? written : code;
