@@ -98,6 +98,15 @@ static bool take_rate(const struct option *option, void *target, const char *arg
     return option_list_add_copy(target, word);
 }
 
+bool input_has_clock(const struct input_options *options)
+{
+    const char *const name = "local_timestamp_hz=";
+    for (size_t i = 0; i < options->settings.count; i++)
+        if (strncmp(options->settings.items[i], name, strlen(name)) == 0)
+            return true;
+    return false;
+}
+
 bool input_take_clock(const struct option *option, void *target, const char *argument)
 {
     return take_rate(option, target, argument, "local_timestamp_hz");
