@@ -76,6 +76,7 @@ struct pug_dwt_event {
     bool has_pc, has_address, has_value, has_time; /**< which of the fields are known */
     bool write;                                    /**< DATA with a value: written, else read */
     bool overflow;                                 /**< trace was lost before it */
+    bool guessed; /**< decoding began by a guess (PUG_ITM_GUESSED) */
 };
 
 /** The meaning of one ITMTRACE element alone; false for timestamps and other elements. */

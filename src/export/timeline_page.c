@@ -52,8 +52,8 @@ struct page {
     struct point *points;
     uint32_t slice_count, event_count, point_count;
     uint64_t events_gone, points_gone; /* there was no room for so many */
-    uint64_t least; /* shorter ones are not kept */
-    uint64_t gone;  /* so many were not */
+    uint64_t least;                    /* shorter ones are not kept */
+    uint64_t gone;                     /* so many were not */
     uint64_t origin;
 };
 
@@ -130,12 +130,11 @@ static void put_point(struct page *page, const struct pug_timeline_event *it)
         page->points_gone++;
         return;
     }
-    page->points[page->point_count] = (struct point){
-        .time = it->time,
-        .value = it->value,
-        .track = it->track,
-        .name = it->name,
-        .order = page->point_count};
+    page->points[page->point_count] = (struct point){.time = it->time,
+                                                     .value = it->value,
+                                                     .track = it->track,
+                                                     .name = it->name,
+                                                     .order = page->point_count};
     page->point_count++;
 }
 

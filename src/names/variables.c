@@ -13,9 +13,8 @@
 bool pug_names_data_symbol(struct pug_names_file *file, uint64_t start, uint64_t size,
                            const char *name)
 {
-    const struct names_symbol entry = {.start = start,
-                                       .end = start + size,
-                                       .name = pug_names_string(&file->names->strings, name)};
+    const struct names_symbol entry = {
+        .start = start, .end = start + size, .name = pug_names_string(&file->names->strings, name)};
     return size == 0 || (entry.name && pug_names_symbols_add(&file->data, &entry));
 }
 

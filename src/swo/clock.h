@@ -31,7 +31,8 @@ static inline uint64_t pug_swo_scale(uint64_t value, uint64_t to, uint64_t from)
     const uint64_t whole = value / from, rest = value % from;
     if (whole != 0 && to > UINT64_MAX / whole)
         return UINT64_MAX;
-    /* The rest is below `from`; rates are below 2^32 in practice, and else precision is given up. */
+    /* The rest is below `from`; rates are below 2^32 in practice, and else precision is given up.
+     */
     uint64_t part = rest, down = from;
     while (part != 0 && to > UINT64_MAX / part) {
         part >>= 1;

@@ -49,26 +49,44 @@ void pug_swo_period_take(struct pug_swo_period *period, const struct pug_element
                            event.kind == PUG_DWT_DENIED;
 }
 
-static int compare(const void *left, const void *right)
+static int by_cycles(const void *left, const void *right)
+{
+    const struct pug_swo_interval *a = left, *b = right;
+    return a->cycles < b->cycles ? -1 : a->cycles > b->cycles;
+}
+
+static int by_sum(const void *left, const void *right)
 {
     const struct pug_swo_interval *a = left, *b = right;
     const uint64_t x = a->cycles + a->stamps, y = b->cycles + b->stamps;
     return x < y ? -1 : x > y;
 }
 
+/** How many intervals are as long as a period, with one cycle for each timestamp or without. */
+static size_t count_of(const struct pug_swo_period *period, uint64_t wanted, bool with_stamps)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < period->count; i++)
+        count += period->intervals[i].cycles + (with_stamps ? period->intervals[i].stamps : 0u) ==
+                 wanted;
+    return count;
+}
+
 struct pug_swo_loss pug_swo_period_loss(struct pug_swo_period *period)
 {
     struct pug_swo_loss loss = {.intervals = period->count};
+    const struct pug_swo_interval *middle = &period->intervals[period->count / 2];
     if (period->count == 0)
         return loss;
-    qsort(period->intervals, period->count, sizeof(period->intervals[0]), compare);
-    const struct pug_swo_interval *middle = &period->intervals[period->count / 2];
+    qsort(period->intervals, period->count, sizeof(period->intervals[0]), by_cycles);
+    loss.period = middle->cycles;
+    loss.exact = count_of(period, loss.period, false);
+    if (loss.period % TAP == 0 && loss.exact * 10 >= loss.intervals * 9)
+        return loss;
+    qsort(period->intervals, period->count, sizeof(period->intervals[0]), by_sum);
     loss.period = middle->cycles + middle->stamps;
-    for (size_t i = 0; i < period->count; i++) {
-        const struct pug_swo_interval *interval = &period->intervals[i];
-        loss.with_loss += interval->cycles + interval->stamps == loss.period;
-        loss.exact += interval->cycles == loss.period;
-    }
+    loss.with_loss = count_of(period, loss.period, true);
+    loss.exact = count_of(period, loss.period, false);
     loss.lacks = loss.period % TAP == 0 && loss.intervals >= INTERVALS_LEAST &&
                  loss.with_loss * 10 >= loss.intervals * 9 && loss.exact * 10 < loss.intervals;
     return loss;

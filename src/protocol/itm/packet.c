@@ -331,10 +331,10 @@ void pug_itm_reader_reset(void *reader)
     struct pug_itm_reader *r = reader;
     pug_rawbytes_free(&r->raw);
     r->stage->takes = r->stage->quirks.itm_search_reports ? 0 : PUG_TAKES_SPLICED;
-    *r = (struct pug_itm_reader){
-        .stage = r->stage,
-        .config = r->config,
-        .begins = r->config->begins && !r->stage->quirks.itm_search_reports,
-        .ahead = r->config->begin_at,
-        .synced = r->config->assume_sync};
+    *r =
+        (struct pug_itm_reader){.stage = r->stage,
+                                .config = r->config,
+                                .begins = r->config->begins && !r->stage->quirks.itm_search_reports,
+                                .ahead = r->config->begin_at,
+                                .synced = r->config->assume_sync};
 }

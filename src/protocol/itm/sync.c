@@ -111,8 +111,7 @@ static bool pass_over(struct pug_itm_reader *r, struct pug_span *span, struct pu
         r->ahead--;
     }
     r->unsure = r->raw.size;
-    return r->raw.size == NOTSYNC_BYTES ? give_notsync(r, packet)
-                                        : pug_itm_search(r, span, packet);
+    return r->raw.size == NOTSYNC_BYTES ? give_notsync(r, packet) : pug_itm_search(r, span, packet);
 }
 
 /** A packet begins here, by what the settings say. False: there is nothing to tell before. */

@@ -293,6 +293,8 @@ void json_dwt_line(const struct pug_dwt_event *event, const char *words)
     if (event->has_time)
         pug_json_number(json, "timestamp", event->time);
     pug_json_bool(json, "overflow", event->overflow);
+    if (event->guessed)
+        pug_json_bool(json, "guessed", true);
     pug_json_string(json, "words", words);
     end_line(&line);
 }

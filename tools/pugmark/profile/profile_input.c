@@ -118,7 +118,9 @@ static int add_file(const char *path, struct pug_profile *profile)
     else if (status != PUG_OK)
         fprintf(stderr, "pugmark: %s: %s\n", path, pug_status_text(status));
     pug_profile_free(saved);
-    return status == PUG_OK ? EXIT_DONE : EXIT_INPUT;
+    return status == PUG_OK                       ? EXIT_DONE
+           : status == PUG_ERR_INVALID_PARAM_TYPE ? EXIT_USAGE
+                                                  : EXIT_INPUT;
 }
 
 /** Do options choose what of a trace is counted? What was counted nobody can take apart. */
