@@ -199,6 +199,7 @@ struct pug_names_variable {
     uint64_t start, size; /**< where it begins, and its bytes */
     uint64_t type_die;    /**< private */
     uint8_t encoding;     /**< enum pug_names_encoding */
+    uint64_t spare[2];    /**< zero */
 };
 
 /** The variable at an address, by debug information or else by symbol; false: none is known. */

@@ -360,7 +360,7 @@ static void put_counter(struct pug_json *json, const struct page *page, const st
     pug_json_close(json);
     pug_json_array(json, "value");
     for (uint32_t i = 0; i < count; i++)
-        pug_json_number(json, NULL, points[i].value);
+        pug_json_signed(json, NULL, (int64_t)points[i].value);
     pug_json_close(json);
     pug_json_close(json);
 }

@@ -104,6 +104,7 @@ struct pug_description {
      * "guess_sync" is 1. NULL: it does not.
      */
     size_t (*begin)(const uint8_t *bytes, size_t size);
+    uint64_t spare[1]; /**< zero */
 };
 
 #ifdef __cplusplus

@@ -167,14 +167,15 @@ static void put_access(struct swo_tracks *tracks, const struct pug_dwt_event *ev
 {
     struct slices_swo *all = tracks->all;
     char name[256], words[512];
+    int64_t value;
     swo_names_place(all->variables, event, name, sizeof(name));
     swo_names_event(all->variables, event, words, sizeof(words));
     const uint64_t key =
         (uint64_t)event->comparator << 32 | (event->has_address ? event->address : 0);
     const uint32_t number = name_of(all, SLICE_WATCH, key, name), track = own_track(tracks);
     pug_timeline_instant(all->names->timeline, track, event->time, number, words);
-    if (event->has_value)
-        pug_timeline_counter(all->names->timeline, track, event->time, number, event->value);
+    if (swo_names_number(all->variables, event, &value))
+        pug_timeline_counter(all->names->timeline, track, event->time, number, (uint64_t)value);
 }
 
 static void put_counters(struct swo_tracks *tracks, const struct pug_dwt_event *event)

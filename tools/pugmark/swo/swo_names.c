@@ -158,6 +158,16 @@ void swo_names_value(struct swo_names *swo, const struct pug_dwt_event *event, c
     pug_text_end(&out);
 }
 
+bool swo_names_number(struct swo_names *swo, const struct pug_dwt_event *event, int64_t *number)
+{
+    const struct watched *watched = watched_by(swo, event);
+    const uint8_t encoding = watched ? watched->variable.encoding : (uint8_t)PUG_NAMES_NO_ENCODING;
+    const bool is_signed = encoding == PUG_NAMES_SIGNED || encoding == PUG_NAMES_SIGNED_CHAR ||
+                           encoding == PUG_NAMES_ENUM;
+    *number = is_signed ? signed_value(event) : (int64_t)event->value;
+    return event->has_value && encoding != PUG_NAMES_FLOAT;
+}
+
 /* ---- events ---- */
 
 static const char *last_component(const char *path)

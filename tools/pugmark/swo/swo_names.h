@@ -17,6 +17,8 @@ void swo_names_place(struct swo_names *swo, const struct pug_dwt_event *event, c
 /** The value of an access by the type of its variable: "-3", "1.5", "RUNNING"; "" without one. */
 void swo_names_value(struct swo_names *swo, const struct pug_dwt_event *event, char *text,
                      size_t size);
+/** The value as a whole number, with its sign; false: it has none, or is a fraction. */
+bool swo_names_number(struct swo_names *swo, const struct pug_dwt_event *event, int64_t *number);
 /** The type of the variable in words, "unsigned int"; "" where it is not known. */
 void swo_names_type(struct swo_names *swo, const struct pug_dwt_event *event, char *text,
                     size_t size);
