@@ -195,3 +195,26 @@ want guessed 59 "$(itm pc --samples ring.swo | wc -l)"
 want 'not guessed' 0 "$(itm pc --samples --set guess_sync=0 ring.swo 2>/dev/null | wc -l)"
 want told 59 "$(itm pc --samples --set begin_at=2 ring.swo | wc -l)"
 want 'guessed, on threads' "$(itm list --jobs 1 ring.swo | md5sum)" "$(itm list --jobs 4 ring.swo | md5sum)"
+
+# ---- beside an ETM, in the frames of one buffer ----
+cp -r "$source/tests/captures/etmv4-arm-times" both
+chmod -R u+w both
+write 'swo::sync; swo::global(5080000); swo::text(0, "here\n"); swo::time(10); swo::enter(15); swo::time(20); swo::global(5080100);
+  swo::leave(15); swo::time(30); swo::global(5080200); swo::frames(0x21)' >>both/trace.bin
+cat >both/itm.ini <<'INI'
+[device]
+name=itm_0
+class=trace_source
+type=ITM
+[regs]
+ITMTCR=0x00210001
+INI
+sed -i 's/^device1=.*/&\ndevice2=itm.ini/' both/snapshot.ini
+sed -i 's/^trace_0=buffer_0/&\nitm_0=buffer_0/' both/trace.ini
+"$pugmark" timeline --quiet --format chrome both >timeline
+says 'calls of the ETM' '"ph": "B", "name": "start", "pid": 0, "tid": 65, "ts": 5073590' timeline
+says 'text in global time' '"ts": 5080100, "s": "t", "args": {"detail": "here"}' timeline
+says 'a handler in global time' '"name": "SysTick", "pid": 0' timeline
+says 'counts of what ran' '"instructions"' <("$pugmark" profile --quiet --json both)
+"$pugmark" itm --quiet --timestamps both >text
+want 'text beside an ETM' '[       5080100] here' "$(cat text)"

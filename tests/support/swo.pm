@@ -43,5 +43,22 @@ sub asleep { dwt(2, 1, 0); return }
 # A write that comparator N saw: its instruction, the low half of its address, its value.
 sub watch { my ($n, $pc, $address, $size, $value) = @_;
     dwt(8 + 2 * $n, 4, $pc); dwt(9 + 2 * $n, 2, $address); dwt(17 + 2 * $n, $size, $value); return }
+# What there is so far, in frames of CoreSight with a trace id. Timestamps of one cycle fill the last frame.
+sub frames {
+    my ($id) = @_;
+    my @data = unpack 'C*', $out;
+    push @data, 0x10 while @data % 14;
+    $out = '';
+    while (@data) {
+        my @bytes = ($id << 1 | 1, splice @data, 0, 14);
+        my $lowest = 0; # of the data in even places: it is in the last byte
+        for (map { 2 * $_ } 1 .. 7) {
+            $lowest |= ($bytes[$_] & 1) << $_ / 2;
+            $bytes[$_] &= 0xfe;
+        }
+        $out .= join '', map { chr } @bytes, $lowest;
+    }
+    return;
+}
 sub done { binmode STDOUT; print $out; return }
 1;
