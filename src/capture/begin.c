@@ -3,7 +3,7 @@
  * @file Where sources begin that have no synchronisation point for long: their first bytes are
  * taken out of the file, and their protocol says whether a packet begins somewhere.
  */
-#include "capture/raw.h"
+#include "capture/begin.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
 
@@ -41,9 +41,9 @@ static void ignore_reset(void *context, uint64_t index)
 }
 
 /** The first bytes of a source, as its transport delivers them. */
-static void collect(const struct pug_capture *capture, struct first_bytes *first)
+static void collect(const struct pug_capture *capture, const struct pug_begin *what,
+                    struct first_bytes *first)
 {
-    const struct pug_capture_raw *raw = capture->own;
     struct pug_transport_stats stats = {0};
     struct pug_transport_sink sink = {.context = first,
                                       .run = take_run,
@@ -51,35 +51,36 @@ static void collect(const struct pug_capture *capture, struct first_bytes *first
                                       .quirks = capture->options.quirks,
                                       .stats = &stats};
     void *state;
-    const size_t most = raw->bytes.size < FILE_MOST ? (size_t)raw->bytes.size : FILE_MOST;
-    if (raw->transport->create(&raw->settings, &sink, &state) != PUG_OK)
+    const size_t most = what->size < FILE_MOST ? (size_t)what->size : FILE_MOST;
+    if (what->transport->create(what->settings, &sink, &state) != PUG_OK)
         return; /* it is told where the tree is made */
     for (size_t at = 0, used; at < most && first->count < BYTES_MOST; at += used) {
         used = 0;
         const size_t size = most - at < BLOCK ? most - at : BLOCK;
-        if (raw->transport->data(state, at, raw->bytes.bytes + at, size, &used) >= PUG_RESP_WAIT ||
+        if (what->transport->data(state, at, what->bytes + at, size, &used) >= PUG_RESP_WAIT ||
             used == 0)
             break;
     }
-    raw->transport->free(state);
+    what->transport->free(state);
 }
 
-enum pug_status pug_capture_raw_begin(const struct pug_capture *capture, uint16_t id, size_t *begin)
+enum pug_status pug_capture_begin(const struct pug_capture *capture, const struct pug_begin *what,
+                                  size_t *begin)
 {
-    const struct pug_capture_raw *raw = capture->own;
-    const struct pug_description *description = raw->protocol->description;
-    struct pug_settings given = {.items = raw->items, .count = raw->count};
+    const struct pug_description *description = what->protocol->description;
+    const struct pug_settings given = {.items = what->settings->items,
+                                       .count = what->settings->count};
     const struct pug_setting *guess = pug_settings_find(&given, "guess_sync");
     *begin = SIZE_MAX;
-    if (!description || !description->begin || capture->live || raw->bytes.size == 0 ||
+    if (!description || !description->begin || what->size == 0 ||
         capture->options.quirks.itm_search_reports || pug_settings_find(&given, "begin_at") ||
         pug_settings_find(&given, "assume_sync") || (guess && guess->value == 0))
         return PUG_OK;
     struct first_bytes first = {
-        .id = id, .any_id = raw->transport->single, .bytes = malloc(BYTES_MOST)};
+        .id = what->id, .any_id = what->transport->single, .bytes = malloc(BYTES_MOST)};
     if (!first.bytes)
         return PUG_ERR_MEM;
-    collect(capture, &first);
+    collect(capture, what, &first);
     *begin = description->begin(first.bytes, first.count);
     free(first.bytes);
     return PUG_OK;

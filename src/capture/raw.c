@@ -2,6 +2,7 @@
 /** @file Captures that are one file of trace, which the options describe: one buffer, one segment.
  */
 #include "capture/raw.h"
+#include "capture/begin.h"
 #include "capture/marks.h"
 #include "files/infile.h"
 #include "pugmark/author/protocol.h"
@@ -242,15 +243,20 @@ static bool make_room(struct pug_capture_raw *raw, size_t sources, size_t items)
     return raw->of_sources && raw->source_settings;
 }
 
-/* Settings of a source that begins by a guess. */
-#define BEGIN_SETTINGS 2u
-
 /** Where the source begins, if that is to be guessed. */
 static enum pug_status add_begin(const struct pug_capture *capture, uint16_t id,
                                  struct pug_setting *items, size_t *count)
 {
+    const struct pug_capture_raw *raw = capture->own;
+    const struct pug_settings given = {.items = raw->items, .count = raw->count};
+    const struct pug_begin what = {.transport = raw->transport,
+                                   .protocol = raw->protocol,
+                                   .settings = &given,
+                                   .bytes = raw->bytes.bytes,
+                                   .size = capture->live ? 0 : raw->bytes.size,
+                                   .id = id};
     size_t begin;
-    const enum pug_status status = pug_capture_raw_begin(capture, id, &begin);
+    const enum pug_status status = pug_capture_begin(capture, &what, &begin);
     if (status != PUG_OK || begin == SIZE_MAX)
         return status;
     items[(*count)++] = (struct pug_setting){.name = "begin_at", .value = begin};
@@ -262,7 +268,7 @@ enum pug_status pug_capture_raw_describe(struct pug_capture *capture, const uint
                                          const char *const *protocols, size_t count)
 {
     struct pug_capture_raw *raw = capture->own;
-    const size_t each = raw->count + 1 + BEGIN_SETTINGS;
+    const size_t each = raw->count + 1 + PUG_BEGIN_SETTINGS;
     enum pug_status status = make_room(raw, count, count * each) ? PUG_OK : PUG_ERR_MEM;
     for (size_t i = 0; i < count && status == PUG_OK; i++) {
         struct pug_setting *items = raw->of_sources + i * each;

@@ -45,13 +45,6 @@ bool pug_capture_raw_guesses(const struct pug_capture *capture);
 /** Is the source known without a look at the trace? */
 bool pug_capture_raw_names_source(const struct pug_capture *capture, uint16_t *id);
 
-/**
- * begin.c: the byte of a source where it begins by a guess; SIZE_MAX: where it is synchronised, as
- * usual. PUG_ERR_MEM.
- */
-enum pug_status pug_capture_raw_begin(const struct pug_capture *capture, uint16_t id,
-                                      size_t *begin);
-
 /* live.c: as in struct pug_capture_ops */
 enum pug_status pug_capture_live_open(struct pug_capture *capture, size_t ahead);
 size_t pug_capture_live_read(struct pug_capture *capture, uint64_t from, uint8_t *bytes,

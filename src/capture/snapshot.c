@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 /** @file Captures that are snapshots: each buffer is one segment. */
 #include "pugmark/advanced/snapshot.h"
+#include "capture/begin.h"
 #include "capture/marks.h"
+#include "pugmark/author/protocol.h"
+#include "pugmark/author/transport.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,6 +17,8 @@ struct from_snapshot {
     struct pug_snapshot *snapshot;
     struct pug_capture_bytes *bytes; /* by buffer */
     size_t count;
+    struct pug_setting *items; /* the options', and where sources begin by a guess */
+    size_t item_count, item_room;
 };
 
 static void free_own(struct pug_capture *capture)
@@ -24,6 +29,7 @@ static void free_own(struct pug_capture *capture)
     for (size_t i = 0; own->bytes && i < own->count; i++)
         pug_capture_release(&own->bytes[i]);
     free(own->bytes);
+    free(own->items);
     pug_snapshot_free(own->snapshot);
     free(own);
 }
@@ -52,7 +58,9 @@ static enum pug_status make_tree(struct pug_capture *capture, uint32_t buffer, b
         .decode = decode,
         .options = capture->options.decode,
         .transport = capture->options.settings,
-        .sources = capture->options.settings,
+        .sources = {.items = own->items,
+                    .count = own->item_count,
+                    .watch = capture->options.settings.watch},
         .first_only = !capture->options.buffer,
         .log = log,
         .quirks = capture->options.quirks,
@@ -197,6 +205,83 @@ static enum pug_status add_sources(struct pug_capture *capture,
     return PUG_OK;
 }
 
+static const struct pug_protocol *protocol_of(const char *name)
+{
+    const struct pug_protocol *protocol = NULL;
+    for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++)
+        if (strcmp(protocol->name, name) == 0)
+            break;
+    return protocol;
+}
+
+static const struct pug_transport *transport_of(const char *name)
+{
+    const struct pug_transport *transport = NULL;
+    for (size_t n = 0; (transport = pug_transport_at(n)) != NULL; n++)
+        if (strcmp(transport->name, name) == 0)
+            break;
+    return transport;
+}
+
+/** Settings of one source have its name in front. */
+static enum pug_status add_setting(struct pug_capture *capture, const char *source,
+                                   const char *name, uint64_t value)
+{
+    struct from_snapshot *own = capture->own;
+    if (own->item_count == own->item_room) {
+        const size_t room = 2 * own->item_room + 8;
+        struct pug_setting *grown = realloc(own->items, room * sizeof(*grown));
+        if (!grown)
+            return PUG_ERR_MEM;
+        own->items = grown;
+        own->item_room = room;
+    }
+    own->items[own->item_count++] = (struct pug_setting){
+        .name = pug_capture_keep_format(capture, "%s:%s", source, name), .value = value};
+    return PUG_OK;
+}
+
+/** Where the sources of a buffer begin, if that is to be guessed. */
+static enum pug_status add_begins(struct pug_capture *capture, uint32_t number)
+{
+    const struct from_snapshot *own = capture->own;
+    const struct pug_capture_source *source;
+    struct pug_begin what = {.transport =
+                                 transport_of(pug_capture_buffers(capture)[number].transport),
+                             .settings = &capture->options.settings,
+                             .bytes = own->bytes[number].bytes,
+                             .size = own->bytes[number].size};
+    enum pug_status status = PUG_OK;
+    for (size_t n = 0; status == PUG_OK && (source = pug_capture_source_at(capture, n)) != NULL;
+         n++) {
+        size_t begin = SIZE_MAX;
+        what.protocol = source->buffer == number ? protocol_of(source->protocol) : NULL;
+        what.id = source->id;
+        if (what.protocol && what.transport)
+            status = pug_capture_begin(capture, &what, &begin);
+        if (status == PUG_OK && begin != SIZE_MAX)
+            status = add_setting(capture, source->name, "begin_at", begin);
+        if (status == PUG_OK && begin != SIZE_MAX)
+            status = add_setting(capture, source->name, "guess_sync", 1);
+    }
+    return status;
+}
+
+/** The settings of the options come first. */
+static enum pug_status take_options(struct pug_capture *capture)
+{
+    struct from_snapshot *own = capture->own;
+    const struct pug_settings *given = &capture->options.settings;
+    own->item_room = given->count + PUG_BEGIN_SETTINGS;
+    own->items = calloc(own->item_room, sizeof(*own->items));
+    if (!own->items)
+        return PUG_ERR_MEM;
+    if (given->count > 0)
+        memcpy(own->items, given->items, given->count * sizeof(*own->items));
+    own->item_count = given->count;
+    return PUG_OK;
+}
+
 static enum pug_status add_buffer(struct pug_capture *capture,
                                   const struct pug_snapshot_buffer *found, uint32_t number)
 {
@@ -226,7 +311,8 @@ static enum pug_status add_buffer(struct pug_capture *capture,
             return status;
     }
     buffer->size = segment->size = own->bytes[number].size;
-    return add_sources(capture, found, number);
+    const enum pug_status status = add_sources(capture, found, number);
+    return status == PUG_OK && buffer->chosen ? add_begins(capture, number) : status;
 }
 
 static enum pug_status say_no_buffer(const struct pug_capture *capture)
@@ -261,7 +347,7 @@ static enum pug_status fill(struct pug_capture *capture)
     while (pug_snapshot_buffer_at(own->snapshot, own->count))
         own->count++;
     own->bytes = calloc(own->count + 1, sizeof(*own->bytes));
-    if (!own->bytes)
+    if (!own->bytes || take_options(capture) != PUG_OK)
         return PUG_ERR_MEM;
     for (size_t n = 0; (buffer = pug_snapshot_buffer_at(own->snapshot, n)) != NULL; n++) {
         enum pug_status status = add_buffer(capture, buffer, (uint32_t)n);

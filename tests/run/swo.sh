@@ -200,7 +200,7 @@ want 'guessed, on threads' "$(itm list --jobs 1 ring.swo | md5sum)" "$(itm list 
 cp -r "$source/tests/captures/etmv4-arm-times" both
 chmod -R u+w both
 write 'swo::sync; swo::global(5080000); swo::text(0, "here\n"); swo::time(10); swo::enter(15); swo::time(20); swo::global(5080100);
-  swo::leave(15); swo::time(30); swo::global(5080200); swo::frames(0x21)' >>both/trace.bin
+  swo::leave(15); swo::time(30); swo::sample(0x20400); swo::global(5080200); swo::frames(0x21)' >>both/trace.bin
 cat >both/itm.ini <<'INI'
 [device]
 name=itm_0
@@ -218,3 +218,14 @@ says 'a handler in global time' '"name": "SysTick", "pid": 0' timeline
 says 'counts of what ran' '"instructions"' <("$pugmark" profile --quiet --json both)
 "$pugmark" itm --quiet --timestamps both >text
 want 'text beside an ETM' '[       5080100] here' "$(cat text)"
+"$pugmark" profile both >/dev/null 2>said
+says 'samples beside counts' '1 PC samples, which are not added to counts of what ran' said
+
+# A snapshot's ring begins by a guess, too.
+mkdir ring
+mv ring.swo ring/trace.bin
+printf '[snapshot]\nversion=1.0\n[device_list]\ndevice0=itm.ini\n[trace]\nmetadata=trace.ini\n' >ring/snapshot.ini
+printf '[trace_buffers]\nbuffers=b\n[b]\nname=ETB\nfile=trace.bin\nformat=source_data\n[source_buffers]\nitm_0=ETB\n' >ring/trace.ini
+cp both/itm.ini ring/itm.ini
+want 'a guess in a snapshot' 59 "$("$pugmark" pc --quiet --samples ring | wc -l)"
+want 'none in a snapshot' 0 "$("$pugmark" pc --quiet --samples --set itm_0:guess_sync=0 --set guess_sync=0 ring 2>/dev/null | wc -l)"

@@ -2,10 +2,9 @@
 #include "swo_sources.h"
 
 #include "capture/capture.h"
-#include "pugmark/author/protocol.h"
+#include "dwt_sources.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void swo_sources_init(struct swo_sources *sources, struct pug_capture *capture, swo_event_fn *give,
                       void *context)
@@ -36,33 +35,23 @@ static void on_event(void *context, const struct pug_dwt_event *event)
     source->all->give(source, &dated);
 }
 
-static const struct pug_capture_source *described(const struct swo_sources *sources,
-                                                  uint32_t buffer, uint16_t id)
-{
-    const struct pug_capture_source *source;
-    for (size_t n = 0; (source = pug_capture_source_at(sources->capture, n)) != NULL; n++)
-        if (source->buffer == buffer && source->id == id)
-            return source;
-    return NULL;
-}
-
 /** Its stream, with the comparators that its settings tell. */
 static void begin_stream(struct swo_source *source)
 {
     struct pug_capture *capture = source->all->capture;
     const struct pug_swo_clock clock = {.local_hertz = capture->local_hertz,
                                         .global_hertz = capture->global_hertz};
-    const struct pug_capture_source *what = described(source->all, source->buffer, source->id);
-    const struct pug_protocol *protocol = NULL;
-    void *config = NULL;
-    for (size_t n = 0; what && (protocol = pug_protocol_at(n)) != NULL; n++)
-        if (protocol->description && protocol->description->dwt && what->settings &&
-            strcmp(protocol->name, what->protocol) == 0 &&
-            protocol->config_new(what->settings, NULL, &config) == PUG_OK)
+    const struct pug_capture_buffer *buffer = pug_capture_buffer_at(capture, source->buffer);
+    const struct pug_source *found = NULL;
+    struct pug_tree *tree = NULL;
+    if (buffer)
+        (void)pug_capture_tree(capture, buffer->first_segment, false, NULL, &tree);
+    for (size_t n = 0; tree && (found = pug_tree_source_at(tree, n)) != NULL; n++)
+        if (pug_source_id(found) == source->id && dwt_sources_carries(pug_source_protocol(found)))
             break;
-    pug_swo_stream_init(&source->stream, config, &clock, on_event, source);
-    if (config && protocol)
-        protocol->config_free(config);
+    pug_swo_stream_init(&source->stream, found ? pug_source_config(found) : NULL, &clock, on_event,
+                        source);
+    pug_tree_free(tree);
 }
 
 static struct swo_source *add(struct swo_sources *sources, uint32_t buffer, uint16_t id)
