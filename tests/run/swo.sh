@@ -229,3 +229,23 @@ printf '[trace_buffers]\nbuffers=b\n[b]\nname=ETB\nfile=trace.bin\nformat=source
 cp both/itm.ini ring/itm.ini
 want 'a guess in a snapshot' 59 "$("$pugmark" pc --quiet --samples ring | wc -l)"
 want 'none in a snapshot' 0 "$("$pugmark" pc --quiet --samples --set itm_0:guess_sync=0 --set guess_sync=0 ring 2>/dev/null | wc -l)"
+
+# ---- events, each with its time ----
+itm list --events all.swo >listed
+want events 25 "$(wc -l <listed)"
+for words in '            100  00  port 0: hello' '            150  00  port 4 = 513 (0x0201)' '            180  00  IRQ1 entered' \
+  '           2254  00  PC sample: sleeping' '           3261  00  0x0010 = 0x25 at 0x0800004c' '           3271  00  CPI cycles: 512' \
+  '~          3331  00  trace was lost' '           3383  00  port 3: bye'; do
+  says events "$words" listed
+done
+want 'events, JSON' '{"time": 180, "exact": true, "source": 0, "index": 30, "kind": "exception", "name": "IRQ1", "words": "IRQ1 entered"}' \
+  "$(itm list --events --format jsonl --match 'IRQ1 entered' all.swo | head -1)"
+want 'events, CSV' '3331,0,0,101,loss,,,,,trace was lost' "$(itm list --events --format csv --match lost all.swo | tail -1)"
+want 'events of a time' 2 "$(itm list --events --time 150,171 all.swo | wc -l)"
+code=0
+itm list --events --match nowhere all.swo >/dev/null 2>said || code=$?
+want 'no such event' 1 $code
+for place in 0x0800004a 0x0800004c; do
+  want "find $place" 1 "$(itm find --address $place all.swo | wc -l)"
+done
+want 'find a variable' 79 "$(itm find --set DWT_COMP0=0x20000010 --address 0x20000010 all.swo | awk '{print $1}')"

@@ -98,3 +98,6 @@ says samples set_speed table
 [[ $(echo $("$pugmark" find --exception SysTick_Handler "${settings[@]}" motor.swo)) == *' 00 15' ]]
 "$pugmark" info "${settings[@]}" motor.swo >said
 says 'another build' '1 of 2 PC samples are where the program has no code: it is another build' said
+"$pugmark" list --events --format csv --match motor.gain "${settings[@]}" motor.swo >listed
+says 'events, CSV' "50,1,0," listed
+says 'events, CSV' "motor.gain,float,1.5,0x" listed

@@ -67,6 +67,26 @@ static inline bool pug_itm_enters(unsigned source, uint32_t value)
     return source == 1 && (value >> 12 & 3) == PUG_DWT_ENTERED;
 }
 
+/* Sources of comparators: from 8 on their PCs and data addresses by turns, then what was read and
+ * written. */
+#define PUG_ITM_DWT_ACCESSES 8u
+#define PUG_ITM_DWT_VALUES   16u
+#define PUG_ITM_DWT_END      24u
+
+/** Is a packet of four bytes an address of code: a PC sample, or the PC of an access? */
+static inline bool pug_itm_tells_pc(unsigned source)
+{
+    return source == 2 ||
+           (source >= PUG_ITM_DWT_ACCESSES && source < PUG_ITM_DWT_VALUES && !(source & 1));
+}
+
+/** Is a packet of a data access: its address, or its value? */
+static inline bool pug_itm_is_access(unsigned source)
+{
+    return source >= PUG_ITM_DWT_VALUES ? source < PUG_ITM_DWT_END
+                                        : source >= PUG_ITM_DWT_ACCESSES && (source & 1);
+}
+
 /** The number of the exception in such a packet. */
 static inline uint32_t pug_itm_exception(uint32_t value)
 {
@@ -88,6 +108,9 @@ void pug_itm_decoder_state(const void *decoder, struct pug_state *state);
 
 /* mark.c */
 size_t pug_itm_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
+/** What a hardware source's packet is: also an exception that is entered, or an address. */
+size_t pug_itm_hardware_marks(const struct pug_itm_config *config, unsigned source, unsigned size,
+                              uint32_t value, struct pug_mark marks[PUG_MARK_LIMIT]);
 /** The fast path of marks. */
 void pug_itm_scan_marks(void *reader, struct pug_span *span);
 
