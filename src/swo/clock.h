@@ -25,21 +25,34 @@ struct pug_swo_clock {
     bool anchored;                      /**< there was such a timestamp */
 };
 
+/** part × to ÷ from for part < from, by bits: no product is too large. At most UINT64_MAX. */
+static inline uint64_t pug_swo_scale_part(uint64_t part, uint64_t to, uint64_t from)
+{
+    uint64_t quotient = 0, rest = 0;
+    for (unsigned bit = 64; bit-- > 0;) {
+        if (quotient >> 63)
+            return UINT64_MAX;
+        const bool over = rest >= from - rest;
+        rest = over ? rest - (from - rest) : 2 * rest;
+        quotient = 2 * quotient + over;
+        if (!(to >> bit & 1))
+            continue;
+        const bool more = rest >= from - part;
+        rest = more ? rest - (from - part) : rest + part;
+        quotient += more;
+    }
+    return quotient;
+}
+
 /** value × to ÷ from, at most UINT64_MAX. */
 static inline uint64_t pug_swo_scale(uint64_t value, uint64_t to, uint64_t from)
 {
     const uint64_t whole = value / from, rest = value % from;
     if (whole != 0 && to > UINT64_MAX / whole)
         return UINT64_MAX;
-    /* The rest is below `from`; rates are below 2^32 in practice, and else precision is given up.
-     */
-    uint64_t part = rest, down = from;
-    while (part != 0 && to > UINT64_MAX / part) {
-        part >>= 1;
-        down >>= 1;
-    }
-    const uint64_t more = down > 0 ? part * to / down : 0;
-    return whole * to > UINT64_MAX - more ? UINT64_MAX : whole * to + more;
+    const uint64_t part =
+        rest != 0 && to > UINT64_MAX / rest ? pug_swo_scale_part(rest, to, from) : rest * to / from;
+    return whole * to > UINT64_MAX - part ? UINT64_MAX : whole * to + part;
 }
 
 /** Are times sums of local timestamps alone? */
