@@ -149,6 +149,8 @@ static bool find_edges(struct callgrind *all)
 {
     size_t count;
     (void)pug_profile_frames(all->exporter->profile, &count);
+    if (pug_profile_is_sampled(all->exporter->profile)) /* which tell of no calls */
+        return true;
     struct export_caller *callers = pug_export_callers(all->exporter);
     all->edges = calloc(count + 1, sizeof(*all->edges));
     const bool good = callers && all->edges;
