@@ -47,6 +47,7 @@ static bool by_symbol(const struct pug_names_file *file, uint64_t address,
 #include <dwarf.h>
 
 #define DEPTH_LIMIT 64u /* of entries in each other, and of types */
+#define SIZE_MOST   (UINT64_C(1) << 40)
 
 /* ---- which variables there are ---- */
 
@@ -65,11 +66,64 @@ static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
            dwarf_formref_die(&attribute, type) != NULL;
 }
 
-/** Without typedefs and qualifiers. */
+static bool is_other_name(int tag)
+{
+    return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
+           tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
+}
+
+/** Without typedefs and qualifiers; libdw's own way goes round for ever where they are a ring. */
 static bool plain_type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
-    Dwarf_Die given;
-    return type_of(die, &given) && dwarf_peel_type(&given, type) == 0;
+    *type = *die;
+    for (unsigned depth = 0; depth < DEPTH_LIMIT; depth++) {
+        Dwarf_Die next;
+        if (!type_of(type, &next))
+            return false;
+        *type = next;
+        if (!is_other_name(dwarf_tag(type)))
+            return true;
+    }
+    return false;
+}
+
+/** Elements of a dimension of an array; 0: it does not say. */
+static uint64_t elements_of(Dwarf_Die *dimension)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word count = 0;
+    if (dwarf_attr(dimension, DW_AT_count, &attribute) && dwarf_formudata(&attribute, &count) == 0)
+        return count;
+    if (dwarf_attr(dimension, DW_AT_upper_bound, &attribute) &&
+        dwarf_formudata(&attribute, &count) == 0 && count < SIZE_MOST)
+        return count + 1;
+    return 0;
+}
+
+/** Bytes of a plain type; false: it does not say, or more than there can be. */
+static bool size_of(Dwarf_Die *plain, unsigned depth, uint64_t *size)
+{
+    const int bytes = dwarf_bytesize(plain);
+    Dwarf_Die element, dimension;
+    *size = bytes > 0 ? (uint64_t)bytes : 0;
+    if (bytes >= 0 || dwarf_tag(plain) == DW_TAG_pointer_type) {
+        *size = bytes >= 0 ? *size : 4;
+        return *size > 0;
+    }
+    if (dwarf_tag(plain) != DW_TAG_array_type || depth > DEPTH_LIMIT ||
+        !plain_type_of(plain, &element) || !size_of(&element, depth + 1, size) ||
+        dwarf_child(plain, &dimension) != 0)
+        return false;
+    for (unsigned n = 0; n < DEPTH_LIMIT; n++) {
+        const uint64_t count =
+            dwarf_tag(&dimension) == DW_TAG_subrange_type ? elements_of(&dimension) : 1;
+        if (count == 0 || count > SIZE_MOST / *size)
+            return false;
+        *size *= count;
+        if (dwarf_siblingof(&dimension, &dimension) != 0)
+            return true;
+    }
+    return false;
 }
 
 /** The address that a variable always has. */
@@ -99,12 +153,11 @@ static void add_variable(struct collecting *all, Dwarf_Die *die)
 {
     struct names_dwarf *dwarf = all->dwarf;
     Dwarf_Die type;
-    Dwarf_Word size;
     Dwarf_Attribute attribute;
-    uint64_t address;
+    uint64_t address, size;
     const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
     if (!name || !address_of(die, &address) || !plain_type_of(die, &type) ||
-        dwarf_aggregate_size(&type, &size) != 0 || size == 0)
+        !size_of(&type, 0, &size))
         return;
     if (dwarf->variable_count == all->room) {
         const size_t room = all->room ? all->room * 2 : 64;
@@ -201,10 +254,9 @@ static bool enter_member(struct asking *asking, Dwarf_Die *type, uint64_t *offse
     if (dwarf_child(type, &member) != 0)
         return false;
     for (unsigned n = 0; n < 65536; n++) {
-        uint64_t place;
-        Dwarf_Word size;
+        uint64_t place, size;
         if (member_place(&member, &place) && place <= *offset && plain_type_of(&member, &plain) &&
-            dwarf_aggregate_size(&plain, &size) == 0 && *offset - place < size) {
+            size_of(&plain, 0, &size) && *offset - place < size) {
             const char *name = dwarf_diename(&member);
             if (name && dwarf_tag(&member) == DW_TAG_member) {
                 pug_text_put(&asking->name, ".");
@@ -223,8 +275,8 @@ static bool enter_member(struct asking *asking, Dwarf_Die *type, uint64_t *offse
 static bool enter_element(struct asking *asking, Dwarf_Die *type, uint64_t *offset)
 {
     Dwarf_Die plain;
-    Dwarf_Word size;
-    if (!plain_type_of(type, &plain) || dwarf_aggregate_size(&plain, &size) != 0 || size == 0)
+    uint64_t size;
+    if (!plain_type_of(type, &plain) || !size_of(&plain, 0, &size))
         return false;
     pug_text_format(&asking->name, "[%llu]", (unsigned long long)(*offset / size));
     *offset %= size;
@@ -291,8 +343,7 @@ static bool describe(void *context)
     struct asking *asking = context;
     Dwarf_Die holder = asking->found->die, plain;
     char type[256];
-    uint64_t offset = asking->address - asking->found->start;
-    Dwarf_Word size = 0;
+    uint64_t offset = asking->address - asking->found->start, size = 0;
     pug_text_put(&asking->name, asking->found->name);
     for (unsigned depth = 0; depth < DEPTH_LIMIT && plain_type_of(&holder, &plain); depth++) {
         const int tag = dwarf_tag(&plain);
@@ -310,7 +361,7 @@ static bool describe(void *context)
     if (offset > 0)
         pug_text_format(&asking->name, "+%llu", (unsigned long long)offset);
     if (plain_type_of(&holder, &plain)) {
-        (void)dwarf_aggregate_size(&plain, &size);
+        (void)size_of(&plain, 0, &size);
         asking->out->encoding = encoding_of(&plain);
         asking->out->type_die = dwarf_dieoffset(&plain);
     }

@@ -206,13 +206,14 @@ void diagnosis_guess(const struct input *input)
     }
 }
 
-/** So few bad packets are no noise. */
+/** So few bad packets are no noise, and so few bytes show nothing. */
 #define NOISE_LEAST 3u
+#define LINE_LEAST  64u
 
 /** What makes bytes of an SWO pin wrong: it has no clock, and so its rate is to be told. */
 static void say_line(struct diagnosis *diagnosis, const struct pug_survey_id *found)
 {
-    if (found->unsynced * 2 > found->bytes)
+    if (found->unsynced * 2 > found->bytes && found->bytes >= LINE_LEAST)
         diagnosis_say(diagnosis,
                       "source 0x%02x: bytes of an SWO pin look so if the probe reads it at another "
                       "rate than the target sends: check the baud rate (the trace clock divided by "
