@@ -17,7 +17,7 @@ struct from_snapshot {
     struct pug_snapshot *snapshot;
     struct pug_capture_bytes *bytes; /* by buffer */
     size_t count;
-    struct pug_setting *items; /* the options', and where sources begin by a guess */
+    struct pug_setting *items; /* where sources begin by a guess */
     size_t item_count, item_room;
 };
 
@@ -49,17 +49,33 @@ static enum pug_status find_image(struct pug_capture *capture, uint32_t buffer, 
                : PUG_ERR_MEM;
 }
 
+/** The options' settings, which come first, and these; NULL: no memory. */
+static struct pug_setting *join_settings(const struct pug_capture *capture)
+{
+    const struct from_snapshot *own = capture->own;
+    const struct pug_settings *given = &capture->options.settings;
+    struct pug_setting *joined = calloc(given->count + own->item_count + 1, sizeof(*joined));
+    if (joined && given->count > 0)
+        memcpy(joined, given->items, given->count * sizeof(*joined));
+    if (joined && own->item_count > 0)
+        memcpy(joined + given->count, own->items, own->item_count * sizeof(*joined));
+    return joined;
+}
+
 static enum pug_status make_tree(struct pug_capture *capture, uint32_t buffer, bool decode,
                                  struct pug_log *log, struct pug_tree **out)
 {
     const struct from_snapshot *own = capture->own;
     struct pug_capture_images *images = capture->images.items;
+    struct pug_setting *joined = join_settings(capture);
+    if (!joined)
+        return PUG_ERR_MEM;
     struct pug_snapshot_tree_config config = {
         .decode = decode,
         .options = capture->options.decode,
         .transport = capture->options.settings,
-        .sources = {.items = own->items,
-                    .count = own->item_count,
+        .sources = {.items = joined,
+                    .count = capture->options.settings.count + own->item_count,
                     .watch = capture->options.settings.watch},
         .first_only = !capture->options.buffer,
         .log = log,
@@ -71,6 +87,7 @@ static enum pug_status make_tree(struct pug_capture *capture, uint32_t buffer, b
     if (status == PUG_OK)
         status = pug_snapshot_tree(own->snapshot, pug_snapshot_buffer_at(own->snapshot, buffer),
                                    &config, out);
+    free(joined);
     if (status == PUG_OK && !config.filled &&
         (status = pug_capture_list_objects(capture, config.image)) != PUG_OK) {
         pug_tree_free(*out);
@@ -267,21 +284,6 @@ static enum pug_status add_begins(struct pug_capture *capture, uint32_t number)
     return status;
 }
 
-/** The settings of the options come first. */
-static enum pug_status take_options(struct pug_capture *capture)
-{
-    struct from_snapshot *own = capture->own;
-    const struct pug_settings *given = &capture->options.settings;
-    own->item_room = given->count + PUG_BEGIN_SETTINGS;
-    own->items = calloc(own->item_room, sizeof(*own->items));
-    if (!own->items)
-        return PUG_ERR_MEM;
-    if (given->count > 0)
-        memcpy(own->items, given->items, given->count * sizeof(*own->items));
-    own->item_count = given->count;
-    return PUG_OK;
-}
-
 static enum pug_status add_buffer(struct pug_capture *capture,
                                   const struct pug_snapshot_buffer *found, uint32_t number)
 {
@@ -347,7 +349,7 @@ static enum pug_status fill(struct pug_capture *capture)
     while (pug_snapshot_buffer_at(own->snapshot, own->count))
         own->count++;
     own->bytes = calloc(own->count + 1, sizeof(*own->bytes));
-    if (!own->bytes || take_options(capture) != PUG_OK)
+    if (!own->bytes)
         return PUG_ERR_MEM;
     for (size_t n = 0; (buffer = pug_snapshot_buffer_at(own->snapshot, n)) != NULL; n++) {
         enum pug_status status = add_buffer(capture, buffer, (uint32_t)n);
