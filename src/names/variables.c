@@ -46,15 +46,16 @@ static bool by_symbol(const struct pug_names_file *file, uint64_t address,
 
 #include <dwarf.h>
 
-#define DEPTH_LIMIT 64u /* of entries in each other, and of types */
-#define SIZE_MOST   (UINT64_C(1) << 40)
+#define DEPTH_LIMIT  64u /* of entries in each other, and of types */
+#define ENTRIES_MOST (UINT32_C(1) << 22)
+#define SIZE_MOST    (UINT64_C(1) << 40)
 
 /* ---- which variables there are ---- */
 
 struct collecting {
     struct names_dwarf *dwarf;
-    struct names_unit *unit;
     size_t room;
+    uint32_t left; /* entries that may still be looked at */
     bool failed;
 };
 
@@ -182,8 +183,11 @@ static void collect(struct collecting *all, Dwarf_Die *parent, unsigned depth)
     if (depth > DEPTH_LIMIT || dwarf_child(parent, &die) != 0)
         return;
     do {
-        if (!pug_names_dwarf_take(all->dwarf, all->unit, 1) || all->failed)
+        if (all->left == 0 || all->failed) {
+            all->dwarf->file->overfull |= all->left == 0;
             return;
+        }
+        all->left--;
         switch (dwarf_tag(&die)) {
         case DW_TAG_variable: add_variable(all, &die); break;
         case DW_TAG_namespace:
@@ -206,16 +210,14 @@ static bool collect_all(void *context)
 {
     struct collecting *all = context;
     struct names_dwarf *dwarf = all->dwarf;
-    for (size_t i = 0; i < dwarf->unit_count && !all->failed; i++) {
-        all->unit = &dwarf->units[i];
+    for (size_t i = 0; i < dwarf->unit_count && !all->failed; i++)
         collect(all, &dwarf->units[i].die, 0);
-    }
     return !all->failed;
 }
 
 static void read_variables(struct names_dwarf *dwarf)
 {
-    struct collecting all = {.dwarf = dwarf};
+    struct collecting all = {.dwarf = dwarf, .left = ENTRIES_MOST};
     dwarf->variables_read = true;
     dwarf->file->names->starved |= !pug_names_guard(dwarf->dwarf, collect_all, &all);
     if (dwarf->variable_count > 0)
