@@ -115,6 +115,9 @@ want 'itm and times' $'[           100] port 0: hello\n[           150] port 4: 
   "$(itm itm -c 0,%c -c 4,'adc %d' --port 3 --prefix --timestamps all.swo)"
 want 'find by name' '25 00 15' "$(echo $(itm find --exception SysTick all.swo))"
 want 'find the next' '120 00 17' "$(echo $(itm find --exception irq1 --after 100 all.swo))"
+want 'find a time' '23 00 150' "$(echo $(itm find --time 101 all.swo))"
+want 'find a time in seconds' '23 00 150000' "$(echo $(itm find --time 0.000101 --clock 1000000 all.swo))"
+want 'from a time' '-- at 3383 cycles, 3 after the last time' "$(itm trace --from-time 3381 all.swo | sed -n 2p)"
 want elapsed 'hello' "$(itm itm --time 100,101 all.swo)"
 itm trace --before exception --last 3 all.swo >traced
 want 'before an exception' '-- exception 17 IRQ1 entered' "$(tail -1 traced)"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark find: where in the capture something happened. */
+#include "capture/capture.h"
 #include "common/command.h"
 #include "common/output.h"
 #include "index_input.h"
@@ -139,6 +140,19 @@ static enum pug_status find_elapsed(const struct pug_index *index, const struct 
     return PUG_ERR_NOT_FOUND;
 }
 
+/** Are times sums of local timestamps: there are no others, or their clock alone is known? */
+static bool adds_up(const struct pug_index *index, const struct input *input, uint32_t wanted)
+{
+    const struct pug_capture *capture = input->capture;
+    struct pug_index_source source;
+    for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
+        if ((wanted == PUG_INDEX_ANY || wanted == source.id) &&
+            source.counts[PUG_MARK_TIME_STEP] > 0)
+            return source.counts[PUG_MARK_TIMESTAMP] == 0 ||
+                   (capture->local_hertz > 0 && capture->global_hertz == 0);
+    return false;
+}
+
 /** In the segment at hand; *found: whether it is there. The exit code where it cannot be asked. */
 static int answer(struct input *input, const struct find_options *options,
                   const struct pug_index_query *query, enum pug_status *found)
@@ -147,9 +161,11 @@ static int answer(struct input *input, const struct find_options *options,
     if (!index)
         return EXIT_INPUT;
     struct pug_index_mark mark;
+    const bool summed = options->time && adds_up(index, input, query->source);
     *found =
-        options->elapsed.given
-            ? find_elapsed(index, input, query->source, options->elapsed.value, &mark)
+        options->elapsed.given || summed
+            ? find_elapsed(index, input, query->source,
+                           summed ? query->least : options->elapsed.value, &mark)
             : pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
     pug_index_free(index);
     if (*found != PUG_OK)

@@ -188,7 +188,8 @@ static int profile_inputs(char **operands, const struct profile_options *options
         profile_say_notes(profile, options->input.quiet);
         const int written = format ? export(profile, options, format, names)
                                    : profile_save(profile, options->output);
-        say_strays(profile);
+        if (!options->input.quiet)
+            say_strays(profile);
         if (!is_of_something(profile) && code == EXIT_DONE)
             code = EXIT_TRACE_ERRORS;
         if (format && !pug_peers_helps(input_peers()) && !has_weight(profile, options, format) &&
