@@ -85,7 +85,7 @@ static bool is_shown(const struct pug_interrupt_sum *sum)
     return sum->entries > 0 || sum->cut > 0;
 }
 
-static size_t put_rows(struct pug_table *table, struct counting *counting)
+static size_t put_rows(struct pug_table *table, struct counting *counting, bool with_unit)
 {
     const struct pug_vectors *vectors = swo_sources_vectors(&counting->sources);
     size_t rows = 0;
@@ -99,6 +99,8 @@ static size_t put_rows(struct pug_table *table, struct counting *counting)
             if (!is_shown(&interrupts->sums[number]))
                 continue;
             put_row(table, source, vectors, number, &interrupts->sums[number]);
+            if (with_unit)
+                pug_table_text(table, swo_sources_unit(&counting->sources));
             rows++;
         }
     }
@@ -138,10 +140,11 @@ static int put_table(struct counting *counting, const struct input *input, bool 
         {"mean interval", PUG_CELL_NUMBER}, {"most interval", PUG_CELL_NUMBER},
         {"nesting", PUG_CELL_NUMBER},       {"preempted", PUG_CELL_NUMBER},
         {"tail-chained", PUG_CELL_NUMBER},  {"cut", PUG_CELL_NUMBER},
-        {"inexact", PUG_CELL_NUMBER},
+        {"inexact", PUG_CELL_NUMBER},       {"unit", PUG_CELL_TEXT},
     };
-    struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
-    const size_t rows = table ? put_rows(table, counting) : 0;
+    const size_t count = sizeof(columns) / sizeof(columns[0]) - (json ? 0 : 1); /* text says it */
+    struct pug_table *table = pug_table_new(columns, count);
+    const size_t rows = table ? put_rows(table, counting, json) : 0;
     enum pug_status status = PUG_OK;
     if (!table) {
         status = PUG_ERR_MEM;
