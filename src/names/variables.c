@@ -46,7 +46,8 @@ static bool by_symbol(const struct pug_names_file *file, uint64_t address,
 
 #include <dwarf.h>
 
-#define DEPTH_LIMIT  64u /* of entries in each other, and of types */
+#define DEPTH_LIMIT  64u   /* of entries in each other, and of types */
+#define MEMBERS_MOST 4096u /* of a structure, or an enumeration */
 #define ENTRIES_MOST (UINT32_C(1) << 22)
 #define SIZE_MOST    (UINT64_C(1) << 40)
 
@@ -255,7 +256,7 @@ static bool enter_member(struct asking *asking, Dwarf_Die *type, uint64_t *offse
     Dwarf_Die member, plain;
     if (dwarf_child(type, &member) != 0)
         return false;
-    for (unsigned n = 0; n < 65536; n++) {
+    for (unsigned n = 0; n < MEMBERS_MOST; n++) {
         uint64_t place, size;
         if (member_place(&member, &place) && place <= *offset && plain_type_of(&member, &plain) &&
             size_of(&plain, 0, &size) && *offset - place < size) {
@@ -428,7 +429,7 @@ static bool find_enumerator(void *context)
     Dwarf_Sword value;
     if (!dwarf_offdie(asking->dwarf->dwarf, asking->die, &type) || dwarf_child(&type, &item) != 0)
         return true;
-    for (unsigned n = 0; n < 65536; n++) {
+    for (unsigned n = 0; n < MEMBERS_MOST; n++) {
         if (dwarf_tag(&item) == DW_TAG_enumerator &&
             dwarf_attr(&item, DW_AT_const_value, &attribute) &&
             dwarf_formsdata(&attribute, &value) == 0 && value == asking->value) {

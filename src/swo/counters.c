@@ -17,13 +17,3 @@ unsigned pug_swo_counters_take(struct pug_swo_counters *counters, const struct p
             counters->values[n] += 1u << n == PUG_DWT_CYC ? 1 : PUG_SWO_WRAP;
     return moved;
 }
-
-const char *pug_swo_counter_name(unsigned counter)
-{
-    static const char *const names[PUG_SWO_COUNTERS] = {
-        "CPI cycles",          "exception cycles", "sleep cycles",  "load/store cycles",
-        "folded instructions", "cycle events",     "PMU counter 0", "PMU counter 1",
-        "PMU counter 2",       "PMU counter 3",    "PMU counter 4", "PMU counter 5",
-        "PMU counter 6",       "PMU counter 7"};
-    return counter < PUG_SWO_COUNTERS ? names[counter] : "counter";
-}

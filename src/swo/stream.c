@@ -30,7 +30,7 @@ static void give_all(struct pug_swo_stream *stream, uint8_t kind)
     stream->count = 0;
 }
 
-static void wait(struct pug_swo_stream *stream, const struct pug_dwt_event *event)
+static void await_time(struct pug_swo_stream *stream, const struct pug_dwt_event *event)
 {
     if (stream->count == WAITING_MOST)
         give_all(stream, PUG_ITM_TS_PKT_TS_DELAY);
@@ -49,26 +49,26 @@ static void wait(struct pug_swo_stream *stream, const struct pug_dwt_event *even
     stream->waiting[stream->count++] = *event;
 }
 
-static void wait_all(struct pug_swo_stream *stream, size_t count)
+static void await_all(struct pug_swo_stream *stream, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        wait(stream, &stream->dwt.events[i]);
+        await_time(stream, &stream->dwt.events[i]);
 }
 
 /** Trace was lost before an element: parts of accesses that came before are complete. */
 static void lose(struct pug_swo_stream *stream, const struct pug_element *element)
 {
-    wait_all(stream, pug_dwt_finish(&stream->dwt));
-    wait(stream, &(struct pug_dwt_event){.index = element->index,
-                                         .source = element->source,
-                                         .kind = PUG_DWT_LOST,
-                                         .overflow = true});
+    await_all(stream, pug_dwt_finish(&stream->dwt));
+    await_time(stream, &(struct pug_dwt_event){.index = element->index,
+                                               .source = element->source,
+                                               .kind = PUG_DWT_LOST,
+                                               .overflow = true});
 }
 
 /** Synchronisation is lost: nothing dates what waits but what was before. */
 static void desynchronise(struct pug_swo_stream *stream, const struct pug_element *element)
 {
-    wait_all(stream, pug_dwt_finish(&stream->dwt));
+    await_all(stream, pug_dwt_finish(&stream->dwt));
     give_all(stream, PUG_ITM_TS_PKT_TS_DELAY);
     if (stream->running && element->type == PUG_ELEM_NO_SYNC)
         lose(stream, element);
@@ -107,14 +107,14 @@ void pug_swo_stream_take(struct pug_swo_stream *stream, const struct pug_element
     if (element->flags & PUG_ELEM_OVERFLOW)
         lose(stream, element);
     stream->running = true;
-    wait_all(stream, pug_dwt_push(&stream->dwt, element));
+    await_all(stream, pug_dwt_push(&stream->dwt, element));
     if (element->reason >= PUG_ITM_TS_SYNC && take_time(stream, element))
         give_all(stream, element->reason);
 }
 
 void pug_swo_stream_end(struct pug_swo_stream *stream)
 {
-    wait_all(stream, pug_dwt_finish(&stream->dwt));
+    await_all(stream, pug_dwt_finish(&stream->dwt));
     give_all(stream, PUG_ITM_TS_PKT_TS_DELAY);
     free(stream->waiting);
     stream->waiting = NULL;
