@@ -13,14 +13,12 @@
 #define VECTOR_RESET  1u
 #define FIRST_VECTORS 16u
 
-static const struct pug_reader_space anybody = {.space = PUG_SPACE_ANY};
-
 /** Words of a table; how many there are. */
 static unsigned read_table(struct pug_vectors *vectors, uint64_t base)
 {
     uint8_t bytes[4 * PUG_VECTORS];
     const int64_t got =
-        pug_image_read(vectors->image, &anybody, base, bytes, (uint32_t)sizeof(bytes));
+        pug_image_read(vectors->image, &vectors->reader, base, bytes, (uint32_t)sizeof(bytes));
     const unsigned count = got > 0 ? (unsigned)got / 4 : 0;
     for (unsigned i = 0; i < PUG_VECTORS; i++)
         vectors->words[i] = i < count ? pug_bytes_32(bytes + (size_t)4 * i) : 0;
@@ -31,7 +29,7 @@ static unsigned read_table(struct pug_vectors *vectors, uint64_t base)
 static bool is_code(const struct pug_vectors *vectors, uint32_t word)
 {
     uint8_t byte;
-    return (word & 1) && pug_image_read(vectors->image, &anybody, word - 1, &byte, 1) == 1;
+    return (word & 1) && pug_image_read(vectors->image, &vectors->reader, word - 1, &byte, 1) == 1;
 }
 
 /** A stack in RAM, a reset vector, and after it nothing but code or zeros. */
@@ -48,22 +46,31 @@ static bool is_table(struct pug_vectors *vectors, uint64_t base)
     return words[2] != 0 && words[3] != 0;
 }
 
-void pug_vectors_find(struct pug_vectors *vectors, const struct pug_image *image, uint64_t base)
+/** Look at the ranges of the source's own programs, or at those of all. */
+static void look(struct pug_vectors *vectors, bool own)
 {
     struct pug_image_range range;
-    memset(vectors, 0, sizeof(*vectors));
-    vectors->image = image;
-    if (!image)
-        return;
-    if (base != UINT64_MAX) {
-        vectors->found = is_table(vectors, base);
-        vectors->base = base;
-        return;
-    }
-    for (size_t n = 0; !vectors->found && pug_image_range(image, n, &range); n++) {
+    for (size_t n = 0; !vectors->found && pug_image_range(vectors->image, n, &range); n++) {
+        if (range.place.has_source != own || (own && vectors->reader.source != PUG_VECTORS_ANY &&
+                                              range.place.source != vectors->reader.source))
+            continue;
+        if (own)
+            vectors->reader.source = range.place.source;
         vectors->found = is_table(vectors, range.start);
         vectors->base = range.start;
     }
+}
+
+void pug_vectors_find(struct pug_vectors *vectors, const struct pug_image *image, uint16_t source)
+{
+    memset(vectors, 0, sizeof(*vectors));
+    vectors->image = image;
+    vectors->reader = (struct pug_reader_space){.space = PUG_SPACE_ANY, .source = source};
+    if (!image)
+        return;
+    look(vectors, true);
+    if (!vectors->found)
+        look(vectors, false);
 }
 
 /** Its symbol, if no other vector leads there. */

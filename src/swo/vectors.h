@@ -14,11 +14,18 @@ struct pug_vectors {
     const struct pug_image *image;
     uint64_t base; /**< of the table */
     bool found;
-    uint32_t words[PUG_VECTORS]; /**< as far as they are there; else 0 */
+    struct pug_reader_space reader; /**< who reads it: the source's core */
+    uint32_t words[PUG_VECTORS];    /**< as far as they are there; else 0 */
 };
 
-/** Find the vector table: at `base`, or with `base` UINT64_MAX where a range of memory begins. */
-void pug_vectors_find(struct pug_vectors *vectors, const struct pug_image *image, uint64_t base);
+/** Of any source. */
+#define PUG_VECTORS_ANY UINT16_MAX
+
+/**
+ * Find the vector table of a source's core, where a range of its program memory begins. Programs of
+ * that source alone go before those of all.
+ */
+void pug_vectors_find(struct pug_vectors *vectors, const struct pug_image *image, uint16_t source);
 
 /**
  * The handler of an exception: "SysTick_Handler", else as the architecture calls it: "SysTick",

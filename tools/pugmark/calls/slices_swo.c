@@ -82,7 +82,7 @@ static uint32_t name_of(struct slices_swo *all, unsigned kind, uint64_t number, 
 static uint32_t handler_name(struct swo_tracks *tracks, unsigned number)
 {
     char text[256];
-    pug_vectors_name(swo_sources_vectors(&tracks->all->sources), number, text, sizeof(text));
+    pug_vectors_name(swo_source_vectors(tracks->source), number, text, sizeof(text));
     return name_of(tracks->all, SLICE_HANDLER, number, text);
 }
 
@@ -141,7 +141,7 @@ static void put_write(struct swo_tracks *tracks, const struct pug_dwt_event *eve
 static void put_sample(struct swo_tracks *tracks, const struct pug_dwt_event *event)
 {
     struct pug_symbol symbol;
-    const struct pug_vectors *vectors = swo_sources_vectors(&tracks->all->sources);
+    const struct pug_vectors *vectors = swo_source_vectors(tracks->source);
     char detail[32];
     uint32_t name;
     if (event->kind == PUG_DWT_PC_SAMPLE && vectors->image &&

@@ -192,7 +192,7 @@ static bool name_exception(const struct input *input, const struct find_options 
     unsigned number;
     if (!options->exception_name)
         return true;
-    pug_vectors_find(&vectors, input->tree ? pug_tree_image(input->tree) : NULL, UINT64_MAX);
+    pug_vectors_find(&vectors, input->tree ? pug_tree_image(input->tree) : NULL, PUG_VECTORS_ANY);
     if (!pug_vectors_number(&vectors, options->exception_name, &number)) {
         fprintf(stderr,
                 "pugmark: --exception %s: no exception of a Cortex-M is called so, and no handler "

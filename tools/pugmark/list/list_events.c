@@ -202,7 +202,7 @@ static void put_counters(struct events *events, struct under_way *under_way,
 static void put_sample(struct events *events, const struct pug_dwt_event *event)
 {
     struct line line = begin_line(event);
-    const struct pug_image *image = swo_sources_vectors(&events->sources)->image;
+    const struct pug_image *image = swo_sources_vectors(&events->sources, event->source)->image;
     struct pug_symbol symbol;
     if (image && event->has_pc && pug_image_symbol(image, event->pc, &symbol))
         snprintf(line.name, sizeof(line.name), "%s", symbol.name);
@@ -222,8 +222,8 @@ static void put_other(struct events *events, const struct pug_dwt_event *event)
         swo_names_type(events->names, event, line.type, sizeof(line.type));
         swo_names_value(events->names, event, line.value, sizeof(line.value));
     } else if (event->kind == PUG_DWT_EXCEPTION) {
-        pug_vectors_name(swo_sources_vectors(&events->sources), event->number, line.name,
-                         sizeof(line.name));
+        pug_vectors_name(swo_sources_vectors(&events->sources, event->source), event->number,
+                         line.name, sizeof(line.name));
     } else if (event->kind == PUG_DWT_LOST) {
         snprintf(line.words, sizeof(line.words), "trace was lost");
     }

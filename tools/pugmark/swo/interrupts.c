@@ -53,13 +53,12 @@ static void put_times(struct pug_table *table, uint64_t count, uint64_t least, u
     pug_table_number(table, most);
 }
 
-static void put_row(struct pug_table *table, const struct swo_source *source,
-                    const struct pug_vectors *vectors, unsigned number,
+static void put_row(struct pug_table *table, struct swo_source *source, unsigned number,
                     const struct pug_interrupt_sum *sum)
 {
     char id[16], name[256];
     snprintf(id, sizeof(id), "0x%02x", source->id);
-    pug_vectors_name(vectors, number, name, sizeof(name));
+    pug_vectors_name(swo_source_vectors(source), number, name, sizeof(name));
     pug_table_text(table, id);
     pug_table_number(table, number);
     pug_table_text(table, name);
@@ -87,7 +86,6 @@ static bool is_shown(const struct pug_interrupt_sum *sum)
 
 static size_t put_rows(struct pug_table *table, struct counting *counting, bool with_unit)
 {
-    const struct pug_vectors *vectors = swo_sources_vectors(&counting->sources);
     size_t rows = 0;
     for (size_t i = 0; i < counting->sources.count; i++) {
         struct swo_source *source = counting->sources.items[i];
@@ -98,7 +96,7 @@ static size_t put_rows(struct pug_table *table, struct counting *counting, bool 
         for (unsigned number = 0; number < PUG_INTERRUPTS; number++) {
             if (!is_shown(&interrupts->sums[number]))
                 continue;
-            put_row(table, source, vectors, number, &interrupts->sums[number]);
+            put_row(table, source, number, &interrupts->sums[number]);
             if (with_unit)
                 pug_table_text(table, swo_sources_unit(&counting->sources));
             rows++;

@@ -33,7 +33,7 @@ static struct content *content_of(struct swo_source *source)
 {
     if (!source->user && (source->user = calloc(1, sizeof(struct content))) != NULL) {
         struct content *content = source->user;
-        const struct pug_image *image = swo_sources_vectors(source->all)->image;
+        const struct pug_image *image = swo_source_vectors(source)->image;
         struct pug_image_range range;
         pug_interrupts_init(&content->interrupts, NULL, NULL);
         pug_swo_period_init(&content->period);
@@ -44,12 +44,12 @@ static struct content *content_of(struct swo_source *source)
 }
 
 /** Has the program an instruction there? */
-static bool is_code(const struct swo_source *source, uint32_t pc)
+static bool is_code(struct swo_source *source, uint32_t pc)
 {
-    const struct pug_reader_space anybody = {.space = PUG_SPACE_ANY};
-    const struct pug_image *image = swo_sources_vectors(source->all)->image;
+    const struct pug_reader_space reader = {.space = PUG_SPACE_ANY, .source = source->id};
     uint8_t bytes[2];
-    return (pc & 1) == 0 && pug_image_read(image, &anybody, pc, bytes, sizeof(bytes)) == 2;
+    return (pc & 1) == 0 && pug_image_read(swo_source_vectors(source)->image, &reader, pc, bytes,
+                                           sizeof(bytes)) == 2;
 }
 
 static void on_event(struct swo_source *source, const struct pug_dwt_event *event)

@@ -40,7 +40,6 @@ void swo_names_free(struct swo_names *swo)
 static void look_up(struct swo_names *swo, struct watched *watched)
 {
     struct pug_capture *capture = swo->sources->capture;
-    (void)swo_sources_vectors(swo->sources); /* that lists the programs */
     for (uint32_t n = 0; !watched->known && pug_capture_object_at(capture, n); n++)
         watched->known = pug_capture_names(capture, n, swo->names, &watched->file) &&
                          pug_names_variable(watched->file, watched->address, &watched->variable);
@@ -177,13 +176,15 @@ static const char *last_component(const char *path)
 }
 
 /** "motor.c:81", else the function, else the address. */
-static void put_line(struct pug_text *text, struct swo_names *swo, uint32_t pc)
+static void put_line(struct pug_text *text, struct swo_names *swo,
+                     const struct pug_dwt_event *event)
 {
-    const struct pug_image *image = swo_sources_vectors(swo->sources)->image;
-    const struct pug_reader_space anybody = {.space = PUG_SPACE_ANY};
+    const struct pug_image *image = swo_sources_vectors(swo->sources, event->source)->image;
+    const struct pug_reader_space reader = {.space = PUG_SPACE_ANY, .source = event->source};
+    const uint32_t pc = event->pc;
     struct pug_names_line line;
     struct pug_symbol symbol;
-    if (image && swo->names && pug_image_line(image, &anybody, pc, swo->names, &line, NULL) &&
+    if (image && swo->names && pug_image_line(image, &reader, pc, swo->names, &line, NULL) &&
         line.path)
         pug_text_format(text, "%s:%" PRIu32, last_component(line.path), line.line);
     else if (image && pug_image_symbol(image, pc, &symbol))
@@ -207,7 +208,7 @@ static void put_access(struct pug_text *text, struct swo_names *swo,
     }
     if (event->has_pc) {
         pug_text_put(text, " at ");
-        put_line(text, swo, event->pc);
+        put_line(text, swo, event);
     }
 }
 
@@ -220,7 +221,8 @@ void swo_names_event(struct swo_names *swo, const struct pug_dwt_event *event, c
     if (event->kind == PUG_DWT_DATA) {
         put_access(&out, swo, event);
     } else if (event->kind == PUG_DWT_EXCEPTION && event->number > 0) {
-        pug_vectors_name(swo_sources_vectors(swo->sources), event->number, name, sizeof(name));
+        pug_vectors_name(swo_sources_vectors(swo->sources, event->source), event->number, name,
+                         sizeof(name));
         pug_text_format(&out, "%s %s", name, actions[event->action & 3]);
     } else {
         pug_dwt_text(event, name, sizeof(name));

@@ -17,13 +17,13 @@ void swo_sources_free(struct swo_sources *sources)
     for (size_t i = 0; i < sources->count; i++) {
         free(sources->items[i]->stream.waiting);
         free(sources->items[i]->user);
+        if (sources->items[i]->has_tree)
+            pug_tree_free(sources->items[i]->tree);
         free(sources->items[i]);
     }
     free(sources->items);
-    pug_tree_free(sources->tree);
     sources->items = NULL;
     sources->count = 0;
-    sources->tree = NULL;
 }
 
 static void on_event(void *context, const struct pug_dwt_event *event)
@@ -35,23 +35,33 @@ static void on_event(void *context, const struct pug_dwt_event *event)
     source->all->give(source, &dated);
 }
 
+/** The tree of a buffer: that of another source of it, or a new one. */
+static void find_tree(struct swo_source *source)
+{
+    const struct swo_sources *all = source->all;
+    for (size_t i = 0; i < all->count && !source->tree; i++)
+        if (all->items[i]->buffer == source->buffer)
+            source->tree = all->items[i]->tree;
+    const struct pug_capture_buffer *buffer = pug_capture_buffer_at(all->capture, source->buffer);
+    if (source->tree || !buffer)
+        return;
+    (void)pug_capture_tree(all->capture, buffer->first_segment, false, NULL, &source->tree);
+    source->has_tree = true;
+}
+
 /** Its stream, with the comparators that its settings tell. */
 static void begin_stream(struct swo_source *source)
 {
-    struct pug_capture *capture = source->all->capture;
+    const struct pug_capture *capture = source->all->capture;
     const struct pug_swo_clock clock = {.local_hertz = capture->local_hertz,
                                         .global_hertz = capture->global_hertz};
-    const struct pug_capture_buffer *buffer = pug_capture_buffer_at(capture, source->buffer);
     const struct pug_source *found = NULL;
-    struct pug_tree *tree = NULL;
-    if (buffer)
-        (void)pug_capture_tree(capture, buffer->first_segment, false, NULL, &tree);
-    for (size_t n = 0; tree && (found = pug_tree_source_at(tree, n)) != NULL; n++)
+    find_tree(source);
+    for (size_t n = 0; source->tree && (found = pug_tree_source_at(source->tree, n)) != NULL; n++)
         if (pug_source_id(found) == source->id && dwt_sources_carries(pug_source_protocol(found)))
             break;
     pug_swo_stream_init(&source->stream, found ? pug_source_config(found) : NULL, &clock, on_event,
                         source);
-    pug_tree_free(tree);
 }
 
 static struct swo_source *add(struct swo_sources *sources, uint32_t buffer, uint16_t id)
@@ -95,16 +105,22 @@ void swo_sources_end(struct swo_sources *sources)
     }
 }
 
-const struct pug_vectors *swo_sources_vectors(struct swo_sources *sources)
+const struct pug_vectors *swo_source_vectors(struct swo_source *source)
 {
-    if (!sources->has_vectors) {
-        sources->has_vectors = true;
-        if (pug_capture_segment_at(sources->capture, 0))
-            (void)pug_capture_tree(sources->capture, 0, false, NULL, &sources->tree);
-        pug_vectors_find(&sources->vectors, sources->tree ? pug_tree_image(sources->tree) : NULL,
-                         UINT64_MAX);
-    }
-    return &sources->vectors;
+    if (!source->has_vectors)
+        pug_vectors_find(&source->vectors, source->tree ? pug_tree_image(source->tree) : NULL,
+                         source->id);
+    source->has_vectors = true;
+    return &source->vectors;
+}
+
+const struct pug_vectors *swo_sources_vectors(struct swo_sources *sources, uint16_t id)
+{
+    static const struct pug_vectors none;
+    for (size_t i = 0; i < sources->count; i++)
+        if (sources->items[i]->id == id)
+            return swo_source_vectors(sources->items[i]);
+    return &none;
 }
 
 const char *swo_sources_unit(const struct swo_sources *sources)

@@ -12,6 +12,9 @@ struct swo_source {
     uint32_t buffer, number; /**< `number`: of the sources, in the order in which they spoke */
     uint16_t id;
     struct pug_swo_stream stream;
+    struct pug_tree *tree; /**< of its buffer, whose image is its program; the first one's own */
+    struct pug_vectors vectors;
+    bool has_tree, has_vectors;
     void *user; /**< the caller's; freed with free() */
     struct swo_sources *all;
 };
@@ -25,9 +28,7 @@ struct swo_sources {
     void *context; /**< for `give` */
     struct swo_source **items;
     size_t count;
-    struct pug_vectors vectors; /**< of the program, once asked for */
-    struct pug_tree *tree;      /**< whose image that is */
-    bool has_vectors, failed;
+    bool failed;
 };
 
 void swo_sources_init(struct swo_sources *sources, struct pug_capture *capture, swo_event_fn *give,
@@ -46,8 +47,10 @@ void swo_sources_take(struct swo_sources *sources, const struct pug_origin *wher
 /** All has come: what waits is given. */
 void swo_sources_end(struct swo_sources *sources);
 
-/** What the program calls its exception handlers. */
-const struct pug_vectors *swo_sources_vectors(struct swo_sources *sources);
+/** What the program of a source's core calls its exception handlers; it has the image, too. */
+const struct pug_vectors *swo_source_vectors(struct swo_source *source);
+/** The same by the source's id; of none that spoke there is no image. */
+const struct pug_vectors *swo_sources_vectors(struct swo_sources *sources, uint16_t id);
 
 /** "ns", "cycles" or "ticks": what times of events are counted in. */
 const char *swo_sources_unit(const struct swo_sources *sources);
