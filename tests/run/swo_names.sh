@@ -101,3 +101,11 @@ says 'another build' '1 of 2 PC samples are where the program has no code: it is
 "$pugmark" list --events --format csv --match motor.gain "${settings[@]}" motor.swo >listed
 says 'events, CSV' "50,1,0," listed
 says 'events, CSV' "motor.gain,float,1.5,0x" listed
+# The program of another core is none of this one's.
+"$pugmark" calls --interrupts --quiet --protocol itm --elf motor.elf@SOURCE=0 motor.swo >table
+says 'its own program' 'SysTick_Handler' table
+"$pugmark" calls --interrupts --quiet --protocol itm --elf motor.elf@SOURCE=9 motor.swo >table
+if grep -q _Handler table; then
+  echo "names of another core's program"
+  exit 1
+fi
