@@ -74,6 +74,7 @@ source number interrupt count shortest mean longest total own least interval mea
 0x00 17 IRQ1 2 12 21 30 42 42 - - - 1 0 1 0 0' "$(sed -E 's/ +/ /g' table)"
 want 'handlers, JSON' '{"source": "0x00", "number": 17, "interrupt": "IRQ1", "count": 2, "shortest": 12000, "mean": 21000, "longest": 30000, "total": 42000, "own": 42000, "least interval": null, "mean interval": null, "most interval": null, "nesting": 1, "preempted": 0, "tail-chained": 1, "cut": 0, "inexact": 0, "unit": "ns"}' \
   "$(itm profile --interrupts --json --clock 1000000 all.swo | tail -1)"
+want 'the same of calls' "$(itm profile --interrupts --json all.swo)" "$(itm calls --interrupts --json all.swo)"
 "$pugmark" calls --interrupts --protocol itm all.swo 2>&1 >/dev/null | tee said >/dev/null
 says losses 'trace was lost 1 times: handlers that ran then are in the column `cut`' said
 write 'swo::sync; swo::text(0, "x\n")' >plain.swo

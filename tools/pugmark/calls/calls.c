@@ -33,7 +33,7 @@
 struct calls_options {
     struct input_options input;
     struct capture_options names;
-    bool summary, by_time, running, interrupts;
+    bool summary, by_time, running, interrupts, json;
 };
 
 static const struct option table[] = {
@@ -41,6 +41,8 @@ static const struct option table[] = {
      offsetof(struct calls_options, by_time)},
     {"interrupts", NULL, "a table of interrupts instead, by the exception trace of a DWT",
      option_flag, offsetof(struct calls_options, interrupts)},
+    {"json", NULL, "that table as lines of JSON", option_flag,
+     offsetof(struct calls_options, json)},
     {"running", NULL, "leave out of times what passed while a thread was not traced: switched out",
      option_flag, offsetof(struct calls_options, running)},
     {"summary", NULL, "one line for each path of calls: how often, time in all, own time",
@@ -596,9 +598,9 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
     return code;
 }
 
-static int calls_of_interrupts(struct input *input)
+static int calls_of_interrupts(struct input *input, bool json)
 {
-    const int code = interrupts_print(input, false, output_sink());
+    const int code = interrupts_print(input, json, output_sink());
     input_close(input);
     const int written = output_end();
     return written ? written : code;
@@ -613,6 +615,10 @@ static int calls_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, 1);
     if (end >= 0)
         return end;
+    if (options.json && !options.interrupts) {
+        fprintf(stderr, "pugmark: --json is of the table that --interrupts prints\n");
+        return EXIT_USAGE;
+    }
     if (options.by_time && options.running) {
         fprintf(stderr, "pugmark: --running is of threads, --by-time of sources: not both\n");
         return EXIT_USAGE;
@@ -628,7 +634,7 @@ static int calls_run(const struct command *self, int argc, char **argv)
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     if (options.interrupts)
-        return calls_of_interrupts(&input);
+        return calls_of_interrupts(&input, options.json);
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
     if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF || input_selects(&input) ||
