@@ -83,5 +83,10 @@ enum pug_status pug_capture_begin(const struct pug_capture *capture, const struc
     collect(capture, what, &first);
     *begin = description->begin(first.bytes, first.count);
     free(first.bytes);
+    if (*begin != SIZE_MAX)
+        (void)pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
+                              "%s: source 0x%02x begins by a guess, with its byte %zu: it has no "
+                              "synchronisation packet for long; --set guess_sync=0 waits for one",
+                              capture->path, what->id, *begin);
     return PUG_OK;
 }
