@@ -34,7 +34,8 @@ diagnose tree transport image base
 names files text base
 snapshot tree transport files base
 params tree files base
-capture snapshot params jobs tree transport image counts log files element base
+swo image element base
+capture swo snapshot params jobs tree transport image counts log files element base
 profile capture calls jobs names counts base
 export profile names text files base
 correlate capture tree element base
