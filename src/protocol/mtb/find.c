@@ -71,13 +71,14 @@ static struct pug_mtb_ring ring_by_registers(const struct pug_mtb_config *config
     const uint64_t told = config->has_master ? UINT64_C(16) << (config->master & 31) : all;
     const uint32_t pointer = config->position & ~UINT32_C(7);
     struct pug_mtb_ring ring = {.size = (size_t)((told < all ? told : all) / PUG_MTB_PACKET)};
-    const uint64_t base = told ? pointer - pointer % told : 0;
+    const uint64_t base = pointer - pointer % (told ? told : 1);
     if (told < all && base + told <= all)
         ring.begin = (size_t)(base / PUG_MTB_PACKET);
     if (ring.size == 0)
         return ring;
-    const size_t next = (size_t)((told ? pointer % told : 0) / PUG_MTB_PACKET) % ring.size;
     const bool full = config->position & 4;
+    const bool exact = !config->has_master && !full && pointer == all; /* no more was read */
+    const size_t next = exact ? ring.size : (size_t)(pointer % told / PUG_MTB_PACKET) % ring.size;
     ring.first = full ? next : 0;
     ring.count = full ? ring.size : next;
     return ring;
@@ -167,11 +168,15 @@ static struct pug_mtb_ring ring_by_program(struct pug_stage *stage,
         ring.first = seams.last;
     else if (turned && seams.restarts > 0)
         ring.first = seams.started;
-    if (turned && seams.count != 1 && seams.restarts != 1)
-        tell(stage, PUG_SEV_WARN, packets, &ring,
-             "that is not certain: the register POSITION would tell");
-    else
+    const size_t places = seams.count > 0 ? seams.count : seams.restarts;
+    if (!turned || places == 1)
         tell(stage, PUG_SEV_INFO, packets, &ring, "found out from the program");
+    else if (places == 0)
+        tell(stage, PUG_SEV_WARN, packets, &ring,
+             "but each joins the next, the last one the first: the register POSITION would tell");
+    else
+        tell(stage, PUG_SEV_WARN, packets, &ring,
+             "but several do not join the next: the register POSITION would tell");
     return ring;
 }
 
