@@ -111,6 +111,26 @@ static struct pug_mtb_ring longest_row(struct pug_stage *stage, const struct pug
     return best;
 }
 
+/** Words beside the buffer may fit by chance. They join neither their neighbour nor the other end.
+ */
+static void trim(struct pug_stage *stage, const struct pug_mtb_kept *packets,
+                 struct pug_mtb_ring *row)
+{
+    for (; row->size > 1; row->begin++, row->size--) {
+        const struct pug_mtb_kept *first = packets + row->begin;
+        if (fits(stage, first) && (joins(stage, first, first + 1) || first[1].destination & 1 ||
+                                   joins(stage, first + row->size - 1, first)))
+            break;
+    }
+    for (; row->size > 1; row->size--) {
+        const struct pug_mtb_kept *first = packets + row->begin, *last = first + row->size - 1;
+        if (fits(stage, last) &&
+            (joins(stage, last - 1, last) || last->destination & 1 || joins(stage, last, first)))
+            break;
+    }
+    row->count = row->size;
+}
+
 /** Is it a whole buffer: a power of two, at a multiple of itself? */
 static bool is_whole(const struct pug_mtb_ring *row)
 {
@@ -162,6 +182,7 @@ static struct pug_mtb_ring ring_by_program(struct pug_stage *stage,
     struct pug_mtb_ring ring = longest_row(stage, packets, count);
     if (ring.size == 0)
         return ring;
+    trim(stage, packets, &ring);
     const struct seams seams = find_seams(stage, packets, &ring);
     const bool turned = is_whole(&ring) && seams.closed;
     if (turned && seams.count > 0)
