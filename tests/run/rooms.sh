@@ -40,8 +40,9 @@ profile capture calls jobs names counts base
 export profile names text files base
 correlate capture tree element base
 perfdata capture image tree files base
+waveform files base
 ROWS
-  my %opens = map { $_ => 1 } qw(files image snapshot names perfdata capture disasm);
+  my %opens = map { $_ => 1 } qw(files image snapshot names perfdata capture disasm waveform);
   my $failed = 0;
   while (my $file = <STDIN>) {
     chomp $file;
