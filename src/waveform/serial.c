@@ -63,24 +63,24 @@ static double refine(const struct pulses *pulses, double unit, double most)
     return unit;
 }
 
-/** What part of the pulses is no multiple of the unit, or a low one of too many? */
+/** How badly the pulses are multiples of a unit: how far off on average, and those that are none.
+ */
 static double misfit(const struct pulses *pulses, double unit, double most)
 {
-    size_t bad = 0, all = 0;
+    double bad = 0, all = 0;
     for (size_t i = 0; i < pulses->count; i++) {
         const double n = pulses->lengths[i] / unit, nearest = floor(n + 0.5);
         if (pulses->levels[i] && n > most)
             continue; /* the line was idle */
         all++;
-        bad += nearest < 1 || nearest > most || fabs(n - nearest) > 0.3;
+        bad += nearest < 1 || nearest > most ? 1 : fabs(n - nearest);
     }
-    return all ? (double)bad / (double)all : 1;
+    return all > 0 ? bad / all : 1;
 }
 
-/** Ticks of the shortest pulse that the code has; 0: there are no pulses. */
-static double find_unit(const struct pulses *pulses, double most)
+/** A length that few pulses are shorter than: these are glitches. 0: no pulses, or no memory. */
+static double shortest_of(const struct pulses *pulses)
 {
-    double best = 0, least = 2;
     double *sorted = malloc((pulses->count + 1) * sizeof(*sorted));
     if (!sorted || pulses->count == 0) {
         free(sorted);
@@ -89,12 +89,22 @@ static double find_unit(const struct pulses *pulses, double most)
     for (size_t i = 0; i < pulses->count; i++)
         sorted[i] = pulses->lengths[i];
     qsort(sorted, pulses->count, sizeof(*sorted), by_length);
-    const double shortest = sorted[pulses->count / 50]; /* there may be glitches */
+    const double shortest = sorted[pulses->count / 50];
     free(sorted);
-    for (unsigned parts = 1; parts <= 4; parts++) {
-        const double unit = refine(pulses, shortest / parts, most);
+    return shortest;
+}
+
+/** Ticks of the shortest pulse that the code has; 0: not known. */
+static double find_unit(const struct pulses *pulses, double most)
+{
+    /* The shortest pulse may be several units, or, of few samples, a part of a sample too short. */
+    static const double parts[] = {1, 0.87, 0.77, 2, 3, 4};
+    const double shortest = shortest_of(pulses);
+    double best = 0, least = 2;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && shortest > 0; i++) {
+        const double unit = refine(pulses, shortest / parts[i], most);
         const double bad = misfit(pulses, unit, most);
-        if (bad + 0.02 < least) {
+        if (bad + (parts[i] > 1 ? 0.02 : 0) < least) {
             least = bad;
             best = unit;
         }

@@ -52,6 +52,8 @@ struct sigrok {
     char capturefile[64];
     unsigned unitsize, bit;
     uint64_t time, most; /* samples read, and bytes that may come at most */
+    size_t held;         /* bytes of a sample that was cut */
+    uint8_t block[1 << 15];
 };
 
 /* ---- metadata ---- */
@@ -122,22 +124,21 @@ static void take_samples(struct sigrok *sigrok, const uint8_t *bytes, size_t siz
 /** All of a member; *there: there is one of that name. */
 static bool read_member(struct sigrok *sigrok, const char *name, bool *there)
 {
-    uint8_t block[1 << 15];
     void *member = sigrok->zip.fopen(sigrok->archive, name, 0);
-    size_t held = 0; /* of a sample that was cut */
     int64_t got = 1;
     *there = member != NULL;
     while (member && got > 0 && !sigrok->edges->stopped) {
-        got = sigrok->zip.fread(member, block + held, sizeof(block) - held);
+        uint8_t *block = sigrok->block;
+        got = sigrok->zip.fread(member, block + sigrok->held, sizeof(sigrok->block) - sigrok->held);
         if (got < 0 || (uint64_t)got > sigrok->most) {
             sigrok->zip.fclose(member);
             return wave_fail(sigrok->waveform, "%s in it is damaged", name);
         }
         sigrok->most -= (uint64_t)got;
-        const size_t size = held + (size_t)got;
+        const size_t size = sigrok->held + (size_t)got;
         take_samples(sigrok, block, size);
-        held = size % sigrok->unitsize;
-        memmove(block, block + size - held, held);
+        sigrok->held = size % sigrok->unitsize;
+        memmove(block, block + size - sigrok->held, sigrok->held);
     }
     if (member)
         sigrok->zip.fclose(member);
