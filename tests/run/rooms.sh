@@ -34,15 +34,16 @@ diagnose tree transport image base
 names files text base
 snapshot tree transport files base
 params tree files base
+ctrace files base
 swo image element base
-capture swo snapshot params jobs tree transport image counts log files element base
+capture ctrace swo snapshot params jobs tree transport image counts log files element base
 profile capture calls jobs names counts base
 export profile names text files base
 correlate capture tree element base
 perfdata capture image tree files base
 waveform files base
 ROWS
-  my %opens = map { $_ => 1 } qw(files image snapshot names perfdata capture disasm waveform);
+  my %opens = map { $_ => 1 } qw(files image snapshot names perfdata capture disasm waveform ctrace);
   my $failed = 0;
   while (my $file = <STDIN>) {
     chomp $file;
