@@ -169,7 +169,7 @@ bool pug_capture_ctrace_wants(const struct pug_ctrace *ctrace, uint16_t id)
         if (ctrace->processors[i].has_stream && ctrace->processors[i].stream == id)
             return true;
     }
-    return !told;
+    return !told && id > 0 && id < 0x70; /* others are no sources */
 }
 
 /** That of an id, or where ids are not told, of the n-th one. */

@@ -233,7 +233,7 @@ bool pug_capture_raw_wants(const struct pug_capture *capture, uint16_t id)
             return true;
     const struct pug_capture_raw *raw = capture->own;
     return capture->options.wanted_count == 0 &&
-           (!raw->ctrace || pug_capture_ctrace_wants(raw->ctrace, id));
+           (!raw->ctrace || raw->transport->single || pug_capture_ctrace_wants(raw->ctrace, id));
 }
 
 static const char *last_component(const char *path)
