@@ -15,7 +15,7 @@ static bool next_line(struct wave_bytes *bytes, char *line, size_t *length)
     int byte;
     do {
         *length = 0;
-        while ((byte = wave_byte(bytes)) >= 0 && byte != '\n')
+        while ((byte = pug_wave_byte(bytes)) >= 0 && byte != '\n')
             if (byte != '\r' && *length < LINE)
                 line[(*length)++] = (char)byte;
     } while (*length == 0 && byte >= 0);
@@ -28,7 +28,7 @@ static void take_comment(struct pug_waveform *waveform, const char *line)
     static const char samplerate[] = "Samplerate:";
     const char *found = strstr(line, samplerate);
     double hertz;
-    if (found && wave_hertz(found + sizeof(samplerate) - 1, &hertz))
+    if (found && pug_wave_hertz(found + sizeof(samplerate) - 1, &hertz))
         waveform->hertz = hertz;
 }
 
@@ -47,7 +47,7 @@ static void take_columns(struct wave_lines *lines, const struct pug_waveform *wa
             snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
         else
             snprintf(name, sizeof(name), "%u", lines->count);
-        (void)wave_line_add(lines, waveform, name);
+        (void)pug_wave_line_add(lines, waveform, name);
     }
 }
 
@@ -64,8 +64,8 @@ static int sample_of(const char *line, unsigned column)
                                                                                       : -1;
 }
 
-bool wave_read_csv(struct pug_waveform *waveform, struct wave_bytes *bytes,
-                   struct wave_edges *edges)
+bool pug_wave_read_csv(struct pug_waveform *waveform, struct wave_bytes *bytes,
+                       struct wave_edges *edges)
 {
     struct wave_lines lines = {0};
     char line[LINE];
@@ -73,7 +73,8 @@ bool wave_read_csv(struct pug_waveform *waveform, struct wave_bytes *bytes,
     uint64_t time = 0;
     while (!edges->stopped && next_line(bytes, line, &length)) {
         if (length >= LINE || memchr(line, 0, length))
-            return wave_fail(waveform, "this is no capture of a logic analyser: .sr, VCD or CSV");
+            return pug_wave_fail(waveform,
+                                 "this is no capture of a logic analyser: .sr, VCD or CSV");
         if (line[0] == ';') {
             take_comment(waveform, line);
             continue;
@@ -81,21 +82,21 @@ bool wave_read_csv(struct pug_waveform *waveform, struct wave_bytes *bytes,
         const bool header = lines.count == 0 && !is_samples(line);
         if (lines.count == 0) {
             take_columns(&lines, waveform, line, header);
-            if (!wave_line_known(&lines, waveform))
+            if (!pug_wave_line_known(&lines, waveform))
                 return false;
         }
         if (header)
             continue;
         const int sample = sample_of(line, lines.chosen);
         if (sample < 0)
-            return wave_fail(waveform, "sample %llu is neither 0 nor 1: '%.40s'",
-                             (unsigned long long)time, line);
-        wave_level(edges, time++, sample);
+            return pug_wave_fail(waveform, "sample %llu is neither 0 nor 1: '%.40s'",
+                                 (unsigned long long)time, line);
+        pug_wave_level(edges, time++, sample);
     }
     waveform->end = time;
     if (lines.count == 0)
-        return wave_fail(waveform, "there is no sample in it");
+        return pug_wave_fail(waveform, "there is no sample in it");
     if (!(waveform->hertz > 0))
-        return wave_fail(waveform, "it does not say its sample rate: --samplerate does");
+        return pug_wave_fail(waveform, "it does not say its sample rate: --samplerate does");
     return true;
 }

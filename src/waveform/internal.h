@@ -16,7 +16,7 @@ struct wave_bytes {
 };
 
 /** The next byte, or -1 at the end, or where reading fails. */
-int wave_byte(struct wave_bytes *bytes);
+int pug_wave_byte(struct wave_bytes *bytes);
 
 /** Edges of levels: only what changes is given. */
 struct wave_edges {
@@ -25,10 +25,10 @@ struct wave_edges {
     bool begun, level, stopped;
 };
 
-void wave_level(struct wave_edges *edges, uint64_t time, bool level);
+void pug_wave_level(struct wave_edges *edges, uint64_t time, bool level);
 
 /** Say why it cannot be read; false. */
-bool wave_fail(struct pug_waveform *waveform, const char *format, ...)
+bool pug_wave_fail(struct pug_waveform *waveform, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** Lines of a capture, of which one is wanted. */
@@ -39,18 +39,19 @@ struct wave_lines {
 };
 
 /** Another line of this name. True: it is the wanted one. */
-bool wave_line_add(struct wave_lines *lines, const struct pug_waveform *waveform, const char *name);
+bool pug_wave_line_add(struct wave_lines *lines, const struct pug_waveform *waveform,
+                       const char *name);
 /** Is it known which one? Else false, having said why. */
-bool wave_line_known(const struct wave_lines *lines, struct pug_waveform *waveform);
+bool pug_wave_line_known(const struct wave_lines *lines, struct pug_waveform *waveform);
 
 /** "24 MHz", "24000000". */
-bool wave_hertz(const char *text, double *hertz);
+bool pug_wave_hertz(const char *text, double *hertz);
 
-bool wave_read_vcd(struct pug_waveform *waveform, struct wave_bytes *bytes,
-                   struct wave_edges *edges);
-bool wave_read_csv(struct pug_waveform *waveform, struct wave_bytes *bytes,
-                   struct wave_edges *edges);
-bool wave_read_sigrok(struct pug_waveform *waveform, struct wave_bytes *bytes,
-                      struct wave_edges *edges);
+bool pug_wave_read_vcd(struct pug_waveform *waveform, struct wave_bytes *bytes,
+                       struct wave_edges *edges);
+bool pug_wave_read_csv(struct pug_waveform *waveform, struct wave_bytes *bytes,
+                       struct wave_edges *edges);
+bool pug_wave_read_sigrok(struct pug_waveform *waveform, struct wave_bytes *bytes,
+                          struct wave_edges *edges);
 
 #endif

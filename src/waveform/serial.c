@@ -221,13 +221,13 @@ static bool settle(struct pug_waveform *waveform, struct pug_line *line,
     if (!(line->rate > 0))
         line->rate = line->found;
     if (!(line->rate > 0))
-        return wave_fail(waveform,
-                         "the line never changes: nothing was sent, or it is another line");
+        return pug_wave_fail(waveform,
+                             "the line never changes: nothing was sent, or it is another line");
     *unit = waveform->hertz / (line->rate * units);
     return *unit >= 1.5 ||
-           wave_fail(waveform,
-                     "a pulse of %.0f bits in a second has %.1f samples: too few to read it",
-                     line->rate, *unit);
+           pug_wave_fail(waveform,
+                         "a pulse of %.0f bits in a second has %.1f samples: too few to read it",
+                         line->rate, *unit);
 }
 
 static bool read_pulses(struct pug_waveform *waveform, struct pulses *pulses)
@@ -235,7 +235,7 @@ static bool read_pulses(struct pug_waveform *waveform, struct pulses *pulses)
     pulses->lengths = malloc(PULSES * sizeof(*pulses->lengths));
     pulses->levels = malloc(PULSES * sizeof(*pulses->levels));
     if (!pulses->lengths || !pulses->levels)
-        return wave_fail(waveform, "out of memory");
+        return pug_wave_fail(waveform, "out of memory");
     if (!pug_waveform_read(waveform, measure, pulses))
         return false;
     const uint64_t rest = waveform->end > pulses->last ? waveform->end - pulses->last : 0;

@@ -65,11 +65,11 @@ static void take_setting(struct sigrok *sigrok, const char *name, const char *va
     if (strcmp(name, "capturefile") == 0)
         snprintf(sigrok->capturefile, sizeof(sigrok->capturefile), "%.50s", value);
     else if (strcmp(name, "samplerate") == 0)
-        (void)wave_hertz(value, &sigrok->waveform->hertz);
+        (void)pug_wave_hertz(value, &sigrok->waveform->hertz);
     else if (strcmp(name, "unitsize") == 0)
         sigrok->unitsize = (unsigned)strtoul(value, NULL, 10);
     else if (sscanf(name, "probe%u%n", &probe, &end) == 1 && name[end] == 0 && probe > 0 &&
-             wave_line_add(&sigrok->lines, sigrok->waveform, value))
+             pug_wave_line_add(&sigrok->lines, sigrok->waveform, value))
         sigrok->bit = probe - 1;
 }
 
@@ -99,16 +99,17 @@ static bool read_metadata(struct sigrok *sigrok)
         sigrok->zip.fclose(member);
     free(text);
     if (size < 0 || !sigrok->capturefile[0])
-        return wave_fail(sigrok->waveform, "this zip is no session of sigrok's: its metadata names "
-                                           "no capturefile");
+        return pug_wave_fail(sigrok->waveform,
+                             "this zip is no session of sigrok's: its metadata names "
+                             "no capturefile");
     if (sigrok->unitsize == 0 || sigrok->unitsize > 64)
-        return wave_fail(sigrok->waveform, "its metadata has no unitsize of 1 to 64");
-    if (!wave_line_known(&sigrok->lines, sigrok->waveform))
+        return pug_wave_fail(sigrok->waveform, "its metadata has no unitsize of 1 to 64");
+    if (!pug_wave_line_known(&sigrok->lines, sigrok->waveform))
         return false;
     if (sigrok->bit >= 8 * sigrok->unitsize)
-        return wave_fail(sigrok->waveform, "a sample has no bit for this line");
+        return pug_wave_fail(sigrok->waveform, "a sample has no bit for this line");
     return sigrok->waveform->hertz > 0 ||
-           wave_fail(sigrok->waveform, "it does not say its sample rate: --samplerate does");
+           pug_wave_fail(sigrok->waveform, "it does not say its sample rate: --samplerate does");
 }
 
 /* ---- samples ---- */
@@ -118,7 +119,7 @@ static void take_samples(struct sigrok *sigrok, const uint8_t *bytes, size_t siz
     const size_t place = sigrok->bit / 8;
     for (size_t i = 0; i + sigrok->unitsize <= size && !sigrok->edges->stopped;
          i += sigrok->unitsize)
-        wave_level(sigrok->edges, sigrok->time++, bytes[i + place] >> sigrok->bit % 8 & 1);
+        pug_wave_level(sigrok->edges, sigrok->time++, bytes[i + place] >> sigrok->bit % 8 & 1);
 }
 
 /** All of a member; *there: there is one of that name. */
@@ -132,7 +133,7 @@ static bool read_member(struct sigrok *sigrok, const char *name, bool *there)
         got = sigrok->zip.fread(member, block + sigrok->held, sizeof(sigrok->block) - sigrok->held);
         if (got < 0 || (uint64_t)got > sigrok->most) {
             sigrok->zip.fclose(member);
-            return wave_fail(sigrok->waveform, "%s in it is damaged", name);
+            return pug_wave_fail(sigrok->waveform, "%s in it is damaged", name);
         }
         sigrok->most -= (uint64_t)got;
         const size_t size = sigrok->held + (size_t)got;
@@ -159,7 +160,7 @@ static bool read_samples(struct sigrok *sigrok)
         any |= there;
     }
     sigrok->waveform->end = sigrok->time;
-    return any || wave_fail(sigrok->waveform, "it has no samples: %s-1", sigrok->capturefile);
+    return any || pug_wave_fail(sigrok->waveform, "it has no samples: %s-1", sigrok->capturefile);
 }
 
 static bool read_session(struct sigrok *sigrok, const struct wave_bytes *bytes)
@@ -171,20 +172,21 @@ static bool read_session(struct sigrok *sigrok, const struct wave_bytes *bytes)
     if (!sigrok->archive && descriptor >= 0)
         close(descriptor);
     if (!sigrok->archive)
-        return wave_fail(sigrok->waveform, "the zip is damaged");
+        return pug_wave_fail(sigrok->waveform, "the zip is damaged");
     sigrok->most = (bytes->size + 1024) * MOST_EXPANSION;
     const bool good = read_metadata(sigrok) && read_samples(sigrok);
     sigrok->zip.discard(sigrok->archive);
     return good;
 }
 
-bool wave_read_sigrok(struct pug_waveform *waveform, struct wave_bytes *bytes,
-                      struct wave_edges *edges)
+bool pug_wave_read_sigrok(struct pug_waveform *waveform, struct wave_bytes *bytes,
+                          struct wave_edges *edges)
 {
     struct sigrok sigrok = {.waveform = waveform, .edges = edges, .unitsize = 1};
-    const bool good = load(&sigrok.zip)
-                          ? read_session(&sigrok, bytes)
-                          : wave_fail(waveform, "it is a zip, and libzip is not on this machine");
+    const bool good =
+        load(&sigrok.zip)
+            ? read_session(&sigrok, bytes)
+            : pug_wave_fail(waveform, "it is a zip, and libzip is not on this machine");
     if (sigrok.zip.library)
         dlclose(sigrok.zip.library);
     return good;
@@ -192,13 +194,14 @@ bool wave_read_sigrok(struct pug_waveform *waveform, struct wave_bytes *bytes,
 
 #else
 
-bool wave_read_sigrok(struct pug_waveform *waveform, struct wave_bytes *bytes,
-                      struct wave_edges *edges)
+bool pug_wave_read_sigrok(struct pug_waveform *waveform, struct wave_bytes *bytes,
+                          struct wave_edges *edges)
 {
     (void)bytes;
     (void)edges;
-    return wave_fail(waveform, "it is a zip, which this build cannot read (PUG_ZIP); sigrok-cli -O "
-                               "vcd makes a VCD of it");
+    return pug_wave_fail(waveform,
+                         "it is a zip, which this build cannot read (PUG_ZIP); sigrok-cli -O "
+                         "vcd makes a VCD of it");
 }
 
 #endif

@@ -20,10 +20,10 @@ struct vcd {
 static bool next_word(struct vcd *vcd)
 {
     size_t length = 0;
-    int byte = wave_byte(vcd->bytes);
+    int byte = pug_wave_byte(vcd->bytes);
     while (byte >= 0 && byte <= ' ')
-        byte = wave_byte(vcd->bytes);
-    for (; byte > ' '; byte = wave_byte(vcd->bytes))
+        byte = pug_wave_byte(vcd->bytes);
+    for (; byte > ' '; byte = pug_wave_byte(vcd->bytes))
         if (length < sizeof(vcd->word) - 1)
             vcd->word[length++] = (char)byte;
     vcd->word[length] = 0;
@@ -78,7 +78,7 @@ static void take_variable(struct vcd *vcd)
     if (!next_word(vcd) || is_end(vcd))
         return;
     if (strcmp(width, "1") == 0 && strlen(id) < sizeof(vcd->id) &&
-        wave_line_add(&vcd->lines, vcd->waveform, vcd->word))
+        pug_wave_line_add(&vcd->lines, vcd->waveform, vcd->word))
         strcpy(vcd->id, id);
     skip_to_end(vcd);
 }
@@ -92,14 +92,14 @@ static bool take_header(struct vcd *vcd)
         }
         if (strcmp(vcd->word, "$timescale") == 0) {
             if (!take_timescale(vcd))
-                return wave_fail(vcd->waveform, "its $timescale makes no sense");
+                return pug_wave_fail(vcd->waveform, "its $timescale makes no sense");
         } else if (strcmp(vcd->word, "$var") == 0) {
             take_variable(vcd);
         } else {
             skip_to_end(vcd);
         }
     }
-    return wave_fail(vcd->waveform, "it ends before $enddefinitions: is it whole?");
+    return pug_wave_fail(vcd->waveform, "it ends before $enddefinitions: is it whole?");
 }
 
 /** A time, or a value of one bit; others are of no interest. */
@@ -111,28 +111,28 @@ static bool take_change(struct vcd *vcd)
         errno = 0;
         const uint64_t time = strtoull(vcd->word + 1, &end, 10);
         if (errno || *end || end == vcd->word + 1 || time < vcd->time)
-            return wave_fail(vcd->waveform, "'%.40s' is no time behind %llu", vcd->word,
-                             (unsigned long long)vcd->time);
+            return pug_wave_fail(vcd->waveform, "'%.40s' is no time behind %llu", vcd->word,
+                                 (unsigned long long)vcd->time);
         vcd->time = time;
     } else if (first == 'b' || first == 'B' || first == 'r' || first == 'R') {
         (void)next_word(vcd);
     } else if (strcmp(vcd->word, "$comment") == 0) {
         skip_to_end(vcd);
     } else if ((first == '0' || first == '1') && strcmp(vcd->word + 1, vcd->id) == 0) {
-        wave_level(vcd->edges, vcd->time, first == '1');
+        pug_wave_level(vcd->edges, vcd->time, first == '1');
     }
     return true;
 }
 
-bool wave_read_vcd(struct pug_waveform *waveform, struct wave_bytes *bytes,
-                   struct wave_edges *edges)
+bool pug_wave_read_vcd(struct pug_waveform *waveform, struct wave_bytes *bytes,
+                       struct wave_edges *edges)
 {
     struct vcd vcd = {.waveform = waveform, .bytes = bytes, .edges = edges};
     waveform->hertz = 0;
-    if (!take_header(&vcd) || !wave_line_known(&vcd.lines, waveform))
+    if (!take_header(&vcd) || !pug_wave_line_known(&vcd.lines, waveform))
         return false;
     if (!(waveform->hertz > 0))
-        return wave_fail(waveform, "it has no $timescale");
+        return pug_wave_fail(waveform, "it has no $timescale");
     while (!edges->stopped && next_word(&vcd))
         if (!take_change(&vcd))
             return false;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int wave_byte(struct wave_bytes *bytes)
+int pug_wave_byte(struct wave_bytes *bytes)
 {
     if (bytes->next < bytes->count)
         return bytes->block[bytes->next++];
@@ -28,7 +28,7 @@ int wave_byte(struct wave_bytes *bytes)
     return bytes->block[0];
 }
 
-void wave_level(struct wave_edges *edges, uint64_t time, bool level)
+void pug_wave_level(struct wave_edges *edges, uint64_t time, bool level)
 {
     if (edges->stopped || (edges->begun && edges->level == level))
         return;
@@ -37,7 +37,7 @@ void wave_level(struct wave_edges *edges, uint64_t time, bool level)
     edges->stopped = !edges->edge(edges->context, time, level);
 }
 
-bool wave_fail(struct pug_waveform *waveform, const char *format, ...)
+bool pug_wave_fail(struct pug_waveform *waveform, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -46,7 +46,8 @@ bool wave_fail(struct pug_waveform *waveform, const char *format, ...)
     return false;
 }
 
-bool wave_line_add(struct wave_lines *lines, const struct pug_waveform *waveform, const char *name)
+bool pug_wave_line_add(struct wave_lines *lines, const struct pug_waveform *waveform,
+                       const char *name)
 {
     char number[16];
     const size_t length = strlen(lines->names);
@@ -63,19 +64,20 @@ bool wave_line_add(struct wave_lines *lines, const struct pug_waveform *waveform
     return first;
 }
 
-bool wave_line_known(const struct wave_lines *lines, struct pug_waveform *waveform)
+bool pug_wave_line_known(const struct wave_lines *lines, struct pug_waveform *waveform)
 {
     if (lines->count == 0)
-        return wave_fail(waveform, "there is no line in it");
+        return pug_wave_fail(waveform, "there is no line in it");
     if (!lines->found)
-        return wave_fail(waveform, "no line '%.30s' in it; there are%s", waveform->line,
-                         lines->names);
+        return pug_wave_fail(waveform, "no line '%.30s' in it; there are%s", waveform->line,
+                             lines->names);
     if (!waveform->line && lines->count > 1)
-        return wave_fail(waveform, "there are several lines (--line chooses one):%s", lines->names);
+        return pug_wave_fail(waveform, "there are several lines (--line chooses one):%s",
+                             lines->names);
     return true;
 }
 
-bool wave_hertz(const char *text, double *hertz)
+bool pug_wave_hertz(const char *text, double *hertz)
 {
     char *end;
     double value = strtod(text, &end);
@@ -96,15 +98,15 @@ bool wave_hertz(const char *text, double *hertz)
 static bool read_format(struct pug_waveform *waveform, struct wave_bytes *bytes,
                         struct wave_edges *edges)
 {
-    const int first = wave_byte(bytes);
+    const int first = pug_wave_byte(bytes);
     const bool zip = first == 'P' && bytes->count > 1 && bytes->block[1] == 'K';
     bytes->next = 0;
     if (first < 0)
-        return bytes->failed || wave_fail(waveform, "it is empty");
+        return bytes->failed || pug_wave_fail(waveform, "it is empty");
     if (zip)
-        return wave_read_sigrok(waveform, bytes, edges);
-    return first == '$' ? wave_read_vcd(waveform, bytes, edges)
-                        : wave_read_csv(waveform, bytes, edges);
+        return pug_wave_read_sigrok(waveform, bytes, edges);
+    return first == '$' ? pug_wave_read_vcd(waveform, bytes, edges)
+                        : pug_wave_read_csv(waveform, bytes, edges);
 }
 
 bool pug_waveform_read(struct pug_waveform *waveform, pug_edge_fn *edge, void *context)
@@ -112,16 +114,16 @@ bool pug_waveform_read(struct pug_waveform *waveform, pug_edge_fn *edge, void *c
     struct wave_edges edges = {.edge = edge, .context = context};
     struct wave_bytes *bytes = calloc(1, sizeof(*bytes));
     if (!bytes)
-        return wave_fail(waveform, "%s", strerror(ENOMEM));
+        return pug_wave_fail(waveform, "%s", strerror(ENOMEM));
     bool good = pug_infile_open(waveform->path, &bytes->file) == PUG_OK;
     if (good) {
         bytes->size = pug_infile_size(bytes->file);
         good = read_format(waveform, bytes, &edges);
         if (bytes->failed)
-            good = wave_fail(waveform, "it cannot be read: %s", strerror(errno));
+            good = pug_wave_fail(waveform, "it cannot be read: %s", strerror(errno));
         pug_infile_close(bytes->file);
     } else {
-        wave_fail(waveform, "%s", strerror(errno));
+        pug_wave_fail(waveform, "%s", strerror(errno));
     }
     free(bytes);
     return good;

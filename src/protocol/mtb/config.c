@@ -2,7 +2,8 @@
 /**
  * @file Settings of an MTB: its registers POSITION and MASTER; where they are not known the program
  * tells where the ring begins. PC: where execution was when the memory was read; VTOR: where the
- * vector table is, which names exceptions. Trace in frames: ATBID.
+ * vector table is, which names exceptions (else it is looked for in the program). Trace in frames:
+ * ATBID.
  */
 #include "base/text.h"
 #include "protocol/builtin.h"
@@ -29,7 +30,8 @@ static enum pug_status config_new(const struct pug_settings *settings, struct pu
     config->has_position = take(settings, "POSITION", &config->position);
     config->has_master = take(settings, "MASTER", &config->master);
     config->has_pc = take(settings, "PC", &config->pc);
-    config->table = (uint32_t)pug_settings_number(settings, "VTOR", 0) & ~UINT32_C(0x7f);
+    config->has_table = take(settings, "VTOR", &config->table);
+    config->table &= ~UINT32_C(0x7f);
     config->trace_id = (uint16_t)pug_settings_number(settings, "ATBID", 0);
     *out = config;
     return PUG_OK;
@@ -53,7 +55,8 @@ static size_t config_text(const void *data, char *buffer, size_t size)
                         config->position & 4 ? "was full before" : "was never full");
     else
         pug_text_put(&text, "oldest packet: found by the program\n");
-    pug_text_format(&text, "vector table at 0x%x\n", config->table);
+    if (config->has_table)
+        pug_text_format(&text, "vector table at 0x%x\n", config->table);
     return pug_text_end(&text);
 }
 

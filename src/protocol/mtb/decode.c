@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file MTB packets to elements: kept until the data end, then told from the oldest on. */
 #include "base/bytes.h"
+#include "image/codemap.h"
 #include "protocol/mtb/mtb.h"
 
 #include <stdlib.h>
@@ -39,6 +40,7 @@ struct decoder {
         uint8_t it;
     } interrupted[NESTED];
     unsigned depth;
+    uint32_t table; /* the address of the vector table */
 };
 
 enum pug_status pug_mtb_decoder_new(const void *config, struct pug_stage *stage, void **out)
@@ -196,8 +198,7 @@ static unsigned exception_at(struct decoder *d, uint32_t handler)
 {
     uint8_t table[4 * VECTORS];
     unsigned found = 0;
-    const uint32_t size =
-        pug_flow_read(d->stage, d->config->table, table, (uint32_t)sizeof(table)) & ~3u;
+    const uint32_t size = pug_flow_read(d->stage, d->table, table, (uint32_t)sizeof(table)) & ~3u;
     for (unsigned i = 1; i < size / 4; i++) {
         const uint32_t entry = pug_bytes_32(table + (size_t)4 * i);
         if (!(entry & 1) && i < 4)
@@ -297,9 +298,18 @@ enum pug_response pug_mtb_resume(void *data)
     return PUG_RESP_CONT;
 }
 
+/** Where the vector table is, if nobody says: there may be one in the program, or else at 0. */
+static uint32_t find_table(const struct decoder *d)
+{
+    struct pug_vector_table table;
+    const struct pug_image *image = d->stage->code->config.image;
+    return image && pug_vector_table(image, NULL, &table) ? (uint32_t)table.address : 0;
+}
+
 enum pug_response pug_mtb_decode_end(void *data)
 {
     struct decoder *d = data;
+    d->table = d->config->has_table ? d->config->table : find_table(d);
     d->ring = pug_mtb_find(d->stage, d->config, d->packets, d->count);
     d->phase = BEGIN;
     if (d->ring.count == 0 && d->count > 0 && !d->config->has_position) {

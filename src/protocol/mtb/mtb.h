@@ -22,6 +22,7 @@ struct pug_mtb_config {
     bool has_position, has_master, has_pc;
     uint32_t position, master;
     uint32_t pc;    /* where execution was when the memory was read */
+    bool has_table;
     uint32_t table; /* VTOR: the vector table */
     uint16_t trace_id;
 };
