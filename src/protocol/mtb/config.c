@@ -88,4 +88,5 @@ const struct pug_protocol pug_protocol_mtb = {
     .decoder_reset = pug_mtb_decoder_reset,
     .packet_text = pug_mtb_packet_text,
     .packet_name = pug_mtb_packet_name,
+    .packet_marks = pug_mtb_marks,
 };

@@ -21,7 +21,7 @@
 struct pug_mtb_config {
     bool has_position, has_master, has_pc;
     uint32_t position, master;
-    uint32_t pc;    /* where execution was when the memory was read */
+    uint32_t pc; /* where execution was when the memory was read */
     bool has_table;
     uint32_t table; /* VTOR: the vector table */
     uint16_t trace_id;
@@ -34,6 +34,7 @@ void pug_mtb_reader_free(void *reader);
 bool pug_mtb_read(void *reader, struct pug_span *span, struct pug_packet *packet);
 bool pug_mtb_read_end(void *reader, struct pug_packet *packet);
 void pug_mtb_reader_reset(void *reader);
+size_t pug_mtb_marks(const void *config, const void *packet, struct pug_mark marks[PUG_MARK_LIMIT]);
 size_t pug_mtb_packet_text(const void *packet, char *buffer, size_t size);
 const char *pug_mtb_packet_name(uint32_t type);
 

@@ -86,3 +86,18 @@ bool pug_mtb_read_end(void *data, struct pug_packet *packet)
     give(reader, PUG_MTB_INCOMPLETE, 0, packet);
     return true;
 }
+
+/** Exceptions are no marks: their numbers are in the vector table, which is the decoder's. */
+size_t pug_mtb_marks(const void *config, const void *data, struct pug_mark marks[PUG_MARK_LIMIT])
+{
+    const struct pug_mtb_packet *packet = data;
+    size_t n = 0;
+    (void)config;
+    if (packet->type == PUG_MTB_EMPTY || packet->type == PUG_MTB_INCOMPLETE)
+        return 0;
+    if (packet->start)
+        n = pug_mark_put(marks, n, PUG_MARK_TRACE_ON, PUG_TRACE_ON_NORMAL);
+    if (packet->type != PUG_MTB_RETURN)
+        n = pug_mark_put(marks, n, PUG_MARK_ADDRESS, packet->destination);
+    return n;
+}
