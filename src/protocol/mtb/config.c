@@ -49,12 +49,12 @@ static size_t config_text(const void *data, char *buffer, size_t size)
     if (config->has_master)
         pug_text_format(&text, "buffer of %llu bytes\n", 16ull << (config->master & 31));
     else
-        pug_text_put(&text, "size of the buffer: found by the program\n");
+        pug_text_put(&text, "size of the buffer: told by the program\n");
     if (config->has_position)
         pug_text_format(&text, "next packet at 0x%x, %s\n", config->position & ~7u,
                         config->position & 4 ? "was full before" : "was never full");
     else
-        pug_text_put(&text, "oldest packet: found by the program\n");
+        pug_text_put(&text, "oldest packet: told by the program\n");
     if (config->has_table)
         pug_text_format(&text, "vector table at 0x%x\n", config->table);
     return pug_text_end(&text);

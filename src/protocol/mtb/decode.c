@@ -168,10 +168,10 @@ static enum phase walk(struct decoder *d, const struct pug_mtb_goal *goal, enum 
 {
     struct pug_flow_block block;
     const bool alone = !d->known; /* execution is known to have been there, and no more */
-    if (alone && (goal->behind || d->blocks > 0))
-        d->it = 0;
-    if (alone)
+    if (alone) {
         d->address = goal->address;
+        d->it = 0;
+    }
     enum pug_mtb_reach reach = pug_mtb_walk(d->stage, d->address, d->it, goal, &block);
     if (++d->blocks > PUG_MTB_BLOCKS && reach == PUG_MTB_MORE)
         reach = PUG_MTB_BROKEN;
