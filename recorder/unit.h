@@ -164,6 +164,6 @@ void rec_unit_values(const struct rec_unit_class *unit_class, uint8_t family, co
                      uint64_t seed, uint64_t *values);
 
 extern const struct rec_unit_class rec_unit_etmv4, rec_unit_ete, rec_unit_etmv3, rec_unit_ptm,
-    rec_unit_etrace, rec_unit_ntrace;
+    rec_unit_etrace, rec_unit_ntrace, rec_unit_mtb;
 
 #endif

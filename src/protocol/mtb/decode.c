@@ -193,8 +193,8 @@ static enum phase walk(struct decoder *d, const struct pug_mtb_goal *goal, enum 
 
 /* ---- exceptions ---- */
 
-/** The number of the only exception whose handler this is; 0: none is. */
-static unsigned exception_at(struct decoder *d, uint32_t handler)
+/** How many exceptions have this handler; *number: one of them. */
+static unsigned exceptions_at(struct decoder *d, uint32_t handler, unsigned *number)
 {
     uint8_t table[4 * VECTORS];
     unsigned found = 0;
@@ -205,9 +205,8 @@ static unsigned exception_at(struct decoder *d, uint32_t handler)
             return 0; /* reset, NMI, HardFault are always there: it is no table */
         if (entry != (handler | 1))
             continue;
-        if (found)
-            return 0;
-        found = i;
+        *number = i;
+        found++;
     }
     return found;
 }
@@ -231,11 +230,29 @@ static void interrupt(struct decoder *d, uint64_t back)
     d->interrupted[d->depth++].it = d->it;
 }
 
+/** Was it interrupted there? So a return to a handler's begin is told from an exception's entry. */
+static bool is_interrupted(const struct decoder *d, uint64_t address)
+{
+    return d->depth > 0 && d->interrupted[d->depth - 1].address == address;
+}
+
 /** Execution goes on, in an IT block where it was interrupted in one. */
 static void come_back(struct decoder *d)
 {
-    if (d->depth > 0 && d->interrupted[--d->depth].address == d->address)
-        d->it = d->interrupted[d->depth].it;
+    if (is_interrupted(d, d->address))
+        d->it = d->interrupted[d->depth - 1].it;
+    d->depth -= d->depth > 0;
+}
+
+/** A debugger moved the PC to where it was, as no exception can: execution goes on there. */
+static enum phase go_on(struct decoder *d, uint32_t address)
+{
+    if (d->at > 0 && !(current(d)->destination & 1))
+        push(d, PUG_ELEM_TRACE_ON)->reason = PUG_TRACE_ON_EX_DEBUG;
+    d->address = address;
+    d->known = true;
+    d->at++;
+    return BEGIN;
 }
 
 static enum phase arrive(struct decoder *d)
@@ -243,14 +260,19 @@ static enum phase arrive(struct decoder *d)
     const struct pug_mtb_kept *packet = current(d);
     const uint32_t source = pug_mtb_address(packet->source);
     const uint32_t destination = pug_mtb_address(packet->destination);
+    if (packet->source & 1 && source == destination)
+        return go_on(d, destination);
     const bool resumes = pug_mtb_is_magic(source);
-    const unsigned number = packet->source & 1 ? exception_at(d, destination) : 0;
+    unsigned number = 0;
+    const unsigned handles = packet->source & 1 ? exceptions_at(d, destination, &number) : 0;
+    if (handles != 1)
+        number = 0; /* which of them it was, nobody tells */
     if (packet->source & 1 && !resumes)
         interrupt(d, source);
     d->it = 0;
     d->known = !pug_mtb_is_magic(destination);
     d->address = destination;
-    if (resumes && number)
+    if (resumes && handles > 0 && !is_interrupted(d, destination))
         push_exception(d, number, 0, true);
     else if (resumes)
         come_back(d);
