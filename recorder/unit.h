@@ -110,6 +110,7 @@ struct rec_unit_class {
     bool frames;        /**< CoreSight frames carry it */
     uint16_t m_profile; /**< the oldest architecture of M profile cores that have it; 0: none has */
     uint16_t m_newest;  /**< and the newest */
+    bool m_only;        /**< no other cores have it */
     const struct rec_option *options;
     unsigned option_count;
     const struct rec_absent *absent; /**< its last one has no name; NULL: none */

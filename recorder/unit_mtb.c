@@ -116,6 +116,7 @@ const struct rec_unit_class rec_unit_mtb = {
     .families = 1u << REC_FAMILY_ARM,
     .m_profile = PUG_ARCH_V6,
     .m_newest = PUG_ARCH_V8,
+    .m_only = true,
     REC_UNIT_FUNCTIONS,
     .format = format,
 };
