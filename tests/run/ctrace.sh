@@ -123,3 +123,14 @@ code=0
 mend() { awk -F, -v OFS=, '$3 == "error" { print $1, $2, $3; next } { print }' "$@"; } # notes are our own words
 diff <(mend rows) <(mend "$example/Blinky+Arm.SWO.csv")
 [ "$(grep -c ,dwt, rows)" = 528 ]
+
+# Its other channel: a ring in frames, of both processors, which begins by a guess.
+"$pugmark" list --format cmsis-csv --buffer TB "$example" 2>said | awk -F, '{ print $2, $3 }' | sort | uniq -c | awk '{ print $2, $3, $1 }' >rows
+diff rows - <<'ROWS'
+1 dwt 26
+1 exception 165
+1 pcsample 121
+2 exception 84
+2 pcsample 129
+stream type 1
+ROWS
