@@ -226,6 +226,12 @@ struct pug_capture_object *pug_capture_add_object(struct pug_capture *capture);
 /** Fill a new capture, whose `path` and `options` are there. */
 enum pug_status pug_capture_open_snapshot(struct pug_capture *capture, const char *folder);
 enum pug_status pug_capture_open_raw(struct pug_capture *capture);
+/** A trace folder of the CMSIS-Toolbox, by the path of its NAME.ctrace-run.yml. */
+enum pug_status pug_capture_open_ctrace(struct pug_capture *capture, const char *run);
+/** Does a path end as the name of such a file? */
+bool pug_capture_is_ctrace(const char *path);
+/** The one in a folder, or in `.trace` there. PUG_ERR_NOT_FOUND, silently: it has none. */
+enum pug_status pug_capture_find_ctrace(const struct pug_capture *capture, char *path, size_t size);
 enum pug_status pug_perf_open(struct pug_capture *capture);
 /** Is it the begin of a perf.data file? */
 bool pug_perf_recognise(const uint8_t *bytes, size_t size);

@@ -92,7 +92,8 @@ static enum pug_status open_file(struct pug_capture *capture)
     return PUG_ERR_NOT_FOUND;
 }
 
-/** A snapshot, or the directory that `perf record` makes for some of its options. */
+/** A snapshot, the directory that `perf record` makes for some of its options, or a trace folder.
+ */
 static enum pug_status open_any_folder(struct pug_capture *capture)
 {
     char path[PATH_MAX];
@@ -103,7 +104,12 @@ static enum pug_status open_any_folder(struct pug_capture *capture)
     const enum pug_status status = look_for_perf(path, &is_perf);
     if (status == PUG_ERR_MEM)
         return status;
-    return is_perf ? pug_perf_open(capture) : open_folder(capture);
+    if (is_perf)
+        return pug_perf_open(capture);
+    const enum pug_status found = pug_capture_find_ctrace(capture, path, sizeof(path));
+    if (found != PUG_ERR_NOT_FOUND)
+        return found == PUG_OK ? pug_capture_open_ctrace(capture, path) : found;
+    return open_folder(capture);
 }
 
 static enum pug_status open_stream(struct pug_capture *capture)
@@ -135,6 +141,8 @@ static enum pug_status recognise(struct pug_capture *capture)
         return pug_capture_open_raw(capture);
     if (S_ISDIR(place.st_mode))
         return open_any_folder(capture);
+    if (pug_capture_is_ctrace(capture->path))
+        return pug_capture_open_ctrace(capture, capture->path);
     char *folder = folder_of(capture->path);
     const bool names_snapshot = folder && strcmp(folder, capture->path) != 0;
     free(folder);

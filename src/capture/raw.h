@@ -6,9 +6,14 @@
 #include "capture/capture.h"
 
 struct pug_params;
+struct pug_ctrace;
+struct pug_ctrace_processor;
 
 struct pug_capture_raw {
     struct pug_params *params;
+    struct pug_ctrace *ctrace; /* where a trace folder describes it; or NULL */
+    const char *channel;       /* of that */
+    const char *file;          /* the trace; NULL: the capture's path */
     const struct pug_protocol *protocol;
     const struct pug_transport *transport;
     struct pug_setting *items; /* of the options, then of the parameter file */
@@ -44,6 +49,27 @@ enum pug_status pug_capture_raw_bytes(struct pug_capture *capture);
 bool pug_capture_raw_guesses(const struct pug_capture *capture);
 /** Is the source known without a look at the trace? */
 bool pug_capture_raw_names_source(const struct pug_capture *capture, uint16_t *id);
+
+/** What a capture of this kind has for itself, empty; NULL: no memory. */
+struct pug_capture_raw *pug_capture_raw_new(struct pug_capture *capture);
+
+static inline const char *pug_capture_raw_file(const struct pug_capture *capture)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    return raw->file ? raw->file : capture->path;
+}
+
+/* ---- ctrace.c: trace folders of the CMSIS-Toolbox ---- */
+
+/** Settings that such a folder has of a source, at most. */
+#define PUG_CAPTURE_CTRACE_SETTINGS 5u
+
+/** The settings of a source, which is the n-th; how many there are. */
+size_t pug_capture_ctrace_settings(const struct pug_capture_raw *raw, uint16_t id, size_t n,
+                                   struct pug_setting items[PUG_CAPTURE_CTRACE_SETTINGS]);
+/** Is that id one of the ITMs that it tells? All are where it tells of none. */
+bool pug_capture_ctrace_wants(const struct pug_ctrace *ctrace, uint16_t id);
+const struct pug_ctrace_processor *pug_capture_ctrace_first(const struct pug_ctrace *ctrace);
 
 /* live.c: as in struct pug_capture_ops */
 enum pug_status pug_capture_live_open(struct pug_capture *capture, size_t ahead);

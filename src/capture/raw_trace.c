@@ -20,7 +20,7 @@ enum pug_status pug_capture_raw_bytes(struct pug_capture *capture)
     struct pug_capture_raw *raw = capture->own;
     uint16_t id;
     if (capture->kind != PUG_CAPTURE_STREAM)
-        return pug_capture_map(capture, capture->path, &raw->bytes);
+        return pug_capture_map(capture, pug_capture_raw_file(capture), &raw->bytes);
     const enum pug_status status =
         pug_capture_live_open(capture, pug_capture_raw_guesses(capture) ? PUG_CORESIGHT_SAMPLE : 0);
     if (status == PUG_OK && !pug_capture_raw_names_source(capture, &id))
@@ -360,6 +360,7 @@ static void free_own(struct pug_capture *capture)
 {
     struct pug_capture_raw *raw = capture->own;
     pug_params_free(raw->params);
+    free(raw->ctrace);
     free(raw->items);
     free(raw->of_sources);
     free(raw->source_settings);

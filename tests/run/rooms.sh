@@ -7,7 +7,7 @@ cd "$2"
 # Which protocol it is nobody asks, but where a foreign format has another word for it.
 names=$(sed -nE 's/^    \.name = "([^"]+)",$/\1/p' src/protocol/*/*.c | paste -sd'|')
 [[ $names == *ETMV4I* && $names == *OSD-STM* ]]
-if grep -rnE "\"($names)\"" src --include='*.[ch]' | grep -vE '^src/(protocol|perfdata/info\.c)'; then
+if grep -rnE "\"($names)\"" src --include='*.[ch]' | grep -vE '^src/(protocol|perfdata/info\.c|capture/ctrace\.c)'; then
   echo "these know protocols by name"
   exit 1
 fi
@@ -34,14 +34,16 @@ diagnose tree transport image base
 names files text base
 snapshot tree transport files base
 params tree files base
+ctrace files base
 swo image element base
-capture swo snapshot params jobs tree transport image counts log files element base
+capture ctrace swo snapshot params jobs tree transport image counts log files element base
 profile capture calls jobs names counts base
 export profile names text files base
 correlate capture tree element base
 perfdata capture image tree files base
+waveform files base
 ROWS
-  my %opens = map { $_ => 1 } qw(files image snapshot names perfdata capture disasm);
+  my %opens = map { $_ => 1 } qw(files image snapshot names perfdata capture disasm waveform ctrace);
   my $failed = 0;
   while (my $file = <STDIN>) {
     chomp $file;

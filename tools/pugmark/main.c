@@ -14,6 +14,7 @@
 /* clang-format off */
 static const struct command *const commands[] = {
     &command_calls,
+    &command_convert,
     &command_coverage,
     &command_diff,
     &command_encode,
@@ -44,7 +45,9 @@ static void usage(FILE *file)
         fprintf(file, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\nINPUT is a snapshot (a folder with snapshot.ini, or that file), a perf.data (file, "
           "folder,\n"
-          "or - for a pipe), or with --protocol one file of trace. `pugmark COMMAND --help` says "
+          "or - for a pipe), a trace folder of the CMSIS-Toolbox, or with --protocol one file of "
+          "trace.\n"
+          "`pugmark COMMAND --help` says "
           "more;\n"
           "so does pugmark(1). `pugmark --version` tells the version, and what it was built with;\n"
           "`pugmark --list-cores` what --core can be.\n",
