@@ -163,8 +163,9 @@ static void add_xlen(const struct pug_capture *capture, struct pug_capture_raw *
                         (unsigned)told->value, options->programs[0].path, (unsigned)width);
 }
 
-/* Settings that nobody gives: the hart's width, how frames lie, packets' layout. */
-#define DERIVED 3u
+/* Settings that nobody gives: the hart's width, how frames lie, packets' layout, what a stream is.
+ */
+#define DERIVED 6u
 
 /** In some wrappings packets have another layout: that goes without saying. */
 static void add_layout(struct pug_capture_raw *raw)
@@ -207,6 +208,12 @@ static enum pug_status take_settings(struct pug_capture *capture, struct pug_cap
             raw->items[raw->count++] = file->items[i];
     add_xlen(capture, raw);
     add_layout(raw);
+    if (capture->guessed)
+        raw->items[raw->count++] = (struct pug_setting){.name = capture->guessed, .value = 1};
+    if (capture->begins) {
+        raw->items[raw->count++] = (struct pug_setting){.name = "begin_at", .value = 0};
+        raw->items[raw->count++] = (struct pug_setting){.name = "guess_sync", .value = 1};
+    }
     raw->settings = (struct pug_settings){raw->items, raw->count, given->watch};
     return PUG_OK;
 }
@@ -368,7 +375,7 @@ static enum pug_status find_sources(struct pug_capture *capture)
         return PUG_OK;
     if (pug_capture_raw_names_source(capture, &id))
         return pug_capture_raw_describe(capture, &id, &(const char *const){NULL}, 1);
-    return pug_capture_raw_scan(capture);
+    return capture->live ? pug_capture_raw_scan_live(capture) : pug_capture_raw_scan(capture);
 }
 
 /* ---- opening ---- */
@@ -500,7 +507,6 @@ enum pug_status pug_capture_open_raw(struct pug_capture *capture)
         return PUG_ERR_MEM;
     if (capture->kind != PUG_CAPTURE_STREAM)
         capture->kind = PUG_CAPTURE_RAW;
-    raw->stream = -1;
     capture->own = raw;
     capture->ops = &pug_capture_raw_ops;
 

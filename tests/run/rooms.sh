@@ -35,13 +35,14 @@ names files text base
 snapshot tree transport files base
 params tree files base
 swo image element base
-capture swo snapshot params jobs tree transport image counts log files element base
+live files base
+capture live swo snapshot params jobs tree transport image counts log files element base
 profile capture calls jobs names counts base
 export profile names text files base
 correlate capture tree element base
 perfdata capture image tree files base
 ROWS
-  my %opens = map { $_ => 1 } qw(files image snapshot names perfdata capture disasm);
+  my %opens = map { $_ => 1 } qw(files image snapshot names perfdata capture disasm live);
   my $failed = 0;
   while (my $file = <STDIN>) {
     chomp $file;
