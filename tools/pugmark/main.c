@@ -22,13 +22,16 @@ static const struct command *const commands[] = {
     &command_info,
     &command_itm,
     &command_list,
+    &command_live,
     &command_merge,
     &command_pc,
     &command_profile,
     &command_record,
     &command_report,
+    &command_serve,
     &command_stat,
     &command_timeline,
+    &command_top,
     &command_trace,
 };
 /* clang-format on */
@@ -44,7 +47,9 @@ static void usage(FILE *file)
         fprintf(file, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\nINPUT is a snapshot (a folder with snapshot.ini, or that file), a perf.data (file, "
           "folder,\n"
-          "or - for a pipe), or with --protocol one file of trace. `pugmark COMMAND --help` says "
+          "or - for a pipe), with --protocol one file of trace, or a live input: "
+          "tcp:HOST:PORT,\nserial:DEVICE@BAUD, unix:PATH, tcp-listen:PORT, openocd, pyocd, jlink, "
+          "orbuculum. `pugmark COMMAND --help` says "
           "more;\n"
           "so does pugmark(1). `pugmark --version` tells the version, and what it was built with;\n"
           "`pugmark --list-cores` what --core can be.\n",
