@@ -164,8 +164,9 @@ static void add_xlen(const struct pug_capture *capture, struct pug_capture_raw *
                         (unsigned)told->value, options->programs[0].path, (unsigned)width);
 }
 
-/* Settings that nobody gives: the hart's width, how frames lie, packets' layout, a clock. */
-#define DERIVED 4u
+/* Settings that nobody gives: the hart's width, how frames lie, packets' layout, a clock, what a
+   stream is. */
+#define DERIVED 7u
 
 /** A trace folder tells the clock that local timestamps count. */
 static void add_clock(struct pug_capture_raw *raw)
@@ -220,6 +221,12 @@ static enum pug_status take_settings(struct pug_capture *capture, struct pug_cap
     add_xlen(capture, raw);
     add_layout(raw);
     add_clock(raw);
+    if (capture->guessed)
+        raw->items[raw->count++] = (struct pug_setting){.name = capture->guessed, .value = 1};
+    if (capture->begins) {
+        raw->items[raw->count++] = (struct pug_setting){.name = "begin_at", .value = 0};
+        raw->items[raw->count++] = (struct pug_setting){.name = "guess_sync", .value = 1};
+    }
     raw->settings = (struct pug_settings){raw->items, raw->count, given->watch};
     return PUG_OK;
 }
@@ -387,7 +394,7 @@ static enum pug_status find_sources(struct pug_capture *capture)
         return PUG_OK;
     if (pug_capture_raw_names_source(capture, &id))
         return pug_capture_raw_describe(capture, &id, &(const char *const){NULL}, 1);
-    return pug_capture_raw_scan(capture);
+    return capture->live ? pug_capture_raw_scan_live(capture) : pug_capture_raw_scan(capture);
 }
 
 /* ---- opening ---- */
@@ -518,7 +525,6 @@ struct pug_capture_raw *pug_capture_raw_new(struct pug_capture *capture)
     struct pug_capture_raw *raw = calloc(1, sizeof(*raw));
     if (!raw)
         return NULL;
-    raw->stream = -1;
     capture->own = raw;
     capture->ops = &pug_capture_raw_ops;
     return raw;

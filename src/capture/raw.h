@@ -23,7 +23,9 @@ struct pug_capture_raw {
     struct pug_settings *source_settings; /* by source */
     struct pug_capture_bytes bytes;
     /* Of a stream that is read as it comes: `bytes` are those that nobody has used yet. */
-    int stream;
+    bool open;                      /* more may come */
+    bool doubted;                   /* its first bytes were looked at */
+    uint64_t room;                  /* for these */
     uint64_t used;                  /* bytes before these */
     uint64_t asked;                 /* from where on somebody asked last */
     bool begun;                     /* somebody did */
@@ -42,6 +44,9 @@ enum pug_status pug_capture_raw_describe(struct pug_capture *capture, const uint
 
 /** Describe all wanted sources that are in the trace. */
 enum pug_status pug_capture_raw_scan(struct pug_capture *capture);
+
+/** Describe those in the first bytes of a live input, up to a pause behind some. */
+enum pug_status pug_capture_raw_scan_live(struct pug_capture *capture);
 
 /** Get hold of the trace; of a stream, of so much as has to be known before. */
 enum pug_status pug_capture_raw_bytes(struct pug_capture *capture);
@@ -72,7 +77,12 @@ bool pug_capture_ctrace_wants(const struct pug_ctrace *ctrace, uint16_t id);
 const struct pug_ctrace_processor *pug_capture_ctrace_first(const struct pug_ctrace *ctrace);
 
 /* live.c: as in struct pug_capture_ops */
-enum pug_status pug_capture_live_open(struct pug_capture *capture, size_t ahead);
+enum pug_status pug_capture_live_open(struct pug_capture *capture);
+/** Read until the bytes show something (NULL: never), the first pause after more of them, the end,
+ * or so many. */
+enum pug_status pug_capture_live_ahead(struct pug_capture *capture,
+                                       bool (*shows)(const uint8_t *bytes, size_t size),
+                                       uint64_t most);
 size_t pug_capture_live_read(struct pug_capture *capture, uint64_t from, uint8_t *bytes,
                              size_t size, enum pug_status *status);
 void pug_capture_live_settle(struct pug_capture *capture);

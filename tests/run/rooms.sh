@@ -36,14 +36,15 @@ snapshot tree transport files base
 params tree files base
 ctrace files base
 swo image element base
-capture ctrace swo snapshot params jobs tree transport image counts log files element base
+live files base
+capture live ctrace swo snapshot params jobs tree transport image counts log files element base
 profile capture calls jobs names counts base
 export profile names text files base
 correlate capture tree element base
 perfdata capture image tree files base
 waveform files base
 ROWS
-  my %opens = map { $_ => 1 } qw(files image snapshot names perfdata capture disasm waveform ctrace);
+  my %opens = map { $_ => 1 } qw(files image snapshot names perfdata capture disasm waveform ctrace live);
   my $failed = 0;
   while (my $file = <STDIN>) {
     chomp $file;

@@ -8,6 +8,7 @@
 #include "diagnose/perf_diagnosis.h"
 #include "input_private.h"
 #include "jobs/peers.h"
+#include "live_input.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -110,9 +111,24 @@ static enum pug_response to_part(void *context, const struct pug_element *elemen
 {
     const struct part_sink *sink = context;
     *taken = count;
+    live_look(elements, count);
     if (sink->part && !sink->stopped && !sink->failed)
         sink->parts->elements(sink->part, elements, count);
     return sink->stopped || sink->failed ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
+}
+
+/** Ranges are counted, but for those that somebody looks at. */
+static void count_part(struct pug_tree *tree, const struct pug_parts *parts, struct part_sink *sink,
+                       uint64_t at)
+{
+    uint64_t next = 0;
+    struct pug_counts *counts = parts->counts(sink->part);
+    sink->failed |= !counts;
+    if (!counts)
+        return;
+    pug_tree_count(tree, counts);
+    if (parts->shows)
+        pug_tree_show_ranges(tree, parts->shows(parts->context, at, &next));
 }
 
 #define BLOCK ((size_t)64 << 10)
@@ -131,6 +147,17 @@ static const uint8_t *next_bytes(const struct input *input, uint64_t at, uint8_t
     return input->trace + at;
 }
 
+/** What was not used the last time was shown then. */
+static void show_bytes(const struct input *input, const uint8_t *bytes, uint64_t at, size_t size,
+                       uint64_t *shown)
+{
+    const uint64_t old = *shown > at ? *shown - at : 0;
+    if (!input->on_bytes || old >= size)
+        return;
+    input->on_bytes(input->bytes_context, bytes + old, size - (size_t)old);
+    *shown = at + size;
+}
+
 /**
  * The same as pug_tree_decode(), on this thread, of a segment from the middle of a buffer, or of a
  * stream as it comes.
@@ -140,6 +167,7 @@ static enum pug_status run_from(struct input *input, const struct pug_parts *par
 {
     struct part_sink sink = {.passage = {.give = give_portion}, .parts = parts};
     uint8_t block[BLOCK];
+    uint64_t shown = 0;
     bool more = true;
     if (parts)
         pug_tree_on_elements(input->tree, to_part, &sink);
@@ -149,7 +177,12 @@ static enum pug_status run_from(struct input *input, const struct pug_parts *par
     while (more) {
         size_t used = 0, size;
         const uint8_t *bytes = next_bytes(input, result->at, block, &size);
+        show_bytes(input, bytes, result->at, size, &shown);
         sink.part = parts ? begin_part(&sink) : NULL;
+        if (parts && parts->counts && sink.part)
+            count_part(input->tree, parts, &sink, offset + result->at);
+        if (pug_capture_live_restarted(input->capture))
+            (void)pug_tree_reset(input->tree);
         if (size > 0 && !sink.failed)
             result->response = pug_tree_data(input->tree, offset + result->at, bytes, size, &used);
         result->at += used;
@@ -161,6 +194,8 @@ static enum pug_status run_from(struct input *input, const struct pug_parts *par
         if (pug_capture_is_live(input->capture))
             output_flush();
         more = progress_show(progress, result->at) && more && !sink.stopped && !sink.failed;
+        if (parts && parts->counts)
+            pug_tree_count(input->tree, NULL);
         if (sink.part && (sink.stopped || sink.failed))
             parts->drop(sink.part);
         else if (sink.part && !parts->take(parts->context, sink.part))
@@ -186,7 +221,7 @@ void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)
                                   .peers = input_peers()};
     struct pug_jobs_result result = {.response = PUG_RESP_CONT};
     enum pug_status status = PUG_OK;
-    if (segment->offset > 0 || pug_capture_is_live(input->capture))
+    if (segment->offset > 0 || input->on_bytes || pug_capture_is_live(input->capture))
         status = run_from(input, parts, segment->offset, &progress, &result);
     else
         status = pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result);
@@ -225,6 +260,7 @@ static enum pug_status decode_beside(struct input *input, struct pug_capture_dec
     decode->times |= input->options->time != NULL;
     decode->progress = progress_show;
     decode->progress_context = &progress;
+    live_look_first(decode);
     const enum pug_status status =
         pug_capture_decode_beside(input->capture, decode, left_out, result);
     progress_end(&progress);
@@ -415,6 +451,10 @@ int input_result(struct input *input)
         look_again(input);
     else
         conclude(input);
+    if (live_is_silent(input)) {
+        failed_to_read = true;
+        return EXIT_INPUT;
+    }
     if (input->fatal)
         return EXIT_FATAL;
     return input->wrong || erred ? EXIT_TRACE_ERRORS : EXIT_DONE;
