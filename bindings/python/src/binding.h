@@ -46,13 +46,15 @@ struct field {
     bool overlaps; /**< it shares its bytes with a field before it: buffers leave it out */
 };
 
+struct chunk;
+
 /** A kind of row. */
 struct row_kind {
     const char *name, *doc;
     uint16_t size;
     const struct field *fields;
-    /** Optional: the row in words, like snprintf(). */
-    size_t (*words)(const void *row, char *text, size_t size);
+    /** Optional: a row in words, like snprintf(). */
+    size_t (*words)(const struct chunk *chunk, const void *row, char *text, size_t size);
     PyObject *type; /**< of single rows */
     char *format;   /**< as struct and PEP 3118 write it */
 };

@@ -154,15 +154,17 @@ static const struct field branch_fields[] = {
     AT(pug_profile_branch, to_object, 'I', "Number of the target's object."),
     END};
 
-static size_t element_words(const void *row, char *text, size_t size)
+static size_t element_words(const struct chunk *chunk, const void *row, char *text, size_t size)
 {
     struct pug_element element = *(const struct pug_element *)row;
-    element.flags &= (uint16_t)~PUG_ELEM_PAYLOAD; /* it is an offset, which words must not read */
-    return pug_element_words(&element, text, size);
+    if (element.flags & PUG_ELEM_PAYLOAD)
+        element.payload = chunk->payload + element.start; /* in a chunk it is an offset */
+    return pug_element_text(&element, text, size);
 }
 
-static size_t dwt_words(const void *row, char *text, size_t size)
+static size_t dwt_words(const struct chunk *chunk, const void *row, char *text, size_t size)
 {
+    (void)chunk;
     return pug_dwt_text(row, text, size);
 }
 
@@ -446,7 +448,7 @@ static PyObject *row_str(PyObject *self)
     char text[1024];
     if (!row->kind->words)
         return PyObject_Repr(self);
-    row->kind->words(row->bytes, text, sizeof(text));
+    row->kind->words(row->chunk, row->bytes, text, sizeof(text));
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }
 
