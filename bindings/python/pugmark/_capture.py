@@ -314,8 +314,9 @@ class Capture:
     def _stream(self, what, options, wrap=None):
         options.setdefault("threads", self._threads)
         stream = self._open().stream(what, options)
-        self._streams.add(stream)
-        return wrap(stream) if wrap else stream
+        rows = wrap(stream) if wrap else stream
+        self._streams.add(rows)
+        return rows
 
     def batches(self, *, merge=False, times=False, threads=None, **selection):
         """Elements in batches of one origin, of at most 4,096: an iterator of :class:`Batch`.
@@ -328,7 +329,7 @@ class Capture:
                 time=(from, to); each one value or a list.
 
         >>> sum((batch.numpy()["type"] == pugmark.RANGE).sum() for batch in capture.batches())
-        11174
+        23808
         """
         options = _selection(**selection)
         options.update(merge=merge, times=times or selection.get("time") is not None)
@@ -351,8 +352,8 @@ class Capture:
 
         >>> for insn in capture.instructions(last=2):
         ...     print(hex(insn.address), insn.outcome)
-        0x2106d8 None
-        0x2106dc not taken
+        0x210a14 None
+        0x210a18 not taken
         """
         if before is not None and not last:
             raise ValueError("before: last says how many instructions are wanted")

@@ -41,7 +41,7 @@ class Profile:
 
     >>> profile = capture.profile(stacks=True)
     >>> sorted(profile.functions().columns)[:3]
-    ['calls', 'cycles', 'inclusive']
+    ['calls', 'cycles', 'fraction']
     """
 
     def __init__(self, handle, title=""):

@@ -7,7 +7,7 @@
 /** What is known of an address, in one version of an address space. */
 struct place {
     const struct pug_address_space *space;
-    uint64_t address, start;
+    uint64_t address, start, size;
     bool used, known;
     uint32_t object, function, file, line;
     const char *name;
@@ -108,6 +108,7 @@ static void place_find(struct stream *stream, struct places *places,
     if (pug_names_function(file, location.vaddr, &function)) {
         place->known = true;
         place->name = function.name;
+        place->size = function.size;
         place->start = place->address - (location.vaddr - function.start);
         place->function = stream_string(stream, pug_names_readable(places->names, function.name));
     }
@@ -139,7 +140,7 @@ struct calls_state {
     struct places places;
     struct pug_calls *calls;
     struct pug_origin origin;
-    bool failed, stopped;
+    bool began, failed, stopped;
 };
 
 static bool locate(void *context, uint32_t task, const struct pug_element *element,
@@ -153,7 +154,7 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
     if (!place || !place->known)
         return false;
     *function = (struct pug_function){
-        .name = place->name, .start = place->start, .id = place->object};
+        .name = place->name, .start = place->start, .size = place->size, .id = place->object};
     return true;
 }
 
@@ -227,6 +228,11 @@ static void on_call(void *context, const struct pug_call_event *event)
 static bool calls_take(struct stream *stream, const struct chunk *chunk)
 {
     struct calls_state *state = stream->state;
+    /* What has no tasks has a stack for each source, which ends with its buffer. */
+    if (state->began && chunk->origin.task == PUG_NO_TASK &&
+        state->origin.buffer != chunk->origin.buffer)
+        pug_calls_end(state->calls);
+    state->began = true;
     state->origin = chunk->origin;
     const uint32_t task =
         chunk->origin.task == PUG_NO_TASK ? chunk->origin.source : chunk->origin.task;
