@@ -362,7 +362,7 @@ class Capture:
                        times=selection.get("time") is not None)
         return self._stream("instructions", options, Instructions)
 
-    def calls(self, **selection):
+    def calls(self, *, threads=None, **selection):
         """Calls of functions, in the order in which they were left: function, file, line, begin,
         end, depth and more. Exceptions are calls, too: their kind is pugmark.EXCEPTION_ENTRY.
 
@@ -370,7 +370,10 @@ class Capture:
         >>> max(call.depth for call in calls) > 0
         True
         """
-        return self._stream("calls", _selection(**selection), Calls)
+        options = _selection(**selection)
+        if threads is not None:
+            options["threads"] = threads
+        return self._stream("calls", options, Calls)
 
     def dwt(self, *, timed=True, **selection):
         """What ITM and DWT packets mean: exceptions, PC samples, data accesses, writes to ports.

@@ -231,7 +231,7 @@ struct stream {
     pthread_mutex_t lock; /**< of all that follows */
     pthread_cond_t changed;
     struct chunk *first, *last;
-    size_t queued;
+    size_t queued, put;
     bool started, joined, joining;
     atomic_bool stop;
     bool ended; /**< the thread puts nothing more */

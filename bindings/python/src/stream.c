@@ -12,6 +12,8 @@
 #define SLICES_AFTER_STOP 2
 /* Chunks that wait at most, beside one for each thread. */
 #define QUEUE 16u
+/* So many chunks are told of at once; later ones when half of the queue is full. */
+#define PROMPT 4u
 
 /** Wait for a change, at most a slice. Called with the lock, without the GIL. */
 static void wait_slice(pthread_cond_t *changed, pthread_mutex_t *lock)
@@ -207,7 +209,9 @@ bool stream_put(struct stream *stream, struct chunk *chunk)
         else
             stream->first = chunk;
         stream->last = chunk;
-        if (stream->queued++ == 0)
+        stream->queued++;
+        /* To wake somebody for each chunk costs more than the chunk. */
+        if (stream->live || stream->put++ < PROMPT || stream->queued == most / 2)
             pthread_cond_broadcast(&stream->changed);
     }
     pthread_mutex_unlock(&stream->lock);
@@ -598,7 +602,7 @@ static struct chunk *take_chunk(struct stream *stream)
     if (!stream->first)
         stream->last = NULL;
     chunk->next = NULL;
-    if (stream->queued-- == QUEUE + stream->threads)
+    if (--stream->queued == (QUEUE + stream->threads) / 2)
         pthread_cond_broadcast(&stream->changed);
     return chunk;
 }
