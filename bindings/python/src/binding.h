@@ -226,7 +226,7 @@ struct stream {
     struct kept *kept;                   /**< of the selection */
     struct pug_capture_selection selection;
     unsigned threads;
-    bool merge, live, times, each_time, by_time;
+    bool merge, live, times, by_time;
     pthread_t thread;
     pthread_mutex_t lock; /**< of all that follows */
     pthread_cond_t changed;

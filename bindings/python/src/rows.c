@@ -540,9 +540,8 @@ static int add_row_type(PyObject *module, struct row_kind *kind)
     PyType_Slot slots[] = {{Py_tp_dealloc, (void *)row_free},
                            {Py_tp_getset, getters},
                            {Py_tp_methods, row_methods},
-                           {kind->words ? Py_tp_str : Py_tp_doc,
-                            kind->words ? (void *)row_str : (void *)(uintptr_t)kind->doc},
                            {Py_tp_doc, (void *)(uintptr_t)kind->doc},
+                           {kind->words ? Py_tp_str : 0, (void *)row_str},
                            {0, NULL}};
     PyType_Spec spec = {name, sizeof(struct row), 0,
                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

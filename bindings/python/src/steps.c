@@ -228,8 +228,8 @@ static void on_call(void *context, const struct pug_call_event *event)
 static bool calls_take(struct stream *stream, const struct chunk *chunk)
 {
     struct calls_state *state = stream->state;
-    /* What has no tasks has a stack for each source, which ends with its buffer. */
-    if (state->began && chunk->origin.task == PUG_NO_TASK &&
+    /* A capture without tasks has a stack for each source, which ends with its buffer. */
+    if (state->began && !pug_capture_task_at(stream->core->capture, 0) &&
         state->origin.buffer != chunk->origin.buffer)
         pug_calls_end(state->calls);
     state->began = true;
@@ -264,13 +264,6 @@ static void calls_free(struct stream *stream)
 
 static const struct step calls_step = {calls_take, calls_end, calls_free};
 
-/** Perf's recordings have times beside the trace's; the trace's own need no second reading. */
-static bool has_times(const struct pug_capture *capture)
-{
-    return pug_capture_kind(capture) == PUG_CAPTURE_PERF &&
-           pug_capture_times(capture).unit != PUG_CAPTURE_NO_TIME;
-}
-
 PyObject *open_calls(struct core *core, PyObject *options)
 {
     struct stream *stream = stream_new(core);
@@ -286,8 +279,6 @@ PyObject *open_calls(struct core *core, PyObject *options)
         return NULL;
     }
     stream->by_time = true;
-    stream->times = has_times(core->capture);
-    stream->each_time = true;
     state->places.names = core_names(core);
     const struct pug_calls_config config = {.locate = locate,
                                             .locate_context = stream,

@@ -488,7 +488,6 @@ void stream_decode(struct stream *stream)
                                               .threads = stream->threads,
                                               .selection = &stream->selection,
                                               .times = stream->times,
-                                              .each_time = stream->each_time,
                                               .by_time = stream->by_time,
                                               .progress = go_on,
                                               .progress_context = stream,
