@@ -4,6 +4,7 @@
 from . import _core
 
 _dtypes = {}
+_row_types = {}
 
 
 def _dtype(kind):
@@ -146,11 +147,13 @@ class Table:
     """
 
     def __init__(self, columns, rows):
-        from collections import namedtuple
-
         self.columns = tuple(columns)
-        self._make = namedtuple("Row", self.columns, rename=True)._make
-        self._rows = [self._make(row) for row in rows]
+        if self.columns not in _row_types:
+            from collections import namedtuple
+
+            _row_types[self.columns] = namedtuple("Row", self.columns, rename=True)
+        make = _row_types[self.columns]._make
+        self._rows = [make(row) for row in rows]
 
     def __len__(self):
         return len(self._rows)
