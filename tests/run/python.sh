@@ -21,6 +21,6 @@ if [ "${PUG_PART:-own}" = shared ]; then
     echo "no captures beside the repository"
     exit 77
   fi
-  exec "$python" -m pytest "${options[@]}" test_same.py test_perf.py test_hostile.py
+  exec "$python" -m pytest "${options[@]}" test_same.py test_perf.py test_hostile.py test_itm.py
 fi
 exec "$python" -m pytest "${options[@]}"

@@ -188,6 +188,10 @@ struct message {
 
 /** So many messages wait at most; of more the first ones are kept. */
 #define MESSAGES 256u
+/** Of one text a stream tells so many. */
+#define SAME_MESSAGES 8u
+/** Texts are told apart by their hash, modulo this. */
+#define TOLD 1024u
 
 /** A list of the messages, which are taken out. */
 PyObject *messages_list(const struct message *messages, size_t count);
@@ -239,6 +243,7 @@ struct stream {
     struct pug_capture_result result;
     struct message *messages;
     size_t message_count;
+    unsigned char told[TOLD];
     struct strings strings;
     struct chunk *filling; /**< rows that the step makes; the thread's alone */
 };

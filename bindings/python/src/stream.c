@@ -126,13 +126,33 @@ bool job_run(void (*run)(void *argument, atomic_bool *stop), void *argument,
 
 /* ---- streams ---- */
 
+static uint32_t hash_text(const char *text)
+{
+    uint32_t hash = 2166136261u;
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 16777619u;
+    return hash;
+}
+
+/** Was a message like this one told often enough? With the lock. */
+static bool is_repeated(struct stream *stream, const struct pug_log_record *record)
+{
+    const uint32_t hash = record->text ? hash_text(record->text) : (uint32_t)record->code;
+    unsigned char *told = &stream->told[hash % TOLD];
+    if (*told < SAME_MESSAGES)
+        (*told)++;
+    else
+        return true;
+    return false;
+}
+
 static void take_message(void *context, const struct pug_log_record *record)
 {
     struct stream *stream = context;
     pthread_mutex_lock(&stream->lock);
     if (!stream->messages)
         stream->messages = calloc(MESSAGES, sizeof(*stream->messages));
-    if (stream->messages && stream->message_count < MESSAGES) {
+    if (stream->messages && stream->message_count < MESSAGES && !is_repeated(stream, record)) {
         struct message *m = &stream->messages[stream->message_count++];
         *m = (struct message){.severity = record->severity,
                               .code = record->code,
@@ -243,14 +263,6 @@ void *stream_row(struct stream *stream, const struct row_kind *kind)
 }
 
 /* ---- strings ---- */
-
-static uint32_t hash_text(const char *text)
-{
-    uint32_t hash = 2166136261u;
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 16777619u;
-    return hash;
-}
 
 static bool grow_strings(struct strings *strings)
 {
