@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Captures: what was traced, and the ways to look at it."""
 
+import atexit
+import weakref
 from collections import namedtuple
 
 from . import _core
@@ -13,6 +15,16 @@ Task = namedtuple("Task", "pid tid comm begin")
 Object = namedtuple("Object", "path kind state file symbols why build_id")
 Times = namedtuple("Times", "unit origin first last")
 Diagnosis = namedtuple("Diagnosis", "ok problems")
+
+
+_captures = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all():
+    """End all threads before the interpreter does."""
+    for capture in list(_captures):
+        capture.close()
 
 
 def _list(value):
@@ -169,11 +181,10 @@ class Capture:
     """
 
     def __init__(self, handle, threads=0):
-        import weakref
-
         self._handle = handle
         self._threads = threads
         self._streams = weakref.WeakSet()
+        _captures.add(self)
 
     # ---- life ----
 

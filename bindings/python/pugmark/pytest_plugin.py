@@ -2,7 +2,7 @@
 """A plugin for pytest: traces as fixtures, and failures that show what ran.
 
     def test_it(trace):
-        capture = trace("captures/boot")            # opened, and closed behind the test
+        capture = trace("captures/boot")            # opened, and closed after the test
         assert "main" in trace.functions(capture)
 
     def test_run(trace):
@@ -36,7 +36,7 @@ class Traces:
         self._open = []
 
     def __call__(self, path, **options):
-        """Open a capture, which is closed behind the test."""
+        """Open a capture, which is closed after the test."""
         import pugmark
 
         capture = pugmark.open(path, **options)

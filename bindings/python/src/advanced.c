@@ -57,9 +57,8 @@ static PyObject *image_add_bytes(PyObject *self, PyObject *args)
     PyObject *bytes;
     if (!PyArg_ParseTuple(args, "KO!", &address, &PyBytes_Type, &bytes))
         return NULL;
-    const enum pug_status status =
-        pug_image_add_buffer(image->image, NULL, address, PyBytes_AsString(bytes),
-                             (uint64_t)PyBytes_Size(bytes));
+    const enum pug_status status = pug_image_add_buffer(
+        image->image, NULL, address, PyBytes_AsString(bytes), (uint64_t)PyBytes_Size(bytes));
     if (status != PUG_OK)
         return raise_status(status, "program memory", NULL);
     if (PyList_Append(image->buffers, bytes) != 0)
@@ -73,8 +72,8 @@ static PyObject *image_add_elf(PyObject *self, PyObject *args)
     unsigned long long bias = 0;
     if (!PyArg_ParseTuple(args, "O&|K", PyUnicode_FSConverter, &path, &bias))
         return NULL;
-    const enum pug_status status = pug_image_add_elf(((struct image_object *)self)->image, NULL,
-                                                     PyBytes_AsString(path), bias);
+    const enum pug_status status =
+        pug_image_add_elf(((struct image_object *)self)->image, NULL, PyBytes_AsString(path), bias);
     if (status != PUG_OK)
         raise_status(status, PyBytes_AsString(path), NULL);
     Py_DECREF(path);
@@ -158,9 +157,8 @@ static PyObject *image_read(PyObject *self, PyObject *args)
     if (!bytes)
         return PyErr_NoMemory();
     const int64_t got = pug_image_read(image->image, &space, address, bytes, (uint32_t)size);
-    PyObject *result =
-        got < 0 ? raise_status((enum pug_status)got, "program memory", NULL)
-                : PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)got);
+    PyObject *result = got < 0 ? raise_status((enum pug_status)got, "program memory", NULL)
+                               : PyBytes_FromStringAndSize((const char *)bytes, (Py_ssize_t)got);
     free(bytes);
     return result;
 }
@@ -330,7 +328,7 @@ static PyObject *tree_operate(struct tree_object *tree, const uint8_t *bytes, si
         return NULL;
     }
     tree->busy = true;
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *const python = PyEval_SaveThread();
     if (op != PUG_OP_DATA)
         response = pug_tree_op(tree->tree, op, 0, NULL, 0, NULL);
     for (size_t done = 0, used; op == PUG_OP_DATA && done < size; done += used) {
@@ -341,7 +339,7 @@ static PyObject *tree_operate(struct tree_object *tree, const uint8_t *bytes, si
         if (used == 0 || PUG_RESP_IS_FATAL(response))
             break;
     }
-    Py_END_ALLOW_THREADS
+    PyEval_RestoreThread(python);
     tree->at += size;
     tree->busy = false;
     if (PUG_RESP_IS_FATAL(response)) {
@@ -357,8 +355,8 @@ static PyObject *tree_data(PyObject *self, PyObject *args)
     Py_buffer view;
     if (!PyArg_ParseTuple(args, "y*", &view))
         return NULL;
-    PyObject *result = tree_operate((struct tree_object *)self, view.buf, (size_t)view.len,
-                                    PUG_OP_DATA);
+    PyObject *result =
+        tree_operate((struct tree_object *)self, view.buf, (size_t)view.len, PUG_OP_DATA);
     PyBuffer_Release(&view);
     return result;
 }
@@ -520,8 +518,8 @@ static PyObject *index_find(PyObject *self, PyObject *args, PyObject *keywords)
                                      &backwards, &least, &greatest))
         return NULL;
     if (kind < 0 || kind >= PUG_MARK_KINDS || index->busy) {
-        PyErr_SetString(PyExc_ValueError, index->busy ? "another thread uses this index"
-                                                      : "no such kind of mark");
+        PyErr_SetString(PyExc_ValueError,
+                        index->busy ? "another thread uses this index" : "no such kind of mark");
         return NULL;
     }
     const struct pug_index_query query = {.kind = (enum pug_mark_kind)kind,
@@ -532,9 +530,9 @@ static PyObject *index_find(PyObject *self, PyObject *args, PyObject *keywords)
                                           .greatest = greatest};
     enum pug_status status;
     index->busy = true;
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *const python = PyEval_SaveThread();
     status = pug_index_find(index->index, index->tree, index->bytes, index->size, &query, &mark);
-    Py_END_ALLOW_THREADS
+    PyEval_RestoreThread(python);
     index->busy = false;
     if (status == PUG_ERR_NOT_FOUND)
         Py_RETURN_NONE;
@@ -619,10 +617,9 @@ static PyObject *guess(PyObject *module, PyObject *args)
     return list;
 }
 
-static PyMethodDef functions[] = {
-    {"index", index_new, METH_VARARGS, "An index of a segment."},
-    {"guess", guess, METH_VARARGS, "What bytes look like."},
-    {NULL, NULL, 0, NULL}};
+static PyMethodDef functions[] = {{"index", index_new, METH_VARARGS, "An index of a segment."},
+                                  {"guess", guess, METH_VARARGS, "What bytes look like."},
+                                  {NULL, NULL, 0, NULL}};
 
 int advanced_init(PyObject *module)
 {

@@ -87,10 +87,8 @@ static void schema_release(struct ArrowSchema *schema)
 
 static bool schema_make(struct ArrowSchema *schema, const char *format, const char *name)
 {
-    *schema = (struct ArrowSchema){.format = strdup(format),
-                                   .name = strdup(name),
-                                   .flags = 2,
-                                   .release = schema_release};
+    *schema = (struct ArrowSchema){
+        .format = strdup(format), .name = strdup(name), .flags = 2, .release = schema_release};
     return schema->format && schema->name;
 }
 
@@ -236,7 +234,8 @@ static PyObject *arrow_stream(PyObject *module, PyObject *args)
             (void)column_take(&table->columns[i], item);
         Py_XDECREF(item);
     }
-    *stream = (struct ArrowArrayStream){get_schema, get_next, get_last_error, stream_release, table};
+    *stream =
+        (struct ArrowArrayStream){get_schema, get_next, get_last_error, stream_release, table};
     PyObject *capsule = !table->columns || PyErr_Occurred()
                             ? NULL
                             : PyCapsule_New(stream, "arrow_array_stream", capsule_free);

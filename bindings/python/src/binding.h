@@ -190,7 +190,7 @@ struct message {
 #define MESSAGES 256u
 /** Of one text a stream tells so many. */
 #define SAME_MESSAGES 8u
-/** Texts are told apart by their hash, modulo this. */
+/** Texts count as the same where their hashes agree modulo this. */
 #define TOLD 1024u
 
 /** A list of the messages, which are taken out. */
@@ -225,9 +225,9 @@ struct stream {
     struct core *core;
     struct pug_log *log;
     const struct step *step;
-    void *state;                         /**< the step's own */
-    void (*run)(struct stream *stream);  /**< what the thread does */
-    struct kept *kept;                   /**< of the selection */
+    void *state;                        /**< the step's own */
+    void (*run)(struct stream *stream); /**< what the thread does */
+    struct kept *kept;                  /**< of the selection */
     struct pug_capture_selection selection;
     unsigned threads;
     bool merge, live, times, by_time;
@@ -252,9 +252,9 @@ struct stream *stream_new(struct core *core);
 void stream_drop(struct stream *stream);
 /** Start the thread. False: with an exception. */
 bool stream_start(struct stream *stream);
-/** Put a chunk into the queue, which takes it. False: nobody wants more. */
+/** Put a chunk into the queue, which takes it. False: the consumer has stopped. */
 bool stream_put(struct stream *stream, struct chunk *chunk);
-/** Room for one more row of a kind; NULL: no memory, or nobody wants more. */
+/** Room for one more row of a kind; NULL: no memory, or the consumer has stopped. */
 void *stream_row(struct stream *stream, const struct row_kind *kind);
 /** Hand on the rows that were made. */
 bool stream_flush(struct stream *stream);

@@ -74,8 +74,7 @@ static void opening_run(void *argument, atomic_bool *stop)
 {
     struct opening *opening = argument;
     (void)stop;
-    opening->status =
-        pug_capture_open(opening->path, &opening->options, &opening->core->capture);
+    opening->status = pug_capture_open(opening->path, &opening->options, &opening->core->capture);
 }
 
 static void opening_end(void *argument)
@@ -124,8 +123,8 @@ static bool replacements_take(PyObject *list, struct opening *opening)
     struct pug_capture_replacement *items =
         kept_room(&opening->core->kept, (pairs.count + 1) * sizeof(*items));
     for (size_t i = 0; items && i < pairs.count; i++)
-        items[i] =
-            (struct pug_capture_replacement){.path = pairs.items[i].name, .file = pairs.items[i].text};
+        items[i] = (struct pug_capture_replacement){.path = pairs.items[i].name,
+                                                    .file = pairs.items[i].text};
     opening->options.roots.replacements = items;
     opening->options.roots.replacement_count = pairs.count;
     return items != NULL;
@@ -167,10 +166,10 @@ static bool take_options(struct opening *opening, PyObject *options)
     o->roots.symdirs = paths_take(options, "symdir", kept, &o->roots.symdir_count);
     o->source_limit = (size_t)option_number(options, "source_limit", 0);
     o->confine = option_is(options, "confine");
-    o->decode = (struct pug_decode_options){
-        .data_elements = !reference,
-        .join_payloads = !reference,
-        .expansion = (uint32_t)option_number(options, "expansion", 0)};
+    o->decode =
+        (struct pug_decode_options){.data_elements = !reference,
+                                    .join_payloads = !reference,
+                                    .expansion = (uint32_t)option_number(options, "expansion", 0)};
     if (reference)
         o->quirks = pug_quirks_reference();
     core->names = (struct pug_names_options){.symfs = o->roots.symfs,
@@ -260,9 +259,9 @@ static PyObject *capture_close(PyObject *self, PyObject *unused)
     struct core *core = capture->core;
     (void)unused;
     capture->core = NULL;
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *const python = PyEval_SaveThread();
     core_drop(core);
-    Py_END_ALLOW_THREADS
+    PyEval_RestoreThread(python);
     Py_RETURN_NONE;
 }
 
@@ -409,9 +408,9 @@ static PyObject *capture_stream(PyObject *self, PyObject *args)
     static const struct {
         const char *name;
         PyObject *(*open)(struct core *core, PyObject *options);
-    } streams[] = {{"batches", open_batches},       {"calls", open_calls},
+    } streams[] = {{"batches", open_batches},           {"calls", open_calls},
                    {"instructions", open_instructions}, {"dwt", open_dwt},
-                   {"packets", open_packets},       {"correlated", open_correlated}};
+                   {"packets", open_packets},           {"correlated", open_correlated}};
     const char *what;
     PyObject *options;
     struct core *core = capture_core(self);
@@ -453,8 +452,8 @@ static PyType_Spec capture_spec = {"pugmark._core.Capture", sizeof(struct captur
                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                    capture_slots};
 
-static PyMethodDef functions[] = {
-    {"open", capture_open, METH_VARARGS, "Open a capture."}, {NULL, NULL, 0, NULL}};
+static PyMethodDef functions[] = {{"open", capture_open, METH_VARARGS, "Open a capture."},
+                                  {NULL, NULL, 0, NULL}};
 
 int capture_init(PyObject *module)
 {

@@ -9,15 +9,14 @@ PyObject *messages_list(const struct message *messages, size_t count)
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < count; i++) {
         const struct message *m = &messages[i];
-        PyObject *index = m->index == PUG_NO_INDEX ? Py_NewRef(Py_None)
-                                                   : PyLong_FromUnsignedLongLong(m->index);
-        PyObject *source = m->source == PUG_NO_SOURCE ? Py_NewRef(Py_None)
-                                                      : PyLong_FromUnsignedLong(m->source);
+        PyObject *index =
+            m->index == PUG_NO_INDEX ? Py_NewRef(Py_None) : PyLong_FromUnsignedLongLong(m->index);
+        PyObject *source =
+            m->source == PUG_NO_SOURCE ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(m->source);
         PyObject *text = PyUnicode_DecodeUTF8(m->text, (Py_ssize_t)strlen(m->text), "replace");
-        PyObject *item = index && source && text
-                             ? Py_BuildValue("(iiOOO)", (int)m->severity, (int)m->code, index,
-                                             source, text)
-                             : NULL;
+        PyObject *item = index && source && text ? Py_BuildValue("(iiOOO)", (int)m->severity,
+                                                                 (int)m->code, index, source, text)
+                                                 : NULL;
         Py_XDECREF(index);
         Py_XDECREF(source);
         Py_XDECREF(text);
@@ -45,9 +44,9 @@ void *raise_status(enum pug_status status, const char *what, PyObject *list)
         PyErr_Format(PyExc_RuntimeError, "%s: %s", what, pug_status_text(status));
         return NULL;
     }
-    PyObject *error = PyObject_CallFunction(make_error, "isssO", (int)status,
-                                            pug_status_text(status), pug_status_help(status),
-                                            what ? what : "", list ? list : Py_None);
+    PyObject *error =
+        PyObject_CallFunction(make_error, "isssO", (int)status, pug_status_text(status),
+                              pug_status_help(status), what ? what : "", list ? list : Py_None);
     if (error) {
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
         Py_DECREF(error);

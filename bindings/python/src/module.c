@@ -119,9 +119,15 @@ static PyMethodDef functions[] = {
     {"disassembler", disassembler, METH_NOARGS, "What disassembles, or None."},
     {NULL, NULL, 0, NULL}};
 
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "pugmark._core", "The library, as Python sees it.", -1, functions,
-    NULL, NULL, NULL, NULL};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                                        "pugmark._core",
+                                        "The library, as Python sees it.",
+                                        -1,
+                                        functions,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL};
 
 PyMODINIT_FUNC PyInit__core(void);
 

@@ -9,7 +9,7 @@ struct packets_state {
     struct watched {
         struct stream *stream;
         struct pug_source *source;
-    } *watched;
+    } * watched;
     size_t count;
     bool failed;
 };
@@ -21,7 +21,7 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
     struct packets_state *state = stream->state;
     const struct pug_protocol *protocol = pug_source_protocol(watched->source);
     char text[1024];
-    uint64_t at = 0, behind;
+    uint64_t at = 0, text_at;
     if (op != PUG_OP_DATA || !packet || atomic_load(&stream->stop) || state->failed)
         return;
     struct packet_row *row = stream_row(stream, &kind_packet);
@@ -39,7 +39,7 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
     row->name = stream_string(stream, pug_packet_name(protocol, packet));
     row->protocol = stream_string(stream, pug_protocol_name(protocol));
     state->failed = !chunk_keep(stream->filling, packet->raw, packet->raw_size, &at) ||
-                    !chunk_keep(stream->filling, text, size, &behind);
+                    !chunk_keep(stream->filling, text, size, &text_at);
     row->at = at;
     row->size = state->failed ? 0 : packet->raw_size;
     row->text_size = state->failed ? 0 : (uint32_t)size;

@@ -115,6 +115,10 @@ PyObject *profile_capture(PyObject *capture, PyObject *options)
                                       .selection = &counting->selection,
                                       .progress = counting_on,
                                       .progress_context = counting};
+    if (PyErr_Occurred()) {
+        counting_end(counting);
+        return NULL;
+    }
     if (!job_run(counting_run, counting, counting_end))
         return NULL;
     const enum pug_status status = counting->status;
@@ -251,11 +255,12 @@ static PyObject *profile_export(PyObject *self, PyObject *args)
                                       .source_dir_count = source_dir ? 1 : 0};
     wanted.names = object->names;
     wanted.report = title || source_dir ? &report : NULL;
-    enum pug_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = (coverage ? pug_export_coverage : pug_export)(object->profile, format, &wanted,
-                                                           export_put, &out);
-    Py_END_ALLOW_THREADS
+    enum pug_status status = PyErr_Occurred() ? PUG_ERR_INVALID_PARAM_VAL : PUG_OK;
+    PyThreadState *const python = PyEval_SaveThread();
+    if (status == PUG_OK)
+        status = (coverage ? pug_export_coverage : pug_export)(object->profile, format, &wanted,
+                                                               export_put, &out);
+    PyEval_RestoreThread(python);
     profile_end(self);
     kept_free(kept);
     PyObject *result = NULL;
@@ -325,9 +330,9 @@ static PyObject *profile_notes(PyObject *self, PyObject *unused)
     for (int note = 0; dict && note < PUG_NOTE_COUNT; note++) {
         const uint64_t count = pug_profile_noted(profile, (enum pug_profile_note)note);
         PyObject *value = PyLong_FromUnsignedLongLong(count);
-        if (!value || (count > 0 && PyDict_SetItemString(
-                                        dict, pug_profile_note_text((enum pug_profile_note)note),
-                                        value) != 0))
+        if (!value || (count > 0 &&
+                       PyDict_SetItemString(
+                           dict, pug_profile_note_text((enum pug_profile_note)note), value) != 0))
             Py_CLEAR(dict);
         Py_XDECREF(value);
     }
@@ -340,11 +345,11 @@ static PyObject *formats(PyObject *module, PyObject *coverage)
     const bool of_coverage = PyObject_IsTrue(coverage) == 1;
     const struct pug_export_format *f;
     (void)module;
-    for (size_t n = 0; list && (f = of_coverage ? pug_export_coverage_at(n)
-                                                : pug_export_format_at(n)) != NULL;
+    for (size_t n = 0;
+         list && (f = of_coverage ? pug_export_coverage_at(n) : pug_export_format_at(n)) != NULL;
          n++) {
-        PyObject *item = Py_BuildValue("(ssii)", f->name, f->summary, (int)f->needs_stacks,
-                                       (int)f->one_object);
+        PyObject *item =
+            Py_BuildValue("(ssii)", f->name, f->summary, (int)f->needs_stacks, (int)f->one_object);
         if (!item || PyList_Append(list, item) != 0)
             Py_CLEAR(list);
         Py_XDECREF(item);

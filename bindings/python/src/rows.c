@@ -8,13 +8,16 @@
 
 #define AT(type, member, form, doc)                                                                \
     {                                                                                              \
-        #member, doc, offsetof(struct type, member), form, false                                   \
+#member, doc, offsetof(struct type, member), form, false                                   \
     }
 #define ALSO(type, member, form, doc)                                                              \
     {                                                                                              \
-        #member, doc, offsetof(struct type, member), form, true                                    \
+#member, doc, offsetof(struct type, member), form, true                                    \
     }
-#define END {NULL, NULL, 0, 0, false}
+#define END                                                                                        \
+    {                                                                                              \
+        NULL, NULL, 0, 0, false                                                                    \
+    }
 
 #define ELEMENT_FIELDS                                                                             \
     AT(pug_element, index, 'Q', "Trace index of the first byte of the packet."),                   \
@@ -48,11 +51,13 @@ static const struct field merged_fields[] = {
     AT(merged_row, task, 'I', "Number of the task, NO_TASK where that is not known."),
     AT(merged_row, cpu, 'i', "Processor, -1 where that is not known."), END};
 static const struct field correlated_fields[] = {
-    ELEMENT_FIELDS, AT(pug_correlated, time, 'Q', "Time, as `when` says."),
-    AT(pug_correlated, cycles, 'Q', "Cycles behind `time`, as `when` says."),
+    ELEMENT_FIELDS,
+    AT(pug_correlated, time, 'Q', "Time, as `when` says."),
+    AT(pug_correlated, cycles, 'Q', "Cycles after `time`, as `when` says."),
     AT(pug_correlated, stream, 'I', "Number of the stream."),
-    AT(pug_correlated, when, 'B', "What is known of the time: 0 exact, 1 cycles after, 2 at or "
-                                  "after, 3 before, 4 unknown."),
+    AT(pug_correlated, when, 'B',
+       "What is known of the time: 0 exact, 1 cycles after, 2 at or "
+       "after, 3 before, 4 unknown."),
     END};
 static const struct field call_fields[] = {
     AT(call_row, begin, 'Q', "When it was entered, in `unit`."),
@@ -82,7 +87,7 @@ static const struct field call_fields[] = {
     AT(call_row, exception_numbers, 'B', "What `exception` means."),
     END};
 static const struct field instruction_fields[] = {
-    AT(instruction_row, index, 'Q', "Trace index of the packet that told it."),
+    AT(instruction_row, index, 'Q', "Trace index of the packet that it comes from."),
     AT(instruction_row, address, 'Q', "Address of the instruction."),
     AT(instruction_row, time, 'Q', "Time of what it belongs to; 0: not known."),
     AT(instruction_row, offset, 'Q', "Bytes from the begin of the function."),
@@ -130,7 +135,7 @@ static const struct field packet_fields[] = {
     AT(packet_row, size, 'I', "Bytes of the packet."),
     AT(packet_row, type, 'I', "Packet type number of the protocol."),
     AT(packet_row, flags, 'I', "Bits: 4 bad, 8 synchronisation."),
-    AT(packet_row, text_size, 'I', "Bytes of its text, behind its bytes."),
+    AT(packet_row, text_size, 'I', "Bytes of its text, which follows its bytes."),
     AT(packet_row, name, 's', "Name of the packet's type."),
     AT(packet_row, protocol, 's', "Name of the protocol."),
     AT(packet_row, source, 'H', "Trace id of the source."),
@@ -139,7 +144,7 @@ static const struct field range_fields[] = {
     AT(pug_profile_range, first, 'Q', "Address of the first instruction, in the object."),
     AT(pug_profile_range, last, 'Q', "Address of the last instruction."),
     AT(pug_profile_range, count, 'Q', "How often it ran."),
-    AT(pug_profile_range, cycles, 'Q', "Cycles that were counted behind it."),
+    AT(pug_profile_range, cycles, 'Q', "Cycles that were counted after it."),
     AT(pug_profile_range, object, 'I', "Number of the object."),
     AT(pug_profile_range, instructions, 'I', "Instructions in it."),
     AT(pug_profile_range, last_size, 'B', "Bytes of the last instruction."),
@@ -188,9 +193,9 @@ KIND(kind_range, "ProfileRange", pug_profile_range, range_fields, NULL,
 KIND(kind_branch, "ProfileBranch", pug_profile_branch, branch_fields, NULL,
      "A taken branch, and how often it was taken.");
 
-static struct row_kind *const kinds[] = {&kind_element,    &kind_merged,      &kind_call,
-                                         &kind_instruction, &kind_dwt,        &kind_packet,
-                                         &kind_correlated, &kind_range,       &kind_branch};
+static struct row_kind *const kinds[] = {&kind_element,     &kind_merged, &kind_call,
+                                         &kind_instruction, &kind_dwt,    &kind_packet,
+                                         &kind_correlated,  &kind_range,  &kind_branch};
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static size_t size_of_form(char form)
@@ -220,9 +225,8 @@ static char *format_of(const struct row_kind *kind)
             continue;
         if (f->offset > at)
             used += (size_t)snprintf(text + used, room - used, "%zux", f->offset - at);
-        used += (size_t)snprintf(text + used, room - used, "%c%c:%s:",
-                                 PY_LITTLE_ENDIAN ? '<' : '>', f->form == 's' ? 'I' : f->form,
-                                 f->name);
+        used += (size_t)snprintf(text + used, room - used, "%c%c:%s:", PY_LITTLE_ENDIAN ? '<' : '>',
+                                 f->form == 's' ? 'I' : f->form, f->name);
         at = f->offset + size_of_form(f->form);
     }
     if (at < kind->size)
@@ -233,9 +237,9 @@ static char *format_of(const struct row_kind *kind)
 
 /* ---- chunks ---- */
 
-/* Memory of chunks that are full is large enough to be mapped anew each time, which costs more than
+/* Memory of chunks that are full is so large that malloc() maps it each time, which costs more than
  * what is done with it. So some of it is kept for the next ones. */
-#define POOL 64u
+#define POOL       64u
 #define POOL_BYTES (CHUNK_ROWS * sizeof(struct merged_row))
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static void *pool[POOL];
@@ -469,8 +473,7 @@ static PyObject *payload_of(const struct chunk *chunk, const uint8_t *row)
     } else if (chunk->kind == &kind_instruction) {
         const struct instruction_row *insn = (const struct instruction_row *)(const void *)row;
         return PyBytes_FromStringAndSize((const char *)insn->bytes,
-                                         insn->size < PUG_STEP_BYTES ? insn->size
-                                                                     : PUG_STEP_BYTES);
+                                         insn->size < PUG_STEP_BYTES ? insn->size : PUG_STEP_BYTES);
     }
     if (size == 0 || at > chunk->payload_size || size > chunk->payload_size - at)
         return PyBytes_FromStringAndSize("", 0);
@@ -646,7 +649,12 @@ static PyObject *batch_strings(PyObject *self, PyObject *unused)
     struct chunk *chunk = ((struct batch *)self)->chunk;
     (void)unused;
     PyObject *list = PyList_New(0);
-    const uint32_t count = chunk->stream ? chunk->stream->strings.count : 0;
+    uint32_t count = 0;
+    if (chunk->stream) {
+        pthread_mutex_lock(&chunk->stream->lock);
+        count = chunk->stream->strings.count;
+        pthread_mutex_unlock(&chunk->stream->lock);
+    }
     for (uint32_t i = 0; list && i <= count; i++) {
         PyObject *text = string_of(chunk, i);
         if (!text || PyList_Append(list, text) != 0)
@@ -705,10 +713,14 @@ static PyMethodDef batch_methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot batch_slots[] = {
-    {Py_tp_dealloc, (void *)batch_free},      {Py_tp_getset, batch_getters},
-    {Py_tp_methods, batch_methods},           {Py_tp_iter, (void *)batch_iterate},
-    {Py_sq_length, (void *)batch_length},     {Py_sq_item, (void *)batch_item},
-    {Py_bf_getbuffer, (void *)batch_buffer},  {Py_bf_releasebuffer, (void *)batch_release},
+    {Py_tp_dealloc, (void *)batch_free},
+    {Py_tp_getset, batch_getters},
+    {Py_tp_methods, batch_methods},
+    {Py_tp_iter, (void *)batch_iterate},
+    {Py_sq_length, (void *)batch_length},
+    {Py_sq_item, (void *)batch_item},
+    {Py_bf_getbuffer, (void *)batch_buffer},
+    {Py_bf_releasebuffer, (void *)batch_release},
     {Py_tp_doc, "Rows of one kind, which own their memory and are read-only."},
     {0, NULL}};
 static PyType_Spec batch_spec = {"pugmark.Batch", sizeof(struct batch), 0,
@@ -746,8 +758,7 @@ static PyObject *fields_of(PyObject *self, PyObject *name)
 }
 
 static PyMethodDef functions[] = {
-    {"fields", fields_of, METH_O, "Size and fields of a kind of row."},
-    {NULL, NULL, 0, NULL}};
+    {"fields", fields_of, METH_O, "Size and fields of a kind of row."}, {NULL, NULL, 0, NULL}};
 
 int rows_init(PyObject *module)
 {

@@ -72,7 +72,8 @@ static struct pug_names_file *file_of(struct stream *stream, struct places *plac
 {
     if (object >= places->file_count) {
         const uint32_t count = object + object / 2 + 16;
-        struct pug_names_file **files = realloc(places->files, count * sizeof(struct pug_names_file *));
+        struct pug_names_file **files =
+            realloc(places->files, count * sizeof(struct pug_names_file *));
         if (!files)
             return NULL;
         places->files = files;
@@ -163,10 +164,9 @@ static uint32_t frame_name(struct stream *stream, const struct pug_call_frame *f
     struct calls_state *state = stream->state;
     char text[96];
     if (frame->kind != PUG_CALL_EXCEPTION)
-        return stream_string(stream,
-                             frame->function.name
-                                 ? pug_names_readable(state->places.names, frame->function.name)
-                                 : NULL);
+        return stream_string(stream, frame->function.name ? pug_names_readable(state->places.names,
+                                                                               frame->function.name)
+                                                          : NULL);
     pug_exception_text((enum pug_exception_numbers)frame->exception_numbers, frame->exception, text,
                        sizeof(text));
     return stream_string(stream, text);
@@ -236,9 +236,8 @@ static bool calls_take(struct stream *stream, const struct chunk *chunk)
     state->origin = chunk->origin;
     const uint32_t task =
         chunk->origin.task == PUG_NO_TASK ? chunk->origin.source : chunk->origin.task;
-    const enum pug_status status =
-        pug_calls_take(state->calls, task, (const struct pug_element *)(const void *)chunk->rows,
-                       chunk->count);
+    const enum pug_status status = pug_calls_take(
+        state->calls, task, (const struct pug_element *)(const void *)chunk->rows, chunk->count);
     if (status != PUG_OK)
         stream->status = status;
     else if (state->failed)
@@ -280,10 +279,8 @@ PyObject *open_calls(struct core *core, PyObject *options)
     }
     stream->by_time = true;
     state->places.names = core_names(core);
-    const struct pug_calls_config config = {.locate = locate,
-                                            .locate_context = stream,
-                                            .event = on_call,
-                                            .event_context = stream};
+    const struct pug_calls_config config = {
+        .locate = locate, .locate_context = stream, .event = on_call, .event_context = stream};
     if (!state->places.names || pug_calls_new(&config, &state->calls) != PUG_OK) {
         stream_drop(stream);
         return PyErr_NoMemory();
@@ -375,7 +372,8 @@ static bool put_instruction(struct stream *stream, const struct instruction_row 
 static bool put_held(struct stream *stream)
 {
     struct instructions_state *state = stream->state;
-    const size_t first = (state->next + state->last - state->held) % (state->last ? state->last : 1);
+    const size_t first =
+        (state->next + state->last - state->held) % (state->last ? state->last : 1);
     for (size_t i = 0; i < state->held; i++) {
         const size_t at = (first + i) % state->last;
         struct instruction_row *to = stream_row(stream, &kind_instruction);

@@ -12,7 +12,7 @@
 #define SLICES_AFTER_STOP 2
 /* Chunks that wait at most, beside one for each thread. */
 #define QUEUE 16u
-/* So many chunks are told of at once; later ones when half of the queue is full. */
+/* The first chunks wake the consumer at once, later ones when half of the queue is full. */
 #define PROMPT 4u
 
 /** Wait for a change, at most a slice. Called with the lock, without the GIL. */
@@ -67,13 +67,13 @@ static void *job_thread(void *argument)
 static bool job_wait(struct job *job, int slices)
 {
     bool done;
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *const python = PyEval_SaveThread();
     pthread_mutex_lock(&job->lock);
     for (int i = 0; i < slices && !job->done; i++)
         wait_slice(&job->changed, &job->lock);
     done = job->done;
     pthread_mutex_unlock(&job->lock);
-    Py_END_ALLOW_THREADS
+    PyEval_RestoreThread(python);
     return done;
 }
 
@@ -134,7 +134,7 @@ static uint32_t hash_text(const char *text)
     return hash;
 }
 
-/** Was a message like this one told often enough? With the lock. */
+/** Has the stream kept enough messages like this one? With the lock. */
 static bool is_repeated(struct stream *stream, const struct pug_log_record *record)
 {
     const uint32_t hash = record->text ? hash_text(record->text) : (uint32_t)record->code;
@@ -369,8 +369,8 @@ static bool same_origin(const struct chunk *chunk, const struct pug_origin *orig
 static struct chunk *room_for(struct part *part, const struct pug_origin *origin)
 {
     struct chunk *chunk = part->filling;
-    if (chunk && (chunk->count == chunk->room ||
-                  (chunk->has_origin && !same_origin(chunk, origin)))) {
+    if (chunk &&
+        (chunk->count == chunk->room || (chunk->has_origin && !same_origin(chunk, origin)))) {
         hand_on(part);
         chunk = NULL;
     }
@@ -516,8 +516,8 @@ void stream_decode(struct stream *stream)
     if (!stream->step || atomic_load(&stream->stop))
         return;
     if ((stream->step->end && !stream->step->end(stream)) || !stream_flush(stream))
-        stream->status = stream->status == PUG_OK && !atomic_load(&stream->stop) ? PUG_ERR_MEM
-                                                                                 : stream->status;
+        stream->status =
+            stream->status == PUG_OK && !atomic_load(&stream->stop) ? PUG_ERR_MEM : stream->status;
 }
 
 static void *stream_thread(void *argument)
@@ -570,7 +570,7 @@ PyObject *stream_iterator(struct stream *stream)
 static void stream_stop(struct stream *stream)
 {
     struct chunk *first;
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *const python = PyEval_SaveThread();
     pthread_mutex_lock(&stream->lock);
     atomic_store(&stream->stop, true);
     pthread_cond_broadcast(&stream->changed);
@@ -588,7 +588,7 @@ static void stream_stop(struct stream *stream)
         next = first->next;
         chunk_drop(first);
     }
-    Py_END_ALLOW_THREADS
+    PyEval_RestoreThread(python);
 }
 
 static void stream_free(PyObject *self)
@@ -664,11 +664,11 @@ static PyObject *stream_next(PyObject *self)
         pthread_mutex_lock(&stream->lock);
         struct chunk *chunk = take_chunk(stream);
         const bool over = !chunk && (stream->ended || atomic_load(&stream->stop));
-        const bool told = stream->message_count > 0;
+        const bool has_messages = stream->message_count > 0;
         pthread_mutex_unlock(&stream->lock);
         if (over)
             return stream_over(stream);
-        if (chunk && told) {
+        if (chunk && has_messages) {
             PyObject *messages = tell_messages(stream);
             if (!messages) {
                 chunk_drop(chunk);
@@ -678,12 +678,12 @@ static PyObject *stream_next(PyObject *self)
         }
         if (chunk)
             return batch_new(chunk);
-        Py_BEGIN_ALLOW_THREADS
+        PyThreadState *const python = PyEval_SaveThread();
         pthread_mutex_lock(&stream->lock);
         if (!stream->first && !stream->ended && !atomic_load(&stream->stop))
             wait_slice(&stream->changed, &stream->lock);
         pthread_mutex_unlock(&stream->lock);
-        Py_END_ALLOW_THREADS
+        PyEval_RestoreThread(python);
         if (PyErr_CheckSignals() != 0)
             return NULL;
     }

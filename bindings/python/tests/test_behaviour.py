@@ -217,3 +217,31 @@ def test_timeline(small, tmp_path):
         assert len(timeline) == len(list(capture.calls()))
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
     assert len(events) == len(timeline)
+
+
+def test_wrong_values(small):
+    with pugmark.open(small) as capture:
+        profile = capture.profile()
+        for work in (lambda: capture.profile(threads=-1), lambda: capture.batches(threads="x"),
+                     lambda: capture.instructions(last=-1), lambda: profile.export(rows=-1),
+                     lambda: capture.batches(cpu=2**40), lambda: capture.batches(comm=[3]),
+                     lambda: capture.batches(time=(-1, 5)), lambda: profile.export(weight="x"),
+                     lambda: pugmark.advanced.Index(capture, -1),
+                     lambda: pugmark.open(small, set={"x": -1}),
+                     lambda: pugmark.open(small, elf=[(1, 2)]),
+                     lambda: pugmark.open(small, image=("x",) * 5),
+                     lambda: pugmark.advanced.Tree(settings=[("a",)]),
+                     lambda: pugmark.advanced.Image().read(0, -1),
+                     lambda: capture._handle.stream("nothing", {})):
+            with pytest.raises((pugmark.Error, TypeError, ValueError, OverflowError)):
+                work()
+        assert sum(map(len, capture.batches(threads=5000))) == 26361
+        assert list(capture.batches(time=(2**63, 2**63 + 1))) == []
+
+
+def test_end_of_the_interpreter(small):
+    code = ("import pugmark, sys\ncapture = pugmark.open(sys.argv[1])\n"
+            "rows = capture.calls()\nnext(rows)\nsys.modules['keep'] = rows\n")
+    for _ in range(5):
+        done = subprocess.run([sys.executable, "-c", code, small], capture_output=True, text=True)
+        assert done.returncode == 0 and not done.stderr
