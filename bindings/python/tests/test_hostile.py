@@ -68,7 +68,8 @@ def test_shared_kits():
             pass
 
 
-def test_callbacks_that_raise(small, capsys):
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_callbacks_that_raise():
     image = advanced.Image()
     image.add_reader(0, 2**48, lambda address, size: 1 / 0)
     assert image.read(0x1000, 4) == b""
