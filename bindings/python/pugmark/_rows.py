@@ -36,9 +36,8 @@ def numpy(self):
 
 def _interface(self):
     """NumPy's array protocol, with the fields that do not overlap."""
-    import ctypes
+    import sys
 
-    view = memoryview(self)
     size, fields = _core.fields(self.kind)
     forms = {"s": "<u4", "Q": "<u8", "I": "<u4", "i": "<i4", "H": "<u2", "B": "|u1", "b": "|i1",
              "?": "|b1"}
@@ -52,11 +51,9 @@ def _interface(self):
         at = offset + int(forms[form][2:])
     if at < size:
         descr.append(("", f"|V{size - at}"))
-    import sys
-
     if sys.byteorder == "big":
         descr = [(name, form.replace("<", ">")) for name, form in descr]
-    address = _address_of(self) if len(view) else 0
+    address = _address_of(self) if len(self) else 0
     return {"version": 3, "shape": (len(self),), "typestr": f"|V{size}", "descr": descr,
             "data": (address, True), "strides": None}
 
@@ -100,11 +97,6 @@ def _batch_html(self):
     names = _names(self.kind)
     rows = [self[n]._values() for n in range(min(len(self), 10))]
     return html_table(names, rows, len(self))
-
-
-def _row_repr(self):
-    kind = type(self).__name__
-    return f"<{kind} {self}>" if type(self).__str__ is not object.__str__ else f"<{kind}>"
 
 
 def _call_str(call):

@@ -193,7 +193,9 @@ struct message {
 /** Texts count as the same where their hashes agree modulo this. */
 #define TOLD 1024u
 
-/** A list of the messages, which are taken out. */
+/** Keep a record of the log, which lives during the call only. */
+void message_fill(struct message *message, const struct pug_log_record *record);
+/** A Python list of messages. */
 PyObject *messages_list(const struct message *messages, size_t count);
 /** Hand a list of messages to logging. */
 bool messages_log(PyObject *list);

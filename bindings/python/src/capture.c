@@ -33,15 +33,8 @@ static void take_message(void *context, const struct pug_log_record *record)
     pthread_mutex_lock(&core->lock);
     if (!core->messages)
         core->messages = calloc(MESSAGES, sizeof(*core->messages));
-    if (core->messages && core->message_count < MESSAGES) {
-        struct message *m = &core->messages[core->message_count++];
-        *m = (struct message){.severity = record->severity,
-                              .code = record->code,
-                              .index = record->index,
-                              .source = record->source};
-        snprintf(m->text, sizeof(m->text), "%s",
-                 record->text && *record->text ? record->text : pug_status_text(record->code));
-    }
+    if (core->messages && core->message_count < MESSAGES)
+        message_fill(&core->messages[core->message_count++], record);
     pthread_mutex_unlock(&core->lock);
 }
 

@@ -4,6 +4,18 @@
 
 static PyObject *make_error, *log_messages;
 
+void message_fill(struct message *message, const struct pug_log_record *record)
+{
+    const bool named = record->component && *record->component;
+    *message = (struct message){.severity = record->severity,
+                                .code = record->code,
+                                .index = record->index,
+                                .source = record->source};
+    snprintf(message->text, sizeof(message->text), "%s%s%s", named ? record->component : "",
+             named ? ": " : "",
+             record->text && *record->text ? record->text : pug_status_text(record->code));
+}
+
 PyObject *messages_list(const struct message *messages, size_t count)
 {
     PyObject *list = PyList_New(0);

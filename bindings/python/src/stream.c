@@ -152,16 +152,8 @@ static void take_message(void *context, const struct pug_log_record *record)
     pthread_mutex_lock(&stream->lock);
     if (!stream->messages)
         stream->messages = calloc(MESSAGES, sizeof(*stream->messages));
-    if (stream->messages && stream->message_count < MESSAGES && !is_repeated(stream, record)) {
-        struct message *m = &stream->messages[stream->message_count++];
-        *m = (struct message){.severity = record->severity,
-                              .code = record->code,
-                              .index = record->index,
-                              .source = record->source};
-        snprintf(m->text, sizeof(m->text), "%s%s%s", record->component ? record->component : "",
-                 record->component && *record->component ? ": " : "",
-                 record->text && *record->text ? record->text : pug_status_text(record->code));
-    }
+    if (stream->messages && stream->message_count < MESSAGES && !is_repeated(stream, record))
+        message_fill(&stream->messages[stream->message_count++], record);
     pthread_mutex_unlock(&stream->lock);
 }
 
