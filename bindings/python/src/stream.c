@@ -7,7 +7,7 @@
 #include <time.h>
 
 /* So long a wait lasts before signals are looked at. */
-#define SLICE_NANOSECONDS 30000000L
+#define SLICE_NANOSECONDS 20000000L
 /* So long an interrupted wait goes on, for work that sees soon that it is to stop. */
 #define SLICES_AFTER_STOP 2
 /* Chunks that wait at most, beside one for each thread. */
