@@ -12,7 +12,7 @@
 #include "element/payload.h"
 #include "jobs/peers.h"
 #include "pugmark/advanced/jobs.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 #include <string.h>

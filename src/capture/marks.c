@@ -3,7 +3,7 @@
  */
 #include "capture/marks.h"
 #include "base/bisect.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  */
 #include "capture/pool.h"
 #include "counts/counts.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 #include <string.h>

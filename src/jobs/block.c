@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "pugmark/advanced/counts.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
@@ -93,26 +93,22 @@ static bool open_hand(void *context, struct pug_jobs_hand *hand)
     desk->hand = hand;
     if (hand->alone) {
         hand->tree = decoding->tree;
-        desk->consumer = hand->tree->on_elements;
-        desk->consumer_context = hand->tree->elements_context;
+        desk->consumer = pug_tree_elements_consumer(hand->tree, &desk->consumer_context);
     } else {
-        const bool tells = decoding->tree->log || decoding->config->peers;
+        const bool tells = pug_tree_log(decoding->tree) || decoding->config->peers;
         desk->log = tells ? pug_log_new(PUG_SEV_INFO) : NULL;
         if ((tells && !desk->log) ||
             pug_tree_clone(decoding->tree, desk->log, &hand->tree) != PUG_OK)
             return false;
-        pug_tree_any_order(hand->tree, decoding->tree->any_order);
+        pug_tree_any_order(hand->tree, pug_tree_in_any_order(decoding->tree));
         pug_log_set_sink(desk->log, keep_record, desk);
     }
     if (has_parts(decoding, hand))
         pug_tree_on_elements(hand->tree, on_elements, desk);
     const struct pug_parts *parts = decoding->parts;
     const bool good = !parts->watch || parts->watch(parts->context, hand->number, hand->tree);
-    for (size_t i = 0; i < hand->tree->source_count && !hand->alone; i++) {
-        struct pug_source *source = hand->tree->sources[i];
-        source->stage.unwatched = !source->stage.monitored;
-        source->untimed = !source->decoder && (source->stage.unwatched || parts->untimed);
-    }
+    if (!hand->alone)
+        pug_tree_skip_unwatched(hand->tree, parts->untimed);
     return good;
 }
 
@@ -192,7 +188,7 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     struct desk *desk = hand->desk;
     struct pug_jobs_decoded *decoded = new_decoded(decoding, hand);
     const bool counts = decoded && decoded->part && decoding->parts->counts;
-    const bool any_order = hand->tree->any_order;
+    const bool any_order = pug_tree_in_any_order(hand->tree);
     block->product = desk->product = decoded;
     if (!decoded) /* who watches has nowhere to put what it sees */
         return;
@@ -221,7 +217,7 @@ static bool take_block(void *context, struct pug_jobs_block *block)
     const struct pug_jobs *config = decoding->config;
     struct pug_jobs_decoded *decoded = block->product;
     struct pug_jobs_result *result = decoding->result;
-    pug_log_records_give(&decoded->records, decoding->tree->log);
+    pug_log_records_give(&decoded->records, pug_tree_log(decoding->tree));
     result->at = block->at;
     result->response = block->response;
     result->stopped = (decoded->part && !parts->take(parts->context, decoded->part)) ||
@@ -236,7 +232,7 @@ static bool take_portion(void *context, void *product)
     struct pug_jobs_decoding *decoding = context;
     const struct pug_parts *parts = decoding->parts;
     struct pug_jobs_decoded *decoded = product;
-    pug_log_records_give(&decoded->records, decoding->tree->log);
+    pug_log_records_give(&decoded->records, pug_tree_log(decoding->tree));
     decoding->result->stopped = decoded->part && !parts->take(parts->context, decoded->part);
     decoded->part = NULL;
     drop_decoded(decoding, decoded);

@@ -2,7 +2,7 @@
 /** @file Decoding a capture on several threads. */
 #include "jobs/decode.h"
 #include "jobs/peers.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The protocol of spans: who goes over into whose. docs/cluster.md says why. */
 #include "jobs/span_internal.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * a portion, which are used again, as memory that the system gives anew is slow.
  */
 #include "jobs/decode.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -178,12 +178,13 @@ static void find_payloads(struct jobs_chunk *chunk)
 /** To the tree's consumer; one that waits gets the rest at once. */
 static enum pug_response deliver(const struct pug_tree *tree, struct jobs_chunk *chunk)
 {
+    void *context;
+    pug_elements_fn *consumer = pug_tree_elements_consumer(tree, &context);
     size_t at = 0;
     find_payloads(chunk);
-    while (at < chunk->count) {
+    while (consumer && at < chunk->count) {
         size_t taken = chunk->count - at;
-        enum pug_response answer =
-            tree->on_elements(tree->elements_context, chunk->elements + at, taken, &taken);
+        enum pug_response answer = consumer(context, chunk->elements + at, taken, &taken);
         if (PUG_RESP_IS_FATAL(answer))
             return answer;
         at = answer < PUG_RESP_WAIT || taken > chunk->count - at ? chunk->count : at + taken;
@@ -195,7 +196,7 @@ static bool take(void *context, void *part)
 {
     struct pug_jobs_pool *pool = context;
     struct stored *stored = part;
-    if (stored->chunk && pool->tree->on_elements)
+    if (stored->chunk)
         pool->response = deliver(pool->tree, stored->chunk);
     drop(stored);
     return !PUG_RESP_IS_FATAL(pool->response);

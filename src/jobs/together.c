@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: MIT
 /** @file The caller's thread: starts workers, and takes the blocks that hold in their order. */
-#include "image/image.h"
 #include "jobs/span.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
 /* Pieces that nobody reads yet, so that nobody waits. */
 #define PIECES_AHEAD 1u
-
-/** Does anything need the caller's thread, or one reader that sees it all? */
-static bool must_be_alone(const struct pug_tree *tree)
-{
-    if (tree->each_packet || tree->on_element || tree->on_run || tree->on_frame ||
-        tree->on_encapsulation || tree->counts || tree->classify || tree->chooser.choose ||
-        (tree->image && tree->image->callbacks > 0) || pug_quirks_any(&tree->quirks))
-        return true;
-    for (size_t i = 0; i < tree->source_count; i++) {
-        const struct pug_source *source = tree->sources[i];
-        if (source->monitor || source->sink || source->classify || source->stage.marks ||
-            source->hide_bad_from_sink)
-            return true;
-    }
-    return false;
-}
 
 /* ---- blocks ---- */
 
@@ -170,8 +153,7 @@ static bool open_hands(struct pug_jobs_worker *workers, unsigned *count,
         good = client->open(client->context, &worker->hand);
         if (!good)
             continue;
-        worker->hand.tree->on_touch = pug_jobs_touch;
-        worker->hand.tree->touch_context = worker;
+        pug_tree_on_touch(worker->hand.tree, pug_jobs_touch, worker);
     }
     *count = opened;
     good = good && pug_tree_state(workers[0].hand.tree, &state);
@@ -204,7 +186,7 @@ static void finish(struct pug_jobs_worker *workers, unsigned count,
             pthread_join(workers[i].thread, NULL);
     for (unsigned i = 0; i < count; i++) {
         if (workers[i].hand.tree)
-            workers[i].hand.tree->on_touch = NULL;
+            pug_tree_on_touch(workers[i].hand.tree, NULL, NULL);
         client->close(client->context, &workers[i].hand);
     }
     free(workers);
@@ -235,7 +217,7 @@ static bool read_together(struct pug_jobs_state *jobs, struct pug_jobs_outcome *
     const struct pug_jobs_plan *plan = jobs->plan;
     const size_t pieces = jobs->own - jobs->begun;
     unsigned threads = plan->threads < pieces ? plan->threads : (unsigned)pieces;
-    if (threads < (jobs->span ? 1 : 2) || must_be_alone(plan->tree))
+    if (threads < (jobs->span ? 1 : 2) || !pug_tree_can_be_shared(plan->tree))
         return false;
     jobs->window = threads + PIECES_AHEAD;
     jobs->most = threads * PUG_JOBS_HELD;
@@ -333,7 +315,7 @@ static void read_among_peers(struct pug_jobs_state *jobs, struct pug_jobs_outcom
     struct pug_peers *peers = jobs->plan->peers;
     *outcome = (struct pug_jobs_outcome){0};
     pug_peers_begin(peers);
-    if (!must_be_alone(jobs->plan->tree) && pug_jobs_span_wanted(jobs))
+    if (pug_tree_can_be_shared(jobs->plan->tree) && pug_jobs_span_wanted(jobs))
         read_span(jobs, outcome);
     else if (peers->number == 0)
         read_here(jobs, outcome);
@@ -346,7 +328,7 @@ void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_clien
     struct pug_jobs_state jobs = {
         .plan = plan,
         .client = client,
-        .sources = plan->tree->source_count,
+        .sources = pug_tree_source_count(plan->tree),
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .published = PTHREAD_COND_INITIALIZER,
         .ready = PTHREAD_COND_INITIALIZER,

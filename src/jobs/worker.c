@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file A worker: claims pieces, reads them, and ends where it meets another's strand. */
 #include "jobs/jobs.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
