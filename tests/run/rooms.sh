@@ -38,9 +38,9 @@ log base
 isa base
 transport base
 files text base
-counts element base
-image isa counts files base
-protocol image isa transport base
+image isa files base
+counts image element base
+protocol counts image isa transport base
 tree protocol transport image isa log counts base
 listing tree log element base
 disasm isa base
