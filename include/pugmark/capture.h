@@ -331,7 +331,7 @@ typedef bool pug_situated_fn(void *context, const struct pug_origin *origin,
 enum pug_status pug_capture_elements(struct pug_capture *capture, pug_situated_fn *give,
                                      void *context);
 
-/** A consumer whose work is done by many threads, as struct pug_parts is (jobs.h). */
+/** A consumer whose work is done by many threads, as struct pug_consumer is (consumer.h). */
 struct pug_capture_decode {
     void *context; /**< is handed to these functions */
     /** A new part; `worker` counts from 0 to one below the number of threads. NULL: no memory. */
@@ -373,8 +373,8 @@ struct pug_capture_decode {
     uint64_t from, to;   /**< what part of the segment, as offsets */
     struct pug_log *log; /**< where messages of decoding go; NULL: the capture's log */
     /** Optional: called behind begin() with the way for portions (jobs.h). */
-    void (*passage)(void *part, struct pug_passage *passage);
-    const struct pug_travel *travel; /**< optional, as in struct pug_parts */
+    void (*passage)(void *part, struct pug_piece *passage);
+    const struct pug_travel *travel; /**< optional: how parts travel (jobs.h) */
     bool bare;                       /**< counted() asks for totals alone: pug_counts_new_bare() */
     bool any_order;                  /**< of sources, as pug_tree_any_order() has it */
     /**

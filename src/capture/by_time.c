@@ -63,7 +63,7 @@ struct spare_tree {
 };
 
 struct by_time {
-    struct pug_passage passage; /* first: it is the way from a passage to all of this */
+    struct pug_piece passage; /* first: it is the way from a passage to all of this */
     struct pug_capture_decoding *outer;
     struct pug_capture_decode config; /* the sides' */
     struct pug_capture_decoding decoding;
@@ -94,7 +94,7 @@ static void hand_over(struct by_time *all, void *part)
         all->over = all->outer->result->ended = true;
 }
 
-static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
+static bool give_portion(struct pug_piece *passage, void *portion, size_t size)
 {
     struct by_time *all = (struct by_time *)passage;
     (void)size;
@@ -497,7 +497,7 @@ static void free_spare(struct pug_list *spare)
 
 enum pug_status pug_capture_by_time(struct pug_capture_decoding *decoding)
 {
-    struct by_time all = {.passage = {.give = give_portion},
+    struct by_time all = {.passage = {.emit = give_portion},
                           .outer = decoding,
                           .config = *decoding->config,
                           .decoding = *decoding};

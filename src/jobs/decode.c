@@ -42,7 +42,9 @@ static uint64_t counted_piece(const struct pug_jobs_plan *plan)
 static struct pug_jobs_plan plan_of(const struct pug_tree *tree, const struct pug_jobs *config,
                                     size_t size)
 {
-    const bool counts = config->parts && config->parts->counts;
+    bool counts = false;
+    for (size_t i = 0; i < config->consumer_count; i++)
+        counts |= config->consumers[i].counts != NULL;
     struct pug_jobs_plan plan = {
         .tree = tree,
         .threads = config->threads ? config->threads : pug_jobs_processors(),
@@ -51,7 +53,7 @@ static struct pug_jobs_plan plan_of(const struct pug_tree *tree, const struct pu
         .block = counts ? COUNTED_BLOCK : BLOCK_SIZE,
         .growth = counts ? COUNTED_GROWTH : GROWTH,
         .widens = counts,
-        .piece = config->parts ? PIECE_SIZE : PIECE_SIZE_STORED,
+        .piece = config->consumer_count > 0 ? PIECE_SIZE : PIECE_SIZE_STORED,
         .peers = config->peers,
     };
     const struct pug_peers *peers = config->peers;
@@ -67,13 +69,15 @@ static struct pug_jobs_plan plan_of(const struct pug_tree *tree, const struct pu
     return plan;
 }
 
-/** Has a consumer all functions that are called without a look whether they are there? */
+static struct pug_consumers consumers_of(const struct pug_jobs *config)
+{
+    return (struct pug_consumers){config->consumers, config->consumer_count};
+}
+
 static bool is_whole(const struct pug_jobs *config)
 {
-    const struct pug_parts *parts = config->parts;
-    return pug_peers_are_whole(config->peers) &&
-           (!parts || (parts->begin && parts->elements && parts->take && parts->drop &&
-                       pug_travel_is_whole(parts->travel)));
+    const struct pug_consumers consumers = consumers_of(config);
+    return pug_peers_are_whole(config->peers) && pug_consumers_are_whole(&consumers);
 }
 
 enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *config,
@@ -88,11 +92,13 @@ enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *co
     if (!result)
         result = &unseen;
     struct pug_jobs_pool pool = {.tree = tree, .lock = PTHREAD_MUTEX_INITIALIZER};
-    const struct pug_parts stored = pug_jobs_stored(&pool);
+    const struct pug_consumer stored = pug_jobs_stored(&pool);
+    const bool delivers = config->consumer_count == 0;
     struct pug_jobs_decoding decoding = {
         .tree = tree,
         .config = config,
-        .parts = config->parts ? config->parts : &stored,
+        .consumers = delivers ? (struct pug_consumers){&stored, 1} : consumers_of(config),
+        .delivers = delivers,
         .bytes = bytes,
         .size = size,
         .result = result,

@@ -3,23 +3,25 @@
 #ifndef PUG_JOBS_DECODE_H
 #define PUG_JOBS_DECODE_H
 
+#include "jobs/consumers.h"
 #include "jobs/together.h"
 #include "log/records.h"
 #include "pugmark/advanced/jobs.h"
 
 #include <pthread.h>
 
-/** A block's product. */
+/** A block's product, or a chunk of one: messages alone, or with a part of one consumer. */
 struct pug_jobs_decoded {
-    void *part; /* the consumer's; NULL: messages alone, on their way before it */
     struct pug_log_records records;
+    void *parts[]; /* by consumer */
 };
 
 /** What is decoded, and how it went. */
 struct pug_jobs_decoding {
     struct pug_tree *tree;
     const struct pug_jobs *config;
-    const struct pug_parts *parts;
+    struct pug_consumers consumers;
+    bool delivers; /* elements go where the tree's go: one thread alone needs no parts */
     const uint8_t *bytes;
     size_t size;
     struct pug_jobs_result *result;
@@ -37,8 +39,8 @@ struct pug_jobs_pool {
     enum pug_response response; /* the consumer's, where it is fatal */
 };
 
-/** Parts that keep elements; taking one delivers them where the tree's go. */
-struct pug_parts pug_jobs_stored(struct pug_jobs_pool *pool);
+/** A consumer that keeps elements; taking a part delivers them where the tree's go. */
+struct pug_consumer pug_jobs_stored(struct pug_jobs_pool *pool);
 void pug_jobs_pool_free(struct pug_jobs_pool *pool);
 
 #endif

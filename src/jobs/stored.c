@@ -25,7 +25,7 @@ struct jobs_chunk {
 
 struct stored {
     struct pug_jobs_pool *pool;
-    struct pug_passage *passage;
+    struct pug_piece *piece;
     struct jobs_chunk *chunk; /* NULL: there is none yet */
     bool failed;              /* nobody wants it, or there is no memory */
 };
@@ -62,28 +62,22 @@ void pug_jobs_pool_free(struct pug_jobs_pool *pool)
 
 /* ---- keeping ---- */
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     struct stored *stored = calloc(1, sizeof(*stored));
     (void)worker;
     if (stored)
-        stored->pool = context;
+        *stored = (struct stored){.pool = context, .piece = piece};
     return stored;
-}
-
-static void set_passage(void *part, struct pug_passage *passage)
-{
-    struct stored *stored = part;
-    stored->passage = passage;
 }
 
 static void run_out(struct stored *stored)
 {
     stored->failed = true;
-    (void)pug_passage_give(stored->passage, NULL, 0);
+    (void)pug_piece_emit(stored->piece, NULL, 0);
 }
 
-/** Hand a full chunk on. */
+/** Hands a full chunk on. */
 static void hand_on(struct stored *stored)
 {
     struct stored *portion = malloc(sizeof(*portion));
@@ -95,7 +89,7 @@ static void hand_on(struct stored *stored)
     const size_t size = sizeof(*chunk) + chunk->room;
     *portion = *stored;
     stored->chunk = NULL;
-    stored->failed = !pug_passage_give(stored->passage, portion, size);
+    stored->failed = !pug_piece_emit(stored->piece, portion, size);
 }
 
 /** The chunk for the next element; NULL: there is none. */
@@ -131,8 +125,10 @@ static void keep_payload(struct stored *stored, struct jobs_chunk *chunk,
     chunk->used += element->count;
 }
 
-static void keep(void *part, const struct pug_element *elements, size_t count)
+static void keep(void *part, const struct pug_origin *origin, const struct pug_element *elements,
+                 size_t count)
 {
+    (void)origin;
     struct stored *stored = part;
     while (count > 0 && !stored->failed) {
         struct jobs_chunk *chunk = open_chunk(stored);
@@ -202,12 +198,8 @@ static bool take(void *context, void *part)
     return !PUG_RESP_IS_FATAL(pool->response);
 }
 
-struct pug_parts pug_jobs_stored(struct pug_jobs_pool *pool)
+struct pug_consumer pug_jobs_stored(struct pug_jobs_pool *pool)
 {
-    return (struct pug_parts){.context = pool,
-                              .begin = begin,
-                              .elements = keep,
-                              .take = take,
-                              .drop = drop,
-                              .passage = set_passage};
+    return (struct pug_consumer){
+        .context = pool, .begin = begin, .elements = keep, .take = take, .drop = drop};
 }

@@ -53,7 +53,7 @@ static void *begin(void *context, unsigned worker)
     return part;
 }
 
-static void set_passage(void *context, struct pug_passage *passage)
+static void set_passage(void *context, struct pug_piece *passage)
 {
     struct profile_part *part = context;
     part->passage = passage;

@@ -113,7 +113,7 @@ struct given {
 
 struct part {
     struct given *given;
-    struct pug_passage *passage;
+    struct pug_piece *passage;
     uint64_t number;
     bool any, unwanted;
     uint32_t segment;
@@ -134,7 +134,7 @@ static void *begin(void *context, unsigned worker)
     return new_part(context);
 }
 
-static void set_passage(void *context, struct pug_passage *passage)
+static void set_passage(void *context, struct pug_piece *passage)
 {
     struct part *part = context;
     part->passage = passage;
@@ -149,7 +149,7 @@ static void hand_on(struct part *part)
     part->number = number;
     part->given->portions++;
     assert_non_null(part->passage);
-    part->unwanted = !pug_passage_give(part->passage, portion, sizeof(*portion));
+    part->unwanted = !pug_piece_emit(part->passage, portion, sizeof(*portion));
 }
 
 static void look_at_time(struct given *given, const struct pug_origin *origin, uint64_t time)

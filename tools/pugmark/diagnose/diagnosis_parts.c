@@ -1,71 +1,49 @@
 // SPDX-License-Identifier: MIT
-/** @file Evidence from elements that are on their way to somebody else. */
+/** @file The diagnosis as a consumer: it collects evidence from elements. */
 #include "diagnosis_private.h"
 
 #include "diagnose/evidence.h"
 
 #include <stdlib.h>
 
-struct double_part {
-    struct pug_passage passage; /* first: it is the way from a passage to its part */
-    struct pug_passage *outer;
-    struct diagnosis *diagnosis;
+struct part {
+    const struct diagnosis *diagnosis;
     struct pug_diagnosis_part *evidence;
-    void *inner;
 };
 
-/** Of a part that was begun, or only half of it. */
+/** Makes a part of evidence, which is the part's then; NULL: out of memory. */
+static struct part *new_part(const struct diagnosis *diagnosis, struct pug_diagnosis_part *evidence)
+{
+    struct part *part = evidence ? malloc(sizeof(*part)) : NULL;
+    if (part)
+        *part = (struct part){diagnosis, evidence};
+    else
+        pug_diagnosis_drop(evidence);
+    return part;
+}
+
+static void *begin_part(void *context, unsigned worker, struct pug_piece *piece)
+{
+    const struct diagnosis *diagnosis = context;
+    (void)worker;
+    (void)piece;
+    return new_part(diagnosis, pug_diagnosis_begin(diagnosis->evidence));
+}
+
 static void drop_part(void *context)
 {
-    struct double_part *part = context;
-    if (part->inner)
-        part->diagnosis->inner->drop(part->inner);
+    struct part *part = context;
     pug_diagnosis_drop(part->evidence);
     free(part);
 }
 
-static void *begin_part(void *context, unsigned worker)
+/** If only a part of the trace was asked for, its elements alone are evidence. */
+static void add_elements(void *context, const struct pug_origin *origin,
+                         const struct pug_element *elements, size_t count)
 {
-    struct diagnosis *diagnosis = context;
-    struct double_part *part = calloc(1, sizeof(*part));
-    if (!part)
-        return NULL;
-    part->diagnosis = diagnosis;
-    part->evidence = pug_diagnosis_begin(diagnosis->evidence);
-    part->inner = diagnosis->inner->begin(diagnosis->inner->context, worker);
-    if (part->inner && part->evidence)
-        return part;
-    drop_part(part);
-    return NULL;
-}
-
-/** Of a portion there is no evidence: that is its part's. */
-static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
-{
-    const struct double_part *part = (const struct double_part *)passage;
-    struct double_part *wrapped = portion ? calloc(1, sizeof(*wrapped)) : NULL;
-    if (wrapped) {
-        wrapped->diagnosis = part->diagnosis;
-        wrapped->inner = portion;
-    } else if (portion) {
-        part->diagnosis->inner->drop(portion);
-    }
-    return pug_passage_give(part->outer, wrapped, size);
-}
-
-static void set_passage(void *context, struct pug_passage *passage)
-{
-    struct double_part *part = context;
-    part->outer = passage;
-    part->passage.give = give_portion;
-    part->diagnosis->inner->passage(part->inner, &part->passage);
-}
-
-/** Of a part of the trace alone its elements count. */
-static void collect(const struct double_part *part, const struct pug_element *elements,
-                    size_t count)
-{
+    const struct part *part = context;
     const struct input *input = part->diagnosis->input;
+    (void)origin;
     if (!input->narrow)
         pug_diagnosis_elements(part->evidence, elements, count);
     for (size_t i = 0; input->narrow && i < count; i++)
@@ -73,81 +51,36 @@ static void collect(const struct double_part *part, const struct pug_element *el
             pug_diagnosis_elements(part->evidence, &elements[i], 1);
 }
 
-static void part_elements(void *context, const struct pug_element *elements, size_t count)
-{
-    struct double_part *part = context;
-    part->diagnosis->inner->elements(part->inner, elements, count);
-    collect(part, elements, count);
-}
-
 static bool take_part(void *context, void *taken)
 {
     struct diagnosis *diagnosis = context;
-    struct double_part *part = taken;
-    void *inner = part->inner;
-    if (part->evidence)
-        pug_diagnosis_take(diagnosis->evidence, part->evidence);
+    struct part *part = taken;
+    pug_diagnosis_take(diagnosis->evidence, part->evidence);
     free(part);
-    return diagnosis->inner->take(diagnosis->inner->context, inner);
-}
-
-static struct pug_counts *part_counts(void *context)
-{
-    struct double_part *part = context;
-    return part->diagnosis->inner->counts(part->inner);
-}
-
-static bool watch(void *context, unsigned worker, struct pug_tree *tree)
-{
-    const struct diagnosis *diagnosis = context;
-    return diagnosis->inner->watch(diagnosis->inner->context, worker, tree);
+    return true;
 }
 
 /* ---- other processes ---- */
 
 static void pack_part(const void *context, struct pug_state *bytes)
 {
-    const struct double_part *part = context;
-    pug_state_number(bytes, part->evidence != NULL);
-    if (part->evidence)
-        pug_diagnosis_pack(part->evidence, bytes);
-    part->diagnosis->inner->travel->pack(part->inner, bytes);
+    const struct part *part = context;
+    pug_diagnosis_pack(part->evidence, bytes);
 }
 
 static void *unpack_part(void *context, const uint8_t *bytes, size_t size)
 {
-    struct diagnosis *diagnosis = context;
+    const struct diagnosis *diagnosis = context;
     struct pug_bytes left = pug_bytes_of(bytes, size);
-    struct double_part *part = calloc(1, sizeof(*part));
-    if (!part)
-        return NULL;
-    const bool has_evidence = pug_bytes_take_64(&left);
-    part->diagnosis = diagnosis;
-    part->evidence = has_evidence ? pug_diagnosis_unpack(diagnosis->evidence, &left) : NULL;
-    part->inner =
-        diagnosis->inner->travel->unpack(diagnosis->inner->context, left.at, pug_bytes_left(&left));
-    if (part->inner && (part->evidence || !has_evidence))
-        return part;
-    drop_part(part);
-    return NULL;
+    return new_part(diagnosis, pug_diagnosis_unpack(diagnosis->evidence, &left));
 }
 
-static bool fold_part(void *context, void *taken)
+static bool fold_part(void *context, void *folded)
 {
-    struct double_part *part = context, *later = taken;
-    const bool known = pug_diagnosis_fold(part->evidence, later->evidence);
-    const bool good = part->diagnosis->inner->travel->fold(part->inner, later->inner);
+    struct part *part = context, *later = folded;
+    const bool good = pug_diagnosis_fold(part->evidence, later->evidence);
     free(later);
-    return known && good;
-}
-
-/** As the inner parts do. */
-static const struct pug_travel *travel_of(const struct pug_parts *inner)
-{
-    static const struct pug_travel one_by_one = {.pack = pack_part, .unpack = unpack_part},
-                                   folded = {
-                                       .pack = pack_part, .unpack = unpack_part, .fold = fold_part};
-    return !inner->travel ? NULL : inner->travel->fold ? &folded : &one_by_one;
+    return good;
 }
 
 static bool shows_ranges(void *context, uint64_t at, uint64_t *end)
@@ -156,21 +89,17 @@ static bool shows_ranges(void *context, uint64_t at, uint64_t *end)
     return pug_diagnosis_looks(at, end);
 }
 
-const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struct pug_parts *inner)
+struct pug_consumer diagnosis_consumer(struct diagnosis *diagnosis)
 {
-    diagnosis->inner = inner;
-    diagnosis->parts = (struct pug_parts){.context = diagnosis,
-                                          .begin = begin_part,
-                                          .elements = part_elements,
-                                          .take = take_part,
-                                          .drop = drop_part,
-                                          .counts = inner->counts ? part_counts : NULL,
-                                          .shows = shows_ranges,
-                                          .passage = inner->passage ? set_passage : NULL,
-                                          .travel = travel_of(inner),
-                                          .watch = inner->watch ? watch : NULL,
-                                          .untimed = inner->untimed};
-    return &diagnosis->parts;
+    return (struct pug_consumer){.context = diagnosis,
+                                 .begin = begin_part,
+                                 .elements = add_elements,
+                                 .shows = shows_ranges,
+                                 .take = take_part,
+                                 .drop = drop_part,
+                                 .pack = pack_part,
+                                 .unpack = unpack_part,
+                                 .fold = fold_part};
 }
 
 static enum pug_response consume(void *context, const struct pug_element *elements, size_t count,

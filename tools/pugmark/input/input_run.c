@@ -6,6 +6,7 @@
 #include "diagnose/diagnosis.h"
 #include "diagnose/perf_diagnosis.h"
 #include "input_private.h"
+#include "jobs/consumers.h"
 #include "jobs/peers.h"
 
 #include <inttypes.h>
@@ -75,41 +76,57 @@ static void say_stopped(const struct input *input, uint64_t at)
     fprintf(stderr, "pugmark: %s: decoding stopped at offset %" PRIu64 "\n", input->trace_path, at);
 }
 
-/** What a part gets of a segment that does not begin at offset 0. */
-struct part_sink {
-    struct pug_passage passage; /* first: it is the way from a passage to its sink */
-    const struct pug_parts *parts;
-    void *part;
-    bool stopped, failed; /* nobody wants more; there is no memory */
+/** At most a command's own consumer and the diagnosis. */
+#define MOST_CONSUMERS 2u
+
+struct sink;
+
+struct sink_piece {
+    struct pug_piece base; /* first: it is the way from the one to the other */
+    struct sink *sink;
+    size_t consumer; /* its number */
 };
 
-static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
+/** What consumers get of a segment that does not begin at offset 0. */
+struct sink {
+    const struct pug_consumers *consumers;
+    struct sink_piece pieces[MOST_CONSUMERS];
+    void *parts[MOST_CONSUMERS];
+    bool reading;         /* there are parts */
+    bool stopped, failed; /* nothing more is wanted; out of memory */
+};
+
+static bool emit(struct pug_piece *base, void *chunk, size_t size)
 {
-    struct part_sink *sink = (struct part_sink *)passage;
+    const struct sink_piece *piece = (const struct sink_piece *)base;
+    struct sink *sink = piece->sink;
+    const struct pug_consumer *consumer = &sink->consumers->items[piece->consumer];
     (void)size;
-    sink->failed |= !portion;
-    if (portion)
-        sink->stopped |= !sink->parts->take(sink->parts->context, portion);
+    sink->failed |= !chunk;
+    if (chunk)
+        sink->stopped |= !consumer->take(consumer->context, chunk);
     return !sink->stopped && !sink->failed;
 }
 
-static void *begin_part(struct part_sink *sink)
+static void begin_parts(struct sink *sink)
 {
-    const struct pug_parts *parts = sink->parts;
-    void *part = parts->begin(parts->context, 0);
-    sink->failed |= !part;
-    if (part && parts->passage)
-        parts->passage(part, &sink->passage);
-    return part;
+    const struct pug_consumers *consumers = sink->consumers;
+    for (size_t i = 0; i < consumers->count && !sink->failed; i++) {
+        const struct pug_consumer *consumer = &consumers->items[i];
+        sink->pieces[i] = (struct sink_piece){{emit}, sink, i};
+        sink->parts[i] = consumer->begin(consumer->context, 0, &sink->pieces[i].base);
+        sink->failed |= !sink->parts[i];
+    }
+    sink->reading = !sink->failed;
 }
 
-static enum pug_response to_part(void *context, const struct pug_element *elements, size_t count,
-                                 size_t *taken)
+static enum pug_response to_parts(void *context, const struct pug_element *elements, size_t count,
+                                  size_t *taken)
 {
-    const struct part_sink *sink = context;
+    const struct sink *sink = context;
     *taken = count;
-    if (sink->part && !sink->stopped && !sink->failed)
-        sink->parts->elements(sink->part, elements, count);
+    if (sink->reading && !sink->stopped && !sink->failed)
+        pug_consumers_elements(sink->consumers, sink->parts, NULL, elements, count);
     return sink->stopped || sink->failed ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
 }
 
@@ -133,21 +150,20 @@ static const uint8_t *next_bytes(const struct input *input, uint64_t at, uint8_t
  * The same as pug_tree_decode(), on this thread, of a segment from the middle of a buffer, or of a
  * stream as it comes.
  */
-static enum pug_status run_from(struct input *input, const struct pug_parts *parts, uint64_t offset,
-                                struct progress *progress, struct pug_jobs_result *result)
+static enum pug_status run_from(struct input *input, const struct pug_consumers *consumers,
+                                uint64_t offset, struct progress *progress,
+                                struct pug_jobs_result *result)
 {
-    struct part_sink sink = {.passage = {.give = give_portion}, .parts = parts};
+    struct sink sink = {.consumers = consumers};
     uint8_t block[BLOCK];
-    bool more = true;
-    if (parts)
-        pug_tree_on_elements(input->tree, to_part, &sink);
-    if (parts && parts->watch)
-        more = parts->watch(parts->context, 0, input->tree);
+    if (consumers->count > 0)
+        pug_tree_on_elements(input->tree, to_parts, &sink);
+    bool more = pug_consumers_attach(consumers, 0, input->tree);
     sink.failed = !more;
     while (more) {
         size_t used = 0, size;
         const uint8_t *bytes = next_bytes(input, result->at, block, &size);
-        sink.part = parts ? begin_part(&sink) : NULL;
+        begin_parts(&sink);
         if (size > 0 && !sink.failed)
             result->response = pug_tree_data(input->tree, offset + result->at, bytes, size, &used);
         result->at += used;
@@ -159,25 +175,30 @@ static enum pug_status run_from(struct input *input, const struct pug_parts *par
         if (pug_capture_is_live(input->capture))
             output_flush();
         more = progress_show(progress, result->at) && more && !sink.stopped && !sink.failed;
-        if (sink.part && (sink.stopped || sink.failed))
-            parts->drop(sink.part);
-        else if (sink.part && !parts->take(parts->context, sink.part))
-            more = false;
+        if (sink.stopped || sink.failed)
+            pug_consumers_drop(consumers, sink.parts);
+        else
+            more &= pug_consumers_take(consumers, sink.parts);
     }
     if (sink.stopped || sink.failed)
         result->response = PUG_RESP_CONT; /* it was the sink that ended it */
     return sink.failed ? PUG_ERR_MEM : PUG_OK;
 }
 
-void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)(void))
+void input_run(struct input *input, const struct pug_consumer *consumer, bool (*go_on)(void))
 {
     const struct pug_capture_segment *segment =
         pug_capture_segment_at(input->capture, input->segment);
     struct progress progress = progress_begin(input->trace_size, input->options->quiet, go_on);
-    if (parts && input->diagnosis)
-        parts = diagnosis_parts(input->diagnosis, parts);
+    struct pug_consumer list[MOST_CONSUMERS];
+    struct pug_consumers consumers = {list, 0};
+    if (consumer)
+        list[consumers.count++] = *consumer;
+    if (consumer && input->diagnosis)
+        list[consumers.count++] = diagnosis_consumer(input->diagnosis);
     const struct pug_jobs jobs = {.threads = input_jobs(input),
-                                  .parts = parts,
+                                  .consumers = list,
+                                  .consumer_count = consumers.count,
                                   .piece = input->piece,
                                   .progress = progress_show,
                                   .progress_context = &progress,
@@ -185,7 +206,7 @@ void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)
     struct pug_jobs_result result = {.response = PUG_RESP_CONT};
     enum pug_status status = PUG_OK;
     if (segment->offset > 0 || pug_capture_is_live(input->capture))
-        status = run_from(input, parts, segment->offset, &progress, &result);
+        status = run_from(input, &consumers, segment->offset, &progress, &result);
     else
         status = pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result);
     progress_end(&progress);
@@ -278,44 +299,15 @@ static uint64_t look_most(const struct input *input)
     return share > LOOK_SHORT ? share : LOOK_SHORT;
 }
 
-static void *begin_nothing(void *context, unsigned worker)
-{
-    (void)worker;
-    return context;
-}
-
-static void ignore_elements(void *part, const struct pug_element *elements, size_t count)
-{
-    (void)part;
-    (void)elements;
-    (void)count;
-}
-
-static bool take_nothing(void *context, void *part)
-{
-    (void)context;
-    (void)part;
-    return true;
-}
-
-static void drop_nothing(void *part)
-{
-    (void)part;
-}
-
 static void look_at_segment(struct input *input, uint64_t most)
 {
-    const struct pug_parts nobody = {.context = input,
-                                     .begin = begin_nothing,
-                                     .elements = ignore_elements,
-                                     .take = take_nothing,
-                                     .drop = drop_nothing};
+    const struct pug_consumer evidence = diagnosis_consumer(input->diagnosis);
     struct pug_jobs_result result = {.response = PUG_RESP_CONT};
     input->partial = input->trace_whole > most;
     if (input->partial)
         input->trace_size = input->trace_whole = most;
-    const struct pug_jobs jobs = {.threads = input_jobs(input),
-                                  .parts = diagnosis_parts(input->diagnosis, &nobody)};
+    const struct pug_jobs jobs = {
+        .threads = input_jobs(input), .consumers = &evidence, .consumer_count = 1};
     if (pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result) == PUG_OK)
         conclude(input);
     input->partial = false;

@@ -37,7 +37,7 @@ struct verify_part {
     size_t data_count, data_room;
     struct pug_walk *walk;
     const struct pug_image *image; /**< that the walk reads */
-    struct pug_passage *passage;
+    struct pug_piece *passage;
     bool failed;
 };
 
@@ -76,7 +76,7 @@ int32_t verify_source_cpu(const struct pug_capture_source *source);
 void *verify_begin(void *context, unsigned worker);
 void verify_elements(void *part, const struct pug_origin *origin,
                      const struct pug_element *elements, size_t count);
-void verify_passage(void *part, struct pug_passage *passage);
+void verify_passage(void *part, struct pug_piece *passage);
 void verify_drop(void *part);
 
 #endif

@@ -90,7 +90,7 @@ static int32_t cpu_of(const struct verify *verify, const struct pug_origin *orig
     return origin->cpu >= 0 ? origin->cpu % (int32_t)VERIFY_CPUS : 0;
 }
 
-void verify_passage(void *data, struct pug_passage *passage)
+void verify_passage(void *data, struct pug_piece *passage)
 {
     ((struct verify_part *)data)->passage = passage;
 }
@@ -110,7 +110,7 @@ static void hand_on(struct verify_part *part)
                                      .image = part->image,
                                      .passage = part->passage};
     }
-    part->failed = !pug_passage_give(part->passage, portion, size);
+    part->failed = !pug_piece_emit(part->passage, portion, size);
 }
 
 static void add_range(struct verify_part *part, const struct pug_origin *origin,
