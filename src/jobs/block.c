@@ -185,6 +185,21 @@ static bool insist(struct pug_tree *tree, enum pug_response *response)
     return waited;
 }
 
+/** The bytes of a stream's block up to `end`. */
+static enum pug_response feed_stream(const struct pug_jobs_decoding *decoding,
+                                     struct pug_tree *tree, uint64_t *at, uint64_t end)
+{
+    enum pug_response response = PUG_RESP_CONT;
+    size_t used = 1;
+    while (*at < end && used > 0 && PUG_RESP_IS_CONT(response)) {
+        response =
+            pug_tree_data(tree, decoding->stream->index + *at,
+                          decoding->bytes + (*at - decoding->base), (size_t)(end - *at), &used);
+        *at += used;
+    }
+    return response;
+}
+
 /** Up to where it is asked next whether ranges are shown; in the end with the state. */
 static void feed(const struct pug_jobs_decoding *decoding, struct pug_jobs_hand *hand, bool counts,
                  uint64_t end, struct pug_jobs_block *block)
@@ -195,7 +210,9 @@ static void feed(const struct pug_jobs_decoding *decoding, struct pug_jobs_hand 
         if (counts)
             pug_tree_show_ranges(hand->tree,
                                  pug_consumers_show(&decoding->consumers, block->at, &next));
-        if (next < end)
+        if (decoding->stream)
+            block->response = feed_stream(decoding, hand->tree, &block->at, next);
+        else if (next < end)
             block->response = pug_tree_feed(hand->tree, decoding->bytes, &block->at, next);
         else
             pug_jobs_feed(hand, decoding->bytes, end, block);

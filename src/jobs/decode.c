@@ -80,6 +80,33 @@ static bool is_whole(const struct pug_jobs *config)
     return pug_peers_are_whole(config->peers) && pug_consumers_are_whole(&consumers);
 }
 
+/** What all ways of decoding have in common: `plan` says what is read. */
+static enum pug_status decode(struct pug_jobs_decoding *decoding, const struct pug_jobs_plan *plan)
+{
+    struct pug_jobs_pool pool = {.tree = decoding->tree, .lock = PTHREAD_MUTEX_INITIALIZER};
+    const struct pug_consumer stored = pug_jobs_stored(&pool);
+    const struct pug_jobs *config = decoding->config;
+    struct pug_jobs_result *result = decoding->result;
+    const unsigned starved = pug_tree_starved(decoding->tree);
+    struct pug_jobs_outcome outcome;
+    decoding->delivers = config->consumer_count == 0;
+    decoding->consumers =
+        decoding->delivers ? (struct pug_consumers){&stored, 1} : consumers_of(config);
+    *result = (struct pug_jobs_result){0};
+    const struct pug_jobs_client client = pug_jobs_decoder(decoding);
+    pug_jobs_read(plan, &client, &outcome);
+    if (PUG_RESP_IS_FATAL(pool.response)) { /* it was the consumer that stopped, not a part */
+        result->response = pool.response;
+        result->stopped = false;
+    }
+    result->threads = outcome.threads;
+    result->repeated = outcome.repeated;
+    if (pug_peers_any(plan->peers))
+        pug_peers_share(plan->peers, result, sizeof(*result));
+    pug_jobs_pool_free(&pool);
+    return outcome.failed || pug_tree_starved(decoding->tree) != starved ? PUG_ERR_MEM : PUG_OK;
+}
+
 enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *config,
                                 const uint8_t *bytes, size_t size, struct pug_jobs_result *result)
 {
@@ -89,34 +116,37 @@ enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *co
         config = &usual;
     if (!tree || (!bytes && size > 0) || !is_whole(config))
         return PUG_ERR_INVALID_PARAM_VAL;
-    if (!result)
-        result = &unseen;
-    struct pug_jobs_pool pool = {.tree = tree, .lock = PTHREAD_MUTEX_INITIALIZER};
-    const struct pug_consumer stored = pug_jobs_stored(&pool);
-    const bool delivers = config->consumer_count == 0;
-    struct pug_jobs_decoding decoding = {
-        .tree = tree,
-        .config = config,
-        .consumers = delivers ? (struct pug_consumers){&stored, 1} : consumers_of(config),
-        .delivers = delivers,
-        .bytes = bytes,
-        .size = size,
-        .result = result,
-    };
-    const struct pug_jobs_client client = pug_jobs_decoder(&decoding);
     const struct pug_jobs_plan plan = plan_of(tree, config, size);
-    struct pug_jobs_outcome outcome;
-    const unsigned starved = pug_tree_starved(tree);
-    *result = (struct pug_jobs_result){0};
-    pug_jobs_read(&plan, &client, &outcome);
-    if (PUG_RESP_IS_FATAL(pool.response)) { /* it was the consumer that stopped, not a part */
-        result->response = pool.response;
-        result->stopped = false;
-    }
-    result->threads = outcome.threads;
-    result->repeated = outcome.repeated;
-    if (pug_peers_any(config->peers))
-        pug_peers_share(config->peers, result, sizeof(*result));
-    pug_jobs_pool_free(&pool);
-    return outcome.failed || pug_tree_starved(tree) != starved ? PUG_ERR_MEM : PUG_OK;
+    struct pug_jobs_decoding decoding = {.tree = tree,
+                                         .config = config,
+                                         .bytes = bytes,
+                                         .size = size,
+                                         .result = result ? result : &unseen};
+    return decode(&decoding, &plan);
+}
+
+/* ---- streams ---- */
+
+/** Makes the stream's next block the one at hand. */
+static bool next_block(void *context, uint64_t at, uint64_t *end)
+{
+    struct pug_jobs_decoding *decoding = context;
+    size_t size;
+    bool more;
+    decoding->bytes = decoding->stream->next(decoding->stream->context, at, &size, &more);
+    decoding->base = at;
+    *end = at + size;
+    decoding->size = more ? UINT64_MAX : *end;
+    return more;
+}
+
+enum pug_status pug_tree_decode_stream(struct pug_tree *tree, const struct pug_jobs *config,
+                                       const struct pug_stream *stream,
+                                       struct pug_jobs_result *result)
+{
+    struct pug_jobs_decoding decoding = {
+        .tree = tree, .config = config, .result = result, .stream = stream};
+    const struct pug_jobs_plan plan = {
+        .tree = tree, .threads = 1, .next = next_block, .next_context = &decoding};
+    return decode(&decoding, &plan);
 }

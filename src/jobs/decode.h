@@ -4,6 +4,7 @@
 #define PUG_JOBS_DECODE_H
 
 #include "jobs/consumers.h"
+#include "jobs/stream.h"
 #include "jobs/together.h"
 #include "log/records.h"
 #include "pugmark/advanced/jobs.h"
@@ -23,7 +24,10 @@ struct pug_jobs_decoding {
     struct pug_consumers consumers;
     bool delivers; /* elements go where the tree's go: one thread alone needs no parts */
     const uint8_t *bytes;
-    size_t size;
+    uint64_t size; /* the trace ends there */
+    /* Of a stream, whose block at hand begins at the offset `base`: */
+    const struct pug_stream *stream;
+    uint64_t base;
     struct pug_jobs_result *result;
 };
 

@@ -261,7 +261,21 @@ static bool give_at_once(struct pug_jobs_hand *hand, void *product, size_t size)
     return !loner->failed && !loner->stopped;
 }
 
-/** The same blocks as those of several threads, where the plan has no others. */
+/**
+ * Where the next block ends: the same blocks as those of several threads, if the plan has no
+ * others. True: it is the last one.
+ */
+static bool next_end(const struct pug_jobs_state *jobs, size_t number, uint64_t at, uint64_t *end)
+{
+    const struct pug_jobs_plan *plan = jobs->plan;
+    if (plan->next)
+        return !plan->next(plan->next_context, at, end);
+    *end = plan->alone == 0               ? pug_jobs_block_start(jobs, number)
+           : plan->end - at > plan->alone ? at + plan->alone
+                                          : plan->end;
+    return *end >= plan->end;
+}
+
 static void read_alone(const struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
 {
     const struct pug_jobs_plan *plan = jobs->plan;
@@ -271,16 +285,14 @@ static void read_alone(const struct pug_jobs_state *jobs, struct pug_jobs_outcom
     loner.failed = !client->open(client->context, &loner.hand);
     bool more = !loner.failed;
     for (size_t number = 1; more; number++) {
-        const uint64_t left = plan->end - block.at;
-        const uint64_t end = plan->alone == 0     ? pug_jobs_block_start(jobs, number)
-                             : left > plan->alone ? block.at + plan->alone
-                                                  : plan->end;
+        uint64_t end;
+        const bool last = next_end(jobs, number, block.at, &end);
         block.product = NULL;
         client->read(client->context, &loner.hand, end, &block);
         loner.failed |= block.product == NULL;
         more = !loner.failed && !loner.stopped;
         if (more)
-            more = take(client, &block, end) && end < plan->end;
+            more = take(client, &block, end) && !last;
         else if (block.product)
             client->drop(client->context, block.product);
     }
@@ -333,6 +345,10 @@ void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_clien
         .published = PTHREAD_COND_INITIALIZER,
         .ready = PTHREAD_COND_INITIALIZER,
     };
+    if (plan->next) {
+        read_alone(&jobs, outcome);
+        return;
+    }
     divide(&jobs);
     if (pug_peers_any(plan->peers) || (plan->peers && plan->peers->keep))
         read_among_peers(&jobs, outcome);

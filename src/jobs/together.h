@@ -91,6 +91,12 @@ struct pug_jobs_plan {
     bool widens;
     uint64_t piece;          /* bytes; about */
     struct pug_peers *peers; /* who else reads it; or NULL */
+    /**
+     * Trace that comes as a stream is read on one thread, and its end is not known: makes the block
+     * from `at` on ready; *end: where that ends. False: it is the last one. Or NULL.
+     */
+    bool (*next)(void *context, uint64_t at, uint64_t *end);
+    void *next_context;
 };
 
 struct pug_jobs_outcome {

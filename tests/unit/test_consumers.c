@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Several consumers share one pass: each gets what it would get alone, in threads and processes. */
+#include "jobs/stream.h"
 #include "support/captures.h"
 #include "support/crew.h"
 #include "support/hash_parts.h"
@@ -86,6 +87,57 @@ static void each_gets_what_it_gets_alone(void **state)
     unsigned compared = 0;
     (void)state;
     captures_each(CAPTURES_OWN, compare, &compared);
+    assert_true(compared > 10);
+}
+
+/* ---- streams ---- */
+
+/* A capture in blocks of a few bytes. */
+struct blocks {
+    const struct capture *capture;
+    size_t size;
+};
+
+static const uint8_t *next_block(void *context, uint64_t at, size_t *size, bool *more)
+{
+    const struct blocks *blocks = context;
+    const size_t left = blocks->capture->size - (size_t)at;
+    *size = left < blocks->size ? left : blocks->size;
+    *more = *size < left;
+    return blocks->capture->bytes + at;
+}
+
+static void compare_stream(struct capture *capture, void *context)
+{
+    struct pass alone = {.capture = capture, .manner = &manners[0], .count = 1};
+    unsigned *compared = context;
+    run(NULL, &alone);
+    for (size_t size = 1000; size < 100000; size *= 7) {
+        struct outcome outcome = {0};
+        const struct pug_consumer consumer = hash_parts(&outcome, 4096);
+        const struct pug_jobs jobs = {.consumers = &consumer, .consumer_count = 1};
+        const struct pug_snapshot_tree_config config = {.image = pug_image_new(), .decode = true};
+        struct blocks blocks = {capture, size};
+        const struct pug_stream stream = {.context = &blocks, .next = next_block};
+        struct pug_jobs_result result;
+        struct pug_tree *tree;
+        assert_int_equal(pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree),
+                         PUG_OK);
+        assert_int_equal(pug_tree_decode_stream(tree, &jobs, &stream, &result), PUG_OK);
+        assert_int_equal(result.at, capture->size);
+        assert_int_equal(outcome.elements, alone.outcomes[0].elements);
+        assert_int_equal(outcome.element_hash, alone.outcomes[0].element_hash);
+        pug_tree_free(tree);
+        pug_image_free(config.image);
+        *compared += outcome.elements > 0;
+    }
+}
+
+static void a_stream_gives_what_its_bytes_give(void **state)
+{
+    unsigned compared = 0;
+    (void)state;
+    captures_each(CAPTURES_OWN, compare_stream, &compared);
     assert_true(compared > 10);
 }
 
@@ -234,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_gets_what_it_gets_alone),
+        cmocka_unit_test(a_stream_gives_what_its_bytes_give),
         cmocka_unit_test(one_counts_and_another_sees_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,8 @@
 #include "diagnose/diagnosis.h"
 #include "diagnose/perf_diagnosis.h"
 #include "input_private.h"
-#include "jobs/consumers.h"
 #include "jobs/peers.h"
+#include "jobs/stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,110 +79,39 @@ static void say_stopped(const struct input *input, uint64_t at)
 /** At most a command's own consumer and the diagnosis. */
 #define MOST_CONSUMERS 2u
 
-struct sink;
-
-struct sink_piece {
-    struct pug_piece base; /* first: it is the way from the one to the other */
-    struct sink *sink;
-    size_t consumer; /* its number */
-};
-
-/** What consumers get of a segment that does not begin at offset 0. */
-struct sink {
-    const struct pug_consumers *consumers;
-    struct sink_piece pieces[MOST_CONSUMERS];
-    void *parts[MOST_CONSUMERS];
-    bool reading;         /* there are parts */
-    bool stopped, failed; /* nothing more is wanted; out of memory */
-};
-
-static bool emit(struct pug_piece *base, void *chunk, size_t size)
-{
-    const struct sink_piece *piece = (const struct sink_piece *)base;
-    struct sink *sink = piece->sink;
-    const struct pug_consumer *consumer = &sink->consumers->items[piece->consumer];
-    (void)size;
-    sink->failed |= !chunk;
-    if (chunk)
-        sink->stopped |= !consumer->take(consumer->context, chunk);
-    return !sink->stopped && !sink->failed;
-}
-
-static void begin_parts(struct sink *sink)
-{
-    const struct pug_consumers *consumers = sink->consumers;
-    for (size_t i = 0; i < consumers->count && !sink->failed; i++) {
-        const struct pug_consumer *consumer = &consumers->items[i];
-        sink->pieces[i] = (struct sink_piece){{emit}, sink, i};
-        sink->parts[i] = consumer->begin(consumer->context, 0, &sink->pieces[i].base);
-        sink->failed |= !sink->parts[i];
-    }
-    sink->reading = !sink->failed;
-}
-
-static enum pug_response to_parts(void *context, const struct pug_element *elements, size_t count,
-                                  size_t *taken)
-{
-    const struct sink *sink = context;
-    *taken = count;
-    if (sink->reading && !sink->stopped && !sink->failed)
-        pug_consumers_elements(sink->consumers, sink->parts, NULL, elements, count);
-    return sink->stopped || sink->failed ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
-}
-
 #define BLOCK ((size_t)64 << 10)
 
-/** The trace's bytes from `at` on, as far as they are to be decoded at once. */
-static const uint8_t *next_bytes(const struct input *input, uint64_t at, uint8_t block[BLOCK],
-                                 size_t *size)
+/** A segment that does not begin at offset 0, or comes while it is decoded. */
+struct stream {
+    struct input *input;
+    uint8_t block[BLOCK];
+};
+
+/** pug_stream.next. */
+static const uint8_t *next_bytes(void *context, uint64_t at, size_t *size, bool *more)
 {
+    struct stream *stream = context;
+    const struct input *input = stream->input;
     enum pug_status status;
     if (pug_capture_is_live(input->capture)) {
-        *size = pug_capture_live(input->capture, at, block, BLOCK, &status);
-        return block;
+        output_flush(); /* what was decoded so far is seen before others come */
+        *size = pug_capture_live(input->capture, at, stream->block, BLOCK, &status);
+        *more = pug_capture_is_live(input->capture) || at + *size < input->trace_size;
+        return stream->block;
     }
-    const uint64_t left = input->trace_size - at;
+    const uint64_t left = input->trace_size > at ? input->trace_size - at : 0;
     *size = left < BLOCK ? (size_t)left : BLOCK;
+    *more = *size < left;
     return input->trace + at;
 }
 
-/**
- * The same as pug_tree_decode(), on this thread, of a segment from the middle of a buffer, or of a
- * stream as it comes.
- */
-static enum pug_status run_from(struct input *input, const struct pug_consumers *consumers,
-                                uint64_t offset, struct progress *progress,
-                                struct pug_jobs_result *result)
+static enum pug_status run_stream(struct input *input, const struct pug_jobs *jobs, uint64_t offset,
+                                  struct pug_jobs_result *result)
 {
-    struct sink sink = {.consumers = consumers};
-    uint8_t block[BLOCK];
-    if (consumers->count > 0)
-        pug_tree_on_elements(input->tree, to_parts, &sink);
-    bool more = pug_consumers_attach(consumers, 0, input->tree);
-    sink.failed = !more;
-    while (more) {
-        size_t used = 0, size;
-        const uint8_t *bytes = next_bytes(input, result->at, block, &size);
-        begin_parts(&sink);
-        if (size > 0 && !sink.failed)
-            result->response = pug_tree_data(input->tree, offset + result->at, bytes, size, &used);
-        result->at += used;
-        more =
-            (pug_capture_is_live(input->capture) || (used > 0 && result->at < input->trace_size)) &&
-            !PUG_RESP_IS_FATAL(result->response);
-        if (!more && !sink.failed && !PUG_RESP_IS_FATAL(result->response))
-            result->response = pug_tree_end(input->tree);
-        if (pug_capture_is_live(input->capture))
-            output_flush();
-        more = progress_show(progress, result->at) && more && !sink.stopped && !sink.failed;
-        if (sink.stopped || sink.failed)
-            pug_consumers_drop(consumers, sink.parts);
-        else
-            more &= pug_consumers_take(consumers, sink.parts);
-    }
-    if (sink.stopped || sink.failed)
-        result->response = PUG_RESP_CONT; /* it was the sink that ended it */
-    return sink.failed ? PUG_ERR_MEM : PUG_OK;
+    struct stream stream = {.input = input};
+    return pug_tree_decode_stream(
+        input->tree, jobs,
+        &(struct pug_stream){.context = &stream, .index = offset, .next = next_bytes}, result);
 }
 
 void input_run(struct input *input, const struct pug_consumer *consumer, bool (*go_on)(void))
@@ -191,14 +120,14 @@ void input_run(struct input *input, const struct pug_consumer *consumer, bool (*
         pug_capture_segment_at(input->capture, input->segment);
     struct progress progress = progress_begin(input->trace_size, input->options->quiet, go_on);
     struct pug_consumer list[MOST_CONSUMERS];
-    struct pug_consumers consumers = {list, 0};
+    size_t count = 0;
     if (consumer)
-        list[consumers.count++] = *consumer;
+        list[count++] = *consumer;
     if (consumer && input->diagnosis)
-        list[consumers.count++] = diagnosis_consumer(input->diagnosis);
+        list[count++] = diagnosis_consumer(input->diagnosis);
     const struct pug_jobs jobs = {.threads = input_jobs(input),
                                   .consumers = list,
-                                  .consumer_count = consumers.count,
+                                  .consumer_count = count,
                                   .piece = input->piece,
                                   .progress = progress_show,
                                   .progress_context = &progress,
@@ -206,7 +135,7 @@ void input_run(struct input *input, const struct pug_consumer *consumer, bool (*
     struct pug_jobs_result result = {.response = PUG_RESP_CONT};
     enum pug_status status = PUG_OK;
     if (segment->offset > 0 || pug_capture_is_live(input->capture))
-        status = run_from(input, &consumers, segment->offset, &progress, &result);
+        status = run_stream(input, &jobs, segment->offset, &result);
     else
         status = pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result);
     progress_end(&progress);
