@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "file.h"
 
-#include "jobs/peers.h"
 #include "pugmark/advanced/state.h"
+#include "schedule/peers.h"
 #include "world.h"
 
 #include <errno.h>

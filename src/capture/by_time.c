@@ -10,8 +10,8 @@
 #include "capture/decode.h"
 #include "capture/marks.h"
 #include "element/payload.h"
-#include "jobs/peers.h"
 #include "pugmark/advanced/jobs.h"
+#include "schedule/peers.h"
 #include "tree/embed.h"
 
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 
 #include "capture/named.h"
 #include "counts/counts.h"
-#include "jobs/peers.h"
 #include "pugmark/author/transport.h"
+#include "schedule/peers.h"
 
 #include <stdlib.h>
 #include <string.h>

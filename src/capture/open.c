@@ -2,7 +2,7 @@
 /** @file Recognising an input by what it holds. */
 #include "capture/capture.h"
 #include "files/infile.h"
-#include "jobs/peers.h"
+#include "schedule/peers.h"
 
 #include <errno.h>
 #include <limits.h>

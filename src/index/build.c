@@ -2,8 +2,8 @@
 /** @file Making an index, or the rest of one, by reading a capture. */
 #include "index/making.h"
 #include "index/reach.h"
-#include "jobs/peers.h"
 #include "pugmark/advanced/jobs.h"
+#include "schedule/peers.h"
 #include "tree/embed.h"
 
 #include <stdlib.h>

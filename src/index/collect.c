@@ -2,7 +2,7 @@
 /** @file The blocks of a capture, each read by one of several threads or processes. */
 #include "index/collector.h"
 #include "index/reach.h"
-#include "jobs/peers.h"
+#include "schedule/peers.h"
 #include "tree/embed.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "base/grow.h"
 #include "capture/capture.h"
 #include "counts/counts.h"
-#include "jobs/peers.h"
 #include "pugmark/advanced/jobs.h"
+#include "schedule/peers.h"
 
 #include <stdlib.h>
 

@@ -18,7 +18,7 @@ if [[ $(wc -l <<<"$found") -gt $users ]]; then
   echo "tree/embed.h has $(wc -l <<<"$found") users, more than $users: $found"
   exit 1
 fi
-if grep -vE '^(src/(jobs|index|capture|perfdata)|tests|tools/pugmark/index)/' <<<"$found"; then
+if grep -vE '^(src/(schedule|index|capture|perfdata)|tests|tools/pugmark/index)/' <<<"$found"; then
   echo "these use tree/embed.h and are neither scheduler, index, capture nor test"
   exit 1
 fi
@@ -45,15 +45,15 @@ tree protocol transport image isa log counts base
 listing tree log element base
 disasm isa base
 calls image element base
-jobs tree image log files base
-index jobs tree files base
-cursor index jobs tree image base
+schedule tree image log files base
+index schedule tree files base
+cursor index schedule tree image base
 diagnose tree transport image base
 names files text base
 snapshot tree transport files base
 params tree files base
-capture snapshot params jobs tree transport image counts log files element base
-profile capture calls jobs names counts base
+capture snapshot params schedule tree transport image counts log files element base
+profile capture calls schedule names counts base
 export profile names text files base
 correlate capture tree element base
 perfdata capture image tree files base

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Several consumers share one pass: each gets what it would get alone, in threads and processes. */
-#include "jobs/stream.h"
+#include "schedule/stream.h"
 #include "support/captures.h"
 #include "support/crew.h"
 #include "support/hash_parts.h"

@@ -5,7 +5,7 @@
 #include "common/progress.h"
 #include "common/sandbox.h"
 #include "index_input.h"
-#include "jobs/peers.h"
+#include "schedule/peers.h"
 
 #include <errno.h>
 #include <inttypes.h>

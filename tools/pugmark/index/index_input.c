@@ -3,7 +3,7 @@
 
 #include "common/progress.h"
 #include "index/format.h"
-#include "jobs/peers.h"
+#include "schedule/peers.h"
 
 #include <errno.h>
 #include <stdio.h>

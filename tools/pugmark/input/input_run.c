@@ -6,8 +6,8 @@
 #include "diagnose/diagnosis.h"
 #include "diagnose/perf_diagnosis.h"
 #include "input_private.h"
-#include "jobs/peers.h"
-#include "jobs/stream.h"
+#include "schedule/peers.h"
+#include "schedule/stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include "common/command.h"
 #include "common/output.h"
 #include "input/input.h"
-#include "jobs/peers.h"
 #include "pugmark/advanced/counts.h"
 #include "pugmark/author/protocol.h"
+#include "schedule/peers.h"
 #include "text/json.h"
 
 #include <stdio.h>

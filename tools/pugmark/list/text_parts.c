@@ -2,7 +2,7 @@
 #include "text_parts.h"
 
 #include "input/input.h"
-#include "jobs/peers.h"
+#include "schedule/peers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark profile: how often what ran, for people and in the formats of other tools. */
 #include "common/command.h"
-#include "jobs/peers.h"
 #include "profile_input.h"
+#include "schedule/peers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file A worker: claims pieces, reads them, and ends where it meets another's strand. */
-#include "jobs/jobs.h"
+#include "schedule/threads_internal.h"
 #include "tree/embed.h"
 
 #include <stdlib.h>

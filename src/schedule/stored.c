@@ -3,7 +3,7 @@
  * @file Parts that keep their elements until they are delivered on the caller's thread: chunks, one
  * a portion, which are used again, as memory that the system gives anew is slow.
  */
-#include "jobs/decode.h"
+#include "schedule/decode.h"
 #include "tree/embed.h"
 
 #include <stdlib.h>

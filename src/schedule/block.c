@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file One block through a tree: its elements into a part, its messages kept. */
-#include "jobs/decode.h"
+#include "schedule/decode.h"
 
 #include "base/bytes.h"
 #include "pugmark/advanced/counts.h"

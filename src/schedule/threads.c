@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file The caller's thread: starts workers, and takes the blocks that hold in their order. */
-#include "jobs/span.h"
+#include "schedule/ranks.h"
 #include "tree/embed.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * as there is something for it. So it is with the sources of a core that sleeps. Only a strand
  * whose output is known to be the true one gives, as what is given cannot be compared any more.
  */
-#include "jobs/jobs.h"
+#include "schedule/threads_internal.h"
 #include "tree/embed.h"
 
 void pug_jobs_touch(void *context, size_t source)

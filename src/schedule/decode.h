@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /** @file Parallel decoding's own: blocks that become elements, in parts of a consumer. */
-#ifndef PUG_JOBS_DECODE_H
-#define PUG_JOBS_DECODE_H
+#ifndef PUG_SCHEDULE_DECODE_H
+#define PUG_SCHEDULE_DECODE_H
 
-#include "jobs/consumers.h"
-#include "jobs/stream.h"
-#include "jobs/together.h"
 #include "log/records.h"
 #include "pugmark/advanced/jobs.h"
+#include "schedule/consumers.h"
+#include "schedule/stream.h"
+#include "schedule/threads.h"
 
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The consumers of one pass: their parts are made, taken, packed and dropped together. */
-#ifndef PUG_JOBS_CONSUMERS_H
-#define PUG_JOBS_CONSUMERS_H
+#ifndef PUG_SCHEDULE_CONSUMERS_H
+#define PUG_SCHEDULE_CONSUMERS_H
 
 #include "base/bytes.h"
 #include "pugmark/advanced/consumer.h"

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file What the files of together.h share: together.c (the caller's thread), worker.c (the
- * others), span.c (other processes), products.c (what goes to them), portion.c (what workers hand
- * on before a block is read), meet.c (where one's output goes over into another's).
+ * @file What the files of the scheduler share:
+ *
+ *   threads.c   the caller's thread: starts workers and takes blocks in their order
+ *   worker.c    the other threads: each reads blocks into strands
+ *   join.c      where a strand goes over into one that another worker began
+ *   chunks.c    what workers hand on before a block is read to its end
+ *   ranks.c     other processes; products.c holds what is sent to them
  */
-#ifndef PUG_JOBS_INTERNAL_H
-#define PUG_JOBS_INTERNAL_H
+#ifndef PUG_SCHEDULE_THREADS_INTERNAL_H
+#define PUG_SCHEDULE_THREADS_INTERNAL_H
 
-#include "jobs/together.h"
+#include "schedule/threads.h"
 
 #include <pthread.h>
 
@@ -89,7 +93,7 @@ void pug_jobs_block_free(struct pug_jobs_state *jobs, struct pug_jobs_block *blo
 /** Wait until others went on. Under the lock. */
 void pug_jobs_wait(struct pug_jobs_state *jobs);
 
-/* portion.c */
+/* chunks.c */
 /** Portions that a thread may hold, in bytes: those of usual pieces, so that nobody waits. */
 #define PUG_JOBS_HELD ((size_t)24 << 20)
 
@@ -132,7 +136,7 @@ struct pug_jobs_strand *pug_jobs_new_strand(struct pug_jobs_state *jobs);
 /** No memory: everybody stops. Under the lock. */
 void pug_jobs_fail(struct pug_jobs_state *jobs);
 
-/* meet.c */
+/* join.c */
 /** A source of the worker's tree is about to get something for the first time. */
 void pug_jobs_touch(void *worker, size_t source);
 /**

@@ -5,7 +5,7 @@
  * and drops what that gives until the state is that which was kept. Where it does not become that,
  * it begins further to the left; in the end where the span begins.
  */
-#include "jobs/span_internal.h"
+#include "schedule/ranks_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

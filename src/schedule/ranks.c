@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file The protocol of spans: who goes over into whose. docs/cluster.md says why. */
-#include "jobs/span_internal.h"
+#include "schedule/ranks_internal.h"
 #include "tree/embed.h"
 
 #include <stdlib.h>

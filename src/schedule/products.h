@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /** @file Products of one of several processes, kept until it is clear which of them count. */
-#ifndef PUG_JOBS_PRODUCTS_H
-#define PUG_JOBS_PRODUCTS_H
+#ifndef PUG_SCHEDULE_PRODUCTS_H
+#define PUG_SCHEDULE_PRODUCTS_H
 
 #include "base/bytes.h"
-#include "jobs/peers.h"
-#include "jobs/together.h"
+#include "schedule/peers.h"
+#include "schedule/threads.h"
 
 struct pug_products;
 

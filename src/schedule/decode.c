@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Decoding a capture on several threads. */
-#include "jobs/decode.h"
-#include "jobs/peers.h"
+#include "schedule/decode.h"
+#include "schedule/peers.h"
 #include "tree/embed.h"
 
 #include <unistd.h>

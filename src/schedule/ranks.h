@@ -5,11 +5,11 @@
  * and keeps what it makes; behind its end it goes on until its state is that which the process on
  * the right had at the same place. Only then it says where the other's products begin to count.
  */
-#ifndef PUG_JOBS_SPAN_H
-#define PUG_JOBS_SPAN_H
+#ifndef PUG_SCHEDULE_RANKS_H
+#define PUG_SCHEDULE_RANKS_H
 
-#include "jobs/jobs.h"
-#include "jobs/peers.h"
+#include "schedule/peers.h"
+#include "schedule/threads_internal.h"
 
 /** Can the work be cut among peers? The same answer on all of them. */
 bool pug_jobs_span_wanted(const struct pug_jobs_state *jobs);

@@ -4,7 +4,7 @@
  * gigabytes of elements: a worker that holds too much waits until the caller has taken all before
  * its block, and from then on hands on piece by piece what the caller takes.
  */
-#include "jobs/jobs.h"
+#include "schedule/threads_internal.h"
 
 #include <stdlib.h>
 

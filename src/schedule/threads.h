@@ -7,8 +7,8 @@
  * tree that does not know all yet; what it takes are those that one thread would have made, in
  * their order.
  */
-#ifndef PUG_JOBS_TOGETHER_H
-#define PUG_JOBS_TOGETHER_H
+#ifndef PUG_SCHEDULE_THREADS_H
+#define PUG_SCHEDULE_THREADS_H
 
 #include "pugmark/advanced/peers.h"
 #include "pugmark/advanced/tree.h"
@@ -108,7 +108,7 @@ struct pug_jobs_outcome {
 /**
  * On one thread where the capture is short, where a tree cannot be copied or write its state, and
  * where somebody watches more than elements or has to be asked. With peers each reads a span
- * (span.h), and number 0 takes all; where it cannot be cut number 0 reads it.
+ * (ranks.h), and number 0 takes all; where it cannot be cut number 0 reads it.
  */
 void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_client *client,
                    struct pug_jobs_outcome *outcome);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "jobs/products.h"
+#include "schedule/products.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Decoding trace that is not in memory as a whole, or begins in the middle of a buffer. */
-#ifndef PUG_JOBS_STREAM_H
-#define PUG_JOBS_STREAM_H
+#ifndef PUG_SCHEDULE_STREAM_H
+#define PUG_SCHEDULE_STREAM_H
 
 #include "pugmark/advanced/jobs.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "jobs/consumers.h"
+#include "schedule/consumers.h"
 
 #include "pugmark/advanced/counts.h"
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-/** @file A span from inside: span.c has what neighbours say, span_checkpoint.c what is kept of it.
+/**
+ * @file What ranks.c, which exchanges messages with the neighbours, and ranks_checkpoint.c, which
+ * keeps what was done for a later run, share.
  */
-#ifndef PUG_JOBS_SPAN_INTERNAL_H
-#define PUG_JOBS_SPAN_INTERNAL_H
+#ifndef PUG_SCHEDULE_RANKS_INTERNAL_H
+#define PUG_SCHEDULE_RANKS_INTERNAL_H
 
-#include "jobs/checkpoint.h"
-#include "jobs/products.h"
-#include "jobs/span.h"
+#include "schedule/checkpoint.h"
+#include "schedule/products.h"
+#include "schedule/ranks.h"
 
 /** A state, behind a block. */
 struct hash {
@@ -62,7 +64,7 @@ struct pug_jobs_span {
 /** Room for more items; NULL: no memory, and they are freed. */
 void *pug_jobs_span_room(void *items, size_t count, size_t *room, size_t more, size_t size);
 
-/* span_checkpoint.c */
+/* ranks_checkpoint.c */
 /** Find what was kept, or begin to keep. False: it cannot be written. */
 bool pug_jobs_span_resume(struct pug_jobs_span *span);
 /** The piece to begin with. */
