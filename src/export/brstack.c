@@ -157,12 +157,12 @@ static void hand_on(struct part *part)
 {
     const size_t size =
         part->step_room * sizeof(struct step) + part->mapping_room * sizeof(struct mapping);
-    struct part *portion = malloc(sizeof(*portion));
-    if (portion) {
-        *portion = *part;
+    struct part *chunk = malloc(sizeof(*chunk));
+    if (chunk) {
+        *chunk = *part;
         *part = (struct part){.all = part->all, .passage = part->passage};
     }
-    part->failed = !pug_piece_emit(part->passage, portion, size);
+    part->failed = !pug_piece_emit(part->passage, chunk, size);
 }
 
 static bool has_seen(const struct mapping *mapping, int32_t pid, uint64_t address)

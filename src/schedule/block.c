@@ -328,7 +328,7 @@ struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding)
                                     .close = close_hand,
                                     .read = read_block,
                                     .take = take_block,
-                                    .take_portion = take_chunk,
+                                    .take_chunk = take_chunk,
                                     .drop = drop_decoded,
                                     .travel = travel_of(decoding)};
 }

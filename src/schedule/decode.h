@@ -39,8 +39,8 @@ struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding);
 struct pug_jobs_pool {
     struct pug_tree *tree;
     pthread_mutex_t lock;
-    struct jobs_chunk *first;   /* that are free */
-    enum pug_response response; /* the consumer's, where it is fatal */
+    struct element_store *first; /* that are free */
+    enum pug_response response;  /* the consumer's, where it is fatal */
 };
 
 /** A consumer that keeps elements; taking a part delivers them where the tree's go. */

@@ -369,7 +369,7 @@ static bool go_on(struct pug_jobs_span *span, bool has_state)
     return !span->met && !span->empty;
 }
 
-bool pug_jobs_span_portion(struct pug_jobs_state *jobs, void *product)
+bool pug_jobs_span_chunk(struct pug_jobs_state *jobs, void *product)
 {
     const struct pug_jobs_client *client = jobs->client;
     struct pug_jobs_span *span = jobs->span;
@@ -378,8 +378,8 @@ bool pug_jobs_span_portion(struct pug_jobs_state *jobs, void *product)
         return true;
     }
     if (!span->keeps)
-        return client->take_portion(client->context, product);
-    if (!pug_products_portion(span->products, product))
+        return client->take_chunk(client->context, product);
+    if (!pug_products_chunk(span->products, product))
         starve(span);
     return true;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Parts that keep their elements until they are delivered on the caller's thread: chunks, one
- * a portion, which are used again, as memory that the system gives anew is slow.
+ * @file A consumer whose parts keep their elements until these are delivered on the caller's
+ * thread. Elements lie in stores, one a chunk. Stores are used again, as new memory from the
+ * system is slow.
  */
 #include "schedule/decode.h"
 #include "tree/embed.h"
@@ -9,54 +10,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A chunk is a little less than 128 KB: from there on allocators ask the system, each time. */
-#define CHUNK_ELEMENTS 2000u
+/* A store is a little less than 128 KB: for more than that allocators ask the system each time. */
+#define STORE_ELEMENTS 2000u
 
-struct jobs_chunk {
-    struct jobs_chunk *next;
+struct element_store {
+    struct element_store *next;
     size_t count;
     uint8_t *payloads; /* of the elements that have one, one behind the other */
     size_t used, room;
-    struct pug_element elements[CHUNK_ELEMENTS];
+    struct pug_element elements[STORE_ELEMENTS];
 };
 
-/* What a chunk's payloads may be before it is handed on. */
-#define CHUNK_PAYLOADS ((size_t)256 << 10)
+/* The bytes of payloads from which on a store is handed on. */
+#define STORE_PAYLOADS ((size_t)256 << 10)
 
 struct stored {
     struct pug_jobs_pool *pool;
     struct pug_piece *piece;
-    struct jobs_chunk *chunk; /* NULL: there is none yet */
-    bool failed;              /* nobody wants it, or there is no memory */
+    struct element_store *store; /* NULL: there is none yet */
+    bool failed;                 /* nobody wants it, or there is no memory */
 };
 
 /* ---- the pool ---- */
 
-static struct jobs_chunk *take_chunk(struct pug_jobs_pool *pool)
+static struct element_store *take_store(struct pug_jobs_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
-    struct jobs_chunk *chunk = pool->first;
-    if (chunk)
-        pool->first = chunk->next;
+    struct element_store *store = pool->first;
+    if (store)
+        pool->first = store->next;
     pthread_mutex_unlock(&pool->lock);
-    if (!chunk && (chunk = malloc(sizeof(*chunk))) != NULL) {
-        chunk->payloads = NULL;
-        chunk->room = 0;
+    if (!store && (store = malloc(sizeof(*store))) != NULL) {
+        store->payloads = NULL;
+        store->room = 0;
     }
-    if (chunk) {
-        chunk->next = NULL;
-        chunk->count = chunk->used = 0;
+    if (store) {
+        store->next = NULL;
+        store->count = store->used = 0;
     }
-    return chunk;
+    return store;
 }
 
 void pug_jobs_pool_free(struct pug_jobs_pool *pool)
 {
     while (pool->first) {
-        struct jobs_chunk *chunk = pool->first;
-        pool->first = chunk->next;
-        free(chunk->payloads);
-        free(chunk);
+        struct element_store *store = pool->first;
+        pool->first = store->next;
+        free(store->payloads);
+        free(store);
     }
 }
 
@@ -77,30 +78,30 @@ static void run_out(struct stored *stored)
     (void)pug_piece_emit(stored->piece, NULL, 0);
 }
 
-/** Hands a full chunk on. */
+/** Hands on a full store as a chunk. */
 static void hand_on(struct stored *stored)
 {
-    struct stored *portion = malloc(sizeof(*portion));
-    if (!portion) {
+    struct stored *chunk = malloc(sizeof(*chunk));
+    if (!chunk) {
         run_out(stored);
         return;
     }
-    const struct jobs_chunk *chunk = stored->chunk;
-    const size_t size = sizeof(*chunk) + chunk->room;
-    *portion = *stored;
-    stored->chunk = NULL;
-    stored->failed = !pug_piece_emit(stored->piece, portion, size);
+    const struct element_store *store = stored->store;
+    const size_t size = sizeof(*store) + store->room;
+    *chunk = *stored;
+    stored->store = NULL;
+    stored->failed = !pug_piece_emit(stored->piece, chunk, size);
 }
 
-/** The chunk for the next element; NULL: there is none. */
-static struct jobs_chunk *open_chunk(struct stored *stored)
+/** Returns the store for the next element, or NULL. */
+static struct element_store *open_store(struct stored *stored)
 {
-    if (stored->chunk &&
-        (stored->chunk->count == CHUNK_ELEMENTS || stored->chunk->used >= CHUNK_PAYLOADS))
+    if (stored->store &&
+        (stored->store->count == STORE_ELEMENTS || stored->store->used >= STORE_PAYLOADS))
         hand_on(stored);
-    if (!stored->chunk && !stored->failed && !(stored->chunk = take_chunk(stored->pool)))
+    if (!stored->store && !stored->failed && !(stored->store = take_store(stored->pool)))
         run_out(stored);
-    return stored->failed ? NULL : stored->chunk;
+    return stored->failed ? NULL : stored->store;
 }
 
 static bool has_payload(const struct pug_element *element)
@@ -108,21 +109,21 @@ static bool has_payload(const struct pug_element *element)
     return (element->flags & PUG_ELEM_PAYLOAD) && element->count > 0;
 }
 
-static void keep_payload(struct stored *stored, struct jobs_chunk *chunk,
+static void keep_payload(struct stored *stored, struct element_store *store,
                          const struct pug_element *element)
 {
-    if (!chunk->payloads || element->count > chunk->room - chunk->used) {
-        size_t room = (chunk->room + element->count) * 2;
-        uint8_t *grown = realloc(chunk->payloads, room);
+    if (!store->payloads || element->count > store->room - store->used) {
+        size_t room = (store->room + element->count) * 2;
+        uint8_t *grown = realloc(store->payloads, room);
         if (!grown) {
             run_out(stored);
             return;
         }
-        chunk->payloads = grown;
-        chunk->room = room;
+        store->payloads = grown;
+        store->room = room;
     }
-    memcpy(chunk->payloads + chunk->used, element->payload, element->count);
-    chunk->used += element->count;
+    memcpy(store->payloads + store->used, element->payload, element->count);
+    store->used += element->count;
 }
 
 static void keep(void *part, const struct pug_origin *origin, const struct pug_element *elements,
@@ -131,15 +132,15 @@ static void keep(void *part, const struct pug_origin *origin, const struct pug_e
     (void)origin;
     struct stored *stored = part;
     while (count > 0 && !stored->failed) {
-        struct jobs_chunk *chunk = open_chunk(stored);
-        if (!chunk)
+        struct element_store *store = open_store(stored);
+        if (!store)
             return;
-        size_t n = CHUNK_ELEMENTS - chunk->count < count ? CHUNK_ELEMENTS - chunk->count : count;
-        memcpy(chunk->elements + chunk->count, elements, n * sizeof(*elements));
+        size_t n = STORE_ELEMENTS - store->count < count ? STORE_ELEMENTS - store->count : count;
+        memcpy(store->elements + store->count, elements, n * sizeof(*elements));
         for (size_t i = 0; i < n && !stored->failed; i++)
             if (has_payload(&elements[i]))
-                keep_payload(stored, chunk, &elements[i]);
-        chunk->count += n;
+                keep_payload(stored, store, &elements[i]);
+        store->count += n;
         elements += n;
         count -= n;
     }
@@ -149,10 +150,10 @@ static void drop(void *part)
 {
     struct stored *stored = part;
     struct pug_jobs_pool *pool = stored->pool;
-    if (stored->chunk) {
+    if (stored->store) {
         pthread_mutex_lock(&pool->lock);
-        stored->chunk->next = pool->first;
-        pool->first = stored->chunk;
+        stored->store->next = pool->first;
+        pool->first = stored->store;
         pthread_mutex_unlock(&pool->lock);
     }
     free(stored);
@@ -160,30 +161,30 @@ static void drop(void *part)
 
 /* ---- delivering ---- */
 
-static void find_payloads(struct jobs_chunk *chunk)
+static void find_payloads(struct element_store *store)
 {
-    const uint8_t *at = chunk->payloads;
-    for (size_t i = 0; chunk->used > 0 && i < chunk->count; i++) {
-        if (has_payload(&chunk->elements[i])) {
-            chunk->elements[i].payload = at;
-            at += chunk->elements[i].count;
+    const uint8_t *at = store->payloads;
+    for (size_t i = 0; store->used > 0 && i < store->count; i++) {
+        if (has_payload(&store->elements[i])) {
+            store->elements[i].payload = at;
+            at += store->elements[i].count;
         }
     }
 }
 
 /** To the tree's consumer; one that waits gets the rest at once. */
-static enum pug_response deliver(const struct pug_tree *tree, struct jobs_chunk *chunk)
+static enum pug_response deliver(const struct pug_tree *tree, struct element_store *store)
 {
     void *context;
     pug_elements_fn *consumer = pug_tree_elements_consumer(tree, &context);
     size_t at = 0;
-    find_payloads(chunk);
-    while (consumer && at < chunk->count) {
-        size_t taken = chunk->count - at;
-        enum pug_response answer = consumer(context, chunk->elements + at, taken, &taken);
+    find_payloads(store);
+    while (consumer && at < store->count) {
+        size_t taken = store->count - at;
+        enum pug_response answer = consumer(context, store->elements + at, taken, &taken);
         if (PUG_RESP_IS_FATAL(answer))
             return answer;
-        at = answer < PUG_RESP_WAIT || taken > chunk->count - at ? chunk->count : at + taken;
+        at = answer < PUG_RESP_WAIT || taken > store->count - at ? store->count : at + taken;
     }
     return PUG_RESP_CONT;
 }
@@ -192,8 +193,8 @@ static bool take(void *context, void *part)
 {
     struct pug_jobs_pool *pool = context;
     struct stored *stored = part;
-    if (stored->chunk)
-        pool->response = deliver(pool->tree, stored->chunk);
+    if (stored->store)
+        pool->response = deliver(pool->tree, stored->store);
     drop(stored);
     return !PUG_RESP_IS_FATAL(pool->response);
 }

@@ -20,7 +20,7 @@ void pug_jobs_feed(const struct pug_jobs_hand *hand, const uint8_t *bytes, uint6
 
 void pug_jobs_block_free(struct pug_jobs_state *jobs, struct pug_jobs_block *block)
 {
-    pug_jobs_drop_portions(jobs, &block->portions);
+    pug_jobs_drop_chunks(jobs, &block->chunks);
     if (block->product)
         jobs->client->drop(jobs->client->context, block->product);
     block->product = NULL;
@@ -47,17 +47,17 @@ static void drop_passed(struct pug_jobs_state *jobs)
 }
 
 /**
- * Take the next portion, or the next block out of its strand, where there is one. False: the strand
+ * Take the next chunk, or the next block out of its strand, where there is one. False: the strand
  * is at its end.
  */
-static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block, void **portion)
+static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block, void **chunk)
 {
     for (;;) {
         struct pug_jobs_strand *strand = jobs->current;
         const size_t at = strand ? jobs->taken - strand->first : 0;
         if (jobs->failed)
             return false;
-        if ((*portion = pug_jobs_next_portion(jobs)) != NULL)
+        if ((*chunk = pug_jobs_next_chunk(jobs)) != NULL)
             return true;
         if (strand && at < strand->count) {
             *block = strand->blocks[at];
@@ -89,28 +89,27 @@ static bool take(const struct pug_jobs_client *client, struct pug_jobs_block *bl
     return more && PUG_RESP_IS_CONT(block->response) && block->at == end;
 }
 
-static bool take_next(struct pug_jobs_state *jobs, struct pug_jobs_block *block, void *portion,
+static bool take_next(struct pug_jobs_state *jobs, struct pug_jobs_block *block, void *chunk,
                       uint64_t end)
 {
     const struct pug_jobs_client *client = jobs->client;
     if (jobs->span)
-        return portion ? pug_jobs_span_portion(jobs, portion)
-                       : pug_jobs_span_block(jobs, block, end);
-    return portion ? client->take_portion(client->context, portion) : take(client, block, end);
+        return chunk ? pug_jobs_span_chunk(jobs, chunk) : pug_jobs_span_block(jobs, block, end);
+    return chunk ? client->take_chunk(client->context, chunk) : take(client, block, end);
 }
 
 /** Take the blocks of the true output, one after the other. */
 static void take_all(struct pug_jobs_state *jobs)
 {
     struct pug_jobs_block block = {.product = NULL};
-    void *portion;
+    void *chunk;
     bool more = true, good = true;
     pthread_mutex_lock(&jobs->lock);
-    while (more && (good = next_block(jobs, &block, &portion))) {
+    while (more && (good = next_block(jobs, &block, &chunk))) {
         const uint64_t end = pug_jobs_block_start(jobs, jobs->taken);
         pthread_mutex_unlock(&jobs->lock);
-        good = portion || block.product != NULL;
-        more = good && take_next(jobs, &block, portion, end);
+        good = chunk || block.product != NULL;
+        more = good && take_next(jobs, &block, chunk, end);
         pthread_mutex_lock(&jobs->lock);
         more &= jobs->taken < jobs->blocks;
     }
@@ -127,7 +126,7 @@ static void free_strands(struct pug_jobs_state *jobs, struct pug_jobs_strand *st
         strands = strand->next;
         for (size_t i = 0; i < strand->count; i++)
             pug_jobs_block_free(jobs, &strand->blocks[i]);
-        pug_jobs_drop_portions(jobs, &strand->open);
+        pug_jobs_drop_chunks(jobs, &strand->open);
         for (size_t i = 0; i < jobs->sources; i++)
             pug_source_free(strand->seats[i].given);
         free(strand->seats);
@@ -257,7 +256,7 @@ static bool give_at_once(struct pug_jobs_hand *hand, void *product, size_t size)
     if (product && loner->stopped)
         client->drop(client->context, product);
     else if (product)
-        loner->stopped = !client->take_portion(client->context, product);
+        loner->stopped = !client->take_chunk(client->context, product);
     return !loner->failed && !loner->stopped;
 }
 

@@ -14,17 +14,17 @@
 #include "pugmark/advanced/tree.h"
 
 /** Products that were handed on while their block was being read, in their order. */
-struct pug_jobs_portions {
-    struct pug_jobs_portion *first, *last;
+struct pug_jobs_chunks {
+    struct pug_jobs_chunk *first, *last;
     size_t size; /**< bytes that they are */
 };
 
 /** One block, read. */
 struct pug_jobs_block {
-    uint64_t at;                       /* where it begins; when it was read, how far that came */
-    struct pug_jobs_portions portions; /* before the product */
-    void *product;                     /* NULL: no memory */
-    struct pug_state state;            /* behind it */
+    uint64_t at;                   /* where it begins; when it was read, how far that came */
+    struct pug_jobs_chunks chunks; /* before the product */
+    void *product;                 /* NULL: no memory */
+    struct pug_state state;        /* behind it */
     bool has_state;
     enum pug_response response;
 };
@@ -68,14 +68,14 @@ struct pug_jobs_client {
     /** Take and free a product; on the caller's thread. False: stop. */
     bool (*take)(void *context, struct pug_jobs_block *block);
     /** The same of a product that was handed on. NULL: none is. */
-    bool (*take_portion)(void *context, void *product);
+    bool (*take_chunk)(void *context, void *product);
     /** Free a product that does not count; on any thread. */
     void (*drop)(void *context, void *product);
     /** NULL: they do not travel, and one process reads all. */
     const struct pug_jobs_travel *travel;
 };
 
-/** What is read, and in what portions. */
+/** What is read, and how it is cut. */
 struct pug_jobs_plan {
     const struct pug_tree *tree; /* that the hands' are clones of */
     unsigned threads;

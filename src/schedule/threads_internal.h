@@ -29,9 +29,9 @@ struct pug_jobs_strand {
     size_t first;                 /* number of its first block */
     struct pug_jobs_block *blocks;
     size_t count, room;
-    size_t dropped;                /* blocks that hold nothing any more, from the first on */
-    struct pug_jobs_portions open; /* of the block that is being read */
-    bool stuck;                    /* in that block: it holds too much, and waits for its turn */
+    size_t dropped;              /* blocks that hold nothing any more, from the first on */
+    struct pug_jobs_chunks open; /* of the block that is being read */
+    bool stuck;                  /* in that block: it holds too much, and waits for its turn */
     bool ended;
     bool proven; /* its last blocks are the true output: it began it, or a proven strand met it */
     struct pug_jobs_strand *met; /* goes on with this one's block behind its own last */
@@ -59,7 +59,7 @@ struct pug_jobs_state {
     struct pug_jobs_strand *current; /* where it takes from */
     struct pug_jobs_strand *strands; /* that may hold something */
     struct pug_jobs_strand *old;     /* that do not, but may still be known to others */
-    size_t held, most;               /* bytes of portions; how many may be */
+    size_t held, most;               /* bytes of chunks; how many may be */
     bool crowded;                    /* somebody waits for room for one */
     uint64_t read, repeated;         /* bytes */
     uint64_t vain; /* bytes of pieces that were read twice to their ends, since strands met */
@@ -94,7 +94,7 @@ void pug_jobs_block_free(struct pug_jobs_state *jobs, struct pug_jobs_block *blo
 void pug_jobs_wait(struct pug_jobs_state *jobs);
 
 /* chunks.c */
-/** Portions that a thread may hold, in bytes: those of usual pieces, so that nobody waits. */
+/** Chunks that a thread may hold, in bytes: those of usual pieces, so that nobody waits. */
 #define PUG_JOBS_HELD ((size_t)24 << 20)
 
 /** What the one whose turn it is may hold besides, where others hold all that. */
@@ -102,10 +102,10 @@ void pug_jobs_wait(struct pug_jobs_state *jobs);
 
 /** A worker's pug_jobs_hand.give. */
 bool pug_jobs_give(struct pug_jobs_hand *hand, void *product, size_t size);
-/** Take the next portion that is the caller's; NULL: there is none. Under the lock. */
-void *pug_jobs_next_portion(struct pug_jobs_state *jobs);
+/** Take the next chunk that is the caller's; NULL: there is none. Under the lock. */
+void *pug_jobs_next_chunk(struct pug_jobs_state *jobs);
 /** Under the lock, or when no thread is left. */
-void pug_jobs_drop_portions(struct pug_jobs_state *jobs, struct pug_jobs_portions *portions);
+void pug_jobs_drop_chunks(struct pug_jobs_state *jobs, struct pug_jobs_chunks *chunks);
 
 /* worker.c */
 struct pug_jobs_worker {

@@ -121,8 +121,8 @@ static bool publish(struct pug_jobs_state *jobs, struct pug_jobs_strand *strand,
         strand->room = room;
     }
     const uint64_t end = pug_jobs_block_start(jobs, strand->first + strand->count + 1);
-    block->portions = strand->open;
-    strand->open = (struct pug_jobs_portions){0};
+    block->chunks = strand->open;
+    strand->open = (struct pug_jobs_chunks){0};
     strand->blocks[strand->count++] = *block;
     /* the caller is not woken for each block, which would cost as much as a short one */
     if (jobs->waiting > 0)

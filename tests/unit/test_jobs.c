@@ -47,7 +47,7 @@
 struct manner {
     unsigned threads;
     size_t block, piece;
-    bool parts, portions, packets;
+    bool parts, chunks, packets;
 };
 
 static const struct manner manners[] = {
@@ -73,15 +73,15 @@ static enum pug_response take_elements(void *context, const struct pug_element *
     return PUG_RESP_CONT;
 }
 
-/* Of a portion: so large that the others have to wait. */
-#define PORTION_SIZE ((size_t)10 << 20)
+/* Of a chunk: so large that the others have to wait. */
+#define CHUNK_SIZE ((size_t)10 << 20)
 
 /* ---- decoding ---- */
 
 static struct outcome decode(const struct capture *capture, const struct manner *manner)
 {
     struct outcome outcome = {0};
-    struct pug_consumer parts = hash_parts(&outcome, manner->portions ? PORTION_SIZE : 0);
+    struct pug_consumer parts = hash_parts(&outcome, manner->chunks ? CHUNK_SIZE : 0);
     if (manner->packets)
         hash_parts_watch(&parts);
     struct pug_image *image = pug_image_new();

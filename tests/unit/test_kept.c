@@ -25,7 +25,7 @@
 
 struct manner {
     unsigned peers, threads;
-    bool folds, portions;
+    bool folds, chunks;
 };
 
 static const struct manner manners[] = {
@@ -46,7 +46,7 @@ static struct outcome decode(const struct running *running, struct pug_peers *pe
 {
     const struct capture *capture = running->capture;
     struct outcome outcome = {0};
-    struct pug_consumer parts = hash_parts(&outcome, running->manner->portions ? 4096 : 0);
+    struct pug_consumer parts = hash_parts(&outcome, running->manner->chunks ? 4096 : 0);
     hash_parts_pack(&parts, running->manner->folds);
     struct pug_image *image = pug_image_new();
     struct pug_log *log = pug_log_new(PUG_SEV_INFO);

@@ -24,7 +24,7 @@
 struct manner {
     unsigned peers, threads;
     size_t block, piece;
-    bool folds, portions, packets;
+    bool folds, chunks, packets;
 };
 
 static const struct manner manners[] = {
@@ -46,7 +46,7 @@ static struct outcome decode(const struct capture *capture, const struct manner 
                              struct pug_peers *peers)
 {
     struct outcome outcome = {0};
-    struct pug_consumer parts = hash_parts(&outcome, manner->portions ? 4096 : 0);
+    struct pug_consumer parts = hash_parts(&outcome, manner->chunks ? 4096 : 0);
     hash_parts_pack(&parts, manner->folds);
     if (manner->packets)
         hash_parts_watch(&parts);

@@ -257,21 +257,21 @@ static bool end_slice(struct thread_part *part)
            add_slice(&part->slices, &part->count, &part->room, &part->slice);
 }
 
-/** What the part has is a portion; the rest of the slice begins the next one. */
+/** What the part has is a chunk; the rest of the slice begins the next one. */
 static void thread_hand_on(struct output_text_buffer *text)
 {
     struct thread_part *part =
         (struct thread_part *)((char *)text - offsetof(struct thread_part, text));
-    struct thread_part *portion = end_slice(part) ? malloc(sizeof(*portion)) : NULL;
+    struct thread_part *chunk = end_slice(part) ? malloc(sizeof(*chunk)) : NULL;
     const size_t size = text->room;
-    if (portion) {
-        *portion = *part;
+    if (chunk) {
+        *chunk = *part;
         part->text = (struct output_text_buffer){.full = thread_hand_on};
         part->slices = NULL;
         part->count = part->room = 0;
         part->slice.at = 0;
     }
-    text->failed = !pug_piece_emit(part->passage, portion, size);
+    text->failed = !pug_piece_emit(part->passage, chunk, size);
 }
 
 static void thread_passage(void *context, struct pug_piece *passage)

@@ -24,17 +24,17 @@ static struct text_part *part_of(struct output_text_buffer *text)
     return (struct text_part *)((char *)text - offsetof(struct text_part, text));
 }
 
-/** The text so far is a portion; what nobody wants is lost. */
+/** The text so far is a chunk; what nobody wants is lost. */
 static void hand_on(struct output_text_buffer *text)
 {
-    struct text_part *part = part_of(text), *portion = malloc(sizeof(*portion));
+    struct text_part *part = part_of(text), *chunk = malloc(sizeof(*chunk));
     const size_t size = text->room;
-    if (portion) {
-        *portion = *part;
+    if (chunk) {
+        *chunk = *part;
         *text = (struct output_text_buffer){.full = hand_on};
     }
     output_to(NULL); /* it may be taken at once, with a head in front of it */
-    text->failed = !pug_piece_emit(part->passage, portion, size);
+    text->failed = !pug_piece_emit(part->passage, chunk, size);
     output_to(text);
 }
 
