@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file The protocol of spans: who goes over into whose. docs/cluster.md says why. */
+/** @file The protocol of ranges: who goes over into whose. docs/cluster.md says why. */
 #include "schedule/ranks_internal.h"
 #include "tree/embed.h"
 
@@ -43,7 +43,7 @@ static bool has_span(const struct pug_jobs_state *jobs, unsigned number)
     return first_piece(jobs, number) < first_piece(jobs, number + 1);
 }
 
-bool pug_jobs_span_wanted(const struct pug_jobs_state *jobs)
+bool pug_rank_range_wanted(const struct pug_jobs_state *jobs)
 {
     struct pug_state state = {0};
     const bool wanted =
@@ -52,38 +52,38 @@ bool pug_jobs_span_wanted(const struct pug_jobs_state *jobs)
     return wanted;
 }
 
-bool pug_jobs_span_open(struct pug_jobs_state *jobs)
+bool pug_rank_range_open(struct pug_jobs_state *jobs)
 {
     struct pug_peers *peers = jobs->plan->peers;
-    struct pug_jobs_span *span = jobs->span = calloc(1, sizeof(*span));
-    if (!span)
+    struct pug_rank_range *range = jobs->range = calloc(1, sizeof(*range));
+    if (!range)
         return false;
-    span->jobs = jobs;
-    span->peers = peers;
-    span->begin = first_block(jobs, peers->number);
-    span->end = first_block(jobs, peers->number + 1);
-    span->right = peers->number;
-    span->spacing = 1;
-    span->next_place = span->begin;
-    span->states = calloc(1 + jobs->sources, sizeof(*span->states));
-    span->known = calloc(jobs->sources + 1, sizeof(*span->known));
-    span->askers = calloc(peers->count, sizeof(*span->askers));
-    span->products = pug_products_new(jobs->client);
-    span->first = first_piece(jobs, peers->number);
-    span->keeps = peers->number > 0 || peers->keep;
-    return span->states && span->known && span->askers && span->products &&
-           pug_jobs_span_resume(span);
+    range->jobs = jobs;
+    range->peers = peers;
+    range->begin = first_block(jobs, peers->number);
+    range->end = first_block(jobs, peers->number + 1);
+    range->right = peers->number;
+    range->spacing = 1;
+    range->next_place = range->begin;
+    range->states = calloc(1 + jobs->sources, sizeof(*range->states));
+    range->known = calloc(jobs->sources + 1, sizeof(*range->known));
+    range->askers = calloc(peers->count, sizeof(*range->askers));
+    range->products = pug_products_new(jobs->client);
+    range->first = first_piece(jobs, peers->number);
+    range->keeps = peers->number > 0 || peers->keep;
+    return range->states && range->known && range->askers && range->products &&
+           pug_rank_range_resume(range);
 }
 
-bool pug_jobs_span_reads(struct pug_jobs_state *jobs)
+bool pug_rank_range_reads(struct pug_jobs_state *jobs)
 {
-    struct pug_jobs_span *span = jobs->span;
-    const unsigned number = span->peers->number;
-    if (!has_span(jobs, number) || span->over || (span->begun && !span->missed))
+    struct pug_rank_range *range = jobs->range;
+    const unsigned number = range->peers->number;
+    if (!has_span(jobs, number) || range->over || (range->begun && !range->missed))
         return false;
-    span->begun = true;
-    span->missed = false;
-    jobs->begun = jobs->claimed = pug_jobs_span_start(span);
+    range->begun = true;
+    range->missed = false;
+    jobs->begun = jobs->claimed = pug_rank_range_start(range);
     jobs->own = first_piece(jobs, number + 1);
     if (jobs->own <= jobs->begun)
         jobs->own = jobs->begun + 1;
@@ -91,23 +91,23 @@ bool pug_jobs_span_reads(struct pug_jobs_state *jobs)
     return true;
 }
 
-void pug_jobs_span_free(struct pug_jobs_span *span)
+void pug_rank_range_free(struct pug_rank_range *range)
 {
-    if (!span)
+    if (!range)
         return;
-    pug_products_free(span->products);
-    free(span->states);
-    free(span->known);
-    free(span->askers);
-    free(span->places);
-    free(span->its);
-    free(span->wanted);
-    free(span);
+    pug_products_free(range->products);
+    free(range->states);
+    free(range->known);
+    free(range->askers);
+    free(range->places);
+    free(range->its);
+    free(range->wanted);
+    free(range);
 }
 
-_Noreturn static void starve(const struct pug_jobs_span *span)
+_Noreturn static void starve(const struct pug_rank_range *range)
 {
-    pug_peers_fail(span->peers, "out of memory");
+    pug_peers_fail(range->peers, "out of memory");
 }
 
 /* ---- states ---- */
@@ -147,64 +147,64 @@ static void take_section(struct hash *hash, struct pug_state_section section, bo
         hash->words[0] &= ~HEARD;
 }
 
-static void take_sections(struct pug_jobs_span *span, const struct pug_state *state, bool all)
+static void take_sections(struct pug_rank_range *range, const struct pug_state *state, bool all)
 {
     const uint8_t *at = state->bytes;
-    span->states[0] = section_hash(pug_state_section(&at), true);
-    for (size_t i = 0; i < span->jobs->sources; i++)
-        take_section(&span->states[1 + i], pug_state_section(&at), all || span->known[i],
-                     span->jobs->plan->tree);
+    range->states[0] = section_hash(pug_state_section(&at), true);
+    for (size_t i = 0; i < range->jobs->sources; i++)
+        take_section(&range->states[1 + i], pug_state_section(&at), all || range->known[i],
+                     range->jobs->plan->tree);
 }
 
-void pug_jobs_span_begin(struct pug_jobs_span *span, const struct pug_state *state)
+void pug_rank_range_begin(struct pug_rank_range *range, const struct pug_state *state)
 {
-    take_sections(span, state, true);
+    take_sections(range, state, true);
 }
 
-void pug_jobs_span_note(struct pug_jobs_state *jobs, const struct pug_jobs_strand *strand)
+void pug_rank_range_note(struct pug_jobs_state *jobs, const struct pug_jobs_strand *strand)
 {
     for (size_t i = 0; i < jobs->sources; i++)
-        jobs->span->known[i] = strand->seats[i].touched && strand->seats[i].at < jobs->taken;
+        jobs->range->known[i] = strand->seats[i].touched && strand->seats[i].at < jobs->taken;
 }
 
-static struct hash state_hash(const struct pug_jobs_span *span)
+static struct hash state_hash(const struct pug_rank_range *range)
 {
     struct hash hash = {{1, 2}};
-    for (size_t i = 0; i <= span->jobs->sources; i++)
-        hash = mix(mix(hash, span->states[i].words[0]), span->states[i].words[1]);
+    for (size_t i = 0; i <= range->jobs->sources; i++)
+        hash = mix(mix(hash, range->states[i].words[0]), range->states[i].words[1]);
     return hash;
 }
 
 /* ---- what neighbours say ---- */
 
-static void put_places(struct pug_jobs_span *span, unsigned to)
+static void put_places(struct pug_rank_range *range, unsigned to)
 {
-    struct asker *asker = &span->askers[to];
-    const uint64_t left = span->count - asker->has, count = left < CHUNK ? left : CHUNK;
+    struct asker *asker = &range->askers[to];
+    const uint64_t left = range->count - asker->has, count = left < CHUNK ? left : CHUNK;
     const bool all = count == left;
     struct {
         struct control control;
         struct place places[CHUNK];
-    } message = {.control = {PLACES, all && span->final, count, 0}};
+    } message = {.control = {PLACES, all && range->final, count, 0}};
     if (count > 0)
-        memcpy(message.places, span->places + asker->has, count * sizeof(struct place));
-    message.control.told = span->next_place - 1;
+        memcpy(message.places, range->places + asker->has, count * sizeof(struct place));
+    message.control.told = range->next_place - 1;
     if (!all)
         message.control.told = message.places[count - 1].block;
     asker->waits = false;
-    pug_peers_send(span->peers, to, PUG_PEERS_CONTROL, &message,
+    pug_peers_send(range->peers, to, PUG_PEERS_CONTROL, &message,
                    sizeof(struct control) + (size_t)count * sizeof(struct place));
 }
 
 /** Who waits for places gets those that are new. */
-static void answer(struct pug_jobs_span *span)
+static void answer(struct pug_rank_range *range)
 {
-    for (unsigned i = 0; i < span->peers->number; i++)
-        if (span->askers[i].waits && (span->count > span->askers[i].has || span->final))
-            put_places(span, i);
+    for (unsigned i = 0; i < range->peers->number; i++)
+        if (range->askers[i].waits && (range->count > range->askers[i].has || range->final))
+            put_places(range, i);
 }
 
-void *pug_jobs_span_room(void *items, size_t count, size_t *room, size_t more, size_t size)
+void *pug_rank_range_room(void *items, size_t count, size_t *room, size_t more, size_t size)
 {
     if (count + more <= *room)
         return items;
@@ -215,44 +215,44 @@ void *pug_jobs_span_room(void *items, size_t count, size_t *room, size_t more, s
     return grown;
 }
 
-static void take_places(struct pug_jobs_span *span, const struct control *control,
+static void take_places(struct pug_rank_range *range, const struct control *control,
                         const uint8_t *places)
 {
     const size_t count = (size_t)control->number;
-    span->its = pug_jobs_span_room(span->its, span->its_count, &span->its_room, count + 1,
-                                   sizeof(struct place));
-    if (!span->its)
-        starve(span);
+    range->its = pug_rank_range_room(range->its, range->its_count, &range->its_room, count + 1,
+                                     sizeof(struct place));
+    if (!range->its)
+        starve(range);
     if (count > 0)
-        memcpy(span->its + span->its_count, places, count * sizeof(struct place));
-    span->its_count += count;
-    span->its_told = control->told;
-    span->its_final = control->final;
-    span->asked = false;
+        memcpy(range->its + range->its_count, places, count * sizeof(struct place));
+    range->its_count += count;
+    range->its_told = control->told;
+    range->its_final = control->final;
+    range->asked = false;
 }
 
 /** One message from a neighbour; false: there is none, and nobody waits for it. */
-static bool listen(struct pug_jobs_span *span, bool wait)
+static bool listen(struct pug_rank_range *range, bool wait)
 {
     struct pug_peers_message message;
     struct control control;
-    if (!pug_peers_receive(span->peers, PUG_PEERS_ANYBODY, PUG_PEERS_CONTROL, wait, &message))
+    if (!pug_peers_receive(range->peers, PUG_PEERS_ANYBODY, PUG_PEERS_CONTROL, wait, &message))
         return false;
     memcpy(&control, message.bytes, sizeof(control));
     switch ((enum word)control.word) {
     case WANT:
-        span->askers[message.from] = (struct asker){true, control.number};
-        answer(span);
+        range->askers[message.from] = (struct asker){true, control.number};
+        answer(range);
         break;
     case PLACES:
-        if (message.from == span->right)
-            take_places(span, &control, message.bytes + sizeof(control));
+        if (message.from == range->right)
+            take_places(range, &control, message.bytes + sizeof(control));
         break;
     case MEET:
-        span->reached = true;
-        span->from = control.number;
+        range->reached = true;
+        range->from = control.number;
         break;
-    case VOID: span->empty = true; break;
+    case VOID: range->empty = true; break;
     }
     free(message.bytes);
     return true;
@@ -261,202 +261,202 @@ static bool listen(struct pug_jobs_span *span, bool wait)
 /* ---- for who comes from the left ---- */
 
 /** Products behind this place are kept apart from those before it. */
-static void add_place(struct pug_jobs_span *span)
+static void add_place(struct pug_rank_range *range)
 {
-    struct pug_jobs_state *jobs = span->jobs;
-    span->places =
-        pug_jobs_span_room(span->places, span->count, &span->room, 1, sizeof(*span->places));
-    if (!span->places || !pug_products_cut(span->products))
-        starve(span);
-    span->places[span->count++] = (struct place){jobs->taken, state_hash(span)};
-    if (span->count % DENSE_PLACES == 0)
-        span->spacing *= span->spacing < jobs->piece ? jobs->piece : 2;
-    span->next_place = jobs->taken + span->spacing;
-    answer(span);
+    struct pug_jobs_state *jobs = range->jobs;
+    range->places =
+        pug_rank_range_room(range->places, range->count, &range->room, 1, sizeof(*range->places));
+    if (!range->places || !pug_products_cut(range->products))
+        starve(range);
+    range->places[range->count++] = (struct place){jobs->taken, state_hash(range)};
+    if (range->count % DENSE_PLACES == 0)
+        range->spacing *= range->spacing < jobs->piece ? jobs->piece : 2;
+    range->next_place = jobs->taken + range->spacing;
+    answer(range);
 }
 
-/** No state in the span will be told any more. */
-static void end_places(struct pug_jobs_span *span)
+/** No state in the range will be told any more. */
+static void end_places(struct pug_rank_range *range)
 {
-    if (span->final)
+    if (range->final)
         return;
-    span->final = true;
-    answer(span);
+    range->final = true;
+    answer(range);
 }
 
 /* ---- going over to the right ---- */
 
-/** What the process is told that has the block, which is behind this one's span. */
-static void look_right(struct pug_jobs_span *span, uint64_t block)
+/** What the process is told that has the block, which is behind this one's range. */
+static void look_right(struct pug_rank_range *range, uint64_t block)
 {
-    const struct pug_jobs_state *jobs = span->jobs;
-    unsigned right = span->right;
-    while (right < span->peers->count &&
-           (right == span->peers->number || first_block(jobs, right + 1) <= block))
+    const struct pug_jobs_state *jobs = range->jobs;
+    unsigned right = range->right;
+    while (right < range->peers->count &&
+           (right == range->peers->number || first_block(jobs, right + 1) <= block))
         right++;
-    if (right == span->right)
+    if (right == range->right)
         return;
-    span->right = right;
-    span->its_count = 0;
-    span->its_told = 0;
-    span->its_final = span->asked = false;
+    range->right = right;
+    range->its_count = 0;
+    range->its_told = 0;
+    range->its_final = range->asked = false;
 }
 
-static void ask(struct pug_jobs_span *span)
+static void ask(struct pug_rank_range *range)
 {
-    const struct control control = {WANT, 0, span->its_count, 0};
-    if (span->asked)
+    const struct control control = {WANT, 0, range->its_count, 0};
+    if (range->asked)
         return;
-    span->asked = true;
-    pug_peers_send(span->peers, span->right, PUG_PEERS_CONTROL, &control, sizeof(control));
+    range->asked = true;
+    pug_peers_send(range->peers, range->right, PUG_PEERS_CONTROL, &control, sizeof(control));
 }
 
-static const struct place *find_place(const struct pug_jobs_span *span, uint64_t block)
+static const struct place *find_place(const struct pug_rank_range *range, uint64_t block)
 {
-    size_t low = 0, high = span->its_count;
+    size_t low = 0, high = range->its_count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (span->its[middle].block < block)
+        if (range->its[middle].block < block)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < span->its_count && span->its[low].block == block ? &span->its[low] : NULL;
+    return low < range->its_count && range->its[low].block == block ? &range->its[low] : NULL;
 }
 
 /** Had the neighbour the same state before this block? */
-static bool meets(struct pug_jobs_span *span, uint64_t block)
+static bool meets(struct pug_rank_range *range, uint64_t block)
 {
-    look_right(span, block);
-    if (span->right == span->peers->count)
+    look_right(range, block);
+    if (range->right == range->peers->count)
         return false;
-    while (!span->empty && !span->its_final && span->its_told < block) {
-        ask(span);
-        (void)listen(span, true);
+    while (!range->empty && !range->its_final && range->its_told < block) {
+        ask(range);
+        (void)listen(range, true);
     }
-    const struct place *place = span->empty ? NULL : find_place(span, block);
-    const struct hash hash = state_hash(span);
+    const struct place *place = range->empty ? NULL : find_place(range, block);
+    const struct hash hash = state_hash(range);
     return place && memcmp(&place->hash, &hash, sizeof(hash)) == 0;
 }
 
 /* ---- the caller's thread ---- */
 
 /** A block of what was kept is read again, for the states. False: stop. */
-static bool pass(struct pug_jobs_span *span, bool whole)
+static bool pass(struct pug_rank_range *range, bool whole)
 {
-    while (listen(span, false))
+    while (listen(range, false))
         ;
-    return !span->empty && pug_jobs_span_pass(span, whole);
+    return !range->empty && pug_rank_range_pass(range, whole);
 }
 
 /** What is behind the block that was taken. False: this process's part ends here. */
-static bool go_on(struct pug_jobs_span *span, bool has_state)
+static bool go_on(struct pug_rank_range *range, bool has_state)
 {
-    const struct pug_jobs_state *jobs = span->jobs;
-    while (listen(span, false))
+    const struct pug_jobs_state *jobs = range->jobs;
+    while (listen(range, false))
         ;
-    if (span->keeps && has_state && jobs->taken >= span->next_place && jobs->taken < span->end)
-        add_place(span);
-    if (jobs->taken >= span->end)
-        end_places(span);
-    if (!span->empty && has_state && jobs->taken >= span->end && jobs->taken < jobs->blocks &&
-        meets(span, jobs->taken)) {
-        span->met = true;
-        span->met_at = jobs->taken;
+    if (range->keeps && has_state && jobs->taken >= range->next_place && jobs->taken < range->end)
+        add_place(range);
+    if (jobs->taken >= range->end)
+        end_places(range);
+    if (!range->empty && has_state && jobs->taken >= range->end && jobs->taken < jobs->blocks &&
+        meets(range, jobs->taken)) {
+        range->met = true;
+        range->met_at = jobs->taken;
     }
-    if (has_state && !span->met && !span->empty && !pug_jobs_span_keep(span, false))
-        starve(span);
-    return !span->met && !span->empty;
+    if (has_state && !range->met && !range->empty && !pug_rank_range_keep(range, false))
+        starve(range);
+    return !range->met && !range->empty;
 }
 
-bool pug_jobs_span_chunk(struct pug_jobs_state *jobs, void *product)
+bool pug_rank_range_chunk(struct pug_jobs_state *jobs, void *product)
 {
     const struct pug_jobs_client *client = jobs->client;
-    struct pug_jobs_span *span = jobs->span;
-    if (span->wanted) {
+    struct pug_rank_range *range = jobs->range;
+    if (range->wanted) {
         client->drop(client->context, product);
         return true;
     }
-    if (!span->keeps)
+    if (!range->keeps)
         return client->take_chunk(client->context, product);
-    if (!pug_products_chunk(span->products, product))
-        starve(span);
+    if (!pug_products_chunk(range->products, product))
+        starve(range);
     return true;
 }
 
-bool pug_jobs_span_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block, uint64_t end)
+bool pug_rank_range_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block, uint64_t end)
 {
     const struct pug_jobs_client *client = jobs->client;
-    struct pug_jobs_span *span = jobs->span;
+    struct pug_rank_range *range = jobs->range;
     const bool has_state = block->has_state;
     const bool whole = PUG_RESP_IS_CONT(block->response) && block->at == end;
-    const bool kept = span->wanted;
+    const bool kept = range->wanted;
     if (has_state)
-        take_sections(span, &block->state, false);
+        take_sections(range, &block->state, false);
     if (kept)
         client->drop(client->context, block->product);
-    else if (span->keeps && !pug_products_block(span->products, block))
-        starve(span);
-    else if (!span->keeps && !client->take(client->context, block))
-        span->empty = true; /* nobody wants the rest */
+    else if (range->keeps && !pug_products_block(range->products, block))
+        starve(range);
+    else if (!range->keeps && !client->take(client->context, block))
+        range->empty = true; /* nobody wants the rest */
     pug_state_free(&block->state);
-    return kept ? pass(span, whole) : go_on(span, has_state) && whole;
+    return kept ? pass(range, whole) : go_on(range, has_state) && whole;
 }
 
 /* ---- the end ---- */
 
-static void tell_right(struct pug_jobs_span *span)
+static void tell_right(struct pug_rank_range *range)
 {
-    const struct pug_jobs_state *jobs = span->jobs;
-    const unsigned heir = span->met ? span->right : span->peers->count;
-    for (unsigned to = span->peers->number + 1; to < span->peers->count && to <= heir; to++) {
-        const struct control control = {to == heir ? MEET : VOID, 0, span->met_at, 0};
+    const struct pug_jobs_state *jobs = range->jobs;
+    const unsigned heir = range->met ? range->right : range->peers->count;
+    for (unsigned to = range->peers->number + 1; to < range->peers->count && to <= heir; to++) {
+        const struct control control = {to == heir ? MEET : VOID, 0, range->met_at, 0};
         if (has_span(jobs, to))
-            pug_peers_send(span->peers, to, PUG_PEERS_CONTROL, &control, sizeof(control));
+            pug_peers_send(range->peers, to, PUG_PEERS_CONTROL, &control, sizeof(control));
     }
 }
 
 /** From which of its places on what this process has counts. */
-static size_t first_place(const struct pug_jobs_span *span)
+static size_t first_place(const struct pug_rank_range *range)
 {
     size_t place = 0;
-    while (place < span->count && span->places[place].block != span->from)
+    while (place < range->count && range->places[place].block != range->from)
         place++;
     return place;
 }
 
 /** Nothing counts; that is kept, too. */
-static void drop(struct pug_jobs_span *span)
+static void drop(struct pug_rank_range *range)
 {
-    const bool known = span->dropped || !has_span(span->jobs, span->peers->number);
-    pug_products_drop(span->products);
-    span->over = true;
-    if (!known && !pug_jobs_span_keep(span, true))
-        starve(span);
+    const bool known = range->dropped || !has_span(range->jobs, range->peers->number);
+    pug_products_drop(range->products);
+    range->over = true;
+    if (!known && !pug_rank_range_keep(range, true))
+        starve(range);
 }
 
-void pug_jobs_span_finish(struct pug_jobs_state *jobs)
+void pug_rank_range_finish(struct pug_jobs_state *jobs)
 {
-    struct pug_jobs_span *span = jobs->span;
-    struct pug_peers *peers = span->peers;
+    struct pug_rank_range *range = jobs->range;
+    struct pug_peers *peers = range->peers;
     if (!has_span(jobs, peers->number))
-        span->empty = peers->number > 0;
-    end_places(span);
-    if (!span->empty && !span->over) {
-        span->over = true;
-        if (!pug_jobs_span_keep(span, true))
-            starve(span);
+        range->empty = peers->number > 0;
+    end_places(range);
+    if (!range->empty && !range->over) {
+        range->over = true;
+        if (!pug_rank_range_keep(range, true))
+            starve(range);
     }
-    while (peers->number > 0 && !span->reached && !span->empty)
-        (void)listen(span, true);
-    if (peers->number == 0 || !span->empty)
-        tell_right(span);
-    if (peers->number > 0 && span->empty)
-        drop(span);
-    else if (span->dropped)
+    while (peers->number > 0 && !range->reached && !range->empty)
+        (void)listen(range, true);
+    if (peers->number == 0 || !range->empty)
+        tell_right(range);
+    if (peers->number > 0 && range->empty)
+        drop(range);
+    else if (range->dropped)
         pug_peers_fail(peers, "what was kept does not fit together");
     else if (peers->number > 0)
-        pug_products_keep(span->products, first_place(span));
-    if (!pug_products_give(span->products, peers, span->empty))
-        starve(span);
+        pug_products_keep(range->products, first_place(range));
+    if (!pug_products_give(range->products, peers, range->empty))
+        starve(range);
 }

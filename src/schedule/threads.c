@@ -64,8 +64,8 @@ static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block
             strand->blocks[at] = (struct pug_jobs_block){.at = block->at};
             if (++jobs->taken % jobs->piece == 0)
                 drop_passed(jobs);
-            if (jobs->span)
-                pug_jobs_span_note(jobs, strand);
+            if (jobs->range)
+                pug_rank_range_note(jobs, strand);
             if (jobs->waiting > 0)
                 pthread_cond_broadcast(&jobs->published);
             return true;
@@ -93,8 +93,8 @@ static bool take_next(struct pug_jobs_state *jobs, struct pug_jobs_block *block,
                       uint64_t end)
 {
     const struct pug_jobs_client *client = jobs->client;
-    if (jobs->span)
-        return chunk ? pug_jobs_span_chunk(jobs, chunk) : pug_jobs_span_block(jobs, block, end);
+    if (jobs->range)
+        return chunk ? pug_rank_range_chunk(jobs, chunk) : pug_rank_range_block(jobs, block, end);
     return chunk ? client->take_chunk(client->context, chunk) : take(client, block, end);
 }
 
@@ -156,8 +156,8 @@ static bool open_hands(struct pug_jobs_worker *workers, unsigned *count,
     }
     *count = opened;
     good = good && pug_tree_state(workers[0].hand.tree, &state);
-    if (good && jobs->span)
-        pug_jobs_span_begin(jobs->span, &state);
+    if (good && jobs->range)
+        pug_rank_range_begin(jobs->range, &state);
     pug_state_free(&state);
     return good;
 }
@@ -216,7 +216,7 @@ static bool read_together(struct pug_jobs_state *jobs, struct pug_jobs_outcome *
     const struct pug_jobs_plan *plan = jobs->plan;
     const size_t pieces = jobs->own - jobs->begun;
     unsigned threads = plan->threads < pieces ? plan->threads : (unsigned)pieces;
-    if (threads < (jobs->span ? 1 : 2) || !pug_tree_can_be_shared(plan->tree))
+    if (threads < (jobs->range ? 1 : 2) || !pug_tree_can_be_shared(plan->tree))
         return false;
     jobs->window = threads + PIECES_AHEAD;
     jobs->most = threads * PUG_JOBS_HELD;
@@ -308,16 +308,16 @@ static void read_here(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outc
         read_alone(jobs, outcome);
 }
 
-static void read_span(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
+static void read_range(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
 {
     struct pug_peers *peers = jobs->plan->peers;
-    bool good = pug_jobs_span_open(jobs);
-    while (good && pug_jobs_span_reads(jobs))
+    bool good = pug_rank_range_open(jobs);
+    while (good && pug_rank_range_reads(jobs))
         good = read_together(jobs, outcome) && !outcome->failed;
     if (!good)
         pug_peers_fail(peers, "out of memory");
-    pug_jobs_span_finish(jobs);
-    pug_jobs_span_free(jobs->span);
+    pug_rank_range_finish(jobs);
+    pug_rank_range_free(jobs->range);
 }
 
 /** Number 0 reads what cannot be cut. */
@@ -326,8 +326,8 @@ static void read_among_peers(struct pug_jobs_state *jobs, struct pug_jobs_outcom
     struct pug_peers *peers = jobs->plan->peers;
     *outcome = (struct pug_jobs_outcome){0};
     pug_peers_begin(peers);
-    if (pug_tree_can_be_shared(jobs->plan->tree) && pug_jobs_span_wanted(jobs))
-        read_span(jobs, outcome);
+    if (pug_tree_can_be_shared(jobs->plan->tree) && pug_rank_range_wanted(jobs))
+        read_range(jobs, outcome);
     else if (peers->number == 0)
         read_here(jobs, outcome);
     pug_peers_share(peers, outcome, sizeof(*outcome));

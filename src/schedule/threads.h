@@ -107,7 +107,7 @@ struct pug_jobs_outcome {
 
 /**
  * On one thread where the capture is short, where a tree cannot be copied or write its state, and
- * where somebody watches more than elements or has to be asked. With peers each reads a span
+ * where somebody watches more than elements or has to be asked. With peers each reads a range
  * (ranks.h), and number 0 takes all; where it cannot be cut number 0 reads it.
  */
 void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_client *client,

@@ -42,12 +42,12 @@ struct pug_jobs_state {
     const struct pug_jobs_plan *plan;
     const struct pug_jobs_client *client;
     size_t sources;
-    uint64_t piece_size;        /* bytes in a piece */
-    size_t piece, pieces;       /* blocks in one, how many there are */
-    size_t blocks;              /* in all */
-    size_t window;              /* how many pieces may be claimed ahead of the caller */
-    size_t begun, own;          /* strands begin with pieces from the one on, up to the other */
-    struct pug_jobs_span *span; /* of several processes; or NULL */
+    uint64_t piece_size;          /* bytes in a piece */
+    size_t piece, pieces;         /* blocks in one, how many there are */
+    size_t blocks;                /* in all */
+    size_t window;                /* how many pieces may be claimed ahead of the caller */
+    size_t begun, own;            /* strands begin with pieces from the one on, up to the other */
+    struct pug_rank_range *range; /* of several processes; or NULL */
 
     pthread_mutex_t lock;            /* guards what follows */
     pthread_cond_t published;        /* workers wait for a block, or for room in the window */

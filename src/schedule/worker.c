@@ -62,7 +62,7 @@ struct pug_jobs_strand *pug_jobs_new_strand(struct pug_jobs_state *jobs)
 /** A piece that another strand began was read to its end, and that one not met. */
 static void note_vain(struct pug_jobs_state *jobs, const struct pug_jobs_strand *strand)
 {
-    if (!strand->proven || jobs->span)
+    if (!strand->proven || jobs->range)
         return;
     jobs->vain += jobs->piece_size;
     if (pug_jobs_given_up(jobs))
