@@ -372,7 +372,7 @@ struct pug_capture_decode {
      */
     uint64_t from, to;   /**< what part of the segment, as offsets */
     struct pug_log *log; /**< where messages of decoding go; NULL: the capture's log */
-    /** Optional: called behind begin() with the way for chunks (jobs.h). */
+    /** Optional: called after begin() with the piece, to emit chunks (consumer.h). */
     void (*passage)(void *part, struct pug_piece *passage);
     const struct pug_travel *travel; /**< optional: how parts travel (jobs.h) */
     bool bare;                       /**< counted() asks for totals alone: pug_counts_new_bare() */

@@ -23,9 +23,7 @@ extern "C" {
 struct pug_counts;
 struct pug_origin;
 
-/**
- * The piece that a part is made of. It lasts until the part is taken, dropped or begun elsewhere.
- */
+/** The piece that a part is made of. A part can use it until its last elements have come. */
 struct pug_piece {
     /** What pug_piece_emit() calls. */
     bool (*emit)(struct pug_piece *piece, void *chunk, size_t size);
@@ -33,7 +31,8 @@ struct pug_piece {
 
 /**
  * Hands on what a part has so far, so that threads hold a bounded amount however many elements a
- * few bytes of trace stand for. Called from elements(), on its thread.
+ * few bytes of trace stand for. Called on the thread of elements(), from there or from a callback
+ * that attach() has set.
  *
  * A chunk is something that take() and drop() accept as they accept parts. Chunks are taken before
  * their part, in the order in which they were emitted. `size` is about its size in bytes. The call

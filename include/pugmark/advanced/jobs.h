@@ -38,7 +38,7 @@ struct pug_travel {
 /** How several threads decode, and who takes what they make. */
 struct pug_jobs {
     unsigned threads; /**< 0: as many as there are processors for this process */
-    /** All of these get the elements (consumer.h); NULL: they go where the tree's go. */
+    /** All of these get the elements (consumer.h). NULL: elements go where the tree's go. */
     const struct pug_consumer *consumers;
     size_t consumer_count; /**< of these */
     /** Called now and then on the caller's thread; false: stop. May be NULL. */
