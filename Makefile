@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # make demo: decode the bundled capture and show the result.  make test: all tests.  make bench: speed.
 # All install what is missing (Debian), build, and run.  make test-builds: the other ways to build.
-# make truth: billions of instructions recorded, decoded and compared; an hour or two. Goes on where it was ended.
+# make truth: billions of instructions of programs and machines recorded, decoded and compared; hours. Goes on where it was ended.
 # make fuzz MINUTES=10: all doors for hostile input with libFuzzer; make fuzz-corpus keeps what that reached.
-# make mutants: fifty small defects planted in decoders, each of which recordings must find.
-.PHONY: demo docs abi truth mutants fuzz fuzz-corpus million coverage test test-release test-sanitize test-thread test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean
+# make mutants: eighty small defects planted in decoders, each of which recordings must find.
+# make doors: bounds taken out of what reads files of strangers, each of which a test or a fuzz target must find.
+.PHONY: demo docs abi truth mutants doors fuzz fuzz-corpus million coverage test test-release test-sanitize test-thread test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean
 
 # Where page faults are dear, as on many virtual machines, memory in large pages that stays is a third of what tests take.
 export GLIBC_TUNABLES ?= glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=2147483648:glibc.malloc.top_pad=4194304
@@ -51,10 +52,15 @@ test-i386 test-armhf test-s390x test-windows: test-%: build
 
 truth: build
 	@tests/truth/debian.sh build/debian || echo "without Debian's programs for other processors"
-	@work=$$(mktemp -d) && TRUTH_REPORT=build/truth.report TRUTH_DEBIAN=$(CURDIR)/build/debian tests/truth/truth.sh build/release/bin $$work 470 2; code=$$?; rm -rf $$work; exit $$code
+	@work=$$(mktemp -d) && TRUTH_REPORT=build/truth.report TRUTH_DEBIAN=$(CURDIR)/build/debian tests/truth/truth.sh build/release/bin $$work 470 2; code=$$?; \
+	tests/truth/machines.sh build/release/bin $$work/machines 100000000 2 || [ $$? -eq 77 ] || code=1; \
+	tests/truth/linux.sh build/release/bin $$work/linux build/debian/linux 1000000000 || [ $$? -eq 77 ] || code=1; rm -rf $$work; exit $$code
 
 mutants: build
 	@work=$$(mktemp -d) && tests/mutants/record.sh build/release/bin . $$work && tests/mutants/mutants.pl . $$work; code=$$?; rm -rf $$work; exit $$code
+
+doors:
+	@work=$$(mktemp -d) && tests/mutants/doors.pl . $$work; code=$$?; rm -rf $$work; exit $$code
 
 bench: build
 	@bench/table build/release/bin | tee build/bench.md

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "file.h"
 
+#include "files/outfile.h"
 #include "pugmark/advanced/state.h"
 #include "schedule/peers.h"
 #include "world.h"
@@ -24,10 +25,11 @@ struct cluster_file {
     struct pug_peers *peers;
     struct output_target target;
     MPI_File file;
-    char path[4096], beside[4128];
-    uint64_t position;       /* of what comes next */
-    struct pug_spool kept;   /* what this process has for it */
-    struct pug_state *lists; /* by process: struct placed */
+    char path[4096], beside[4128]; /* `path`: where links lead */
+    unsigned mode;                 /* of what is there; 0: nothing */
+    uint64_t position;             /* of what comes next */
+    struct pug_spool kept;         /* what this process has for it */
+    struct pug_state *lists;       /* by process: struct placed */
     bool failed;
 };
 
@@ -130,7 +132,9 @@ static void have_written(struct cluster_file *file)
 
 static bool give_name(struct cluster_file *file)
 {
-    const bool named = !file->failed && rename(file->beside, file->path) == 0;
+    const bool named = !file->failed &&
+                       (file->mode == 0 || chmod(file->beside, (mode_t)file->mode) == 0) &&
+                       rename(file->beside, file->path) == 0;
     if (!named)
         cluster_say(file->cluster, "pugmark: %s: %s\n", file->path,
                     strerror(file->failed ? EIO : errno));
@@ -198,11 +202,11 @@ struct cluster_file *cluster_file_open(struct cluster *cluster, const char *path
     pug_peers_begin(peers);
     pug_peers_share(peers, &number, sizeof(number));
     keep_in_folder(file);
-    snprintf(file->path, sizeof(file->path), "%s", path);
-    snprintf(file->beside, sizeof(file->beside), "%s.%lx", path, (unsigned long)number);
-    if (MPI_File_open(cluster_world(cluster), file->beside,
-                      MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_WRONLY, MPI_INFO_NULL,
-                      &file->file) == MPI_SUCCESS)
+    const bool placed = pug_outfile_place(path, file->path, sizeof(file->path), &file->mode);
+    snprintf(file->beside, sizeof(file->beside), "%s.%lx", file->path, (unsigned long)number);
+    if (placed && MPI_File_open(cluster_world(cluster), file->beside,
+                                MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_WRONLY, MPI_INFO_NULL,
+                                &file->file) == MPI_SUCCESS)
         return file;
     if (peers->number == 0)
         cluster_say(cluster, "pugmark: %s: it cannot be written\n", path);

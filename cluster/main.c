@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark-mpi: pugmark's commands on many processes, with the output of one. */
 #include "common/command.h"
+#include "common/outputs.h"
+#include "common/sandbox.h"
 #include "file.h"
 #include "input/input.h"
 #include "inputs.h"
@@ -259,6 +261,8 @@ static int run(struct cluster *cluster, int argc, char **argv)
     }
     if (!options_parse(word, argv, sets, 1, &found))
         return EXIT_USAGE;
+    outputs_add(options.output);
+    sandbox_waive(); /* MPI has files and connections of its own */
     peers->piece = (size_t)options.piece;
     peers->block = (size_t)options.block;
     input_among(peers);

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
 # cmake -DSOURCE=… -DTARGET=… -P page.cmake: the report's page as one text in a C file, its style and scripts in their places.
+# The scripts are modules for node's tests; here they become one script in the order of their numbers, without imports and exports.
 file(READ ${SOURCE}/report/page.html page)
 file(READ ${SOURCE}/report/page.css style)
-file(GLOB parts ${SOURCE}/report/js/*.js)
+file(GLOB parts ${SOURCE}/report/js/*.mjs)
 list(SORT parts)
-set(script "")
+set(script "'use strict';\n{\n")
 foreach(part ${parts})
   file(READ ${part} text)
+  string(REGEX REPLACE "(^|\n)import [^\n]*" "\\1" text "${text}")
+  string(REGEX REPLACE "(^|\n)export {[^\n]*" "\\1" text "${text}")
+  string(REGEX REPLACE "(^|\n)export " "\\1" text "${text}")
   string(APPEND script "${text}")
 endforeach()
+string(APPEND script "}\n")
 string(FIND "${page}" "/*STYLE*/" at)
 string(SUBSTRING "${page}" 0 ${at} begin)
 math(EXPR at "${at} + 9")

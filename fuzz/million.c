@@ -7,10 +7,10 @@
  *
  * SUBJECTS is a folder of folders, which this program changes. Each is a snapshot, or has a file
  * "arguments" with the words that stand for an input. A seed chooses one, which of its files is
- * damaged and how, and what is asked for. That is done twice, on one and on several threads. A
- * finding is: an end by a signal or by a sanitizer, another exit code than the documented ones,
- * more time than there is, more memory than is promised, a file that is left (open, or in the
- * folder), a leak, or a difference between threads.
+ * damaged and how, what is asked for, and with which options. That is done twice, on one and on
+ * several threads. A finding is: an end by a signal or by a sanitizer, another exit code than the
+ * documented ones, more time than there is, more memory than is promised, a file that is left
+ * (open, or in the folder), a leak, or a difference between threads.
  *
  * Inputs are taken in lots. A process that is forked for a lot runs the command's main() for one
  * after another, and looks for leaks when all are done (to look costs more than most commands).
@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,11 @@ static const char *const commands[] = {
     "-decode",           "-decode -stats",         "-decode -multi_session",
     "-decode -halt_err", "-pkt_mon -o_raw_packed", "-decode -tpiu",
     "-decode_only",      "-decode -test_waits 9",  "-decode -range_cont -src_addr_n"};
+static const char *const options[] = {"-id #",           "-src_name buffer_0", "-o_raw_unpacked",
+                                      "-o_raw_packed",   "-dstream_format",    "-tpiu_hsync",
+                                      "-direct_br_cond", "-strict_br_cond",    "-range_cont",
+                                      "-halt_err",       "-aa64_opcode_chk",   "-src_addr_n",
+                                      "-no_time_print",  "-profile",           "-stats"};
 static const char *const threads[] = {""}; /* it has one */
 static const char input_words[] = "-logstdout -ss_dir .";
 #define PROGRAM "trc_pkt_lister"
@@ -54,6 +60,7 @@ static const char input_words[] = "-logstdout -ss_dir .";
 static const char *const commands[] = {"fine",      "crash",  "overflow",   "hang",
                                        "undefined", "memory", "difference", "descriptor",
                                        "code",      "file",   "leak",       "fine"};
+static const char *const options[] = {""};
 static const char *const threads[] = {"--jobs 1", "--jobs 3"};
 static const char input_words[] = ".";
 #define PROGRAM "planted"
@@ -90,6 +97,68 @@ static const char *const commands[] = {
     "find --sync",
     "find --context 1 --after 100",
     "itm",
+};
+/* Not --sandbox, which is for all that a process does: it is one for many runs. Nor --reference,
+   with which it matters how large the pieces of a trace are. */
+static const char *const options[] = {
+    "--source #",
+    "--buffer buffer_0",
+    "--buffer ETB_0",
+    "--pid #",
+    "--tid #",
+    "--cpu #",
+    "--comm paw",
+    "--dso memory_0.bin",
+    "--time #,#",
+    "--core Cortex-A53",
+    "--core Cortex-M33",
+    "--core #",
+    "--set TRCCONFIGR=#",
+    "--set TRCIDR0=#",
+    "--set TRCIDR8=#",
+    "--set ETMCR=#",
+    "--set xlen=#",
+    "--set src_bits=#",
+    "--set type_bits=#",
+    "--set timestamp_bytes=#",
+    "--set ADDR_WIDTH=#",
+    "--set padding=auto",
+    "--set isa=x86",
+    "--transport coresight",
+    "--transport plain",
+    "--protocol etrace",
+    "--image memory_0.bin@#",
+    "--elf memory_0.bin@#",
+    "--source-limit #",
+    "--confine",
+    "--from #",
+    "--to #",
+    "--from-time #",
+    "--to-time #",
+    "--around #",
+    "--radius #",
+    "--count #",
+    "--limit #",
+    "--block #",
+    "--full",
+    "--full-source #",
+    "--elements",
+    "--packets",
+    "--after #",
+    "--before #",
+    "--last #",
+    "--depth #",
+    "--least #",
+    "--rows #",
+    "--stacks",
+    "--weight cycles",
+    "--format jsonl",
+    "--format csv",
+    "--clock #",
+    "--port #",
+    "--json",
+    "--mangled",
+    "--title #",
 };
 static const char *const threads[] = {"--quiet --expansion 1024 --jobs 1",
                                       "--quiet --expansion 1024 --jobs 3"};
@@ -169,6 +238,14 @@ static size_t names_in(const char *path, char names[MOST_FILES][256])
     return count;
 }
 
+static bool is_file(const char *folder, const char *name)
+{
+    char path[1300];
+    struct stat status;
+    snprintf(path, sizeof(path), "%.1023s/%.255s", folder, name);
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 static void open_subject(struct subject *subject, const char *folder, uint64_t seed)
 {
     char names[MOST_FILES][256];
@@ -176,7 +253,12 @@ static void open_subject(struct subject *subject, const char *folder, uint64_t s
     if (count == 0)
         fail(folder);
     snprintf(subject->path, sizeof(subject->path), "%s/%s", folder, names[seed % count]);
-    subject->count = names_in(subject->path, subject->files);
+    subject->count = 0;
+    char found[MOST_FILES][256];
+    const size_t all = names_in(subject->path, found);
+    for (size_t i = 0; i < all; i++)
+        if (is_file(subject->path, found[i]))
+            memcpy(subject->files[subject->count++], found[i], sizeof(found[i]));
 }
 
 static size_t load(const char *path, uint8_t *bytes, size_t room)
@@ -323,6 +405,36 @@ static uint64_t mixed(uint64_t seed)
     return x ^ (x >> 31);
 }
 
+/** A number as it stands in an option: at what readers stumble over, or any. */
+static uint64_t some_number(struct rec_random *random)
+{
+    static const uint64_t usual[] = {0,    1,    2,     3,          7,          8,         16,
+                                     17,   31,   32,    63,         64,         100,       255,
+                                     1000, 1024, 65535, 0x7fffffff, 0xffffffff, UINT64_MAX};
+    return rec_random_once_in(random, 3)
+               ? rec_random(random) >> rec_random_below(random, 64)
+               : usual[rec_random_below(random, sizeof(usual) / sizeof(usual[0]))];
+}
+
+/** The command with up to three options behind it, half of the times; each # is a number. */
+static void add_options(char *line, size_t room, const char *command, struct rec_random *random)
+{
+    size_t at = (size_t)snprintf(line, room, "%s", command);
+    unsigned count =
+        *options[0] && rec_random_once_in(random, 2) ? 1 + rec_random_below(random, 3) : 0;
+    for (; count > 0 && at + 100 < room; count--) {
+        const char *word = options[rec_random_below(random, sizeof(options) / sizeof(options[0]))];
+        line[at++] = ' ';
+        for (; *word && at + 30 < room; word++)
+            if (*word == '#')
+                at += (size_t)snprintf(line + at, room - at, "%llu",
+                                       (unsigned long long)some_number(random));
+            else
+                line[at++] = *word;
+        line[at] = '\0';
+    }
+}
+
 static bool try_seed(const struct trial *trial, uint64_t seed, bool keep)
 {
     struct subject subject;
@@ -333,8 +445,10 @@ static bool try_seed(const struct trial *trial, uint64_t seed, bool keep)
     shared->what[0] = 0;
     open_subject(&subject, trial->folder, seed);
     const char *name = choose_file(&subject, &random);
-    const char *command =
-        commands[rec_random_below(&random, sizeof(commands) / sizeof(commands[0]))];
+    char command[512];
+    add_options(command, sizeof(command),
+                commands[rec_random_below(&random, sizeof(commands) / sizeof(commands[0]))],
+                &random);
     snprintf(shared->path, sizeof(shared->path), "%s/%s", subject.path, name);
     const size_t size = shared->size = load(shared->path, shared->whole, ROOM);
     memcpy(bytes, shared->whole, size);
@@ -422,6 +536,8 @@ int __wrap_main(int argc, char **argv)
         fprintf(stderr, "usage: %s SUBJECTS FROM [COUNT]\n", argv[0]);
         return 2;
     }
+    /* A process does many runs: the sandbox of the first would be that of all. */
+    setenv("PUGMARK_LANDLOCK", "0", 1);
     trial.shared = mmap(NULL, sizeof(*trial.shared), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     need(trial.shared != MAP_FAILED, "memory");

@@ -190,7 +190,7 @@ static enum rec_path_isa isa_at(const struct run *run, bool t32)
 {
     switch (run->convert->family) {
     case REC_FAMILY_A64: return REC_PATH_A64;
-    case REC_FAMILY_ARM: return t32 ? REC_PATH_T32 : REC_PATH_A32;
+    case REC_FAMILY_ARM: return t32 || run->convert->t32_only ? REC_PATH_T32 : REC_PATH_A32;
     default: return REC_PATH_RISCV;
     }
 }

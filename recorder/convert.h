@@ -18,6 +18,7 @@ struct rec_convert {
     enum rec_convert_form form;
     uint8_t family;                /**< enum rec_path_family */
     const struct pug_image *image; /**< the program; Spike's log says itself what ran */
+    bool t32_only;                 /**< the core has no A32: bit 0 of addresses does not count */
     bool data;                     /**< accesses are wanted, where the log has them: Spike's */
     FILE *file;
     const char *first; /**< a line of it that was read already */

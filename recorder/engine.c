@@ -1,13 +1,44 @@
 // SPDX-License-Identifier: MIT
 #include "recorder/stream.h"
 
+#include "pugmark/advanced/settings.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BURST    16384u /* bytes of a source that are given at once */
-#define VERSIONS 256u   /* of the code, at most: each is a buffer with its memory */
+#define VERSIONS 4096u  /* of the code, of all sources: each is a buffer with its descriptions */
 
 /* ---- making ---- */
+
+/** "cortex-m33", as QEMU writes it, is "Cortex-M33". */
+static void name_core(char *to, size_t size, const char *name)
+{
+    snprintf(to, size, "%s", name);
+    for (char *at = to; *at; at++)
+        if ((at == to || at[-1] == '-') && *at >= 'a' && *at <= 'z')
+            *at = (char)(*at - 'a' + 'A');
+}
+
+/** The processors are such. What is of no M profile says nothing that an encoder has to know. */
+static void take_core(struct rec_engine *engine, const char *name)
+{
+    const struct rec_unit_class *unit_class = engine->config.unit_class;
+    enum pug_arch arch;
+    enum pug_arch_profile profile;
+    char core[sizeof(engine->core)];
+    name_core(core, sizeof(core), name);
+    if (!pug_core_by_name(core, &arch, &profile) || profile != PUG_PROFILE_M)
+        return;
+    if (unit_class->m_profile == 0 || arch < unit_class->m_profile || arch > unit_class->m_newest) {
+        rec_engine_fail(engine, "a core of the M profile has no such trace unit");
+        return;
+    }
+    memcpy(engine->core, core, sizeof(core));
+    engine->m_profile = true;
+    engine->isa.arch = (uint16_t)arch;
+}
 
 struct rec_engine *rec_engine_new(const struct rec_engine_config *config,
                                   const struct rec_engine_output *output)
@@ -25,6 +56,8 @@ struct rec_engine *rec_engine_new(const struct rec_engine_config *config,
         free(engine);
         return NULL;
     }
+    if (config->core)
+        take_core(engine, config->core);
     return engine;
 }
 
@@ -61,7 +94,7 @@ bool rec_engine_fail(struct rec_engine *engine, const char *why)
 static bool make_unit(struct rec_engine *engine, unsigned index)
 {
     struct rec_stream *stream = engine->streams[index];
-    const struct rec_unit_setup setup = {
+    struct rec_unit_setup setup = {
         .family = engine->config.path.family,
         .source = (uint16_t)(engine->config.first_source + index),
         .sources = engine->config.sources,
@@ -70,6 +103,7 @@ static bool make_unit(struct rec_engine *engine, unsigned index)
         .seed = rec_random(&engine->random) | 1,
         .out = &stream->out,
     };
+    rec_engine_profile(engine, &setup);
     if (stream->unit)
         engine->config.unit_class->free(stream->unit);
     stream->unit = engine->config.unit_class->make(&setup);
@@ -126,6 +160,8 @@ static struct rec_stream *stream_at(struct rec_engine *engine, unsigned cpu, boo
     engine->stream_of[cpu] = (uint8_t)(index + 1);
     stream->cpu = cpu;
     stream->is = engine->before[cpu];
+    stream->t32_bit = engine->config.path.traps && !engine->m_profile &&
+                      engine->config.path.family == REC_FAMILY_ARM;
     if (!stream->is.in_context)
         stream->is.coming.context_id = engine->config.context_ids ? cpu + 1 : 1;
     stream->sync_at = next_at(engine, stream, engine->config.sync_every);
@@ -157,7 +193,7 @@ static bool give_trace(struct rec_engine *engine, struct rec_stream *stream)
     return good || rec_engine_fail(engine, "the trace cannot be written");
 }
 
-static void give_path(struct rec_engine *engine, const struct rec_path_item *item)
+void rec_engine_give_path(struct rec_engine *engine, const struct rec_path_item *item)
 {
     if (engine->output.path && !engine->output.path(engine->output.context, item))
         rec_engine_fail(engine, "the path cannot be written");
@@ -167,7 +203,8 @@ static void give_path(struct rec_engine *engine, const struct rec_path_item *ite
 static void give_gap(struct rec_engine *engine, struct rec_stream *stream)
 {
     if (!stream->told_gap && !stream->fresh)
-        give_path(engine, &(struct rec_path_item){.kind = REC_PATH_LEFT_OUT, .cpu = stream->cpu});
+        rec_engine_give_path(
+            engine, &(struct rec_path_item){.kind = REC_PATH_LEFT_OUT, .cpu = stream->cpu});
     stream->told_gap = true;
 }
 
@@ -247,7 +284,7 @@ bool rec_engine_cut(struct rec_engine *engine)
 /** Code changed: what was traced so far is closed with the memory that it ran in. */
 static bool begin_version(struct rec_engine *engine)
 {
-    if (engine->version == VERSIONS)
+    if (engine->version * engine->stream_count >= VERSIONS) /* a snapshot has no room for more */
         return rec_engine_fail(engine, "code changes too often for a snapshot");
     if (!rec_engine_cut(engine))
         return false;
@@ -325,6 +362,7 @@ static void decide(struct rec_engine *engine, struct rec_stream *stream, const s
     if (stream->on && stream->since == 0 && !wanted) {
         stop(engine, stream, at);
     } else if (stream->on && stream->since == 0 &&
+               !stream->told_trap && /* it may wait to be sent */
                (stream->ran >= stream->lose_at || (engine->config.room > 0 && stream->room == 0))) {
         lose(engine, stream, at);
         wanted = false;
@@ -453,6 +491,7 @@ static bool take_block(struct rec_engine *engine, struct rec_stream *stream,
     bool was_on = stream->on;
     stream->situation = stream->is.coming;
     decide(engine, stream, &at);
+    stream->told_trap = false;
     if (stream->on && was_on)
         decorate(engine, stream, &at);
     stream->block = block;
@@ -463,20 +502,36 @@ static bool take_block(struct rec_engine *engine, struct rec_stream *stream,
     told.accesses = stream->accesses;
     told.access_count = stream->access_count;
     if (stream->on)
-        give_path(engine, &told);
+        rec_engine_give_path(engine, &told);
     else
         give_gap(engine, stream);
     return give_some(engine, stream);
 }
 
-/** Another trap: one that comes in front of the handler's first instruction. */
+static uint8_t path_isa_of(uint8_t isa)
+{
+    static const uint8_t isas[PUG_ISA_COUNT] = {[PUG_ISA_A32] = REC_PATH_A32,
+                                                [PUG_ISA_T32] = REC_PATH_T32,
+                                                [PUG_ISA_A64] = REC_PATH_A64,
+                                                [PUG_ISA_RV32] = REC_PATH_RISCV,
+                                                [PUG_ISA_RV64] = REC_PATH_RISCV};
+    return isas[isa];
+}
+
+/** An exception. It may come before the first instruction of another one's handler, or of what an
+ *  exception was returned to. */
 static bool take_trap(struct rec_engine *engine, struct rec_stream *stream,
                       const struct rec_path_item *item)
 {
-    if (stream->trapped && stream->block && item->known) {
-        const struct rec_path_block empty = {.address = item->address,
-                                             .isa = stream->block->block.isa};
-        const struct rec_place at = {item->address, stream->block->isa};
+    if (item->value == REC_TRAP_RETURN) {
+        stream->returned = stream->block != NULL;
+        stream->back = *item;
+        return true;
+    }
+    if ((stream->trapped || stream->returned) && stream->block && item->known) {
+        const struct rec_place at = rec_stream_place_of(stream, item);
+        const struct rec_path_block empty = {.address = at.address, .isa = path_isa_of(at.isa)};
+        stream->preempted = stream->returned;
         rec_stream_resolve(engine, stream, &at);
         prepared_free(stream->empty);
         stream->empty = prepared_new(&empty, &engine->isa, at.isa, 0);
@@ -520,7 +575,9 @@ bool rec_engine_take(struct rec_engine *engine, const struct rec_path_item *item
     if (engine->error || engine->ended)
         return false;
     if (item->kind >= REC_PATH_MAPPED) {
-        give_path(engine, item);
+        if (item->kind == REC_PATH_IS_CORE && !engine->config.core && engine->stream_count == 0)
+            take_core(engine, item->text);
+        rec_engine_give_path(engine, item);
         return !engine->error;
     }
     struct rec_stream *stream = stream_at(engine, item->cpu, item->kind == REC_PATH_RAN);
@@ -528,7 +585,7 @@ bool rec_engine_take(struct rec_engine *engine, const struct rec_path_item *item
         return false;
     if (!stream && item->kind != REC_PATH_RAN && item->cpu < REC_PATH_CPUS) {
         identify(engine, &engine->before[item->cpu], item);
-        give_path(engine, item);
+        rec_engine_give_path(engine, item);
     }
     if (!stream)
         return !engine->error;
@@ -547,8 +604,9 @@ bool rec_engine_take(struct rec_engine *engine, const struct rec_path_item *item
     default: break;
     }
     identify(engine, &stream->is, item);
-    if (item->kind != REC_PATH_RAN && item->kind != REC_PATH_LEFT_OUT)
-        give_path(engine, item);
+    if (item->kind != REC_PATH_RAN && item->kind != REC_PATH_LEFT_OUT &&
+        item->kind != REC_PATH_TRAPPED)
+        rec_engine_give_path(engine, item);
     if (engine->config.limit && engine->instructions >= engine->config.limit)
         engine->ended = true;
     return !engine->error && !engine->ended;
@@ -585,6 +643,17 @@ void rec_engine_stream(const struct rec_engine *engine, unsigned stream, unsigne
 {
     *cpu = engine->streams[stream]->cpu;
     *task = engine->streams[stream]->is.task;
+}
+
+const char *rec_engine_core(const struct rec_engine *engine)
+{
+    return engine->core[0] ? engine->core : NULL;
+}
+
+void rec_engine_profile(const struct rec_engine *engine, struct rec_unit_setup *setup)
+{
+    setup->m_profile = engine->m_profile;
+    setup->arch = engine->isa.arch;
 }
 
 uint64_t rec_engine_left_out(const struct rec_engine *engine)

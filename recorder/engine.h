@@ -25,6 +25,8 @@ struct rec_engine_config {
     const struct rec_unit_class *unit_class;
     const uint64_t *values;
     struct rec_path_header path;
+    const char
+        *core; /**< what the processors are, where the user says it; NULL: what the path says */
     uint16_t first_source;
     unsigned sources; /**< at most so many processors are traced */
     enum rec_calls calls;
@@ -77,6 +79,10 @@ unsigned rec_engine_streams(const struct rec_engine *engine);
 /** Processor and thread of a stream. */
 void rec_engine_stream(const struct rec_engine *engine, unsigned stream, unsigned *cpu,
                        uint64_t *task);
+/** What the processors are, as a snapshot names it: "Cortex-M33"; NULL: not known. */
+const char *rec_engine_core(const struct rec_engine *engine);
+/** Sets what of a unit's setup the processors' kind decides. */
+void rec_engine_profile(const struct rec_engine *engine, struct rec_unit_setup *setup);
 /** Processors that were left out because there are too many, and overflows. */
 uint64_t rec_engine_left_out(const struct rec_engine *engine);
 uint64_t rec_engine_lost(const struct rec_engine *engine);

@@ -251,6 +251,8 @@ void rec_etmv4_exception_return(struct rec_etmv4 *unit)
     rec_etmv4_flush_atoms(unit);
     if (!unit->config.ete)
         rec_put(unit->out, 0x07);
+    if (unit->config.m_profile)
+        rec_etmv4_deepen(unit);
 }
 
 /* ---- ETE's and Q ---- */

@@ -14,6 +14,7 @@
 
 struct rec_etmv4_config {
     bool ete;
+    bool m_profile;           /**< an exception return is a P0 element */
     uint32_t idr0;            /**< TRCIDR0: [29], [7] commit option, [30] transactions, [16:15] Q */
     uint32_t idr2;            /**< TRCIDR2: VMID and context id sizes, [28:25] cycle count size */
     uint32_t idr8;            /**< TRCIDR8: maximum speculation depth */

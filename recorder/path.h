@@ -30,7 +30,8 @@ enum rec_path_kind {
     REC_PATH_RAN,     /**< the first `count` instructions of `block` retired; of 0 only the place is
                          known */
     REC_PATH_ASKED,   /**< a system call: `value` is its number */
-    REC_PATH_TRAPPED, /**< `value`: enum rec_path_trap; `address`: to return to, where known */
+    REC_PATH_TRAPPED, /**< `value`: enum rec_path_trap; `number` where `numbered`; `address`, where
+                         known: to return to, and of a return where execution goes on */
     REC_PATH_IN_CONTEXT,   /**< `value`: context id */
     REC_PATH_IN_PRIVILEGE, /**< `value` */
     REC_PATH_AT,           /**< `value`: nanoseconds */
@@ -38,6 +39,7 @@ enum rec_path_kind {
     REC_PATH_NEW_TASK,     /**< the processor runs another thread: `pid`, `value` its id */
     REC_PATH_MAPPED,       /**< `address`, `size`, `offset` of `text`, a file; "": of none */
     REC_PATH_NAMED,        /**< `text`: the program */
+    REC_PATH_IS_CORE,      /**< `text`: what QEMU calls the processors, as "cortex-m33" */
     REC_PATH_ENDED,
     REC_PATH_BAD, /**< `text` says what is wrong */
 };
@@ -49,6 +51,8 @@ struct rec_path_item {
     uint32_t count;
     uint64_t value, address, size, offset, pid;
     bool known; /**< `address` is */
+    bool numbered;
+    uint32_t number; /**< of an exception, as the architecture counts them */
     const char *text;
     const struct rec_path_access *accesses; /**< RAN, in their order; until the next item */
     uint32_t access_count;
@@ -57,7 +61,9 @@ struct rec_path_item {
 struct rec_path_header {
     uint8_t family; /**< enum rec_path_family */
     bool system;
-    bool data; /**< accesses are told */
+    bool data;       /**< accesses are told */
+    bool traps;      /**< all exceptions and returns are told */
+    uint8_t version; /**< of the file, where it was read */
     uint64_t pid;
 };
 
@@ -67,6 +73,10 @@ struct rec_path_reader;
  * read already. NULL: no memory. */
 struct rec_path_reader *rec_path_reader_new(int file, unsigned had);
 void rec_path_reader_free(struct rec_path_reader *reader);
+/** Repeated blocks that each byte read so far permits; REC_PATH_EXPANSION where nothing is set. */
+void rec_path_reader_set_expansion(struct rec_path_reader *reader, uint32_t expansion);
+/** Returns how many bytes of the file were read. */
+uint64_t rec_path_reader_at(const struct rec_path_reader *reader);
 /** False: it is no path file; `*why` says what is wrong. */
 bool rec_path_reader_header(struct rec_path_reader *reader, struct rec_path_header *header,
                             const char **why);

@@ -8,8 +8,9 @@
 
 #include <stdint.h>
 
-#define REC_PATH_MAGIC      "pugpath\1"
+#define REC_PATH_MAGIC      "pugpath\2" /* the last byte is the version; 1 is still read */
 #define REC_PATH_MAGIC_SIZE 8u
+#define REC_PATH_OLDEST     1u
 
 /** The instruction sets of one processor. */
 enum rec_path_family {
@@ -23,6 +24,7 @@ enum rec_path_family {
 enum rec_path_flags {
     REC_PATH_SYSTEM = 1, /**< a whole machine, not one process */
     REC_PATH_DATA = 2,   /**< accesses to memory are told, too */
+    REC_PATH_TRAPS = 4,  /**< from version 2 on: every exception and every return is in the path */
 };
 
 /** What a record begins with. */
@@ -32,6 +34,7 @@ enum rec_path_record {
     REC_PATH_TASK = 'T',
     REC_PATH_MAP = 'M',
     REC_PATH_PROGRAM = 'P',
+    REC_PATH_CORE = 'C', /**< from version 2 on */
     REC_PATH_END = 'Z',
 };
 
@@ -45,7 +48,7 @@ enum rec_path_event {
     REC_EVENT_BLOCK,     /**< operand: the block that runs next */
     REC_EVENT_CUT,       /**< operand: so many instructions of the last block retired, no more */
     REC_EVENT_SYSCALL,   /**< operand: the number; the last instruction asked for it */
-    REC_EVENT_TRAP,      /**< operand: enum rec_path_trap; follows: return address + 1, 0 unknown */
+    REC_EVENT_TRAP,      /**< operand: see enum rec_path_trap_bits; an address + 1 follows, or 0 */
     REC_EVENT_CONTEXT,   /**< operand: the context id (address space) from here on */
     REC_EVENT_PRIVILEGE, /**< operand: exception level or privilege mode from here on */
     REC_EVENT_TIME,      /**< operand: nanoseconds since the last one */
@@ -71,8 +74,19 @@ enum rec_path_trap {
     REC_TRAP_SIGNAL,    /**< a signal's handler runs next, in the same privilege */
     REC_TRAP_EXCEPTION, /**< synchronous: a fault, an undefined instruction */
     REC_TRAP_INTERRUPT,
-    REC_TRAP_CALL, /**< to a supervisor, whose handler is in the path */
+    REC_TRAP_CALL,   /**< to a supervisor, whose handler is in the path */
+    REC_TRAP_RETURN, /**< from an exception: the last instruction was such a return. The address is
+                        where execution goes on. Without one, an exception is tail-chained. */
+    REC_TRAP_KINDS
 };
+
+/** Operand of a trap: its kind, and above it the exception's number + 1, or 0 (unknown). */
+enum rec_path_trap_bits {
+    REC_TRAP_KIND = 7,
+    REC_TRAP_NUMBER = 3, /**< shift */
+};
+
+#define REC_TRAP_RISCV_INTERRUPT UINT32_C(0x80000000) /* such a number is an interrupt's cause */
 
 /* Bounds that a reader relies on. */
 #define REC_PATH_BLOCK_BYTES 8192u /**< of one block */
@@ -80,6 +94,10 @@ enum rec_path_trap {
 #define REC_PATH_CPUS        1024u
 #define REC_PATH_CHUNK_BYTES (1u << 20)
 #define REC_PATH_ACCESSES    65536u /* of one block */
+
+/** Repeated blocks that each byte permits, beside the first 2^24: a loop of 2^27 rounds is a file
+ * of 129 bytes. */
+#define REC_PATH_EXPANSION (UINT32_C(1) << 20)
 
 /** The address space that a RISC-V core's satp says. */
 static inline uint32_t rec_path_asid(enum rec_path_family family, uint64_t satp)

@@ -3,13 +3,17 @@
 #include "recorder/path.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define ROOM           (1u << 18)
 #define BLOCKS_LIMIT   (1u << 26)
-#define FOLLOWER_LIMIT (1u << 26) /* entries, of all processors together */
+#define FOLLOWER_LIMIT (1u << 26)          /* entries, of all processors together */
+#define FIRST_REPEATS  (UINT64_C(1) << 24) /* blocks that the shortest file may repeat */
+#define MOST_REPEATS   (UINT64_C(1) << 40) /* of one event: beyond it the file is damaged */
 
 struct cpu {
     uint32_t *follower; /* by block: the one that came behind it last, + 1 */
@@ -23,10 +27,14 @@ struct cpu {
 
 struct rec_path_reader {
     int file;
+    uint8_t family; /* enum rec_path_family */
     uint8_t *bytes;
     size_t at, size;
+    uint64_t before; /* bytes of the file in front of those */
     bool ended;
     const char *wrong;
+    char why[256]; /* `wrong`, where it has numbers in it */
+    uint8_t version;
     struct rec_path_block **blocks;
     uint32_t block_count, block_room;
     struct cpu cpus[REC_PATH_CPUS];
@@ -35,6 +43,8 @@ struct rec_path_reader {
     /* the chunk of events underway */
     unsigned cpu;
     uint64_t left, hits;
+    uint64_t repeated; /* blocks, of all repeats that began */
+    uint32_t expansion;
     uint64_t time, accessed; /* accessed: the last address */
     unsigned flushed;        /* at the end: processors whose last block was given */
     struct rec_path_item queue[4];
@@ -47,6 +57,7 @@ struct rec_path_reader *rec_path_reader_new(int file, unsigned had)
     if (!reader)
         return NULL;
     reader->file = file;
+    reader->expansion = REC_PATH_EXPANSION;
     reader->bytes = malloc(ROOM);
     if (!reader->bytes) {
         free(reader);
@@ -55,6 +66,16 @@ struct rec_path_reader *rec_path_reader_new(int file, unsigned had)
     reader->size = had < REC_PATH_MAGIC_SIZE ? had : REC_PATH_MAGIC_SIZE;
     memcpy(reader->bytes, REC_PATH_MAGIC, reader->size);
     return reader;
+}
+
+void rec_path_reader_set_expansion(struct rec_path_reader *reader, uint32_t expansion)
+{
+    reader->expansion = expansion;
+}
+
+uint64_t rec_path_reader_at(const struct rec_path_reader *reader)
+{
+    return reader->before + reader->at;
 }
 
 void rec_path_reader_free(struct rec_path_reader *reader)
@@ -82,6 +103,7 @@ static bool fill(struct rec_path_reader *reader)
     do {
         got = read(reader->file, reader->bytes, ROOM);
     } while (got < 0 && errno == EINTR);
+    reader->before += reader->size;
     reader->at = 0;
     reader->size = got > 0 ? (size_t)got : 0;
     reader->ended = got <= 0;
@@ -139,14 +161,24 @@ bool rec_path_reader_header(struct rec_path_reader *reader, struct rec_path_head
     uint64_t family, flags;
     *why = "it is no path file";
     if (!get_bytes(reader, magic, sizeof(magic)) ||
-        memcmp(magic, REC_PATH_MAGIC, sizeof(magic)) != 0 || !get_number(reader, &family) ||
+        memcmp(magic, REC_PATH_MAGIC, sizeof(magic) - 1) != 0)
+        return false;
+    reader->version = magic[sizeof(magic) - 1];
+    if (reader->version > (uint8_t)REC_PATH_MAGIC[sizeof(magic) - 1]) {
+        *why = "it is of a newer version than this program knows";
+        return false;
+    }
+    if (reader->version < REC_PATH_OLDEST || !get_number(reader, &family) ||
         !get_number(reader, &flags) || !get_number(reader, &header->pid))
         return false;
     *why = "it is of instructions that are not known here";
-    header->family = (uint8_t)family;
+    header->family = reader->family = (uint8_t)family;
     header->system = flags & REC_PATH_SYSTEM;
     header->data = flags & REC_PATH_DATA;
-    if (flags > (REC_PATH_SYSTEM | REC_PATH_DATA)) {
+    header->traps = flags & REC_PATH_TRAPS;
+    header->version = reader->version;
+    if (flags > (reader->version == 1 ? REC_PATH_SYSTEM | REC_PATH_DATA
+                                      : REC_PATH_SYSTEM | REC_PATH_DATA | REC_PATH_TRAPS)) {
         *why = "it is of a newer kind than this program knows";
         return false;
     }
@@ -192,6 +224,16 @@ static bool count_insns(struct rec_path_block *block)
     return at == block->size;
 }
 
+/** Returns whether processors of the path's family run this instruction set. */
+static bool is_of_family(const struct rec_path_reader *reader, uint64_t isa)
+{
+    switch ((enum rec_path_family)reader->family) {
+    case REC_FAMILY_A64: return isa == REC_PATH_A64;
+    case REC_FAMILY_ARM: return isa == REC_PATH_A32 || isa == REC_PATH_T32;
+    default: return isa == REC_PATH_RISCV;
+    }
+}
+
 static bool read_block(struct rec_path_reader *reader)
 {
     uint64_t isa, address, size;
@@ -199,6 +241,8 @@ static bool read_block(struct rec_path_reader *reader)
         return false;
     if (isa > REC_PATH_RISCV || size == 0 || size > REC_PATH_BLOCK_BYTES)
         return wrong(reader, "a block cannot be like that");
+    if (!is_of_family(reader, isa))
+        return wrong(reader, "a block has an instruction set that the path's processors have not");
     if (reader->block_count == reader->block_room) {
         uint32_t room = reader->block_room * 2 + 256;
         struct rec_path_block **grown =
@@ -370,6 +414,21 @@ static bool access_event(struct rec_path_reader *reader, uint64_t what)
     return true;
 }
 
+/** Take the operand of a trap apart. */
+static void read_trap(struct rec_path_item *item, uint64_t operand)
+{
+    const uint64_t number = operand >> REC_TRAP_NUMBER;
+    item->value = operand & REC_TRAP_KIND;
+    item->numbered = number > 0;
+    item->number = number > 0 ? (uint32_t)(number - 1) : 0;
+}
+
+static bool is_trap(uint64_t operand)
+{
+    return (operand & REC_TRAP_KIND) < REC_TRAP_KINDS &&
+           operand >> REC_TRAP_NUMBER <= (uint64_t)UINT32_MAX + 1;
+}
+
 /** An event that is no block; what waits ran before it. */
 static bool other_event(struct rec_path_reader *reader, enum rec_path_event event, uint64_t operand)
 {
@@ -382,6 +441,8 @@ static bool other_event(struct rec_path_reader *reader, enum rec_path_event even
         [REC_EVENT_GAP] = REC_PATH_LEFT_OUT,
     };
     uint64_t place = 0;
+    if (event == REC_EVENT_TRAP && !is_trap(operand))
+        return wrong(reader, "an exception is of no known kind");
     if (event == REC_EVENT_TRAP && !get_event_number(reader, &place))
         return false;
     if (event == REC_EVENT_TIME)
@@ -389,8 +450,36 @@ static bool other_event(struct rec_path_reader *reader, enum rec_path_event even
     give(reader, reader->cpu, UINT32_MAX);
     struct rec_path_item *item = push(reader, kinds[event], reader->cpu);
     item->value = operand;
+    if (event == REC_EVENT_TRAP)
+        read_trap(item, operand);
     item->known = place > 0;
     item->address = place > 0 ? place - 1 : 0;
+    return true;
+}
+
+/**
+ * Begins a repeat of `count` blocks, unless a file of so few bytes is not expected to run so many:
+ * a few bytes could keep the caller busy for ever.
+ */
+static bool begin_repeat(struct rec_path_reader *reader, uint64_t count)
+{
+    const uint64_t read = rec_path_reader_at(reader), wanted = reader->repeated + count;
+    if (count > MOST_REPEATS)
+        return wrong(reader, "it is damaged: a repeat count is over 2^40");
+    if (wanted > FIRST_REPEATS && (wanted - FIRST_REPEATS - 1) / read >= reader->expansion) {
+        const uint64_t needed = (wanted - FIRST_REPEATS - 1) / read + 1;
+        int length = snprintf(reader->why, sizeof(reader->why),
+                              "at byte %" PRIu64 " it repeats %" PRIu64
+                              " blocks, more than %" PRIu32 " for each byte of it; what follows "
+                              "is left out (--expansion ",
+                              read, count, reader->expansion);
+        snprintf(reader->why + length, sizeof(reader->why) - (size_t)length,
+                 needed <= UINT32_MAX ? "%" PRIu64 " permits it)" : "cannot permit so many)",
+                 needed);
+        return wrong(reader, reader->why);
+    }
+    reader->repeated = wanted;
+    reader->hits = count;
     return true;
 }
 
@@ -399,10 +488,8 @@ static bool read_event(struct rec_path_reader *reader)
     uint64_t number;
     if (!get_event_number(reader, &number))
         return false;
-    if (!(number & 1)) {
-        reader->hits = number >> 1;
-        return true;
-    }
+    if (!(number & 1))
+        return begin_repeat(reader, number >> 1);
     enum rec_path_event event = number >> 1 & 7;
     if (event == REC_EVENT_BLOCK)
         return named_block(reader, number >> 4);
@@ -477,11 +564,11 @@ static bool read_map(struct rec_path_reader *reader)
     return true;
 }
 
-static bool read_program(struct rec_path_reader *reader)
+static bool read_name(struct rec_path_reader *reader, enum rec_path_kind kind)
 {
     if (!read_text(reader))
         return false;
-    push(reader, REC_PATH_NAMED, 0)->text = reader->text;
+    push(reader, kind, 0)->text = reader->text;
     return true;
 }
 
@@ -496,7 +583,8 @@ static bool read_record(struct rec_path_reader *reader)
     case REC_PATH_EVENTS: return begin_events(reader);
     case REC_PATH_TASK: return read_task(reader);
     case REC_PATH_MAP: return read_map(reader);
-    case REC_PATH_PROGRAM: return read_program(reader);
+    case REC_PATH_PROGRAM: return read_name(reader, REC_PATH_NAMED);
+    case REC_PATH_CORE: return read_name(reader, REC_PATH_IS_CORE);
     case REC_PATH_END: return false;
     default: return wrong(reader, "a record is not known");
     }

@@ -55,8 +55,9 @@ struct rec_path_writer *rec_path_writer_new(int file, const struct rec_path_head
     rec_put_n(&writer->out, REC_PATH_MAGIC, REC_PATH_MAGIC_SIZE);
     rec_put_leb(&writer->out, header->family);
     writer->data = header->data;
-    rec_put_leb(&writer->out,
-                (header->system ? REC_PATH_SYSTEM : 0u) | (header->data ? REC_PATH_DATA : 0u));
+    rec_put_leb(&writer->out, (header->system ? REC_PATH_SYSTEM : 0u) |
+                                  (header->data ? REC_PATH_DATA : 0u) |
+                                  (header->traps ? REC_PATH_TRAPS : 0u));
     rec_put_leb(&writer->out, header->pid);
     return writer;
 }
@@ -280,7 +281,9 @@ void rec_path_writer_put(struct rec_path_writer *writer, const struct rec_path_i
     case REC_PATH_RAN: put_block(writer, stream, item); break;
     case REC_PATH_ASKED: put_event(stream, REC_EVENT_SYSCALL, item->value); break;
     case REC_PATH_TRAPPED:
-        put_event(stream, REC_EVENT_TRAP, item->value);
+        put_event(stream, REC_EVENT_TRAP,
+                  item->value | (item->numbered ? (uint64_t)item->number + 1 : 0)
+                                    << REC_TRAP_NUMBER);
         rec_put_leb(&stream->events, item->known ? item->address + 1 : 0);
         break;
     case REC_PATH_IN_CONTEXT: put_event(stream, REC_EVENT_CONTEXT, item->value); break;
@@ -296,7 +299,8 @@ void rec_path_writer_put(struct rec_path_writer *writer, const struct rec_path_i
     case REC_PATH_NEW_TASK: put_task(writer, item); break;
     case REC_PATH_MAPPED: put_map(writer, item); break;
     case REC_PATH_NAMED:
-        rec_put(&writer->out, REC_PATH_PROGRAM);
+    case REC_PATH_IS_CORE:
+        rec_put(&writer->out, item->kind == REC_PATH_NAMED ? REC_PATH_PROGRAM : REC_PATH_CORE);
         put_text(writer, item->text);
         break;
     case REC_PATH_ENDED:

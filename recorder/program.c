@@ -75,6 +75,79 @@ static bool take_segments(struct rec_program *program, const struct pug_infile *
     return true;
 }
 
+/* ---- build attributes (Addenda to the ABI for the Arm architecture, section 3) ---- */
+
+enum { TAG_FILE = 1, TAG_CPU_ARCH_PROFILE = 7, TAG_COMPATIBILITY = 32, MOST_ATTRIBUTES = 4096 };
+
+/** A number of seven bits a byte; false: the bytes end inside it. */
+static bool take_uleb(const uint8_t **at, const uint8_t *end, uint64_t *value)
+{
+    *value = 0;
+    for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
+        const uint8_t byte = *(*at)++;
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return true;
+    }
+    return false;
+}
+
+static bool pass_text(const uint8_t **at, const uint8_t *end)
+{
+    const uint8_t *zero = memchr(*at, 0, (size_t)(end - *at));
+    *at = zero ? zero + 1 : end;
+    return zero;
+}
+
+/** Attributes of the whole file: is the profile M? */
+static bool says_m_profile(const uint8_t *at, const uint8_t *end)
+{
+    uint64_t tag, value = 0;
+    while (take_uleb(&at, end, &tag)) {
+        const bool text = tag == 4 || tag == 5 || (tag > TAG_COMPATIBILITY && tag % 2 == 1);
+        if (text ? !pass_text(&at, end) : !take_uleb(&at, end, &value))
+            return false;
+        if (tag == TAG_COMPATIBILITY && !pass_text(&at, end))
+            return false;
+        if (tag == TAG_CPU_ARCH_PROFILE)
+            return value == 'M';
+    }
+    return false;
+}
+
+/** The section: 'A', then the vendor "aeabi" with parts, of which the first is the file's. */
+static bool is_m_profile(const uint8_t *bytes, size_t size)
+{
+    enum { HEAD = 1 + 4 + 6, PART = 5 }; /* 'A', size, "aeabi"; tag, size */
+    if (size < HEAD + PART || bytes[0] != 'A' || memcmp(bytes + 5, "aeabi", 6) != 0 ||
+        bytes[HEAD] != TAG_FILE)
+        return false;
+    const uint64_t part = number(bytes + HEAD + 1, 4);
+    if (part < PART || part > size - HEAD)
+        return false;
+    return says_m_profile(bytes + HEAD + PART, bytes + HEAD + part);
+}
+
+static void take_attributes(struct rec_program *program, const struct pug_infile *file,
+                            const uint8_t *head)
+{
+    enum { ARM_ATTRIBUTES = 0x70000003 };
+    const uint64_t at = number(head + 32, 4), entry = number(head + 46, 2),
+                   count = number(head + 48, 2);
+    uint8_t header[40], bytes[MOST_ATTRIBUTES];
+    for (uint64_t i = 0; entry >= sizeof(header) && i < count && i < 512; i++) {
+        if (pug_infile_read(file, at + i * entry, header, sizeof(header)) != PUG_OK)
+            return;
+        const uint64_t size = number(header + 20, 4);
+        if (number(header + 4, 4) != ARM_ATTRIBUTES || size > sizeof(bytes))
+            continue;
+        program->m_profile =
+            pug_infile_read(file, number(header + 16, 4), bytes, (size_t)size) == PUG_OK &&
+            is_m_profile(bytes, (size_t)size);
+        return;
+    }
+}
+
 static bool take_head(struct rec_program *program, const struct pug_infile *file)
 {
     uint8_t head[64] = {0};
@@ -89,6 +162,8 @@ static bool take_head(struct rec_program *program, const struct pug_infile *file
     for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
         if (machines[i].machine == program->machine && machines[i].wide == program->wide)
             program->family = machines[i].family;
+    if (program->family == REC_FAMILY_ARM)
+        take_attributes(program, file, head);
     return take_segments(program, file, head);
 }
 

@@ -11,6 +11,7 @@ struct rec_program {
     uint16_t machine; /**< e_machine */
     bool wide;        /**< 64 bits */
     bool movable;     /**< position-independent */
+    bool m_profile;   /**< of Arm: its build attributes say so; it has T32 alone */
     uint8_t family;   /**< enum rec_path_family; 0: none that can be traced */
     struct {
         uint64_t offset, address, size;

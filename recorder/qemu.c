@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PLUGIN    "libpugmark_record.so"
@@ -48,11 +49,21 @@ static bool find_plugin(char *path, size_t size)
     return false;
 }
 
+/** Do the arguments of QEMU say how it executes? */
+static bool chooses_accelerator(char **argv)
+{
+    for (; *argv; argv++)
+        if (strstr(*argv, "-accel") || strstr(*argv, "accel="))
+            return true;
+    return false;
+}
+
 /** In the child: become QEMU. */
 static void become(const struct rec_qemu *qemu, const char *emulator, const char *plugin, int path)
 {
     static char *arguments[ARGUMENTS];
     static char root[] = "-L", plug[] = "-plugin", end[] = "--";
+    static char accelerator[] = "-accel", single[] = "tcg,thread=single";
     char load[8192];
     unsigned n = 0;
     snprintf(load, sizeof(load), "%s,fd=%d%s%s%s", plugin, path, qemu->data ? ",data=1" : "",
@@ -66,6 +77,11 @@ static void become(const struct rec_qemu *qemu, const char *emulator, const char
     arguments[n++] = load;
     if (!qemu->machine)
         arguments[n++] = end;
+    /* The log of exceptions is one for all processors; where they take turns it is in order. */
+    if (qemu->machine && !chooses_accelerator(qemu->argv)) {
+        arguments[n++] = accelerator;
+        arguments[n++] = single;
+    }
     for (char **argument = qemu->argv + qemu->machine; *argument && n + 1 < ARGUMENTS; argument++)
         arguments[n++] = *argument;
     execvp(emulator, arguments);
@@ -131,10 +147,34 @@ bool rec_qemu_start(struct rec_qemu *qemu, const char *machine, char *why, size_
     return false;
 }
 
+/** Has it ended within so many milliseconds? It stays to be waited for. */
+static bool ends_within(pid_t pid, unsigned milliseconds)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    for (unsigned i = 0; i < milliseconds; i++) {
+        siginfo_t info = {.si_pid = 0};
+        if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid)
+            return true;
+        nanosleep(&moment, NULL);
+    }
+    return false;
+}
+
+int rec_qemu_end(struct rec_qemu *qemu)
+{
+    close(qemu->path); /* what it still has to say is of no interest */
+    kill(qemu->pid, SIGTERM);
+    if (!ends_within(qemu->pid, 5000))
+        kill(qemu->pid, SIGKILL);
+    qemu->path = -1;
+    return rec_qemu_wait(qemu);
+}
+
 int rec_qemu_wait(struct rec_qemu *qemu)
 {
     int status;
-    close(qemu->path);
+    if (qemu->path >= 0)
+        close(qemu->path);
     while (waitpid(qemu->pid, &status, 0) < 0)
         if (errno != EINTR)
             return -1;

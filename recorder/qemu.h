@@ -26,6 +26,9 @@ bool rec_qemu_start(struct rec_qemu *qemu, const char *machine, char *why, size_
 /** Wait for its end. Returns what waitpid() tells, -1 on failure. */
 int rec_qemu_wait(struct rec_qemu *qemu);
 
+/** Ends it: asks it to, and kills it where it does not do so within seconds. Returns the same. */
+int rec_qemu_end(struct rec_qemu *qemu);
+
 /** The program's file: as the shell would find it. False: nowhere. */
 bool rec_qemu_find(const char *name, char *path, size_t size);
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define LINE 4096u
 
@@ -195,8 +194,7 @@ bool rec_script_record(const struct rec_script_class *of, const struct rec_scrip
             rec_frames_finish(&frames);
         }
         good = !out.failed && !framed.failed;
-        if (good && ((mkdir(folder, 0777) != 0 && errno != EEXIST) ||
-                     !save_snapshot(of, script, of->frames ? &framed : &out, folder))) {
+        if (good && !save_snapshot(of, script, of->frames ? &framed : &out, folder)) {
             snprintf(why, size, "%s", strerror(errno));
             good = false;
         }

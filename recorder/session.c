@@ -29,7 +29,6 @@ struct rec_session {
     struct rec_random random; /* of the formatter's choices */
     struct pug_outfile *file; /* the buffer underway */
     struct rec_path_writer *writer;
-    int path;
     uint64_t bytes;
     unsigned buffers;
     char why[256];
@@ -134,14 +133,11 @@ static bool take_path(void *context, const struct rec_path_item *item)
 
 static bool open_path(struct rec_session *session)
 {
-    const char *name = session->config.path;
-    session->path = -1;
-    if (!name)
+    struct pug_outfile *path = session->config.path;
+    if (!path)
         return true;
-    session->path = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (session->path < 0)
-        return fail_errno(session, name);
-    session->writer = rec_path_writer_new(session->path, &session->config.engine.path);
+    session->writer =
+        rec_path_writer_new(pug_outfile_descriptor(path), &session->config.engine.path);
     return session->writer || fail(session, "no memory", NULL);
 }
 
@@ -155,8 +151,6 @@ static bool begin(struct rec_session *session)
                                              .context = session};
     if (config->perf && !perf_write_takes(config->engine.unit_class))
         return fail(session, "perf.data has no trace of this kind", NULL);
-    if (!config->perf && mkdir(config->folder, 0777) != 0 && errno != EEXIST)
-        return fail_errno(session, config->folder);
     if (config->perf) {
         session->perf = perf_write_new(config);
         config->engine.wanted = perf_write_has;
@@ -211,7 +205,7 @@ static bool end(struct rec_session *session)
     if (!session->perf && session->buffers == 0)
         return fail(session, "nothing ran that could be traced", NULL);
     if (session->writer && !rec_path_writer_end(session->writer))
-        return fail_errno(session, session->config.path);
+        return fail_errno(session, "the path");
     if (session->perf)
         return perf_write_end(session->perf, session->engine) ||
                fail_errno(session, session->config.perf);
@@ -250,7 +244,5 @@ void rec_session_free(struct rec_session *session)
     rec_path_writer_free(session->writer);
     pug_outfile_abandon(session->file);
     rec_bytes_free(&session->trace);
-    if (session->path >= 0)
-        close(session->path);
     free(session);
 }

@@ -5,14 +5,16 @@
 
 #include "recorder/engine.h"
 
+struct pug_outfile;
+
 struct rec_session_config {
     struct rec_engine_config engine;
-    const char *folder; /**< of the snapshot; made where it is not there */
-    const char *perf;   /**< NULL: a snapshot; else the perf.data to write instead */
-    bool perf_by_cpu;   /**< its buffers are processors', not threads' */
-    const char *core;   /**< NULL: what the protocol suggests */
-    const char *path;   /**< where to write what the trace tells; NULL: nowhere */
-    bool circular;      /**< the sink keeps the newest `room` bytes: engine.room is of no matter */
+    const char *folder;       /**< of the snapshot: an empty one */
+    const char *perf;         /**< NULL: a snapshot; else the perf.data to write instead */
+    bool perf_by_cpu;         /**< its buffers are processors', not threads' */
+    const char *core;         /**< NULL: what the protocol suggests */
+    struct pug_outfile *path; /**< where to write what the trace tells; NULL: nowhere */
+    bool circular; /**< the sink keeps the newest `room` bytes: engine.room is of no matter */
     uint64_t room;
     bool free_frames; /**< the formatter pads and repeats ids under the engine's seed */
 };

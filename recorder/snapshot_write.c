@@ -7,7 +7,6 @@
 #include "recorder/snapshot_write.h"
 
 #include "files/outfile.h"
-#include "recorder/leftovers.h"
 #include "recorder/page.h"
 #include "recorder/programs.h"
 #include "recorder/session.h"
@@ -18,18 +17,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LARGEST_MEMORY (UINT64_C(4) << 30) /* bytes of all dumps together */
+
 struct dump {
     unsigned buffer, n;
     uint64_t address, size;
+    unsigned in_buffer, in_n; /* the dump whose file it is: an earlier version's, if equal */
+    uint8_t *bytes;           /* NULL: of no version that is compared any more */
 };
 
 struct snapshot_write {
     const struct rec_session_config *config;
-    struct dump *dumps;
+    struct dump *dumps; /* by version */
     size_t dump_count, dump_room;
+    size_t last, now;      /* where the dumps of the last version and of this one begin */
+    uint64_t memory_bytes; /* written */
     unsigned buffers, dumps_of_buffer;
     struct rec_programs programs;
-    struct rec_listed former; /* what was recorded into the folder before */
 };
 
 struct snapshot_write *snapshot_write_new(const struct rec_session_config *config)
@@ -38,7 +42,6 @@ struct snapshot_write *snapshot_write_new(const struct rec_session_config *confi
     if (!snapshot)
         return NULL;
     snapshot->config = config;
-    rec_listed_read(&snapshot->former, config->folder);
     return snapshot;
 }
 
@@ -46,9 +49,10 @@ void snapshot_write_free(struct snapshot_write *snapshot)
 {
     if (!snapshot)
         return;
+    for (size_t i = snapshot->last; i < snapshot->dump_count; i++)
+        free(snapshot->dumps[i].bytes);
     free(snapshot->dumps);
     rec_programs_free(&snapshot->programs);
-    rec_listed_free(&snapshot->former);
     free(snapshot);
 }
 
@@ -90,6 +94,34 @@ void snapshot_write_name(const struct snapshot_write *snapshot, enum snapshot_fi
 
 /* ---- memory ---- */
 
+/** Returns where the version's dump at the address is, or would be: dumps are in that order. */
+static size_t place_of(const struct snapshot_write *snapshot, unsigned buffer, uint64_t address)
+{
+    size_t from = 0, to = snapshot->dump_count;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        const struct dump *dump = &snapshot->dumps[middle];
+        if (dump->buffer < buffer || (dump->buffer == buffer && dump->address < address))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/** Returns the dump of the last version that has these bytes; NULL: none. */
+static const struct dump *find_equal(const struct snapshot_write *snapshot, uint64_t address,
+                                     const uint8_t *bytes, size_t size)
+{
+    if (snapshot->buffers == 0)
+        return NULL;
+    const size_t place = place_of(snapshot, snapshot->buffers - 1, address);
+    const struct dump *dump = &snapshot->dumps[place];
+    bool same = place < snapshot->now && dump->address == address && dump->size == size &&
+                memcmp(dump->bytes, bytes, size) == 0;
+    return same ? dump : NULL;
+}
+
 static bool write_dump(void *context, uint64_t address, const uint8_t *bytes, size_t size)
 {
     struct snapshot_write *snapshot = context;
@@ -102,16 +134,46 @@ static bool write_dump(void *context, uint64_t address, const uint8_t *bytes, si
         snapshot->dumps = grown;
         snapshot->dump_room = room;
     }
-    struct dump dump = {snapshot->buffers, snapshot->dumps_of_buffer++, address, size};
-    snapshot->dumps[snapshot->dump_count++] = dump;
-    snapshot_write_name(snapshot, SNAPSHOT_DUMP, dump.buffer, dump.n, name, sizeof(name));
+    struct dump *dump = &snapshot->dumps[snapshot->dump_count];
+    const struct dump *equal = find_equal(snapshot, address, bytes, size);
+    *dump = (struct dump){.buffer = snapshot->buffers,
+                          .n = snapshot->dumps_of_buffer++,
+                          .address = address,
+                          .size = size,
+                          .bytes = malloc(size)};
+    if (!dump->bytes)
+        return false;
+    snapshot->dump_count++;
+    memcpy(dump->bytes, bytes, size);
+    dump->in_buffer = equal ? equal->in_buffer : dump->buffer;
+    dump->in_n = equal ? equal->in_n : dump->n;
+    if (equal)
+        return true;
+    snapshot->memory_bytes += size;
+    if (snapshot->memory_bytes > LARGEST_MEMORY) {
+        errno = EFBIG;
+        return false;
+    }
+    snapshot_write_name(snapshot, SNAPSHOT_DUMP, dump->buffer, dump->n, name, sizeof(name));
     return pug_outfile_save(name, bytes, size) == PUG_OK;
+}
+
+/** Dumps that no later version is compared with. */
+static void forget_last(struct snapshot_write *snapshot)
+{
+    for (size_t i = snapshot->last; i < snapshot->now; i++) {
+        free(snapshot->dumps[i].bytes);
+        snapshot->dumps[i].bytes = NULL;
+    }
+    snapshot->last = snapshot->now;
+    snapshot->now = snapshot->dump_count;
 }
 
 bool snapshot_write_memory(struct snapshot_write *snapshot, const struct rec_memory *memory)
 {
     snapshot->dumps_of_buffer = 0;
     bool good = rec_memory_each(memory, write_dump, snapshot);
+    forget_last(snapshot);
     snapshot->buffers++;
     return good;
 }
@@ -122,11 +184,10 @@ bool snapshot_write_memory(struct snapshot_write *snapshot, const struct rec_mem
 static void put_memory(const struct snapshot_write *snapshot, unsigned buffer, FILE *file)
 {
     char name[64];
-    for (size_t i = 0; i < snapshot->dump_count; i++) {
+    for (size_t i = place_of(snapshot, buffer, 0);
+         i < snapshot->dump_count && snapshot->dumps[i].buffer == buffer; i++) {
         const struct dump *dump = &snapshot->dumps[i];
-        if (dump->buffer != buffer)
-            continue;
-        plain_name(SNAPSHOT_DUMP, buffer, dump->n, name, sizeof(name));
+        plain_name(SNAPSHOT_DUMP, dump->in_buffer, dump->in_n, name, sizeof(name));
         fprintf(file, "\n[dump%u]\nfile=%s\naddress=0x%" PRIx64 "\nlength=0x%" PRIx64 "\n", dump->n,
                 name, dump->address, dump->size);
     }
@@ -138,9 +199,11 @@ static void put_memory(const struct snapshot_write *snapshot, unsigned buffer, F
     }
 }
 
-static bool write_core(const struct snapshot_write *snapshot, unsigned buffer, unsigned cpu)
+static bool write_core(const struct snapshot_write *snapshot, const struct rec_engine *engine,
+                       unsigned buffer, unsigned cpu)
 {
-    const char *core = snapshot->config->core ? snapshot->config->core : class_of(snapshot)->core;
+    const char *known = snapshot->config->core ? snapshot->config->core : rec_engine_core(engine);
+    const char *core = known ? known : class_of(snapshot)->core;
     char name[4096], plain[64];
     struct rec_page page;
     if (!rec_page_open(&page))
@@ -152,21 +215,24 @@ static bool write_core(const struct snapshot_write *snapshot, unsigned buffer, u
     return rec_page_save(&page, name);
 }
 
-static struct rec_unit_setup setup_of(const struct snapshot_write *snapshot, unsigned stream)
+static struct rec_unit_setup setup_of(const struct snapshot_write *snapshot,
+                                      const struct rec_engine *engine, unsigned stream)
 {
-    const struct rec_engine_config *engine = &snapshot->config->engine;
-    return (struct rec_unit_setup){.family = engine->path.family,
-                                   .source = (uint16_t)(engine->first_source + stream),
-                                   .sources = engine->sources,
-                                   .values = engine->values,
-                                   .data = engine->data};
+    const struct rec_engine_config *config = &snapshot->config->engine;
+    struct rec_unit_setup setup = {.family = config->path.family,
+                                   .source = (uint16_t)(config->first_source + stream),
+                                   .sources = config->sources,
+                                   .values = config->values,
+                                   .data = config->data};
+    rec_engine_profile(engine, &setup);
+    return setup;
 }
 
-static bool write_source(const struct snapshot_write *snapshot, unsigned buffer, unsigned stream,
-                         unsigned cpu)
+static bool write_source(const struct snapshot_write *snapshot, const struct rec_engine *engine,
+                         unsigned buffer, unsigned stream, unsigned cpu)
 {
     const struct rec_unit_class *unit_class = class_of(snapshot);
-    const struct rec_unit_setup setup = setup_of(snapshot, stream);
+    const struct rec_unit_setup setup = setup_of(snapshot, engine, stream);
     char name[4096], plain[64];
     struct rec_page page;
     if (!rec_page_open(&page))
@@ -230,10 +296,11 @@ static void core_line(const struct snapshot_write *snapshot, unsigned buffer, un
     fprintf(file, "%s=%s\n", core, source);
 }
 
-static void put_buffers(const struct snapshot_write *snapshot, FILE *file)
+static void put_buffers(const struct snapshot_write *snapshot, const struct rec_engine *engine,
+                        FILE *file)
 {
     const struct rec_unit_class *unit_class = class_of(snapshot);
-    const struct rec_unit_setup setup = setup_of(snapshot, 0);
+    const struct rec_unit_setup setup = setup_of(snapshot, engine, 0);
     fprintf(file, "[trace_buffers]\nbuffers=");
     for (unsigned i = 0; i < snapshot->buffers; i++)
         fprintf(file, "%sbuffer%u", i ? "," : "", i);
@@ -254,7 +321,7 @@ static bool write_metadata(const struct snapshot_write *snapshot, const struct r
     struct rec_page page;
     if (!rec_page_open(&page))
         return false;
-    put_buffers(snapshot, page.file);
+    put_buffers(snapshot, engine, page.file);
     fprintf(page.file, "\n[source_buffers]\n");
     each_device(snapshot, engine, source_line, page.file);
     if (class_of(snapshot)->frames) {
@@ -288,15 +355,12 @@ bool snapshot_write_descriptions(struct snapshot_write *snapshot, const struct r
             unsigned cpu;
             uint64_t task;
             rec_engine_stream(engine, stream, &cpu, &task);
-            if (!write_source(snapshot, buffer, stream, cpu) ||
-                (class_of(snapshot)->frames && !write_core(snapshot, buffer, cpu)))
+            if (!write_source(snapshot, engine, buffer, stream, cpu) ||
+                (class_of(snapshot)->frames && !write_core(snapshot, engine, buffer, cpu)))
                 return false;
         }
     }
-    if (!write_metadata(snapshot, engine) || !write_main(snapshot, engine))
-        return false;
-    rec_listed_remove(&snapshot->former, snapshot->config->folder);
-    return true;
+    return write_metadata(snapshot, engine) && write_main(snapshot, engine);
 }
 
 unsigned snapshot_write_programs(const struct snapshot_write *snapshot)

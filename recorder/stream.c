@@ -25,18 +25,31 @@ static bool leads_to(const struct pug_insn *insn, uint64_t after, uint64_t next)
     return next == after;
 }
 
+struct rec_place rec_stream_place_of(const struct rec_stream *stream,
+                                     const struct rec_path_item *item)
+{
+    if (!stream->t32_bit)
+        return (struct rec_place){item->address, stream->block->isa};
+    return (struct rec_place){item->address & ~UINT64_C(1),
+                              item->address & 1 ? PUG_ISA_T32 : PUG_ISA_A32};
+}
+
 struct rec_place rec_stream_natural_next(const struct rec_stream *stream)
 {
     const struct prepared *block = stream->block;
     struct rec_place after = rec_stream_place_in(block, stream->count);
+    if (stream->returned && stream->back.known)
+        return rec_stream_place_of(stream, &stream->back);
     if (stream->count < block->count || stream->count == 0)
         return after;
     const struct pug_insn *insn = &block->insns[stream->count - 1];
-    bool known = stream->trapped && stream->trap.known;
-    if (is_direct(insn) && (!insn->conditional || (known && stream->trap.address == insn->target)))
+    bool known = stream->trapped && stream->trap.known && !stream->returned;
+    if (is_direct(insn) &&
+        (!insn->conditional ||
+         (known && rec_stream_place_of(stream, &stream->trap).address == insn->target)))
         return (struct rec_place){insn->target, insn->next_isa};
     if ((insn->type == PUG_INSTR_BR_INDIRECT || insn->table_jump) && known)
-        return (struct rec_place){stream->trap.address, block->isa};
+        return rec_stream_place_of(stream, &stream->trap);
     return after;
 }
 
@@ -46,6 +59,8 @@ static bool is_trap(const struct rec_stream *stream, const struct rec_place *nex
     struct rec_place after = rec_stream_place_in(block, stream->count);
     if (stream->asked)
         return true;
+    if (stream->returned)
+        return stream->trapped;
     if (stream->count < block->count || stream->count == 0)
         return stream->trapped || next->address != after.address || next->isa != after.isa;
     const struct pug_insn *insn = &block->insns[stream->count - 1];
@@ -69,15 +84,17 @@ static void tell(struct rec_engine *engine, struct rec_stream *stream, uint32_t 
                             .next = *next,
                             .since = stream->since,
                             .isa = block->isa,
-                            .trapped = trapped};
+                            .trapped = trapped || stream->preempted};
     while (stream->access_at + step.access_count < stream->access_count &&
            step.accesses[step.access_count].insn == n)
         step.access_count++;
     stream->access_at += step.access_count;
+    step.returns = stream->returned && n + 1 == stream->count;
+    step.chained = step.returns && !stream->back.known;
     if (is_direct(insn))
         step.taken = next->address == insn->target && (!goes_on || !insn->conditional);
     else if (insn->type == PUG_INSTR_BR_INDIRECT || insn->table_jump)
-        step.taken = !goes_on || !insn->conditional;
+        step.taken = !goes_on || !insn->conditional || step.returns;
     engine->config.unit_class->instruction(stream->unit, &step);
     if (insn->type != PUG_INSTR_OTHER)
         stream->since = 0;
@@ -140,11 +157,17 @@ static void tell_trap(struct rec_engine *engine, struct rec_stream *stream,
                             .begun = stream->count < stream->block->count,
                             .last = stream->last,
                             .since = stream->since,
+                            .numbered = stream->trapped && stream->trap.numbered,
+                            .number = stream->trap.number,
+                            .chained = stream->returned,
                             .situation = stream->is.coming};
     bool straight = stream->asked && next->address == back->address && next->isa == back->isa;
     if (stream->asked && calls == REC_CALLS_SILENT && straight && !stream->block->riscv)
         return;
     engine->config.unit_class->trap(stream->unit, &trap);
+    stream->told_trap = true;
+    if (stream->trapped)
+        rec_engine_give_path(engine, &stream->trap);
     stream->since = 0;
     if (!trap.traced) {
         stream->on = false;
@@ -180,9 +203,12 @@ void rec_stream_resolve(struct rec_engine *engine, struct rec_stream *stream,
         if (!remember_entry(engine, stream, trapped ? &back : next))
             return;
         tell_block(engine, stream, trapped ? &back : next, trapped);
+        if (stream->returned)
+            rec_engine_give_path(engine, &stream->back);
+        stream->told_trap = stream->returned;
         if (trapped)
             tell_trap(engine, stream, &back, next);
     }
     stream->block = NULL;
-    stream->asked = stream->trapped = false;
+    stream->asked = stream->trapped = stream->returned = stream->preempted = false;
 }

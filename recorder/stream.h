@@ -32,6 +32,11 @@ struct rec_stream {
     struct prepared *empty; /* the block that ran last may be that: nothing, at an address */
     bool asked, gap, trapped;
     struct rec_path_item trap; /* where `trapped` */
+    bool returned;             /* the block's last instruction returned from an exception */
+    struct rec_path_item back; /* where `returned` */
+    bool told_trap;            /* the unit got a trap or a return since the last block ran */
+    bool t32_bit;              /* addresses of traps have bit 0 set where T32 instructions are */
+    bool preempted;            /* another exception comes before what it returned to runs */
     bool fresh;                /* nothing was traced yet */
     enum rec_why why;
     struct rec_situation situation, told;
@@ -46,6 +51,8 @@ struct rec_engine {
     struct rec_engine_output output;
     struct rec_random random;
     struct pug_isa_config isa;
+    char core[64]; /* of the processors, as a snapshot names it; "": unknown */
+    bool m_profile;
     struct rec_stream *streams[REC_STREAMS];
     unsigned stream_count;
     uint8_t stream_of[REC_PATH_CPUS];          /* + 1; 0: none yet */
@@ -59,6 +66,9 @@ struct rec_engine {
     bool ended;
 };
 
+/** Gives the output an item of the path. */
+void rec_engine_give_path(struct rec_engine *engine, const struct rec_path_item *item);
+
 /** Say why nothing goes on, unless that is said. False. */
 bool rec_engine_fail(struct rec_engine *engine, const char *why);
 
@@ -66,6 +76,9 @@ bool rec_engine_fail(struct rec_engine *engine, const char *why);
 struct rec_place rec_stream_place_in(const struct prepared *block, uint32_t n);
 /** Where execution would have gone on behind the block, had no trap come. */
 struct rec_place rec_stream_natural_next(const struct rec_stream *stream);
+/** Where a trap goes back to, or a return goes on: the item's address, with its instruction set. */
+struct rec_place rec_stream_place_of(const struct rec_stream *stream,
+                                     const struct rec_path_item *item);
 /** It is known what comes behind the block that ran last. */
 void rec_stream_resolve(struct rec_engine *engine, struct rec_stream *stream,
                         const struct rec_place *next);

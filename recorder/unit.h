@@ -29,6 +29,8 @@ struct rec_step {
     uint8_t isa;
     bool taken;   /**< it is a branch, and not at `next` by going on */
     bool trapped; /**< a trap comes before what is at `next` runs */
+    bool returns; /**< it returned from an exception, as the path says */
+    bool chained; /**< and another exception is tail-chained: nothing runs at `next` */
 };
 
 /** What the processor is in. */
@@ -52,6 +54,9 @@ struct rec_trap {
     bool begun;            /**< the instruction at `back` was begun; its code is in the path */
     struct rec_place last; /**< the instruction that retired last */
     uint32_t since;        /**< instructions since the last waypoint */
+    bool numbered;         /**< the path says which exception it is: */
+    uint32_t number;       /**< as rec_exception_number() takes it */
+    bool chained;          /**< tail-chained: there is nothing to go back to */
     struct rec_situation situation;
 };
 
@@ -88,6 +93,8 @@ struct rec_unit_setup {
     unsigned sources;       /**< how many there are at most */
     const uint64_t *values; /**< of the class's options */
     bool data;              /**< data are traced */
+    bool m_profile;         /**< Arm's M profile, and the architecture of such a core: */
+    uint16_t arch;          /**< enum pug_arch */
     uint64_t seed;
     struct rec_bytes *out;
 };
@@ -101,6 +108,8 @@ struct rec_unit_class {
     uint32_t families;  /**< bits, by enum rec_path_family */
     bool every;         /**< it is told every instruction, else waypoints alone */
     bool frames;        /**< CoreSight frames carry it */
+    uint16_t m_profile; /**< the oldest architecture of M profile cores that have it; 0: none has */
+    uint16_t m_newest;  /**< and the newest */
     const struct rec_option *options;
     unsigned option_count;
     const struct rec_absent *absent; /**< its last one has no name; NULL: none */

@@ -4,6 +4,7 @@
 #include "pugmark/advanced/settings.h"
 #include "pugmark/element.h"
 #include "recorder/etmv3.h"
+#include "recorder/exceptions.h"
 #include "recorder/unit_armv7.h"
 
 #include <stdlib.h>
@@ -54,11 +55,13 @@ static struct rec_etmv3_config registers_of(const struct rec_unit_setup *setup)
     uint32_t data = (v[DATA_FORM] == ADDRESSES ? 0u : TRACE_VALUES) |
                     (v[DATA_FORM] == VALUES ? 0u : TRACE_ADDRESSES);
     return (struct rec_etmv3_config){
-        .control = (setup->data ? data : 0) | rec_armv7_context_field(v[CONTEXT_BYTES]) |
+        .control = (setup->data ? data : 0) |
+                   (setup->m_profile ? 0 : rec_armv7_context_field(v[CONTEXT_BYTES])) |
                    (uint32_t)v[CYCLES] << 12 | (uint32_t)v[BROADCAST] << 8 |
                    (uint32_t)v[TIMESTAMPS] << 28,
         .id = 0x4100f200u | (uint32_t)v[VERSION] << 4 | (uint32_t)v[ALTERNATIVE] << 20,
         .code = (uint32_t)v[WIDE_TIMESTAMPS] << 29 | 1u << 28 | 1u << 26 | 1u << 22,
+        .m_profile = setup->m_profile,
     };
 }
 
@@ -220,10 +223,22 @@ static void instruction(struct rec_unit *unit, const struct rec_step *step)
         rec_random_once_in(&unit->random, 8))
         put_later(unit, 1 + rec_random_below(&unit->random, TAGS - 1));
     put_data(unit, step);
+    if (step->returns)
+        rec_etmv3_plain(&unit->etm, PUG_ETMV3_EXCEPTION_EXIT);
+    if (step->chained)
+        return; /* the branch to the next handler follows */
     if (branch && step->taken && !tells)
         rec_etmv3_runs_in(&unit->etm, step->next.isa);
     if (branch && step->taken && tells)
         rec_etmv3_branch(&unit->etm, (uint32_t)step->next.address, step->next.isa, NULL);
+}
+
+static uint16_t number_of(const struct rec_unit *unit, const struct rec_trap *trap)
+{
+    if (!trap->numbered)
+        return rec_armv7_number(trap->kind);
+    return (uint16_t)rec_exception_number(
+        unit->setup.m_profile ? PUG_EXCEPTIONS_ARMV7M : PUG_EXCEPTIONS_ARMV7, trap->number);
 }
 
 static void trap(struct rec_unit *unit, const struct rec_trap *trap)
@@ -234,9 +249,13 @@ static void trap(struct rec_unit *unit, const struct rec_trap *trap)
     if (cancel)
         rec_etmv3_atom(&unit->etm, true, 0);
     rec_etmv3_branch(&unit->etm, (uint32_t)to.address, to.isa,
-                     &(struct rec_etmv3_exception){.number = rec_armv7_number(trap->kind),
-                                                   .cancel = cancel,
-                                                   .non_secure = true});
+                     &(struct rec_etmv3_exception){
+                         .number = number_of(unit, trap), .cancel = cancel, .non_secure = true});
+}
+
+static bool has_context(const struct rec_unit *unit)
+{
+    return unit->setup.values[CONTEXT_BYTES] && !unit->setup.m_profile;
 }
 
 static void put_other(struct rec_unit *unit, const struct rec_situation *situation)
@@ -245,7 +264,7 @@ static void put_other(struct rec_unit *unit, const struct rec_situation *situati
     case 0: rec_etmv3_plain(&unit->etm, PUG_ETMV3_TRIGGER); break;
     case 1: rec_etmv3_plain(&unit->etm, PUG_ETMV3_IGNORE); break;
     case 2: /* as it was */
-        if (unit->setup.values[CONTEXT_BYTES])
+        if (has_context(unit))
             rec_etmv3_context_id(&unit->etm, situation->context_id);
         break;
     default:
@@ -258,7 +277,7 @@ static void between(struct rec_unit *unit, unsigned what, const struct rec_place
                     const struct rec_situation *situation)
 {
     const uint64_t *values = unit->setup.values;
-    if (what & REC_BETWEEN_CONTEXT && values[CONTEXT_BYTES])
+    if (what & REC_BETWEEN_CONTEXT && has_context(unit))
         rec_etmv3_context_id(&unit->etm, situation->context_id);
     if (what & REC_BETWEEN_TIME && values[TIMESTAMPS])
         rec_etmv3_timestamp(&unit->etm, situation->time, rec_random_once_in(&unit->random, 20));
@@ -314,6 +333,8 @@ const struct rec_unit_class rec_unit_etmv3 = {
     .families = 1u << REC_FAMILY_ARM,
     .every = true,
     .frames = true,
+    .m_profile = PUG_ARCH_V7,
+    .m_newest = PUG_ARCH_V7,
     .options = options,
     .option_count = OPTIONS,
     REC_UNIT_FUNCTIONS,

@@ -2,6 +2,7 @@
 /** @file The engine's view of an ETMv4 or ETE unit. */
 #include "pugmark/advanced/settings.h"
 #include "recorder/etmv4.h"
+#include "recorder/exceptions.h"
 #include "recorder/unit.h"
 
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 /* Exception types of a program that is interrupted: Arm ETM architecture, table of the A profile.
  */
 enum { DEBUG_HALT = 1, CALL = 2, DATA_FAULT = 12, IRQ = 14 };
+enum { DEBUG_HALT_M = 0x18, TAIL_CHAIN = 0xfffffffe }; /* of the M profile: the latter an address */
 
 enum value {
     VERSION,
@@ -83,6 +85,7 @@ static struct rec_etmv4_config registers_of(const struct rec_unit_setup *setup, 
     uint32_t old = !ete && v[VERSION] == 0;
     struct rec_etmv4_config registers = {
         .ete = ete,
+        .m_profile = setup->m_profile,
         .idr0 = 0x08000ea1u | (v[Q] ? 3u << 15 : 0) | (v[COMMITS] ? 1u << 29 : 0) |
                 (has_markers(v, ete) ? 1u << 23 : 0),
         .idr2 = old ? 0x00000488u : 0x20001088u,
@@ -97,6 +100,10 @@ static struct rec_etmv4_config registers_of(const struct rec_unit_setup *setup, 
         .shorter_once_in = (uint32_t)v[SHORTER],
         .seed = setup->seed,
     };
+    if (setup->m_profile) { /* addresses of 32 bits, no context ids */
+        registers.idr2 = 0x20000004;
+        registers.configr &= ~(1u << 6 | 1u << 7);
+    }
     return registers;
 }
 
@@ -166,8 +173,9 @@ static struct rec_context context_of(const struct rec_unit *unit, uint8_t isa,
     return (struct rec_context){.el = situation->privilege,
                                 .sf = isa == PUG_ISA_A64,
                                 .ns = true,
-                                .has_context_id = unit->setup.values[CONTEXT_ID],
-                                .has_vmid = unit->setup.values[VMID],
+                                .has_context_id =
+                                    unit->setup.values[CONTEXT_ID] && !unit->setup.m_profile,
+                                .has_vmid = unit->setup.values[VMID] && !unit->setup.m_profile,
                                 .context_id = situation->context_id,
                                 .vmid = 1};
 }
@@ -212,10 +220,14 @@ static void take_indirect(struct rec_unit *unit, const struct rec_step *step)
 {
     bool t32 = is_t32(step->next.isa);
     const uint64_t *values = unit->setup.values;
-    if (step->insn->subtype == PUG_SUB_V8_ERET && !unit->ete) {
+    if (step->returns || (step->insn->subtype == PUG_SUB_V8_ERET && !unit->ete)) {
         rec_etmv4_atom(unit->etm, true);
         rec_etmv4_exception_return(unit->etm);
-        rec_etmv4_address(unit->etm, step->next.address, t32);
+        /* The exception that comes at once has the address, too. */
+        bool told = step->trapped && unit->setup.m_profile && unit->freedom &&
+                    rec_random_once_in(&unit->random, 2);
+        if (!step->chained && !told)
+            rec_etmv4_address(unit->etm, step->next.address, t32);
         return;
     }
     /* The exception that comes at once tells where the branch went. */
@@ -249,19 +261,23 @@ static void instruction(struct rec_unit *unit, const struct rec_step *step)
     }
 }
 
-static uint32_t number_of(enum rec_path_trap kind)
+static uint32_t number_of(const struct rec_unit *unit, const struct rec_trap *trap)
 {
     static const uint8_t numbers[] = {[REC_TRAP_SIGNAL] = DATA_FAULT,
                                       [REC_TRAP_EXCEPTION] = DATA_FAULT,
                                       [REC_TRAP_INTERRUPT] = IRQ,
                                       [REC_TRAP_CALL] = CALL};
-    return kind <= REC_TRAP_CALL ? numbers[kind] : DATA_FAULT;
+    if (trap->numbered)
+        return rec_exception_number(
+            unit->setup.m_profile ? PUG_EXCEPTIONS_ARMV8M : PUG_EXCEPTIONS_ARMV8, trap->number);
+    return trap->kind <= REC_TRAP_CALL ? numbers[trap->kind] : DATA_FAULT;
 }
 
 static void trap(struct rec_unit *unit, const struct rec_trap *trap)
 {
-    rec_etmv4_exception(unit->etm, number_of(trap->kind), trap->back.address,
-                        is_t32(trap->back.isa), unit->untold);
+    rec_etmv4_exception(unit->etm, number_of(unit, trap),
+                        trap->chained ? TAIL_CHAIN : trap->back.address, is_t32(trap->back.isa),
+                        unit->untold);
     unit->untold = false;
     if (!trap->traced) {
         rec_etmv4_finish(unit->etm);
@@ -291,12 +307,22 @@ static void put_cycles(struct rec_unit *unit, uint64_t time)
     rec_etmv4_cycles(unit->etm, (uint32_t)cycles);
 }
 
-static void put_other(struct rec_unit *unit)
+/** May a context packet stand alone? A decoder takes the instruction set of the last address
+ * packet, where a Q packet or a BLX to a label may have led to the other one. */
+static bool knows_isa(const struct rec_unit *unit, const struct rec_place *at)
+{
+    return at->isa == PUG_ISA_A64 || unit->setup.m_profile;
+}
+
+static void put_other(struct rec_unit *unit, const struct rec_place *at)
 {
     unsigned minor = (unsigned)unit->setup.values[VERSION];
     bool markers = unit->ete || minor >= 6;
     switch (rec_random_below(&unit->random, unit->freedom ? 5 : 1)) {
-    case 1: rec_etmv4_context(unit->etm, &unit->context); break; /* as it was */
+    case 1: /* as it was */
+        if (knows_isa(unit, at))
+            rec_etmv4_context(unit->etm, &unit->context);
+        break;
     case 2:
         if (markers)
             rec_etmv4_timestamp_marker(unit->etm);
@@ -321,7 +347,7 @@ static void between(struct rec_unit *unit, unsigned what, const struct rec_place
     const uint64_t *values = unit->setup.values;
     if (what & REC_BETWEEN_CONTEXT) {
         unit->context = context_of(unit, at->isa, situation);
-        if (unit->freedom && rec_random_once_in(&unit->random, 2))
+        if (unit->freedom && knows_isa(unit, at) && rec_random_once_in(&unit->random, 2))
             rec_etmv4_context(unit->etm, &unit->context);
         else
             rec_etmv4_start(unit->etm, at->address, is_t32(at->isa), &unit->context);
@@ -334,7 +360,7 @@ static void between(struct rec_unit *unit, unsigned what, const struct rec_place
     if (what & REC_BETWEEN_CYCLES && values[CYCLES])
         put_cycles(unit, situation->time);
     if (what & REC_BETWEEN_OTHER && values[EVENTS])
-        put_other(unit);
+        put_other(unit, at);
     if (what & REC_BETWEEN_SYNC) {
         rec_etmv4_sync(unit->etm);
         rec_etmv4_start(unit->etm, at->address, is_t32(at->isa), &unit->context);
@@ -346,7 +372,8 @@ static void end(struct rec_unit *unit, const struct rec_place *last, const struc
 {
     (void)last;
     if (since > 0)
-        rec_etmv4_exception(unit->etm, DEBUG_HALT, next->address, is_t32(next->isa), false);
+        rec_etmv4_exception(unit->etm, unit->setup.m_profile ? DEBUG_HALT_M : DEBUG_HALT,
+                            next->address, is_t32(next->isa), false);
     rec_etmv4_finish(unit->etm);
 }
 
@@ -407,6 +434,8 @@ static const struct rec_absent absent[] = {
 const struct rec_unit_class rec_unit_etmv4 = {.name = "etmv4",
                                               .device = "ETM4",
                                               .core = "Cortex-A53",
+                                              .m_profile = PUG_ARCH_V7,
+                                              .m_newest = PUG_ARCH_V8,
                                               .options = etmv4_options,
                                               .option_count = SOURCE_ADDRESSES,
                                               .absent = absent,

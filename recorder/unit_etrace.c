@@ -332,6 +332,10 @@ static void trap(struct rec_unit *unit, const struct rec_trap *trap)
                      : trap->kind == REC_TRAP_CALL ? ECALL + unit->privilege
                      : trap->begun                 ? LOAD_FAULT
                                                    : ILLEGAL;
+    if (trap->numbered) {
+        interrupt = trap->number & REC_TRAP_RISCV_INTERRUPT;
+        cause = trap->number & ~REC_TRAP_RISCV_INTERRUPT;
+    }
     if (!trap->traced) {
         rec_etrace_stop(unit->encoder);
         return;

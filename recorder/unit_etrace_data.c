@@ -5,9 +5,14 @@
 
 enum { LR = 2, SC = 3, LOAD_ACQUIRE = 6, STORE_RELEASE = 7 };
 
-/** Bits 31 to 27 of an atomic instruction; -1: it is none, but perhaps a load or a store. */
+/**
+ * Returns bits 31 to 27 of an atomic instruction; -1 for every other one. A compressed instruction,
+ * which is none, has two bytes, and nothing needs to follow them.
+ */
 static int atomic_of(const uint8_t *bytes)
 {
+    if (rec_path_insn_size(REC_PATH_RISCV, bytes) != 4)
+        return -1;
     const int atomic = bytes[3] >> 3;
     const bool plain = atomic == LOAD_ACQUIRE || atomic == STORE_RELEASE;
     return (bytes[0] & 0x7f) == 0x2f && !plain ? atomic : -1;
@@ -69,7 +74,7 @@ static void add_control(struct rec_etrace_accesses *data, const struct rec_step 
 
 static uint64_t within(uint64_t value, unsigned size)
 {
-    return size == 3 ? value : value & ((UINT64_C(1) << (8u << size)) - 1);
+    return size >= 3 ? value : value & ((UINT64_C(1) << (8u << size)) - 1);
 }
 
 static void add_access(struct rec_etrace_accesses *data, const struct rec_path_access *access,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The engine's view of a PTM. */
 #include "pugmark/advanced/settings.h"
+#include "recorder/exceptions.h"
 #include "recorder/ptm.h"
 #include "recorder/unit_armv7.h"
 
@@ -124,6 +125,8 @@ static void instruction(struct rec_unit *unit, const struct rec_step *step)
         rec_ptm_indirect(&unit->ptm, target, step->next.isa, some_cycles(unit));
     else
         rec_ptm_atom(&unit->ptm, true, some_cycles(unit));
+    if (step->returns)
+        rec_ptm_plain(&unit->ptm, PUG_PTM_EXCEPTION_RET);
     rec_ptm_runs_in(&unit->ptm, step->next.isa);
     if (branch && step->taken && step->insn->link)
         rec_ptm_call(&unit->ptm, (uint32_t)step->pc + step->insn->size, step->isa);
@@ -134,10 +137,11 @@ static void trap(struct rec_unit *unit, const struct rec_trap *trap)
     struct rec_place to = trap->traced ? trap->to : rec_armv7_vector(trap->kind);
     if (trap->since > 0)
         rec_ptm_waypoint(&unit->ptm, (uint32_t)trap->last.address, trap->last.isa);
-    rec_ptm_branch(
-        &unit->ptm, (uint32_t)to.address, to.isa,
-        &(struct rec_ptm_exception){.number = rec_armv7_number(trap->kind), .non_secure = true},
-        some_cycles(unit));
+    uint32_t number = trap->numbered ? rec_exception_number(PUG_EXCEPTIONS_ARMV7, trap->number)
+                                     : rec_armv7_number(trap->kind);
+    rec_ptm_branch(&unit->ptm, (uint32_t)to.address, to.isa,
+                   &(struct rec_ptm_exception){.number = (uint16_t)number, .non_secure = true},
+                   some_cycles(unit));
 }
 
 static void put_other(struct rec_unit *unit, const struct rec_situation *situation)

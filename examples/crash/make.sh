@@ -9,19 +9,19 @@ cd "$(dirname "$0")"
 build() {
   file=$1
   shift
-  clang --target=aarch64-linux-gnu -O1 -g -fno-inline -ffreestanding -nostdlib -static -fuse-ld=lld \
-    -fno-unwind-tables -fno-asynchronous-unwind-tables -ffile-prefix-map="$PWD"=. \
+  clang --target=aarch64-linux-gnu -mno-outline-atomics -O1 -g -fno-inline -ffreestanding -nostdlib -static \
+    -fuse-ld=lld -fno-unwind-tables -fno-asynchronous-unwind-tables -ffile-prefix-map="$PWD"=. \
     -Wl,--build-id=sha1 "$@" -o "$file" crash.c
 }
 build crash
 build crash.mended -DMENDED -g0
-rm -f ./*.ini trace.bin
+rm -f ./*.ini trace.bin recording.manifest
 work=/tmp/pugmark-crash # a path has the program's name in it
 mkdir "$work"
 trap 'rm -rf "$work"' EXIT
 cp crash "$work"
 # The fault stops the trace, some instructions into its handler.
-"$pugmark" record --quiet --protocol etmv4 --times 30 --sync 300 --calls silent --limit 750 --no-context \
+"$pugmark" record --quiet --force --protocol etmv4 --times 30 --sync 300 --calls silent --limit 750 --no-context \
   --out . --path path -- "$work/crash" || true
 rm memory_*.bin
 # The program itself is what has the memory: so its names and lines are known.

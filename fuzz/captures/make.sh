@@ -5,7 +5,7 @@ set -eu
 bin=$1 here=$(cd "$(dirname "$0")" && pwd)
 make() { # NAME PROTOCOL: events on standard input
     rm -rf "${here:?}/$1"
-    "$bin/pugmark" record --quiet --script - --protocol "$2" --sync 40 --random 7 --out "$here/$1"
+    "$bin/pugmark" record --quiet --force --script - --protocol "$2" --sync 40 --random 7 --out "$here/$1"
 }
 awk 'BEGIN {
     for (i = 0; i < 60; i++) {

@@ -24,6 +24,12 @@
  * none, it is left. A function begun before the trace is *found*, not called. Frames that
  * longjmp(), signals or context switches left behind stay until a return finds one below them.
  *
+ * Threads of M profile cores, which no trace names: where PendSV, by which kernels switch, returns
+ * elsewhere than to where it came, the stack is kept under its return address, and all its frames
+ * are left. A later return of PendSV to that address enters them again. Where no stack waits
+ * there, or several do, the function at the address is found; its frame is *doubtful*. When trace
+ * was lost, the stacks that wait are forgotten.
+ *
  * Time. Each event has both of the trace's clocks: the last timestamp, and the cycles counted since
  * the task's first element. A call has the time of the branch that made it, as far as the trace
  * tells times: not that of what came next. Frames entered before the first timestamp count from
@@ -92,7 +98,9 @@ struct pug_call_frame {
     bool in_exception;                /**< the frame is an exception's */
     bool has_return;                  /**< whether `returns_to` is known */
     uint8_t exception_numbers;        /**< enum pug_exception_numbers: what `exception` means */
-    bool timed; /**< entered.timestamp was current then; else it is the first one known */
+    bool timed;    /**< entered.timestamp was current then; else it is the first one known */
+    bool resumed;  /**< its thread goes on: it was entered before, and counts from then on */
+    bool doubtful; /**< some thread's, whose callers are not known */
 };
 
 /** What happened to a frame. */
@@ -129,8 +137,10 @@ struct pug_call_event {
     struct pug_call_clock own;      /**< LEAVE: of this, not spent in callees */
     bool has_timestamp, has_cycles; /**< the task has had such times */
     bool tail;                      /**< LEAVE: by a tail call */
-    bool lost;    /**< LEAVE: it was not seen to return; it was left at this time or before */
-    bool ended;   /**< LEAVE: the trace ended in it */
+    bool lost;  /**< LEAVE: it was not seen to return; it was left at this time or before */
+    bool ended; /**< LEAVE: the trace ended in it */
+    /** LEAVE: another thread runs, and the frame may be entered again; ENTER: that is so. */
+    bool switched;
     uint8_t unit; /**< enum pug_time_unit: the task's best clock */
     uint8_t gap;  /**< GAP: enum pug_call_gap */
 };

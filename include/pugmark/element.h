@@ -322,6 +322,12 @@ size_t pug_exception_name(enum pug_exception_numbers numbers, uint32_t number, c
 size_t pug_exception_text(enum pug_exception_numbers numbers, uint32_t number, char *buffer,
                           size_t size);
 
+/**
+ * The place of an M profile exception in the vector table: 1 reset, 2 NMI … 15 SysTick, 16 + n
+ * external interrupt n; pug_vector_symbol() (image.h) names its handler. 0: it has none.
+ */
+unsigned pug_exception_vector(enum pug_exception_numbers numbers, uint32_t number);
+
 /** What an instruction does, in a word or two: "branch", "indirect branch". */
 const char *pug_instr_type_name(enum pug_instr_type type);
 /** What a branch is besides, in a word or two: "call", "return"; "none". */

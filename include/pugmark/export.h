@@ -16,6 +16,24 @@ struct pug_names;
 /** What stacks are weighed by. */
 enum pug_export_weight { PUG_WEIGHT_INSTRUCTIONS, PUG_WEIGHT_CYCLES, PUG_WEIGHT_TIME };
 
+/** Source files whose text is not in a page because they lie outside of the permitted folders. */
+struct pug_report_withheld {
+    uint64_t count;  /**< how many there are */
+    char first[256]; /**< path of the first one, as debug information has it; cut where too long */
+};
+
+/** What a sentence is about that a report repeats: where it stands depends on that. */
+enum pug_report_about {
+    PUG_REPORT_WRONG,   /**< results are wrong or incomplete */
+    PUG_REPORT_LOST,    /**< trace was lost; the rest is right */
+    PUG_REPORT_TIMES,   /**< times alone are doubtful */
+    PUG_REPORT_COUNTS,  /**< counts are doubtful or incomplete */
+    PUG_REPORT_CHECKED, /**< something was checked and is right */
+};
+
+/** "wrong", "lost", "times", "counts", "checked". */
+const char *pug_report_about_name(enum pug_report_about about);
+
 /** What a report tells beside the profile. Everything is borrowed. */
 struct pug_report {
     const char *title; /**< of the page */
@@ -27,10 +45,35 @@ struct pug_report {
     /** Timelines in the page's own form, one of each capture: a JSON array; or NULL. */
     const char *timelines;
     size_t timelines_size; /**< bytes of them */
-    /** Where source files are that are not at their recorded path: below these folders. */
+    /**
+     * A program can name any file as its source. So a page has the text of a file only if the file,
+     * with links resolved, lies below one of these folders or of `permitted_dirs`, no name below
+     * that folder begins with a dot, and it is a regular file of UTF-8 text. A file that is not at
+     * its recorded path is looked for below these. Pages of coverage (html) heed this, too.
+     */
     const char *const *source_dirs;
-    size_t source_dir_count; /**< how many there are */
-    uint64_t spare[4];       /**< zero */
+    size_t source_dir_count;              /**< how many there are */
+    const char *const *permitted_dirs;    /**< for files at their recorded path only */
+    size_t permitted_dir_count;           /**< how many there are */
+    struct pug_report_withheld *withheld; /**< out: files that were refused; or NULL */
+    /** A sentence that says what the report rests on. */
+    const struct pug_report_point {
+        const char *input, *text;    /**< of which input; the sentence */
+        enum pug_report_about about; /**< what it is about */
+    } * points;                      /**< in the order in which they are shown */
+    size_t point_count;              /**< how many there are */
+    const char *what;                /**< "crash on Cortex-A53, ETMv4, 754 instructions"; or NULL */
+    const char *headline;            /**< how it ended, a sentence; or NULL */
+    /** What happened in each capture, in the page's own form: a JSON array; or NULL. */
+    const char *stories;
+    size_t stories_size;       /**< bytes of them */
+    const char *const *inputs; /**< as given on the command line, for commands to copy */
+    size_t input_count;        /**< how many there are */
+    uint64_t detail;           /**< times as much data as usual; 0: 1 */
+    /** What is compared with, sorted by the export; NULL: nothing. */
+    struct pug_profile *baseline;
+    const char *baseline_title; /**< what it is called; or NULL */
+    uint64_t spare[4];          /**< zero */
 };
 
 /** What an export is made with. */
@@ -46,7 +89,7 @@ struct pug_export_options {
     bool mangled; /**< names as the linker has them; formats for linkers always do */
     size_t rows;  /**< of each table for people; 0: 20 */
     bool json;    /**< tables as lines of JSON */
-    const struct pug_report *report; /**< report: more of it; or NULL */
+    const struct pug_report *report; /**< report, and folders for html; or NULL */
     uint64_t spare[3];               /**< zero */
 };
 

@@ -2,6 +2,7 @@
 #include "events.h"
 
 #include "stream.h"
+#include "traps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct cpu {
     bool known;
     struct situation situation; /* that was told */
     uint64_t accessed;          /* the last address since events were sent */
+    uint32_t accessing;         /* the instruction of the block that accessed memory last */
 };
 
 static struct {
@@ -181,6 +183,7 @@ void events_block(unsigned index, const struct events_block *block, uint32_t blo
         write_task(cpu, index);
     bool hit = is_hit(cpu, block->id, blocks);
     cpu->at = block;
+    cpu->accessing = 0;
     if (!hit || tail_of(cpu) != cpu->base || cpu->base >= FULL) {
         tell_block(cpu, index, block, hit);
         return;
@@ -212,10 +215,13 @@ void events_situation(unsigned index, const struct situation *situation)
 void events_access(unsigned index, const struct events_access *access)
 {
     struct cpu *cpu = cpu_at(index);
-    if (!cpu || !cpu->at)
+    /* What an instruction left that was interrupted in the middle QEMU reports as its own when
+     * other functions of QEMU's access memory: in another block, or further on in this one. */
+    if (!cpu || cpu->at != access->block || access->insn < cpu->accessing)
         return;
     struct tail tail = tail_unpack(tail_of(cpu));
     uint32_t cut = tail.cut;
+    cpu->accessing = access->insn;
     uint64_t difference = access->address - cpu->accessed;
     append(cpu, &tail, REC_EVENT_GAP,
            1 + ((uint64_t)access->insn << REC_ACCESS_INSN |
@@ -245,6 +251,33 @@ void events_syscall(unsigned index, uint64_t number, bool retired)
     tail.cut = retired || !cpu->at ? TAIL_WHOLE : cpu->at->count - 1;
     end_block(cpu, &tail);
     append(cpu, &tail, REC_EVENT_SYSCALL, number & 0xffffffff);
+    settle(cpu, index, tail, 0);
+}
+
+const struct events_block *events_last(unsigned index)
+{
+    struct cpu *cpu = cpu_at(index);
+    return cpu ? cpu->at : NULL;
+}
+
+void events_cut(unsigned index, uint32_t retired)
+{
+    struct cpu *cpu = cpu_at(index);
+    if (cpu && cpu->at)
+        set_tail(cpu, events_reach_of(retired));
+}
+
+void events_trap(unsigned index, const struct trap *trap)
+{
+    struct cpu *cpu = cpu_at(index);
+    if (!cpu)
+        return;
+    struct tail tail = tail_unpack(tail_of(cpu));
+    uint64_t number = trap->numbered ? (uint64_t)trap->number + 1 : 0;
+    end_block(cpu, &tail);
+    append(cpu, &tail, REC_EVENT_TRAP, trap->kind | number << REC_TRAP_NUMBER);
+    tail.size += (uint32_t)put_number(cpu->events + tail.size,
+                                      trap->known ? (trap->address | trap->t32) + 1 : 0);
     settle(cpu, index, tail, 0);
 }
 

@@ -31,6 +31,7 @@ void events_situation(unsigned cpu, const struct situation *situation);
 void events_block(unsigned cpu, const struct events_block *block, uint32_t blocks);
 /** Memory was accessed by an instruction of the block: 2^size bytes; a load, unless it stored. */
 struct events_access {
+    const struct events_block *block;
     uint64_t address, value;
     uint32_t insn;
     uint8_t size;
@@ -42,6 +43,14 @@ void events_access(unsigned cpu, const struct events_access *access);
 void events_reached(unsigned cpu, events_reach reach);
 /** The last instruction of the block asked the system; `retired`: it did, and is no trap itself. */
 void events_syscall(unsigned cpu, uint64_t number, bool retired);
+struct trap;
+
+/** An exception is taken, or returned from, before the block that is given next. */
+void events_trap(unsigned cpu, const struct trap *trap);
+/** Returns the block that was given last; NULL: none. */
+const struct events_block *events_last(unsigned cpu);
+/** Of the block that was given last only so many instructions retired. */
+void events_cut(unsigned cpu, uint32_t retired);
 /** Send what waits. */
 void events_send(unsigned cpu);
 /** The thread ended; another may get its number. */

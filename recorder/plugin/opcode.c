@@ -67,6 +67,11 @@ bool opcode_accesses(enum rec_path_isa isa, const uint8_t *bytes)
     return true;
 }
 
+bool opcode_sleeps(enum rec_path_isa isa, const uint8_t *bytes)
+{
+    return isa == REC_PATH_RISCV && word_of(bytes) == 0x10500073; /* WFI; Arm's end their blocks */
+}
+
 bool opcode_surely_accesses(enum rec_path_isa isa, const uint8_t *bytes)
 {
     uint32_t op = word_of(bytes);
@@ -95,6 +100,48 @@ bool opcode_traps(enum rec_path_isa isa, const uint8_t *bytes)
         return half == 0 || half == 0x9002 || op == 0x00100073 || op == 0xc0001073;
     }
     return false;
+}
+
+static bool a32_returns(uint32_t op)
+{
+    bool data = (op & 0x0c10f000) == 0x0010f000; /* MOVS pc, SUBS pc, … */
+    bool extra = (op & 0x02000090) == 0x90;      /* multiplies, and loads and stores */
+    bool compares = (op >> 23 & 3) == 2;
+    bool all = (op & 0x0e508000) == 0x08508000; /* LDM with pc and ^ */
+    if (op >> 28 == 0xf)
+        return (op & 0xfe50ffff) == 0xf8100a00; /* RFE */
+    return (data && !extra && !compares) || all || (op & 0x0fffffff) == 0x0160006e;
+}
+
+bool opcode_returns(enum rec_path_isa isa, const uint8_t *bytes)
+{
+    unsigned half = half_of(bytes), next = half < 0xe800 ? 0 : half_of(bytes + 2);
+    uint32_t op = isa == REC_PATH_T32 ? 0 : word_of(bytes);
+    switch (isa) {
+    case REC_PATH_A64: return op == 0xd69f03e0 || (op & 0xfffffbff) == 0xd69f0bff;
+    case REC_PATH_A32: return a32_returns(op);
+    case REC_PATH_T32: /* SUBS pc, lr; RFE */
+        return (half == 0xf3de && (next & 0xff00) == 0x8f00) ||
+               (((half & 0xffd0) == 0xe810 || (half & 0xffd0) == 0xe990) && next == 0xc000);
+    case REC_PATH_RISCV: /* MRET, SRET, DRET, MNRET */
+        return op == 0x30200073 || op == 0x10200073 || op == 0x7b200073 || op == 0x70200073;
+    }
+    return false;
+}
+
+bool opcode_sets_context(enum rec_path_isa isa, const uint8_t *bytes, unsigned *number)
+{
+    uint32_t op = half_of(bytes);
+    if (isa == REC_PATH_T32 && op < 0xe800)
+        return false;
+    op = isa == REC_PATH_T32 ? op << 16 | half_of(bytes + 2) : word_of(bytes);
+    *number = isa == REC_PATH_A64 ? op & 31 : op >> 12 & 15;
+    switch (isa) {
+    case REC_PATH_A64: return (op & 0xffffffe0) == 0xd518d020;
+    case REC_PATH_A32:
+    case REC_PATH_T32: return (op & 0xffff0fff) == 0xee0d0f30; /* MCR p15, 0, Rt, c13, c0, 1 */
+    default: return false;
+    }
 }
 
 /** Does the text begin with one of the names, which `|` separates? */

@@ -16,10 +16,13 @@
 #include "opcode.h"
 #include "qemu_plugin.h"
 #include "situation.h"
+#include "state.h"
 #include "stream.h"
+#include "traps.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +38,19 @@ struct block {
     uint32_t size;
     enum rec_path_isa isa;
     struct events_block run;
-    bool traps;         /* its last instruction never retires */
-    uint8_t *may_fault; /* for each instruction */
+    bool traps;            /* its last instruction never retires */
+    bool sleeps;           /* an instruction before it waits for interrupts */
+    bool returns;          /* or returns from an exception, where all of it retired */
+    uint8_t context;       /* or writes the context id: out of this register, + 1 */
+    uint8_t *may_fault;    /* for each instruction */
+    struct watch *watches; /* for each instruction, where data are told; NULL: not yet */
     uint8_t bytes[];
+};
+
+/** An instruction whose accesses are told. */
+struct watch {
+    const struct block *block;
+    uint32_t insn;
 };
 
 static struct {
@@ -45,7 +58,9 @@ static struct {
     enum rec_path_family family;
     bool user, off, named;
     bool copies;                        /* qemu_plugin_insn_data() does */
-    bool reads;                         /* registers can be read */
+    bool reads;                         /* registers can be read, or the state behind them */
+    bool traps;                         /* exceptions can be followed */
+    struct state_field registers;       /* of Arm's processors */
     unsigned data;                      /* accesses are told */
     uintptr_t base;                     /* of user mode: where QEMU has the program's address 0 */
     int file;                           /* to write to; -1: `out` */
@@ -70,15 +85,6 @@ static void on_block(unsigned cpu, void *data)
 {
     const struct block *block = data;
     events_block(cpu, &block->run, plugin.blocks);
-}
-
-/** The same, of a machine whose registers can be read. */
-static void on_machine_block(unsigned cpu, void *data)
-{
-    struct situation situation = situation_of(cpu, plugin.family);
-    if (situation.known)
-        events_situation(cpu, &situation);
-    on_block(cpu, data);
 }
 
 static void on_vcpu(qemu_plugin_id_t id, unsigned cpu)
@@ -116,8 +122,10 @@ static void on_data(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, 
     enum { TAG = 56 }; /* A64: the address has 56 bits, whatever the others say */
     if (plugin.family == REC_FAMILY_A64)
         address = (uint64_t)((int64_t)(address << (64 - TAG)) >> (64 - TAG));
-    struct events_access access = {.address = address,
-                                   .insn = (uint32_t)(uintptr_t)data,
+    const struct watch *watch = data;
+    struct events_access access = {.block = &watch->block->run,
+                                   .address = address,
+                                   .insn = watch->insn,
                                    .size = (uint8_t)qemu_plugin_mem_size_shift(info),
                                    .store = qemu_plugin_mem_is_store(info)};
     access.known = read_memory(address, access.size, &access.value);
@@ -263,7 +271,8 @@ static struct block *find_block(const struct draft *draft)
     for (uint32_t i = 0; i < draft->count; i++) {
         const uint8_t *bytes = draft->bytes + draft->offset[i];
         /* Behind the last there is no other to say so: of that it has to be sure. */
-        block->may_fault[i] = i + 1 < draft->count ? opcode_accesses(draft->isa, bytes)
+        block->may_fault[i] = i + 1 < draft->count ? opcode_accesses(draft->isa, bytes) ||
+                                                         opcode_sleeps(draft->isa, bytes)
                                                    : opcode_surely_accesses(draft->isa, bytes);
     }
     /* A program's calls are told; of a machine they are seen here. */
@@ -271,33 +280,159 @@ static struct block *find_block(const struct draft *draft)
     static const uint8_t ecall[4] = {0x73, 0, 0, 0};
     block->traps = opcode_traps(draft->isa, last) ||
                    (!plugin.user && draft->isa == REC_PATH_RISCV && memcmp(last, ecall, 4) == 0);
+    unsigned number;
+    for (uint32_t i = 0; i + 1 < draft->count; i++)
+        block->sleeps |= opcode_sleeps(draft->isa, draft->bytes + draft->offset[i]);
+    block->returns = opcode_returns(draft->isa, last);
+    block->context = opcode_sets_context(draft->isa, last, &number) ? (uint8_t)(number + 1) : 0;
     block->run.reach = reach_from(block, 0);
     write_block(block);
     return block;
 }
 
-static void name_program(void)
+/* ---- what runs on a machine ---- */
+
+/** An instruction that ran outside of the blocks: SG, which QEMU executes where it is fetched. */
+static void run_gateway(unsigned cpu, uint64_t address)
 {
-    const char *path = plugin.user ? qemu_plugin_path_to_binary() : NULL;
-    struct buffer record = {NULL, 0, 0};
-    plugin.named = true;
-    if (!path)
+    struct draft draft = {.address = address,
+                          .isa = REC_PATH_T32,
+                          .count = 1,
+                          .size = 4,
+                          .bytes = {0x7f, 0xe9, 0x7f, 0xe9}};
+    stream_lock();
+    struct block *block = find_block(&draft);
+    stream_unlock();
+    if (block)
+        events_block(cpu, &block->run, plugin.blocks);
+}
+
+/** The block that ran last; NULL: none. */
+static const struct block *last_block(unsigned cpu)
+{
+    const struct events_block *last = events_last(cpu);
+    return last ? (const void *)((const char *)last - offsetof(struct block, run)) : NULL;
+}
+
+/** Which of the block's instructions is at the address? Its count: none. */
+static uint32_t insn_at(const struct block *block, uint64_t address)
+{
+    uint32_t at = 0, i = 0;
+    while (i < block->run.count && block->address + at != address)
+        at += opcode_size(block->isa, block->bytes + at), i++;
+    return i;
+}
+
+/** Where an instruction faulted the block ends, also where nothing else shows that. */
+static void cut_block(unsigned cpu, const struct block *last, const struct trap *trap)
+{
+    if (!last || !trap->fault || !trap->known)
         return;
-    buffer_number(&record, REC_PATH_PROGRAM);
-    buffer_number(&record, strlen(path));
-    buffer_bytes(&record, path, strlen(path));
+    uint32_t n = insn_at(last, trap->address);
+    if (n < last->run.count)
+        events_cut(cpu, n);
+}
+
+/** Where an instruction waited for an interrupt, in the middle of a block, it retired, and what
+ *  follows it did not. */
+static void cut_asleep(unsigned cpu, const struct block *last, uint64_t next)
+{
+    uint32_t at = 0;
+    uint32_t n = insn_at(last, next);
+    for (uint32_t i = 1; i < n; i++)
+        at += opcode_size(last->isa, last->bytes + at);
+    if (n > 0 && n < last->run.count && opcode_sleeps(last->isa, last->bytes + at))
+        events_cut(cpu, n);
+}
+
+/** The block returned from an exception, of which no log says anything: that of AArch32, RISC-V. */
+static void take_return(unsigned cpu, const struct block *last, const struct trap *trap,
+                        const struct block *next)
+{
+    uint64_t after = last->address + last->size;
+    struct trap back = {.kind = REC_TRAP_RETURN,
+                        .known = true,
+                        .address = next->address,
+                        .t32 = next->isa == REC_PATH_T32};
+    if (trap && trap->known) {
+        back.address = trap->address;
+        back.t32 = trap->t32;
+    }
+    /* Where execution just goes on the condition did not hold. */
+    bool retired = !trap || !trap->fault || insn_at(last, back.address) == last->run.count;
+    if (retired && (back.address != after || last->isa == REC_PATH_RISCV))
+        events_trap(cpu, &back);
+}
+
+/** Exceptions and returns before the block. */
+static void take_traps(unsigned cpu, const struct block *last, const struct block *block)
+{
+    const struct trap *traps;
+    unsigned count = traps_wait() ? traps_read(cpu, block->address, &traps) : 0;
+    if (count > 0 && !traps[0].gateway)
+        cut_block(cpu, last, &traps[0]);
+    if (last && last->sleeps)
+        cut_asleep(cpu, last, count > 0 && traps[0].known ? traps[0].address : block->address);
+    if (last && last->returns && plugin.isa != REC_PATH_A64)
+        take_return(cpu, last, count > 0 ? &traps[0] : NULL, block);
+    for (unsigned i = 0; i < count; i++) {
+        if (traps[i].gateway)
+            run_gateway(cpu, traps[i].address);
+        else
+            events_trap(cpu, &traps[i]);
+    }
+}
+
+/** The same, of a machine. */
+static void on_machine_block(unsigned cpu, void *data)
+{
+    const struct block *block = data, *last = last_block(cpu);
+    if (plugin.traps && (traps_wait() || (last && (last->returns || last->sleeps))))
+        take_traps(cpu, last, block);
+    if (last && last->context)
+        situation_context(cpu, (uint32_t)state_read(cpu, plugin.registers, last->context - 1u));
+    struct situation situation = {.known = false};
+    if (plugin.reads)
+        situation = situation_of(cpu, plugin.family);
+    if (situation.known)
+        events_situation(cpu, &situation);
+    on_block(cpu, data);
+}
+
+/** Writes a record that is a text. */
+static void write_text(enum rec_path_record kind, const char *text)
+{
+    struct buffer record = {NULL, 0, 0};
+    buffer_number(&record, kind);
+    buffer_number(&record, strlen(text));
+    buffer_bytes(&record, text, strlen(text));
     stream_record(&record, true);
     free(record.bytes);
 }
 
-/** Be told of all memory that the block accesses. */
-static void watch_data(struct qemu_plugin_tb *tb, const struct draft *draft)
+static void name_program(void)
 {
-    for (uint32_t i = 0; i < draft->count; i++)
-        if (opcode_accesses(draft->isa, draft->bytes + draft->offset[i]))
-            qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_data,
-                                             QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-                                             (void *)(uintptr_t)i); // NOLINT
+    const char *path = plugin.user ? qemu_plugin_path_to_binary() : NULL;
+    plugin.named = true;
+    if (!plugin.user && *state_core())
+        write_text(REC_PATH_CORE, state_core());
+    if (path)
+        write_text(REC_PATH_PROGRAM, path);
+}
+
+/** Be told of all memory that the block accesses. */
+static void watch_data(struct qemu_plugin_tb *tb, struct block *block, const struct draft *draft)
+{
+    if (!block->watches)
+        block->watches = calloc(draft->count, sizeof(*block->watches));
+    for (uint32_t i = 0; block->watches && i < draft->count; i++) {
+        if (!opcode_accesses(draft->isa, draft->bytes + draft->offset[i]))
+            continue;
+        block->watches[i] = (struct watch){block, i};
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_data,
+                                         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                         &block->watches[i]);
+    }
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -316,12 +451,12 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     if (block && plugin.user && host)
         plugin.base = (uintptr_t)host - block->address;
     if (block && plugin.data)
-        watch_data(tb, &draft);
+        watch_data(tb, block, &draft);
     stream_unlock();
     if (!block)
         return;
     qemu_plugin_register_vcpu_tb_exec_cb(
-        tb, plugin.reads ? on_machine_block : on_block,
+        tb, plugin.user ? on_block : on_machine_block,
         plugin.reads ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS, block);
     for (uint32_t i = 0; i < block->run.count; i++) {
         void *reached = (void *)(uintptr_t)reach_from(block, i + 1);
@@ -450,15 +585,20 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *in
     plugin.family = target->family;
     plugin.user = !info->system_emulation;
     plugin.copies = info->version.cur >= 3;
-    plugin.reads = !plugin.user && situation_can();
+    plugin.reads = !plugin.user && (situation_can() || situation_finds(target->family));
+    plugin.registers =
+        state_find(target->family, plugin.isa == REC_PATH_A64 ? "env.xregs" : "env.regs");
     unsigned flags = (plugin.user ? 0 : REC_PATH_SYSTEM) | (plugin.data ? REC_PATH_DATA : 0);
+    plugin.traps = !plugin.user && traps_begin(target->family, (unsigned)info->system.smp_vcpus);
+    if (plugin.traps)
+        flags |= REC_PATH_TRAPS;
     if (!stream_open(plugin.out, plugin.file, target->family, flags)) {
         fprintf(stderr, "pugmark: cannot write %s: %s\n", plugin.out, strerror(errno));
         return -1;
     }
     events_begin(plugin.user); /* a machine's processors are no threads of its programs */
     pthread_atfork(NULL, NULL, on_fork);
-    if (plugin.reads)
+    if (plugin.reads && situation_can())
         qemu_plugin_register_vcpu_init_cb(id, on_vcpu);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
     qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);

@@ -17,6 +17,10 @@ struct situation {
 
 /** Can registers be read here? */
 bool situation_can(void);
+/** Or, in QEMU before 9.0, the state behind them? */
+bool situation_finds(enum rec_path_family family);
+/** The context id was written, and is this: what situation_finds() does not find. */
+void situation_context(unsigned cpu, uint32_t context);
 /** Find the registers of a processor; from its own thread. */
 void situation_begin(unsigned cpu);
 /** Read them; from a callback that may read registers. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "stream.h"
 
+#include "files/outfile.h"
 #include "writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,10 +159,11 @@ void stream_events(unsigned index)
 static bool begin(const char *path, int file)
 {
     struct buffer first = {NULL, 0, 0};
-    if (file < 0)
-        file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0)
+    struct pug_outfile *named = NULL;
+    if (file < 0 && pug_outfile_open_any(path, &named) != PUG_OK)
         return false;
+    if (named)
+        file = pug_outfile_descriptor(named);
     stream.shared = mmap(NULL, sizeof(*stream.shared), PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     stream.writer = -1;
@@ -174,10 +175,15 @@ static bool begin(const char *path, int file)
     if (stream.shared != MAP_FAILED) {
         sem_init(&stream.shared->filled, 1, 0);
         sem_init(&stream.shared->drained, 1, 0);
-        stream.writer = writer_start(stream.shared, file, first.bytes, first.size);
+        stream.writer = writer_start(stream.shared, file, named, first.bytes, first.size);
     }
     int why = errno;
-    close(file);
+    if (!named)
+        close(file);
+    else if (stream.writer < 0)
+        pug_outfile_abandon(named);
+    else
+        pug_outfile_hand_over(named);
     free(first.bytes);
     errno = why;
     stream.closed = stream.writer < 0;

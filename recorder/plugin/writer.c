@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "writer.h"
 
+#include "files/outfile.h"
+
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -90,41 +93,54 @@ static bool write_end(const struct shared *shared, int file)
     return !shared->ended || write_all(file, &end, 1);
 }
 
+static void close_from(int first, int last)
+{
+#ifdef SYS_close_range
+    if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
+        return;
+#endif
+    for (int i = first; i <= last && i < 1024; i++)
+        close(i);
+}
+
 /** Keep nothing open that somebody may wait for, and hear no signal that is the program's. */
-static int stand_alone(int file)
+static void stand_alone(int file)
 {
     setsid();
     prctl(PR_SET_NAME, "pugmark-path");
-    close(STDIN_FILENO);
-    close(STDOUT_FILENO);
-    if (dup2(file, STDOUT_FILENO) < 0)
-        return -1;
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, 0) == 0)
-        return STDOUT_FILENO;
-#endif
-    for (int i = STDERR_FILENO + 1; i < 1024; i++)
-        close(i);
-    return STDOUT_FILENO;
+    for (int i = STDIN_FILENO; i < STDERR_FILENO; i++)
+        if (i != file)
+            close(i);
+    close_from(STDERR_FILENO + 1, file - 1);
+    close_from(file > STDERR_FILENO ? file + 1 : STDERR_FILENO + 1, INT_MAX);
 }
 
-static void run(struct shared *shared, int file, pid_t program)
+/** True: all is written that there was. */
+static bool run(struct shared *shared, int file, pid_t program)
 {
     for (;;) {
         bool over = shared->ended || getppid() != program;
         if (!drain(shared, file))
-            break;
-        if (over) {
-            write_end(shared, file);
-            break;
-        }
+            return false;
+        if (over)
+            return write_end(shared, file);
         writer_wait(&shared->filled);
     }
+}
+
+static void write_path(struct shared *shared, int file, struct pug_outfile *named,
+                       const uint8_t *bytes, size_t size, pid_t program)
+{
+    stand_alone(file);
+    const bool whole = write_all(file, bytes, size) && run(shared, file, program);
+    if (named && !pug_outfile_settle(named, whole))
+        perror("pugmark: cannot write the path");
     shared->gone = true;
     sem_post(&shared->drained);
 }
 
-pid_t writer_start(struct shared *shared, int file, const uint8_t *bytes, size_t size)
+pid_t writer_start(struct shared *shared, int file, struct pug_outfile *named, const uint8_t *bytes,
+                   size_t size)
 {
     sigset_t all, before;
     pid_t program = getpid();
@@ -133,10 +149,7 @@ pid_t writer_start(struct shared *shared, int file, const uint8_t *bytes, size_t
     /* fork(), but without what is to be done in forked programs, and without SIGCHLD at the end. */
     pid_t writer = (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
     if (writer == 0) {
-        int to = stand_alone(file);
-        if (to >= 0 && write_all(to, bytes, size))
-            run(shared, to, program);
-        shared->gone = true;
+        write_path(shared, file, named, bytes, size, program);
         _exit(0);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);

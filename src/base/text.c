@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,4 +79,17 @@ size_t pug_text_end(struct pug_text *text)
     if (text->size)
         text->buffer[text->length < text->size ? text->length : text->size - 1] = 0;
     return text->length;
+}
+
+void pug_text_tame(char *text, size_t size)
+{
+    unsigned char before = 0;
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+        const bool c0 = byte < ' ' && byte != '\n' && byte != '\t';
+        const bool c1 = byte >= 0x80 && byte < 0xa0 && (before < 0x80 || before == 0xc2);
+        if (c0 || c1 || byte == 0x7f)
+            text[i] = '?';
+        before = byte;
+    }
 }

@@ -147,6 +147,12 @@ static inline char *pug_put_decimal(char *at, uint64_t value)
     return at + (value < 10 ? 1 : pug_text_decimal_at(at, value)); /* as most are */
 }
 
+/**
+ * Where strings of an input are in a text: control characters that a terminal would obey (C0 but
+ * for lines and tabs, DEL, C1 as a byte or in UTF-8) become question marks.
+ */
+void pug_text_tame(char *text, size_t size);
+
 /** Terminate; the length of the whole text. */
 size_t pug_text_end(struct pug_text *text);
 

@@ -21,6 +21,7 @@
 /* Files are bytes, and are not inherited. Opening one never waits. */
 #define O_CLOEXEC  (_O_NOINHERIT | _O_BINARY)
 #define O_NONBLOCK 0
+#define O_NOFOLLOW 0
 
 #define NAME_MAX 255
 
@@ -54,6 +55,7 @@ int pug_windows_rename(const char *from, const char *to);
 #define mkdir(path, mode)             _mkdir(path)
 #define fsync(file)                   _commit(file)
 #define fchmod(file, mode)            ((void)(mode), 0)
+#define realpath(path, buffer)        _fullpath(buffer, path, 0)
 #define lstat(path, status)           stat(path, status)
 #define setenv(name, text, overwrite) ((overwrite) || !getenv(name) ? _putenv_s(name, text) : 0)
 

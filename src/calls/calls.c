@@ -33,6 +33,8 @@ static void free_task(struct pug_call_task *task)
 {
     free(task->frames);
     free(task->held);
+    pug_calls_forget_threads(task);
+    free(task->threads);
     free(task);
 }
 
@@ -201,16 +203,19 @@ static void take_exception(struct pug_calls *calls, struct pug_call_task *task,
 {
     bool returns = (exception->flags & PUG_ELEM_RET_ADDR) && !is_return_code(exception);
     bool returning = task->departure.branch.kind == PUG_DEPART_EXCEPTION_RETURN;
+    uint64_t back = exception->end;
+    if (exception->flags & PUG_ELEM_DATA_MARKER)
+        return;
     if (exception->flags & PUG_ELEM_M_TAIL_CHAIN)
-        pug_calls_drop_exception(calls, task);
+        returns = pug_calls_drop_exception(calls, task, &back);
     else if (task->departure.branch.kind != PUG_DEPART_NONE && returns)
         pug_calls_arrive(calls, task, exception, exception->end); /* it did get there */
     else if (returning)
-        pug_calls_drop_exception(calls, task);
+        returns = pug_calls_drop_exception(calls, task, &back);
     struct pug_departure *departure = &task->departure;
     departure->held = departure->branch;
-    departure->branch = (struct pug_branch){
-        .kind = PUG_DEPART_EXCEPTION, .exact = returns, .behind = exception->end};
+    departure->branch =
+        (struct pug_branch){.kind = PUG_DEPART_EXCEPTION, .exact = returns, .behind = back};
     departure->number = exception->number;
     departure->numbers = exception->reason;
     departure->index = exception->index;

@@ -66,44 +66,44 @@ static void begin_event(const struct pug_call_task *task, enum pug_call_event_ki
     event->took = event->own = no_time;
     event->has_timestamp = task->has_timestamp;
     event->has_cycles = task->has_cycles;
-    event->tail = event->lost = event->ended = false;
+    event->tail = event->lost = event->ended = event->switched = false;
     event->gap = 0;
     event->unit = task->has_timestamp ? PUG_TIME_TICKS
                   : task->has_cycles  ? PUG_TIME_CYCLES
                                       : PUG_TIME_NONE;
 }
 
-enum why { RETURNED, BY_TAIL, BY_LOSS, BY_END };
-
-static void leave(struct pug_calls *calls, struct pug_call_task *task, enum why why)
+static void leave(struct pug_calls *calls, struct pug_call_task *task, enum pug_leave_why why)
 {
     const struct pug_call_frame *frame = &task->frames[task->depth - 1];
     struct pug_call_event event;
     begin_event(task, PUG_CALL_LEAVE, &event);
     event.took = difference(&task->at, &frame->entered);
     event.own = difference(&event.took, &frame->of_callees);
-    event.tail = why == BY_TAIL;
-    event.lost = why == BY_LOSS;
-    event.ended = why == BY_END;
+    event.tail = why == PUG_LEAVE_BY_TAIL;
+    event.lost = why == PUG_LEAVE_BY_LOSS;
+    event.ended = why == PUG_LEAVE_BY_END;
+    event.switched = why == PUG_LEAVE_SWITCHED;
     calls->config.event(calls->config.event_context, &event);
     task->depth--;
     if (task->depth > 0)
         add_clock(&task->frames[task->depth - 1].of_callees, &event.took);
 }
 
-static void leave_to(struct pug_calls *calls, struct pug_call_task *task, uint32_t depth,
-                     enum why why)
+void pug_calls_leave_to(struct pug_calls *calls, struct pug_call_task *task, uint32_t depth,
+                        enum pug_leave_why why)
 {
     while (task->depth > depth)
         leave(calls, task, why);
 }
 
-static void tell_enter(struct pug_calls *calls, struct pug_call_task *task,
-                       const struct pug_call_frame *from)
+void pug_calls_tell_enter(struct pug_calls *calls, struct pug_call_task *task,
+                          const struct pug_call_frame *from)
 {
     struct pug_call_event event;
     begin_event(task, PUG_CALL_ENTER, &event);
     event.from = from;
+    event.switched = event.frame->resumed;
     calls->config.event(calls->config.event_context, &event);
 }
 
@@ -158,7 +158,7 @@ static struct pug_call_frame *push(struct pug_calls *calls, struct pug_call_task
                                    const struct pug_function *function, uint64_t address)
 {
     if (task->depth == calls->config.depth)
-        leave_to(calls, task, 0, BY_LOSS);
+        pug_calls_leave_to(calls, task, 0, PUG_LEAVE_BY_LOSS);
     if (task->depth == task->room && !grow(calls, task))
         return NULL;
     task->held[task->depth] = (struct pug_branch){0};
@@ -173,18 +173,19 @@ static struct pug_call_frame *push(struct pug_calls *calls, struct pug_call_task
     frame->kind = PUG_CALL_FOUND;
     frame->in_exception = frame->has_return = false;
     frame->exception_numbers = 0;
+    frame->resumed = false;
+    frame->doubtful = calls->doubtful;
     frame->timed = task->has_timestamp;
     return frame;
 }
 
-/** Nothing is known of the callers: the function is just there. */
-static void find(struct pug_calls *calls, struct pug_call_task *task,
-                 const struct pug_element *element, uint64_t address)
+void pug_calls_find(struct pug_calls *calls, struct pug_call_task *task,
+                    const struct pug_element *element, uint64_t address)
 {
     struct pug_function function;
     locate(calls, task, element, address, &function);
     if (push(calls, task, &function, address))
-        tell_enter(calls, task, NULL);
+        pug_calls_tell_enter(calls, task, NULL);
 }
 
 /** Control is somewhere that no branch explains: the nearest frame of that function. */
@@ -194,9 +195,9 @@ static void relocate(struct pug_calls *calls, struct pug_call_task *task,
     uint32_t depth = task->depth;
     while (depth > 0 && !is_in(&task->frames[depth - 1], address))
         depth--;
-    leave_to(calls, task, depth, BY_LOSS);
+    pug_calls_leave_to(calls, task, depth, PUG_LEAVE_BY_LOSS);
     if (depth == 0)
-        find(calls, task, element, address);
+        pug_calls_find(calls, task, element, address);
 }
 
 /** It was called at `site`. */
@@ -220,7 +221,7 @@ static void arrive_by_call(struct pug_calls *calls, struct pug_call_task *task,
     if (!frame)
         return;
     set_called(frame, branch.site, branch.behind, branch.exact);
-    tell_enter(calls, task, task->depth > 1 ? frame - 1 : NULL);
+    pug_calls_tell_enter(calls, task, task->depth > 1 ? frame - 1 : NULL);
 }
 
 /** Nobody traced what the exception did, and the task goes on where it was, on another processor.
@@ -250,7 +251,7 @@ static void arrive_by_exception(struct pug_calls *calls, struct pug_call_task *t
     frame->returns_to = departure.branch.behind;
     frame->has_return = departure.branch.exact;
     task->held[task->depth - 1] = departure.held;
-    tell_enter(calls, task, task->depth > 1 ? frame - 1 : NULL);
+    pug_calls_tell_enter(calls, task, task->depth > 1 ? frame - 1 : NULL);
 }
 
 /** Does the frame return to `address`? */
@@ -280,31 +281,42 @@ static void arrive_by_return(struct pug_calls *calls, struct pug_call_task *task
         depth--;
     if (depth == 0)
         depth = caller_at(task, address) + 1; /* the return address was changed */
-    leave_to(calls, task, depth, BY_LOSS);
-    leave_to(calls, task, depth - 1, RETURNED);
+    pug_calls_leave_to(calls, task, depth, PUG_LEAVE_BY_LOSS);
+    pug_calls_leave_to(calls, task, depth - 1, PUG_LEAVE_RETURNED);
     if (task->depth == 0)
-        find(calls, task, element, address);
+        pug_calls_find(calls, task, element, address);
+}
+
+/** How many frames there are up to the nearest exception's; 0: there is none. */
+static uint32_t exception_depth(const struct pug_call_task *task)
+{
+    uint32_t depth = task->depth;
+    while (depth > 0 && !task->frames[depth - 1].in_exception)
+        depth--;
+    return depth;
 }
 
 /** Leave the nearest exception; what it held becomes the departure. False: there is none. */
 static bool leave_exception(struct pug_calls *calls, struct pug_call_task *task)
 {
-    uint32_t depth = task->depth;
-    while (depth > 0 && !task->frames[depth - 1].in_exception)
-        depth--;
+    const uint32_t depth = exception_depth(task);
     task->departure.branch = (struct pug_branch){0};
     if (depth == 0)
         return false;
     task->departure.branch = task->held[depth - 1];
-    leave_to(calls, task, depth, BY_LOSS);
-    leave_to(calls, task, depth - 1, RETURNED);
+    pug_calls_leave_to(calls, task, depth, PUG_LEAVE_BY_LOSS);
+    pug_calls_leave_to(calls, task, depth - 1, PUG_LEAVE_RETURNED);
     return true;
 }
 
-void pug_calls_drop_exception(struct pug_calls *calls, struct pug_call_task *task)
+bool pug_calls_drop_exception(struct pug_calls *calls, struct pug_call_task *task, uint64_t *back)
 {
+    const uint32_t depth = exception_depth(task);
+    const bool known = depth > 0 && task->frames[depth - 1].has_return;
+    *back = known ? task->frames[depth - 1].returns_to : 0;
     task->at = task->now;
     leave_exception(calls, task);
+    return known;
 }
 
 static void arrive_by_branch(struct pug_calls *calls, struct pug_call_task *task,
@@ -313,9 +325,14 @@ static void arrive_by_branch(struct pug_calls *calls, struct pug_call_task *task
 static void arrive_by_exception_return(struct pug_calls *calls, struct pug_call_task *task,
                                        const struct pug_element *element, uint64_t address)
 {
+    const uint32_t depth = exception_depth(task);
+    const struct pug_call_frame handler =
+        depth > 0 ? task->frames[depth - 1] : (struct pug_call_frame){0};
     bool left = leave_exception(calls, task);
-    if (task->depth == 0)
-        find(calls, task, element, address);
+    if (left && pug_calls_is_switch(&handler, address) && exception_depth(task) == 0)
+        pug_calls_switch(calls, task, element, handler.returns_to, address);
+    else if (task->depth == 0)
+        pug_calls_find(calls, task, element, address);
     else if (left && task->departure.branch.kind != PUG_DEPART_NONE)
         arrive_by_branch(calls, task, element, address);
     else if (is_known(&task->frames[task->depth - 1]) || !left)
@@ -337,7 +354,7 @@ static void arrive_by_jump(struct pug_calls *calls, struct pug_call_task *task,
     if (known && is_known(&top) && function.start == top.function.start &&
         function.id == top.function.id)
         return;
-    leave(calls, task, BY_TAIL);
+    leave(calls, task, PUG_LEAVE_BY_TAIL);
     struct pug_call_frame *frame = push(calls, task, &function, address);
     if (!frame)
         return;
@@ -349,7 +366,7 @@ static void arrive_by_jump(struct pug_calls *calls, struct pug_call_task *task,
     frame->exception = top.exception;
     frame->exception_numbers = top.exception_numbers;
     task->held[task->depth - 1] = held;
-    tell_enter(calls, task, &top);
+    pug_calls_tell_enter(calls, task, &top);
 }
 
 /** The stack is not empty, and nothing is missing. */
@@ -404,6 +421,8 @@ void pug_calls_miss(struct pug_calls *calls, struct pug_call_task *task,
 {
     const enum pug_call_gap gap = gap_of(element);
     const bool told = task->missing && gap <= task->gap;
+    if (gap != PUG_GAP_UNTRACED)
+        pug_calls_forget_threads(task); /* they may have run meanwhile */
     task->missing = true;
     task->current = false;
     task->departure = (struct pug_departure){.index = element->index};
@@ -422,7 +441,7 @@ void pug_calls_miss(struct pug_calls *calls, struct pug_call_task *task,
 void pug_calls_leave_all(struct pug_calls *calls, struct pug_call_task *task)
 {
     task->at = task->now;
-    leave_to(calls, task, 0, BY_END);
+    pug_calls_leave_to(calls, task, 0, PUG_LEAVE_BY_END);
 }
 
 /* ---- what was seen before ---- */

@@ -49,6 +49,17 @@ struct pug_departure {
     uint64_t index;           /**< trace index of what told it */
 };
 
+/** The stack of a thread that does not run. */
+struct pug_call_thread {
+    uint64_t address; /**< where it goes on */
+    uint32_t depth, room;
+    struct pug_call_frame *frames;
+    struct pug_branch *held;
+};
+
+/** So many of a task are kept, the newest. */
+#define PUG_CALL_THREADS 64u
+
 struct pug_call_task {
     uint32_t number;
     uint32_t depth, room;
@@ -63,6 +74,17 @@ struct pug_call_task {
     bool missing;                 /**< something is, since the last range */
     uint8_t gap;                  /**< enum pug_call_gap, then: what was told last */
     struct pug_departure departure;
+    struct pug_call_thread *threads; /**< the oldest first; NULL: there were none */
+    uint32_t thread_count;
+};
+
+/** Why a frame is left. */
+enum pug_leave_why {
+    PUG_LEAVE_RETURNED,
+    PUG_LEAVE_BY_TAIL,
+    PUG_LEAVE_BY_LOSS,
+    PUG_LEAVE_BY_END,
+    PUG_LEAVE_SWITCHED, /**< another thread runs */
 };
 
 struct pug_calls {
@@ -71,14 +93,43 @@ struct pug_calls {
     size_t count, room;
     struct pug_call_task *last; /**< that was asked for */
     bool failed;                /**< no memory for a frame */
+    bool doubtful;              /**< a frame that is found now is some thread's */
 };
 
 /** Control comes to `address`, as the task's departure has it. */
 void pug_calls_arrive(struct pug_calls *calls, struct pug_call_task *task,
                       const struct pug_element *element, uint64_t address);
 
-/** The nearest exception's frame is over, without an instruction behind it. */
-void pug_calls_drop_exception(struct pug_calls *calls, struct pug_call_task *task);
+/**
+ * The nearest exception's frame is over, without an instruction behind it. Returns whether it is
+ * known where it would have returned to, which is *back.
+ */
+bool pug_calls_drop_exception(struct pug_calls *calls, struct pug_call_task *task, uint64_t *back);
+
+/** Leave all frames above the first `depth`. */
+void pug_calls_leave_to(struct pug_calls *calls, struct pug_call_task *task, uint32_t depth,
+                        enum pug_leave_why why);
+/** Tell that the top frame was entered, from another one or NULL. */
+void pug_calls_tell_enter(struct pug_calls *calls, struct pug_call_task *task,
+                          const struct pug_call_frame *from);
+/** Nothing is known of the callers: the function is just there. */
+void pug_calls_find(struct pug_calls *calls, struct pug_call_task *task,
+                    const struct pug_element *element, uint64_t address);
+
+/* threads.c */
+/**
+ * Did the handler switch threads? It is PendSV of an M profile core, and goes on elsewhere than
+ * where it came.
+ */
+bool pug_calls_is_switch(const struct pug_call_frame *handler, uint64_t address);
+/**
+ * The thread at hand stops at `stopped`. The one that stopped at `address` goes on; where none did,
+ * or several, a new stack begins, which is marked as doubtful.
+ */
+void pug_calls_switch(struct pug_calls *calls, struct pug_call_task *task,
+                      const struct pug_element *element, uint64_t stopped, uint64_t address);
+/** Forget the threads that do not run. */
+void pug_calls_forget_threads(struct pug_call_task *task);
 
 /** Something is missing before an element. */
 void pug_calls_miss(struct pug_calls *calls, struct pug_call_task *task,

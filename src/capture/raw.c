@@ -52,6 +52,14 @@ static void append(char *names, size_t size, const char *name)
     strncat(names, name, size - strlen(names) - 1);
 }
 
+/** Is it of a device's further stream? Who does not say so means the first. */
+static bool is_further(const struct pug_protocol *protocol)
+{
+    const struct pug_device_type *types =
+        protocol->description ? protocol->description->types : NULL;
+    return types && types->name && types->stream > 0;
+}
+
 /** By its name, or by the begin of its name where no other one begins so: etmv4 is ETMV4I. */
 static const struct pug_protocol *find_protocol(const struct pug_capture *capture, const char *name)
 {
@@ -62,7 +70,7 @@ static const struct pug_protocol *find_protocol(const struct pug_capture *captur
     for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++) {
         if (same_name(protocol->name, name))
             return protocol;
-        if (begins_with(protocol->name, name, &rest)) {
+        if (begins_with(protocol->name, name, &rest) && !is_further(protocol)) {
             meant = protocol;
             count++;
         }

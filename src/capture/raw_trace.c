@@ -218,6 +218,19 @@ static enum pug_status describe_found(struct pug_capture *capture, struct found 
     return status;
 }
 
+/** What the user's protocol and settings say of the modules. */
+static void expect_modules(const struct pug_capture *capture, struct pug_osd_modules *modules)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    const uint64_t width = pug_settings_number(
+        &raw->settings, "ADDR_WIDTH", pug_settings_number(&raw->settings, "addr_width", 0));
+    const struct pug_osd_expected expected = {
+        .module = raw->protocol->description->module,
+        .width = width <= 64 ? (unsigned)width : 0,
+        .odd = strcmp(pug_settings_word(&raw->settings, "isa", "riscv"), "riscv") != 0};
+    pug_osd_modules_expect(modules, &expected);
+}
+
 enum pug_status pug_capture_raw_scan(struct pug_capture *capture)
 {
     struct found *found = calloc(1, sizeof(*found));
@@ -226,6 +239,8 @@ enum pug_status pug_capture_raw_scan(struct pug_capture *capture)
     enum pug_status status = PUG_OK;
     if (tells_modules(capture) && !(found->modules = pug_osd_modules_new()))
         status = PUG_ERR_MEM;
+    if (found->modules)
+        expect_modules(capture, found->modules);
     if (status == PUG_OK)
         status = scan(capture, found);
     if (status == PUG_OK && capture->options.wanted_count > 0)

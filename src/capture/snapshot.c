@@ -2,6 +2,7 @@
 /** @file Captures that are snapshots: each buffer is one segment. */
 #include "pugmark/advanced/snapshot.h"
 #include "capture/marks.h"
+#include "snapshot/snapshot.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -215,7 +216,8 @@ static enum pug_status add_buffer(struct pug_capture *capture,
         .transport = pug_snapshot_transport(own->snapshot, found),
         .cpu = PUG_NO_CPU,
         .tid = -1,
-        .chosen = !wanted || strcmp(wanted, found->name) == 0,
+        .chosen = wanted ? strcmp(wanted, found->name) == 0
+                         : !pug_snapshot_buffer_repeats(own->snapshot, found),
         .first_segment = number,
         .segment_count = 1,
     };
@@ -235,8 +237,11 @@ static enum pug_status say_no_buffer(const struct pug_capture *capture)
     const struct pug_snapshot_buffer *buffer;
     char names[512] = "";
     if (!capture->options.buffer || own->count == 0)
-        return pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: no trace buffer in it",
-                               capture->path);
+        return pug_capture_say(
+            capture, PUG_SEV_ERROR, PUG_OK, "%s: no trace buffer in it%s", capture->path,
+            own->snapshot->metadata ? ""
+                                    : ": snapshot.ini names no file that lists them; add "
+                                      "[trace] metadata=trace.ini, or whatever it is called");
     for (size_t n = 0; (buffer = pug_snapshot_buffer_at(own->snapshot, n)) != NULL; n++) {
         strncat(names, " ", sizeof(names) - strlen(names) - 1);
         strncat(names, buffer->name, sizeof(names) - strlen(names) - 1);

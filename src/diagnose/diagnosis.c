@@ -75,6 +75,7 @@ void pug_diagnosis_image(struct pug_diagnosis_part *part, const struct pug_image
         part->sources.items[i]->follows = false;
         part->sources.items[i]->call_count = 0;
         memset(part->sources.items[i]->longs, 0, sizeof(part->sources.items[i]->longs));
+        memset(part->sources.items[i]->ranges, 0, sizeof(part->sources.items[i]->ranges));
     }
 }
 

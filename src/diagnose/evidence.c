@@ -11,13 +11,18 @@
 #include <string.h>
 
 /* Of the trace all up to here is looked at, … */
-#define ALL_UP_TO (UINT64_C(1) << 13)
+#define ALL_UP_TO (UINT64_C(1) << 16)
 /* … behind it one window in so many. */
 #define WINDOW_BITS 12u
 #define ONE_IN      128u
 
 /* Branches of a window whose code is read. */
 #define READ_MOST 16u
+/* The same of one that is among the first. */
+#define READ_MANY 4096u
+
+/* Bytes of code that are looked through in a window, however many ranges a byte of trace gives. */
+#define LOOKED_THROUGH 65536u
 
 const char *pug_contradiction_text(enum pug_contradiction kind)
 {
@@ -29,6 +34,8 @@ const char *pug_contradiction_text(enum pug_contradiction kind)
         [PUG_CONTRA_NOT_EXECUTED] = "an instruction without a condition was not executed",
         [PUG_CONTRA_BOUNDARY] = "execution went on inside of an instruction",
         [PUG_CONTRA_DECODER] = "the decoder could not follow the trace through the code",
+        [PUG_CONTRA_UNTOLD] = "an indirect branch has no target in the trace, as if it were none",
+        [PUG_CONTRA_CALLER] = "a call returned to before itself",
         [PUG_CONTRA_RETURN] = "a return went to where no call is",
     };
     return kind < PUG_CONTRADICTIONS ? texts[kind] : "";
@@ -97,11 +104,15 @@ static void look_at_calls(struct pug_source_evidence *source, const struct pug_e
     if (is_call_range(before)) {
         *top = (*top + 1) % PUG_CALLS_KEPT;
         source->calls[*top] = before->end;
+        source->callers[*top] = before->start;
         source->call_count += source->call_count < PUG_CALLS_KEPT;
     } else if (source->call_count > 0 && is_return(before) && source->calls[*top] == range->start) {
         *top = (*top + PUG_CALLS_KEPT - 1) % PUG_CALLS_KEPT;
         source->call_count--;
         source->evidence.told_returns++;
+    } else if (source->call_count > 0 && is_return(before) &&
+               range->start > source->callers[*top] && range->start < source->calls[*top]) {
+        contradict(&source->evidence, PUG_CONTRA_CALLER, range->index, range->start);
     }
 }
 
@@ -182,6 +193,36 @@ static void look_at_boundary(struct pug_source_evidence *source, const struct pu
         source->longs[slot_of(last)] = last;
 }
 
+/** What ran has no undefined encodings. Ranges that were looked through lately are not again. */
+static void look_through(struct pug_source_evidence *source, const struct pug_image *image,
+                         const struct pug_element *range)
+{
+    const uint64_t mixed =
+        (range->start ^ (range->end << 24 | range->end >> 40)) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t *const known = &source->ranges[(mixed >> 32) % PUG_RANGES_KEPT];
+    struct pug_insn insn;
+    struct pug_reader_space space;
+    const uint64_t size = range->end - range->start;
+    if (*known == mixed || size > LOOKED_THROUGH - source->looked_through)
+        return;
+    *known = mixed;
+    source->looked_through += (unsigned)size;
+    pug_element_space(range, &space);
+    for (uint64_t at = range->start; at < range->end; at += insn.size) {
+        uint8_t bytes[8] = {0};
+        if (pug_image_read(image, &space, at, bytes, sizeof(bytes)) < 2 ||
+            !read_insn(image, range, at, &insn) || insn.size == 0)
+            return;
+        if (!pug_isa_is_undefined((enum pug_isa)range->isa, bytes, insn.size))
+            continue;
+        if (source->evidence.undefined++ > 0)
+            continue;
+        source->evidence.first_undefined.index = range->index;
+        source->evidence.first_undefined.address = at;
+        source->evidence.first_undefined.opcode = pug_bytes_32(bytes);
+    }
+}
+
 static bool is_looked_at(uint64_t index)
 {
     return index < ALL_UP_TO || (index >> WINDOW_BITS) % ONE_IN == 0;
@@ -201,11 +242,13 @@ static bool in_sample(struct pug_source_evidence *source, uint64_t index)
     uint64_t window = index >> WINDOW_BITS;
     if (window != source->window) {
         source->window = window;
-        source->reads = 0;
+        source->reads = source->looked_through = 0;
         source->follows = false;
         source->call_count = 0;
-        if (is_looked_at(index)) /* parts are cut between windows: nothing may last longer */
+        if (is_looked_at(index)) { /* parts are cut between windows: nothing may last longer */
             memset(source->longs, 0, sizeof(source->longs));
+            memset(source->ranges, 0, sizeof(source->ranges));
+        }
     }
     return is_looked_at(index);
 }
@@ -322,18 +365,24 @@ static void look_at_range(struct pug_diagnosis_part *part, struct pug_source_evi
     if (must_be_executed(range))
         contradict(evidence, PUG_CONTRA_NOT_EXECUTED, range->index, range->end - range->last_size);
     look_at_boundary(source, range);
+    if (part->image)
+        look_through(source, part->image, range);
     if (source->follows)
         look_at_calls(source, range);
     if (source->follows && falls_through(before)) {
         if (range->start != before->end)
             contradict(evidence, PUG_CONTRA_GAP, range->index, range->start);
-    } else if (source->follows && part->image && source->reads < READ_MOST) {
+    } else if (source->follows && part->image &&
+               source->reads < (range->index < ALL_UP_TO ? READ_MANY : READ_MOST)) {
         source->reads++;
         look_at_branch(source, part->image, range);
     }
     source->last = *range;
     source->follows = true;
 }
+
+/* The return address of an exception may be inside an instruction, which did not complete. */
+#define LONGEST_INSTRUCTION 4u
 
 /** The return address of an exception is where execution stands, or an instruction that just ran.
  */
@@ -342,7 +391,7 @@ static void look_at_exception(struct pug_source_evidence *source, const struct p
     const struct pug_element *before = &source->last;
     if (source->follows && (e->flags & PUG_ELEM_RET_ADDR) &&
         !(e->flags & PUG_ELEM_RET_ADDR_BR_TGT) && falls_through(before) &&
-        (e->end < before->start || e->end > before->end))
+        (e->end < before->start || e->end >= before->end + LONGEST_INSTRUCTION))
         contradict(&source->evidence, PUG_CONTRA_EXCEPTION, e->index, e->end);
     source->follows = false;
 }
@@ -402,12 +451,19 @@ static void take_other(struct pug_source_evidence *source, const struct pug_elem
             contradict(evidence, PUG_CONTRA_DECODER, e->index,
                        source->follows ? source->last.end : PUG_ADDRESS_UNKNOWN);
         break;
+    case PUG_ELEM_ADDR_UNKNOWN:
+        if (source->follows && source->last.last_type == PUG_INSTR_BR_INDIRECT &&
+            (source->last.flags & PUG_ELEM_EXECUTED))
+            contradict(evidence, PUG_CONTRA_UNTOLD, e->index,
+                       source->last.end - source->last.last_size);
+        break;
     case PUG_ELEM_TRACE_ON: evidence->overflows += e->reason == PUG_TRACE_ON_OVERFLOW; break;
     default:
         if (tells(e))
             return; /* these come between any two instructions */
     }
     source->follows = false;
+    memset(source->callers, UINT8_MAX, sizeof(source->callers)); /* what ran since is not known */
 }
 
 static void look_at(struct pug_diagnosis_part *part, const struct pug_element *elements,
@@ -472,6 +528,9 @@ void pug_evidence_add(struct pug_evidence *sum, const struct pug_evidence *more)
         listed += more->pages[i].count;
     }
     sum->missing += more->missing - listed;
+    if (sum->undefined == 0)
+        sum->first_undefined = more->first_undefined;
+    sum->undefined += more->undefined;
     sum->no_syncs += more->no_syncs;
     sum->overflows += more->overflows;
     sum->told += more->told;

@@ -12,16 +12,21 @@
 
 #define PUG_CALLS_KEPT 16u
 
+#define PUG_RANGES_KEPT 256u
+
 /** A source: its evidence, and what it did last. */
 struct pug_source_evidence {
     struct pug_evidence evidence;
     struct pug_element last; /**< range */
     bool follows;            /**< nothing came since that leads elsewhere */
     uint64_t window;
-    unsigned reads;                 /**< of code, in this window */
-    uint64_t calls[PUG_CALLS_KEPT]; /**< where the last calls return to; the newest is on top */
+    unsigned reads;          /**< of code, in this window */
+    unsigned looked_through; /**< bytes of code, in this window */
+    /** Where the last calls return to, and where their ranges begin; the newest is on top. */
+    uint64_t calls[PUG_CALLS_KEPT], callers[PUG_CALLS_KEPT];
     unsigned call_top, call_count;
     uint64_t longs[1u << PUG_LONG_BITS]; /**< addresses of instructions of 4 bytes, by their hash */
+    uint64_t ranges[PUG_RANGES_KEPT]; /**< looked through for undefined encodings, by their hash */
 };
 
 struct pug_source_list {

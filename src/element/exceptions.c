@@ -42,12 +42,12 @@ static const char *const armv8[] = {
     [7] = "data debug",  [10] = "alignment",   [11] = "instruction fault",
     [12] = "data fault", [14] = "IRQ",         [15] = "FIQ"};
 static const char *const armv8m[] = {
-    [1] = "reset",    [2] = "NMI",        [3] = "HardFault",     [4] = "MemManage",
-    [5] = "BusFault", [6] = "UsageFault", [11] = "SVCall",       [12] = "DebugMonitor",
-    [14] = "PendSV",  [15] = "SysTick",   [0x10] = "IRQ0",       [0x11] = "IRQ1",
-    [0x12] = "IRQ2",  [0x13] = "IRQ3",    [0x14] = "IRQ4",       [0x15] = "IRQ5",
-    [0x16] = "IRQ6",  [0x17] = "IRQ7",    [0x18] = "debug halt", [0x19] = "lazy FP push",
-    [0x1a] = "lockup"};
+    [1] = "reset",           [2] = "NMI",        [3] = "HardFault",   [4] = "MemManage",
+    [5] = "BusFault",        [6] = "UsageFault", [7] = "SecureFault", [11] = "SVCall",
+    [12] = "DebugMonitor",   [14] = "PendSV",    [15] = "SysTick",    [0x10] = "IRQ0",
+    [0x11] = "IRQ1",         [0x12] = "IRQ2",    [0x13] = "IRQ3",     [0x14] = "IRQ4",
+    [0x15] = "IRQ5",         [0x16] = "IRQ6",    [0x17] = "IRQ7",     [0x18] = "debug halt",
+    [0x19] = "lazy FP push", [0x1a] = "lockup"};
 static const char *const riscv[] = {[0] = "instruction address misaligned",
                                     [1] = "instruction access fault",
                                     [2] = "illegal instruction",
@@ -116,6 +116,19 @@ size_t pug_exception_name(enum pug_exception_numbers numbers, uint32_t number, c
     else if (is_further_irq(numbers, number, &irq))
         pug_text_format(&text, "IRQ%u", irq);
     return pug_text_end(&text);
+}
+
+unsigned pug_exception_vector(enum pug_exception_numbers numbers, uint32_t number)
+{
+    /* ETMv3 numbers the system's own exceptions otherwise than the core does. */
+    static const uint8_t armv7m_vectors[] = {0,  17, 18, 19, 20, 21, 22, 23, 16, 6, 2,
+                                             11, 12, 4,  14, 15, 0,  1,  0,  3,  0, 5};
+    uint32_t irq;
+    if (is_further_irq(numbers, number, &irq))
+        return 16 + irq;
+    if (numbers == PUG_EXCEPTIONS_ARMV7M && number < sizeof(armv7m_vectors))
+        return armv7m_vectors[number];
+    return numbers == PUG_EXCEPTIONS_ARMV8M && number < 0x18 ? number : 0;
 }
 
 size_t pug_exception_text(enum pug_exception_numbers numbers, uint32_t number, char *buffer,

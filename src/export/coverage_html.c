@@ -3,7 +3,8 @@
  */
 #include "export/coverage.h"
 
-#include "files/infile.h"
+#include "export/source_text.h"
+#include "text/markup.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,33 +28,6 @@ static const char head[] =
     "{ background: #4a3d14; } a { color: #8ab4f8; } }\n"
     "</style>\n</head>\n<body>\n<h1>Coverage</h1>\n";
 
-static void put_text(struct pug_sink *sink, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        const unsigned char byte = (unsigned char)text[i];
-        switch (byte) {
-        case '<': pug_sink_text(sink, "&lt;"); break;
-        case '>': pug_sink_text(sink, "&gt;"); break;
-        case '&': pug_sink_text(sink, "&amp;"); break;
-        case '"': pug_sink_text(sink, "&quot;"); break;
-        default:
-            if (byte >= 0x80) {
-                const unsigned size = pug_utf8_length(text + i);
-                const bool good = size > 0 && size <= length - i;
-                pug_sink_put(sink, good ? text + i : "?", good ? size : 1);
-                i += good ? size - 1 : 0;
-            } else {
-                pug_sink_put(sink, byte >= ' ' || byte == '\t' ? text + i : "?", 1);
-            }
-        }
-    }
-}
-
-static void put_string(struct pug_sink *sink, const char *text)
-{
-    put_text(sink, text, strlen(text));
-}
-
 static void put_part(struct pug_sink *sink, uint64_t seen, uint64_t all)
 {
     if (all == 0)
@@ -75,7 +49,7 @@ static void put_files(struct pug_sink *sink, const struct coverage *coverage)
         put_part(sink, sum.outcomes_seen, sum.outcomes);
         put_part(sink, sum.instructions_seen, sum.instructions);
         pug_sink_format(sink, "<td><a href=\"#f%zu\">", i);
-        put_string(sink, coverage->files[i].path);
+        pug_markup_text(sink, coverage->files[i].path);
         pug_sink_text(sink, "</a></td></tr>\n");
     }
     pug_sink_text(sink, "</table>\n");
@@ -91,7 +65,7 @@ static void put_functions(struct pug_sink *sink, const struct coverage_file *fil
         put_part(sink, function->instructions_ran, function->instructions);
         put_part(sink, function->outcomes_seen, function->outcomes);
         pug_sink_text(sink, "<td>");
-        put_string(sink, function->name);
+        pug_markup_text(sink, function->name);
         pug_sink_text(sink, "</td></tr>\n");
     }
     pug_sink_text(sink, "</table>\n");
@@ -129,17 +103,18 @@ static void put_source_line(struct pug_sink *sink, const struct coverage_file *f
     else
         pug_sink_format(sink, "%*s", 23, "");
     put_outcomes(sink, file, branch, number);
-    put_text(sink, text, length);
+    pug_markup_text_n(sink, text, length);
     pug_sink_text(sink, "</span>");
     *line += counted != NULL;
 }
 
 /* Without its source a file's lines are numbers alone. */
-static void put_source(struct pug_sink *sink, const struct coverage_file *file)
+static void put_source(const struct exporter *exporter, const struct coverage_file *file)
 {
+    struct pug_sink *sink = exporter->sink;
     uint8_t *bytes = NULL;
     size_t size = 0, line = 0, branch = 0;
-    const bool there = pug_infile_load(file->path, SOURCE_LIMIT, &bytes, &size) == PUG_OK;
+    const bool there = pug_export_source(exporter, file->path, SOURCE_LIMIT, &bytes, &size);
     const char *at = (const char *)bytes;
     pug_sink_text(sink, "<pre>");
     for (uint32_t number = 1; line < file->line_count || (there && *at); number++) {
@@ -174,10 +149,10 @@ enum pug_status pug_coverage_html(const struct exporter *exporter, const struct 
                             pug_profile_note_text(note));
     for (size_t i = 0; i < coverage->file_count; i++) {
         pug_sink_format(sink, "<h2 id=\"f%zu\">", i);
-        put_string(sink, coverage->files[i].path);
+        pug_markup_text(sink, coverage->files[i].path);
         pug_sink_text(sink, "</h2>\n");
         put_functions(sink, &coverage->files[i]);
-        put_source(sink, &coverage->files[i]);
+        put_source(exporter, &coverage->files[i]);
     }
     pug_sink_text(sink, "</body>\n</html>\n");
     return PUG_OK;

@@ -82,6 +82,17 @@ static const struct format coverages[] = {
 #define FORMATS   (sizeof(formats) / sizeof(formats[0]))
 #define COVERAGES (sizeof(coverages) / sizeof(coverages[0]))
 
+static const char *const abouts[] = {[PUG_REPORT_WRONG] = "wrong",
+                                     [PUG_REPORT_LOST] = "lost",
+                                     [PUG_REPORT_TIMES] = "times",
+                                     [PUG_REPORT_COUNTS] = "counts",
+                                     [PUG_REPORT_CHECKED] = "checked"};
+
+const char *pug_report_about_name(enum pug_report_about about)
+{
+    return (size_t)about < sizeof(abouts) / sizeof(abouts[0]) ? abouts[about] : "";
+}
+
 const struct pug_export_format *pug_export_format_at(size_t n)
 {
     return n < FORMATS ? &formats[n].is : NULL;
@@ -180,10 +191,9 @@ static enum pug_status write_coverage(const struct exporter *exporter, coverage_
     return status;
 }
 
-/* A profile and those of its objects that were chosen; chosen is freed by the caller. */
-static enum pug_status prepare(struct pug_profile *profile,
-                               const struct pug_export_options *options, struct pug_sink *sink,
-                               struct exporter *exporter, uint32_t **chosen)
+enum pug_status pug_export_prepare(struct pug_profile *profile,
+                                   const struct pug_export_options *options, struct pug_sink *sink,
+                                   struct exporter *exporter, uint32_t **chosen)
 {
     static const struct pug_export_options usual;
     size_t count;
@@ -209,7 +219,7 @@ static enum pug_status run(struct pug_profile *profile, const struct format *for
     struct pug_sink sink = {put, context};
     struct exporter exporter;
     uint32_t *chosen;
-    enum pug_status status = prepare(profile, options, &sink, &exporter, &chosen);
+    enum pug_status status = pug_export_prepare(profile, options, &sink, &exporter, &chosen);
     if (status == PUG_OK)
         status = check(format, &exporter);
     if (status == PUG_OK)
@@ -252,9 +262,9 @@ enum pug_status pug_export_diff(struct pug_profile *before, struct pug_profile *
     struct pug_sink sink = {put, context};
     struct exporter left, right;
     uint32_t *left_chosen = NULL, *right_chosen = NULL;
-    enum pug_status status = prepare(before, options, &sink, &left, &left_chosen);
+    enum pug_status status = pug_export_prepare(before, options, &sink, &left, &left_chosen);
     if (status == PUG_OK)
-        status = prepare(after, options, &sink, &right, &right_chosen);
+        status = pug_export_prepare(after, options, &sink, &right, &right_chosen);
     for (size_t i = 0; status == PUG_OK && i < left.options->object_count; i++)
         if (!pug_profile_has_object(before, left.options->objects[i]) &&
             !pug_profile_has_object(after, left.options->objects[i]))

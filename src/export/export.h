@@ -16,6 +16,14 @@ struct exporter {
     size_t object_count;
 };
 
+/**
+ * Sorts a profile and chooses those of its objects that options name. The caller frees *chosen, in
+ * which they are. The strings and tables of the options are borrowed.
+ */
+enum pug_status pug_export_prepare(struct pug_profile *profile,
+                                   const struct pug_export_options *options, struct pug_sink *sink,
+                                   struct exporter *exporter, uint32_t **chosen);
+
 /** Is what ran in an object (or PUG_PROFILE_NONE: in none) to be told? */
 bool pug_export_is_chosen(const struct exporter *exporter, uint32_t object);
 

@@ -61,11 +61,13 @@ static bool number_locals(struct pug_names_file *file, struct locals *locals)
 /* Blanks and backslashes would end a field. */
 static void put_name(struct pug_sink *sink, const char *name)
 {
-    for (; *name; name++) {
+    struct pug_memory room = {0};
+    for (name = pug_printable(name, &room); *name; name++) {
         if (*name == ' ' || *name == '\\')
             pug_sink_text(sink, "\\");
         pug_sink_put(sink, name, 1);
     }
+    free(room.bytes);
 }
 
 static void put_place(const struct exporter *exporter, struct pug_names_file *file,

@@ -125,13 +125,16 @@ static const char *name_of(const struct folds *folds, uint32_t fold)
 /* A name must not look like two, nor end the line. */
 static void put_name(struct pug_sink *sink, const char *name)
 {
-    const size_t length = strcspn(name, ";\n\r");
-    if (name[length] == '\0') {
-        pug_sink_text(sink, name);
-        return;
+    struct pug_memory room = {0};
+    name = pug_printable(name, &room);
+    for (; *name; name += *name != 0) {
+        const size_t length = strcspn(name, ";");
+        pug_sink_put(sink, name, length);
+        name += length;
+        if (*name)
+            pug_sink_text(sink, ":");
     }
-    for (; *name; name++)
-        pug_sink_put(sink, strchr(";\n\r", *name) ? ":" : name, 1);
+    free(room.bytes);
 }
 
 static void put_line(const struct exporter *exporter, const struct folds *folds,

@@ -338,6 +338,14 @@ static void put_place(struct pug_sink *sink, unsigned depth, const struct place 
     pug_sink_text(sink, ": ");
 }
 
+static void put_named(struct pug_sink *sink, const char *before, const char *name, uint64_t count)
+{
+    pug_sink_text(sink, before);
+    pug_sink_printable(sink, name);
+    pug_sink_text(sink, ":");
+    pug_sink_decimal(sink, count);
+}
+
 static void put_body(struct pug_sink *sink, const struct bodies *bodies, const struct body *body,
                      unsigned depth)
 {
@@ -352,14 +360,15 @@ static void put_body(struct pug_sink *sink, const struct bodies *bodies, const s
             if (order > 0)
                 break;
             if (order == 0)
-                pug_sink_format(sink, " %s:%" PRIu64, is->callee, is->count);
+                put_named(sink, " ", is->callee, is->count);
         }
         pug_sink_text(sink, "\n");
     }
     for (uint32_t number = body->first_child; number != NONE;) {
         const struct body *child = body_at(bodies, number);
         put_place(sink, depth, &child->at);
-        pug_sink_format(sink, "%s:%" PRIu64 "\n", child->name, child->total);
+        put_named(sink, "", child->name, child->total);
+        pug_sink_text(sink, "\n");
         if (depth < FRAMES)
             put_body(sink, bodies, child, depth + 1);
         number = child->next;
@@ -424,8 +433,8 @@ static enum pug_status put_all(struct pug_sink *sink, struct bodies *bodies)
     }
     qsort(ranked, count, sizeof(*ranked), by_total);
     for (size_t i = 0; i < count; i++) {
-        pug_sink_format(sink, "%s:%" PRIu64 ":%" PRIu64 "\n", ranked[i]->name, ranked[i]->total,
-                        ranked[i]->entries);
+        put_named(sink, "", ranked[i]->name, ranked[i]->total);
+        pug_sink_format(sink, ":%" PRIu64 "\n", ranked[i]->entries);
         put_body(sink, bodies, ranked[i], 1);
     }
     free(ranked);

@@ -5,8 +5,8 @@
 
 #include "export/export.h"
 
-/** Where the data go. */
-#define PUG_PAGE_MARK "/*DATA*/"
+/** Where HTML and data go. */
+#define PUG_PAGE_MARK "<!--DATA-->"
 
 extern const char pug_page_text[];
 

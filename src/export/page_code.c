@@ -22,10 +22,12 @@ static int compare_self(const void *a, const void *b)
                : 1;
 }
 
-bool pug_page_choose_code(struct page *page)
+/** Which functions have their instructions in the page. False: no memory. */
+static bool choose_code(struct page *page, size_t most)
 {
     const size_t count = page->functions.count;
     const struct export_function **order = calloc(count + 1, sizeof(*order));
+    free(page->has_code);
     page->has_code = calloc(count + 1, sizeof(*page->has_code));
     if (!order || !page->has_code) {
         free(order);
@@ -34,8 +36,9 @@ bool pug_page_choose_code(struct page *page)
     for (size_t i = 0; i < count; i++)
         order[i] = &page->functions.items[i];
     qsort(order, count, sizeof(*order), compare_self);
-    for (size_t i = 0; i < count && i < CODE_FUNCTIONS && order[i]->self > 0; i++)
-        page->has_code[order[i] - page->functions.items] = true;
+    for (size_t i = 0; i < count && i < most && order[i]->self > 0; i++)
+        page->has_code[order[i] - page->functions.items] =
+            page->shown[order[i] - page->functions.items] != PUG_PROFILE_NONE;
     free(order);
     return true;
 }
@@ -68,7 +71,7 @@ struct coding {
     struct export_counts counts;
     uint64_t start, end; /* of the function that is being told */
     bool open;
-    size_t told;
+    size_t told, most;
 };
 
 static uint64_t taken_from(const struct export_counts *counts, uint64_t vaddr)
@@ -98,28 +101,11 @@ static void enter_function(struct coding *coding, uint64_t vaddr)
         return;
     char key[16];
     struct pug_text text = PUG_TEXT(key, sizeof(key));
-    pug_text_decimal(&text, (uint64_t)(told - page->functions.items));
+    pug_text_decimal(&text, page->shown[told - page->functions.items]);
     pug_text_end(&text);
     pug_json_array(&page->json, key);
     page->has_code[told - page->functions.items] = false; /* once */
     coding->open = true;
-}
-
-static bool want_file(struct page *page, int64_t number)
-{
-    if (number < 0)
-        return true;
-    if ((size_t)number >= page->wanted_room) {
-        size_t room = (size_t)number + 64;
-        bool *wanted = realloc(page->wanted_file, room * sizeof(*wanted));
-        if (!wanted)
-            return false;
-        memset(wanted + page->wanted_room, 0, (room - page->wanted_room) * sizeof(*wanted));
-        page->wanted_file = wanted;
-        page->wanted_room = room;
-    }
-    page->wanted_file[number] = true;
-    return true;
 }
 
 static bool take_instruction(void *context, const struct export_instruction *it)
@@ -140,8 +126,6 @@ static bool take_instruction(void *context, const struct export_instruction *it)
     pug_disasm_text(page->disasm, (enum pug_isa)it->isa, it->vaddr, it->bytes, it->size, words,
                     sizeof(words));
     const int64_t file = pug_page_number(page, it->path);
-    if (!want_file(page, file))
-        page->status = PUG_ERR_MEM;
     pug_json_array(json, NULL);
     pug_json_string(json, NULL, address);
     pug_json_string(json, NULL, words);
@@ -154,13 +138,15 @@ static bool take_instruction(void *context, const struct export_instruction *it)
         pug_page_count(json, NULL, it->count > taken ? it->count - taken : 0);
     }
     pug_json_close(json);
-    return ++coding->told < CODE_MOST && page->status == PUG_OK;
+    return ++coding->told < coding->most && page->status == PUG_OK;
 }
 
-void pug_page_code(struct page *page)
+static void put_code(struct page *page, size_t most)
 {
-    struct coding coding = {.page = page};
-    pug_json_object(&page->json, "code");
+    struct coding coding = {.page = page, .most = CODE_MOST * (most / CODE_FUNCTIONS + 1)};
+    if (!choose_code(page, most))
+        page->status = PUG_ERR_MEM;
+    pug_json_object(&page->json, NULL);
     for (size_t i = 0; i < page->exporter->object_count && page->status == PUG_OK; i++) {
         coding.object = page->exporter->objects[i];
         coding.file = pug_export_file(page->exporter, coding.object);
@@ -180,4 +166,17 @@ void pug_page_code(struct page *page)
         pug_export_counts_free(&coding.counts);
     }
     pug_json_close(&page->json);
+}
+
+void pug_page_code_part(struct page *page)
+{
+    const struct pug_report *report = page->exporter->options->report;
+    const size_t detail = report && report->detail > 1 ? (size_t)report->detail : 1;
+    size_t ran = 0;
+    for (size_t i = 0; i < page->functions.count; i++)
+        ran += page->functions.items[i].self > 0;
+    const size_t wanted = ran < CODE_FUNCTIONS * detail ? ran : CODE_FUNCTIONS * detail;
+    const size_t kept = pug_page_part(page, "code", put_code, wanted, page->left / 3 * 2);
+    if (kept < ran)
+        pug_page_leave_out(page, "instructions of %zu functions, those that ran least", ran - kept);
 }

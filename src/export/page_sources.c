@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /** @file The page's sources: lines of the files that its instructions come from. */
-#include "base/text.h"
 #include "export/page_data.h"
-#include "files/infile.h"
-#include "pugmark/names.h"
+#include "export/source_text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SOURCE_LIMIT  ((size_t)4 << 20)  /* bytes of one source file */
-#define SOURCES_LIMIT ((size_t)32 << 20) /* of all */
+#define SOURCES_LIMIT ((size_t)64 << 20) /* of all that are read */
+#define NAMED_MOST    200u               /* files that are named where they are left out */
 
 static void put_text_lines(struct pug_json *json, const char *text, size_t size)
 {
@@ -26,46 +26,8 @@ static void put_text_lines(struct pug_json *json, const char *text, size_t size)
     pug_json_close(json);
 }
 
-/** A source file where it was recorded, or with as much of its path as there is below a folder. */
-static bool load_source(const struct page *page, const char *path, size_t most, uint8_t **bytes,
-                        size_t *size)
+static void put_counts(struct pug_json *json, const struct coverage_file *file)
 {
-    const struct pug_report *report = page->exporter->options->report;
-    char place[4096];
-    if (pug_infile_load(path, most, bytes, size) == PUG_OK)
-        return true;
-    for (size_t i = 0; report && i < report->source_dir_count; i++) {
-        for (const char *rest = path; rest; rest = strchr(rest, '/')) {
-            rest += strspn(rest, "/");
-            if (strstr(rest, "../"))
-                continue;
-            const int length =
-                snprintf(place, sizeof(place), "%s/%s", report->source_dirs[i], rest);
-            if (length > 0 && (size_t)length < sizeof(place) && *rest &&
-                pug_infile_load(place, most, bytes, size) == PUG_OK)
-                return true;
-        }
-    }
-    return false;
-}
-
-static void put_source(struct page *page, const struct coverage_file *file, size_t *left)
-{
-    struct pug_json *json = &page->json;
-    const int64_t number = pug_page_number(page, file->path);
-    uint8_t *bytes;
-    size_t size;
-    if (number < 0 || (size_t)number >= page->wanted_room || !page->wanted_file[number] ||
-        !load_source(page, file->path, *left < SOURCE_LIMIT ? *left : SOURCE_LIMIT, &bytes, &size))
-        return;
-    *left -= size;
-    char key[24];
-    struct pug_text text = PUG_TEXT(key, sizeof(key));
-    pug_text_decimal(&text, (uint64_t)number);
-    pug_text_end(&text);
-    pug_json_object(json, key);
-    pug_json_number(json, "first", 1);
-    put_text_lines(json, (const char *)bytes, size);
     pug_json_array(json, "counts");
     for (size_t i = 0; i < file->line_count; i++) {
         pug_json_array(json, NULL);
@@ -74,15 +36,72 @@ static void put_source(struct page *page, const struct coverage_file *file, size
         pug_json_close(json);
     }
     pug_json_close(json);
-    pug_json_close(json);
-    free(bytes);
 }
 
+/** A file as a part of its own; false: it does not fit. What cannot be read is no part. */
+static bool put_source(struct page *page, const struct coverage_file *file, size_t *left)
+{
+    const int64_t number = pug_page_number(page, file->path);
+    uint8_t *bytes;
+    size_t size;
+    char name[32];
+    if (number < 0 ||
+        !pug_export_source(page->exporter, file->path, *left < SOURCE_LIMIT ? *left : SOURCE_LIMIT,
+                           &bytes, &size))
+        return true;
+    *left -= size;
+    struct pug_memory memory = {.bytes = NULL};
+    struct pug_sink sink = pug_memory_sink(&memory);
+    struct pug_json json = pug_json_begin(&sink);
+    json.in_markup = true;
+    pug_json_object(&json, NULL);
+    pug_json_number(&json, "first", 1);
+    put_text_lines(&json, (const char *)bytes, size);
+    put_counts(&json, file);
+    pug_json_close(&json);
+    if (memory.failed)
+        page->status = PUG_ERR_MEM;
+    snprintf(name, sizeof(name), "source-%" PRId64, number);
+    const bool fits = pug_page_part_of(page, name, memory.bytes, memory.count, page->left);
+    free(memory.bytes);
+    free(bytes);
+    return fits;
+}
+
+/** A file and how often its lines ran, all together. */
+struct ranked {
+    const struct coverage_file *file;
+    uint64_t count;
+};
+
+static int by_count(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return strcmp(x->file->path, y->file->path);
+}
+
+/** Those that ran most come first, so that those that ran least are left out. */
 void pug_page_sources(struct page *page)
 {
-    size_t left = SOURCES_LIMIT;
-    pug_json_object(&page->json, "sources");
-    for (size_t i = 0; i < page->coverage.file_count; i++)
-        put_source(page, &page->coverage.files[i], &left);
-    pug_json_close(&page->json);
+    const size_t count = page->coverage.file_count;
+    struct ranked *order = calloc(count + 1, sizeof(*order));
+    size_t left = SOURCES_LIMIT, named = 0;
+    if (!order) {
+        page->status = PUG_ERR_MEM;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        order[i].file = &page->coverage.files[i];
+        for (size_t n = 0; n < order[i].file->line_count; n++)
+            order[i].count = pug_profile_sum(order[i].count, order[i].file->lines[n].count);
+    }
+    qsort(order, count, sizeof(*order), by_count);
+    for (size_t i = 0; i < count && page->status == PUG_OK; i++)
+        if (!put_source(page, order[i].file, &left) && named++ < NAMED_MOST)
+            pug_page_leave_out(page, "the text of %.900s", order[i].file->path);
+    if (named > NAMED_MOST)
+        pug_page_leave_out(page, "the text of %zu more files", named - NAMED_MOST);
+    free(order);
 }

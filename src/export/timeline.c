@@ -169,6 +169,13 @@ void pug_timeline_gap(struct pug_timeline *timeline, uint32_t track, uint64_t fr
         false);
 }
 
+void pug_timeline_ran(struct pug_timeline *timeline, uint32_t track, uint64_t time,
+                      uint64_t instructions, uint64_t offset)
+{
+    if (timeline->functions->ran && track < timeline->track_count && timeline->tracks[track].name)
+        timeline->functions->ran(timeline, track, time, instructions, offset);
+}
+
 enum pug_status pug_timeline_end(struct pug_timeline *timeline)
 {
     for (uint32_t i = 0; i < timeline->track_count; i++)

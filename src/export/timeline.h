@@ -25,7 +25,7 @@ enum pug_timeline_form {
     PUG_TIMELINE_CHROME,     /**< JSON of chrome://tracing, which many viewers read */
     PUG_TIMELINE_SPEEDSCOPE, /**< evented profiles, one a track */
     PUG_TIMELINE_CTF,        /**< a folder in Common Trace Format 1.8 */
-    PUG_TIMELINE_PAGE,       /**< JSON for the report's page: the longest slices */
+    PUG_TIMELINE_PAGE,       /**< JSON for the report's page: slices by levels of time */
 };
 
 struct pug_timeline_options {
@@ -35,6 +35,7 @@ struct pug_timeline_options {
     /** CTF: append to the stream file of a track; false, with errno: it cannot be written. */
     bool (*append)(void *context, uint32_t track, const void *bytes, size_t size);
     void *append_context;
+    uint32_t room; /**< PAGE: slices and cells that there is room for; 0: 60000 */
 };
 
 /** A lane of slices: a thread, or a processor. */
@@ -67,6 +68,13 @@ void pug_timeline_instant(struct pug_timeline *timeline, uint32_t track, uint64_
 /** A counter has a value from now on. */
 void pug_timeline_counter(struct pug_timeline *timeline, uint32_t track, uint64_t time,
                           uint32_t name, uint64_t value);
+/**
+ * A track has come to a time, with so many instructions since it began, at an offset of the trace.
+ * What ran since the call before belongs to the innermost slice. Only PAGE uses it: for what ran in
+ * a span, and where that is in the trace.
+ */
+void pug_timeline_ran(struct pug_timeline *timeline, uint32_t track, uint64_t time,
+                      uint64_t instructions, uint64_t offset);
 /** Nothing is known of a track from one time to the other; `why` is kept as a pointer. */
 void pug_timeline_gap(struct pug_timeline *timeline, uint32_t track, uint64_t from, uint64_t to,
                       const char *why);

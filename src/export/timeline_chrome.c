@@ -131,4 +131,4 @@ static void end(struct pug_timeline *timeline)
     pug_json_line(json);
 }
 
-const struct pug_timeline_functions pug_timeline_chrome = {begin, track, event, end};
+const struct pug_timeline_functions pug_timeline_chrome = {begin, track, event, end, NULL};

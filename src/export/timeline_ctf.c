@@ -209,4 +209,4 @@ static void end(struct pug_timeline *timeline)
     put_description(timeline);
 }
 
-const struct pug_timeline_functions pug_timeline_ctf = {begin, NULL, event, end};
+const struct pug_timeline_functions pug_timeline_ctf = {begin, NULL, event, end, NULL};

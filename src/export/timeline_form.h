@@ -53,6 +53,9 @@ struct pug_timeline_functions {
     void (*track)(struct pug_timeline *timeline, uint32_t number);
     void (*event)(struct pug_timeline *timeline, const struct pug_timeline_event *event);
     void (*end)(struct pug_timeline *timeline);
+    /** Optional: pug_timeline_ran(). */
+    void (*ran)(struct pug_timeline *timeline, uint32_t track, uint64_t time, uint64_t instructions,
+                uint64_t offset);
 };
 
 extern const struct pug_timeline_functions pug_timeline_perfetto, pug_timeline_chrome,

@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The report's own form of a timeline: slices as arrays, as many as a page can show. Where
- * there are more the shortest ones go, and the page says how short they were.
+ * @file The form of a timeline that the report's page reads: bounded, whatever the trace holds.
+ *
+ * Slices are kept in lanes, one for each depth of a track. A lane holds slices that lasted at least
+ * 2^level, each for itself, and cells: a cell stands for the shorter slices that began in the same
+ * 2^level of time. It has the name of the longest of them and says how many they are. `level`
+ * starts at 0 and rises when there is no more room. At the end coarser levels are made of the
+ * finest one, for pages that show much time at once.
+ *
+ * Sums answer what ran in a span: time, instructions and calls of each function by itself, in cells
+ * of their own size, which also doubles when there are too many. They are exact at the borders of
+ * their cells.
  */
+#include "export/timeline_page.h"
+
 #include "export/timeline_form.h"
 #include "text/json.h"
 
@@ -11,285 +22,215 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICES_MOST 60000u
-#define EVENTS_MOST 20000u
-
-struct slice {
-    uint64_t start, end;
-    uint32_t track, depth, name;
-    bool estimated;
-};
-
-/** A slice that is open. */
-struct open {
-    uint64_t start;
-    uint32_t name;
-    bool estimated;
-};
-
-struct lane {
-    struct open *open;
-    uint32_t count, room;
-};
-
-struct event {
-    uint64_t from, to; /* a gap, or a moment */
-    const char *why;   /* of a gap */
-    uint32_t track;
-};
-
-struct page {
-    struct slice *slices;
-    struct event *events;
-    uint32_t slice_count, event_count;
-    uint64_t least; /* shorter ones are not kept */
-    uint64_t gone;  /* so many were not */
-    uint64_t origin;
-};
+/* ---- what is open ---- */
 
 static bool begin(struct pug_timeline *timeline)
 {
-    struct page *page = calloc(1, sizeof(*page));
+    struct page_timeline *page = calloc(1, sizeof(*page));
     if (!page)
         return false;
-    page->slices = malloc(SLICES_MOST * sizeof(*page->slices));
-    page->events = malloc(EVENTS_MOST * sizeof(*page->events));
+    const uint32_t room = timeline->options.room;
+    page->items_most = room ? room : PAGE_ITEMS;
+    page->points_most = page->items_most / 4 + 16;
+    page->sums.most = page->items_most / 2 + 16;
+    page->last_sum = UINT32_MAX;
     timeline->form = page;
-    if (page->slices && page->events)
-        return true;
-    free(page->slices);
-    free(page->events);
-    free(page);
-    return false;
+    return true;
 }
 
-/** Make room: at least half of the slices that are kept were longer than the shorter half. */
-static void drop_short(struct page *page)
+static struct page_track *track_of(struct pug_timeline *timeline, uint32_t number)
 {
-    uint32_t kept = 0;
-    page->least = page->least ? 2 * page->least : 1;
-    for (uint32_t i = 0; i < page->slice_count; i++)
-        if (page->slices[i].end - page->slices[i].start >= page->least)
-            page->slices[kept++] = page->slices[i];
-    page->gone += page->slice_count - kept;
-    page->slice_count = kept;
-}
-
-static void keep(struct page *page, const struct slice *slice)
-{
-    while (page->slice_count == SLICES_MOST && page->least < UINT64_MAX / 2)
-        drop_short(page);
-    if (page->slice_count < SLICES_MOST && slice->end - slice->start >= page->least)
-        page->slices[page->slice_count++] = *slice;
-    else
-        page->gone++;
-}
-
-static struct lane *lane_of(struct pug_timeline *timeline, uint32_t track)
-{
-    struct lane *lane = timeline->tracks[track].form;
-    if (!lane)
-        timeline->tracks[track].form = lane = calloc(1, sizeof(*lane));
-    if (!lane)
+    struct page_track *track = timeline->tracks[number].form;
+    if (!track)
+        timeline->tracks[number].form = track = calloc(1, sizeof(*track));
+    if (!track)
         timeline->status = PUG_ERR_MEM;
-    return lane;
+    return track;
 }
 
-static void enter(struct pug_timeline *timeline, struct lane *lane,
+/** Room for one more; false: no memory. */
+static bool make_room(struct pug_timeline *timeline, void **items, uint32_t *room, uint32_t count,
+                      size_t size)
+{
+    if (count < *room)
+        return true;
+    const uint32_t wanted = 2 * *room + 16;
+    void *grown = realloc(*items, wanted * size);
+    if (!grown) {
+        timeline->status = PUG_ERR_MEM;
+        return false;
+    }
+    *items = grown;
+    *room = wanted;
+    return true;
+}
+
+static void enter(struct pug_timeline *timeline, struct page_track *track,
                   const struct pug_timeline_event *it)
 {
-    if (lane->count == lane->room) {
-        uint32_t room = 2 * lane->room + 16;
-        struct open *open = realloc(lane->open, room * sizeof(*open));
-        if (!open) {
-            timeline->status = PUG_ERR_MEM;
-            return;
-        }
-        lane->open = open;
-        lane->room = room;
+    struct page_timeline *page = timeline->form;
+    if (!make_room(timeline, (void **)&track->open, &track->open_room, track->open_count,
+                   sizeof(*track->open)))
+        return;
+    track->open[track->open_count++] = (struct page_open){
+        .start = it->time, .offset = track->offset, .name = it->name, .estimated = it->estimated};
+    if (track->ran && !pug_page_sums_add(page, it->time, it->name, 0, 0, 1))
+        timeline->status = PUG_ERR_MEM;
+}
+
+/** The lane of a depth; NULL: no memory. */
+static struct page_lane *lane_of(struct pug_timeline *timeline, struct page_track *track,
+                                 uint32_t depth)
+{
+    while (track->lane_count <= depth) {
+        if (!make_room(timeline, (void **)&track->lanes, &track->lane_room, track->lane_count,
+                       sizeof(*track->lanes)))
+            return NULL;
+        track->lanes[track->lane_count++] = (struct page_lane){.items = NULL};
     }
-    lane->open[lane->count++] =
-        (struct open){.start = it->time, .name = it->name, .estimated = it->estimated};
+    return &track->lanes[depth];
+}
+
+static void keep(struct pug_timeline *timeline, struct page_track *track, uint32_t depth,
+                 const struct page_item *item)
+{
+    struct page_timeline *page = timeline->form;
+    struct page_lane *lane = depth < PAGE_DEPTHS ? lane_of(timeline, track, depth) : NULL;
+    if (!lane) {
+        page->too_deep += depth >= PAGE_DEPTHS;
+        return;
+    }
+    if (lane->count > 0 && pug_page_item_join(&lane->items[lane->count - 1], item, page->level))
+        return;
+    if (!make_room(timeline, (void **)&lane->items, &lane->room, lane->count, sizeof(*lane->items)))
+        return;
+    lane->items[lane->count++] = *item;
+    if (++page->item_count > page->items_most)
+        pug_page_raise_level(timeline);
+}
+
+static void leave(struct pug_timeline *timeline, struct page_track *track, uint64_t time)
+{
+    if (track->open_count == 0)
+        return;
+    const struct page_open *open = &track->open[--track->open_count];
+    const uint64_t took = time - open->start;
+    keep(timeline, track, track->open_count,
+         &(struct page_item){.start = open->start,
+                             .end = time,
+                             .busy = took,
+                             .longest = took,
+                             .offset = open->offset,
+                             .count = 1,
+                             .name = open->name,
+                             .estimated = open->estimated});
+}
+
+static void take_gap(struct pug_timeline *timeline, struct page_track *track,
+                     const struct pug_timeline_event *it)
+{
+    struct page_timeline *page = timeline->form;
+    struct page_gap *last = track->gap_count > 0 ? &track->gaps[track->gap_count - 1] : NULL;
+    track->time = it->value > track->time ? it->value : track->time;
+    if (last && last->why == it->detail && (page->gap_count >= PAGE_GAPS || it->time <= last->to)) {
+        last->to = it->value > last->to ? it->value : last->to;
+        last->count++;
+        return;
+    }
+    if (page->gap_count >= PAGE_GAPS + PAGE_GAPS ||
+        !make_room(timeline, (void **)&track->gaps, &track->gap_room, track->gap_count,
+                   sizeof(*track->gaps)))
+        return;
+    page->gap_count++;
+    track->gaps[track->gap_count++] =
+        (struct page_gap){it->time, it->value, track->offset, 1, it->detail};
+}
+
+static void take_point(struct pug_timeline *timeline, struct page_track *track,
+                       const struct pug_timeline_event *it)
+{
+    struct page_timeline *page = timeline->form;
+    char *detail = NULL;
+    if (it->detail && page->detail_bytes < PAGE_DETAILS) {
+        detail = strdup(it->detail);
+        page->detail_bytes += detail ? strlen(detail) + 1 : 0;
+    }
+    if (!make_room(timeline, (void **)&track->points, &track->point_room, track->point_count,
+                   sizeof(*track->points))) {
+        free(detail);
+        return;
+    }
+    track->points[track->point_count++] =
+        (struct page_point){.time = it->time,
+                            .value = it->value,
+                            .low = it->value,
+                            .high = it->value,
+                            .offset = track->offset,
+                            .count = 1,
+                            .name = it->name,
+                            .is_counter = it->kind == PUG_TIMELINE_COUNTER,
+                            .detail = detail};
+    if (++page->point_count > page->points_most)
+        pug_page_thin_points(timeline);
 }
 
 static void event(struct pug_timeline *timeline, const struct pug_timeline_event *it)
 {
-    struct page *page = timeline->form;
-    struct lane *lane = lane_of(timeline, it->track);
-    if (!lane || it->kind == PUG_TIMELINE_COUNTER)
+    struct page_track *track = track_of(timeline, it->track);
+    if (!track)
         return;
-    if (it->kind == PUG_TIMELINE_ENTER) {
-        enter(timeline, lane, it);
-    } else if (it->kind == PUG_TIMELINE_LEAVE && lane->count > 0) {
-        const struct open *open = &lane->open[--lane->count];
-        keep(page, &(struct slice){.start = open->start,
-                                   .end = it->time,
-                                   .track = it->track,
-                                   .depth = lane->count,
-                                   .name = open->name,
-                                   .estimated = open->estimated});
-    } else if (page->event_count < EVENTS_MOST) {
-        page->events[page->event_count++] = (struct event){
-            .from = it->time,
-            .to = it->kind == PUG_TIMELINE_GAP ? it->value : it->time,
-            .why = it->kind == PUG_TIMELINE_GAP ? it->detail : NULL,
-            .track = it->track,
-        };
+    switch (it->kind) {
+    case PUG_TIMELINE_ENTER: enter(timeline, track, it); break;
+    case PUG_TIMELINE_LEAVE: leave(timeline, track, it->time); break;
+    case PUG_TIMELINE_GAP: take_gap(timeline, track, it); break;
+    default: take_point(timeline, track, it);
     }
 }
 
-/* ---- writing ---- */
-
-static int by_track(const void *a, const void *b)
+/** What ran since the last time belongs to the innermost slice. */
+static void ran(struct pug_timeline *timeline, uint32_t number, uint64_t time,
+                uint64_t instructions, uint64_t offset)
 {
-    const struct slice *x = a, *y = b;
-    if (x->track != y->track)
-        return x->track < y->track ? -1 : 1;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    if (x->depth != y->depth)
-        return x->depth < y->depth ? -1 : 1;
-    if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
-    return x->name < y->name ? -1 : x->name > y->name;
+    struct page_timeline *page = timeline->form;
+    struct page_track *track = track_of(timeline, number);
+    if (!track)
+        return;
+    if (track->ran && time >= track->time && instructions >= track->instructions &&
+        track->open_count > 0 &&
+        !pug_page_sums_spread(page, track->time, time, track->open[track->open_count - 1].name,
+                              instructions - track->instructions))
+        timeline->status = PUG_ERR_MEM;
+    if (!track->ran || time > track->time)
+        track->time = time;
+    track->instructions = instructions;
+    track->offset = offset;
+    track->ran = true;
 }
 
-/** Times are told from the first one on: a script's numbers have 53 bits. */
-static uint64_t first_time(const struct page *page)
-{
-    uint64_t first = UINT64_MAX;
-    for (uint32_t i = 0; i < page->slice_count; i++)
-        first = page->slices[i].start < first ? page->slices[i].start : first;
-    for (uint32_t i = 0; i < page->event_count; i++)
-        first = page->events[i].from < first ? page->events[i].from : first;
-    return first;
-}
+/* ---- the end ---- */
 
-static void put_track(const struct pug_timeline *timeline, struct pug_json *json,
-                      const struct slice *slices, uint32_t count)
+static void free_track(struct page_track *track)
 {
-    const uint64_t origin = ((const struct page *)timeline->form)->origin;
-    uint64_t last = 0;
-    uint32_t deepest = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        last = slices[i].end > last ? slices[i].end : last;
-        deepest = slices[i].depth > deepest ? slices[i].depth : deepest;
-    }
-    const struct pug_timeline_track *track = &timeline->tracks[slices[0].track];
-    char name[96];
-    if (track->tid >= 0)
-        snprintf(name, sizeof(name), "%.64s %" PRId32, track->name, track->tid);
-    else
-        snprintf(name, sizeof(name), "%.90s", track->name);
-    pug_json_object(json, NULL);
-    pug_json_string(json, "name", name);
-    pug_json_number(json, "first", slices[0].start - origin);
-    pug_json_number(json, "last", last - origin);
-    pug_json_number(json, "deepest", deepest);
-    pug_json_array(json, "start");
-    for (uint32_t i = 0; i < count; i++)
-        pug_json_number(json, NULL, slices[i].start - origin);
-    pug_json_close(json);
-    pug_json_array(json, "end");
-    for (uint32_t i = 0; i < count; i++)
-        pug_json_number(json, NULL, slices[i].end - origin);
-    pug_json_close(json);
-    pug_json_array(json, "depth");
-    for (uint32_t i = 0; i < count; i++)
-        pug_json_number(json, NULL, slices[i].depth);
-    pug_json_close(json);
-    pug_json_array(json, "name_of");
-    for (uint32_t i = 0; i < count; i++)
-        pug_json_number(json, NULL, slices[i].name);
-    pug_json_close(json);
-    pug_json_array(json, "estimated");
-    for (uint32_t i = 0; i < count; i++)
-        pug_json_number(json, NULL, slices[i].estimated);
-    pug_json_close(json);
-    pug_json_close(json);
-}
-
-/** Tracks by the order in which they stand in the file: numbers of those that have slices. */
-static void put_tracks(struct pug_timeline *timeline, struct pug_json *json, uint32_t *place)
-{
-    struct page *page = timeline->form;
-    uint32_t from = 0, tracks = 0;
-    if (page->slice_count > 0)
-        qsort(page->slices, page->slice_count, sizeof(*page->slices), by_track);
-    pug_json_array(json, "tracks");
-    while (from < page->slice_count) {
-        uint32_t to = from;
-        while (to < page->slice_count && page->slices[to].track == page->slices[from].track)
-            to++;
-        place[page->slices[from].track] = ++tracks;
-        put_track(timeline, json, &page->slices[from], to - from);
-        from = to;
-    }
-    pug_json_close(json);
-}
-
-static void put_events(const struct page *page, struct pug_json *json, const uint32_t *place,
-                       bool gaps)
-{
-    const uint64_t origin = page->origin;
-    pug_json_array(json, gaps ? "gaps" : "events");
-    for (uint32_t i = 0; i < page->event_count; i++) {
-        const struct event *it = &page->events[i];
-        if ((it->why != NULL) != gaps || place[it->track] == 0)
-            continue;
-        pug_json_array(json, NULL);
-        pug_json_number(json, NULL, place[it->track] - 1);
-        pug_json_number(json, NULL, it->from - origin);
-        if (gaps) {
-            pug_json_number(json, NULL, it->to - origin);
-            pug_json_string(json, NULL, it->why);
-        }
-        pug_json_close(json);
-    }
-    pug_json_close(json);
-}
-
-static void put_all(struct pug_timeline *timeline, uint32_t *place)
-{
-    struct page *page = timeline->form;
-    struct pug_json json = pug_json_begin(timeline->options.sink);
-    char note[128] = "";
-    json.in_markup = true;
-    page->origin = first_time(page);
-    if (page->gone)
-        snprintf(note, sizeof(note), "%" PRIu64 " calls shorter than %" PRIu64 " %s are left out.",
-                 page->gone, page->least, timeline->options.unit);
-    pug_json_object(&json, NULL);
-    pug_json_string(&json, "title", timeline->options.title);
-    pug_json_string(&json, "unit", timeline->options.unit);
-    pug_json_string(&json, "note", note);
-    put_tracks(timeline, &json, place);
-    put_events(page, &json, place, false);
-    put_events(page, &json, place, true);
-    pug_json_array(&json, "names");
-    for (uint32_t i = 0; i < timeline->name_count; i++)
-        pug_json_string(&json, NULL, timeline->names[i].text ? timeline->names[i].text : "");
-    pug_json_close(&json);
-    pug_json_close(&json);
+    if (!track)
+        return;
+    for (uint32_t i = 0; i < track->lane_count; i++)
+        free(track->lanes[i].items);
+    for (uint32_t i = 0; i < track->point_count; i++)
+        free(track->points[i].detail);
+    free(track->open);
+    free(track->lanes);
+    free(track->gaps);
+    free(track->points);
+    free(track);
 }
 
 static void end(struct pug_timeline *timeline)
 {
-    struct page *page = timeline->form;
-    uint32_t *place = calloc((size_t)timeline->track_count + 1, sizeof(*place));
-    if (place)
-        put_all(timeline, place);
-    else
-        timeline->status = PUG_ERR_MEM;
-    free(place);
-    for (uint32_t i = 0; i < timeline->track_count; i++) {
-        struct lane *lane = timeline->tracks[i].form;
-        if (lane)
-            free(lane->open);
-        free(lane);
-    }
-    free(page->slices);
-    free(page->events);
+    struct page_timeline *page = timeline->form;
+    pug_page_timeline_write(timeline);
+    for (uint32_t i = 0; i < timeline->track_count; i++)
+        free_track(timeline->tracks[i].form);
+    free(page->sums.table);
 }
 
-const struct pug_timeline_functions pug_timeline_page = {begin, NULL, event, end};
+const struct pug_timeline_functions pug_timeline_page = {begin, NULL, event, end, ran};

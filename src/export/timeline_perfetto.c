@@ -265,4 +265,4 @@ static void end(struct pug_timeline *timeline)
     pug_protobuf_free(&p->deeper);
 }
 
-const struct pug_timeline_functions pug_timeline_perfetto = {begin, track, event, end};
+const struct pug_timeline_functions pug_timeline_perfetto = {begin, track, event, end, NULL};

@@ -216,4 +216,4 @@ static void end(struct pug_timeline *timeline)
         fclose(form->file);
 }
 
-const struct pug_timeline_functions pug_timeline_speedscope = {begin, NULL, event, end};
+const struct pug_timeline_functions pug_timeline_speedscope = {begin, NULL, event, end, NULL};

@@ -204,6 +204,20 @@ bool pug_outfile_may_folder(const char *path)
     return errno == ENOENT && has_place(plain);
 }
 
+bool pug_outfile_place(const char *path, char *place, size_t size, unsigned *mode)
+{
+    char target[PATH_MAX];
+    mode_t has;
+    const int length = snprintf(target, sizeof(target), "%s", path);
+    errno = ENAMETOOLONG;
+    if (length < 0 || (size_t)length >= sizeof(target) || !follow_links(target) ||
+        !may_replace(target, &has))
+        return false;
+    errno = ENAMETOOLONG;
+    *mode = has;
+    return (size_t)snprintf(place, size, "%s", target) < size;
+}
+
 /* ---- writing ---- */
 
 static void write_all(struct pug_outfile *file, const char *bytes, size_t size)
@@ -234,6 +248,11 @@ static void put(void *context, const void *bytes, size_t size)
 struct pug_sink pug_outfile_sink(struct pug_outfile *file)
 {
     return (struct pug_sink){.put = put, .context = file};
+}
+
+int pug_outfile_descriptor(const struct pug_outfile *file)
+{
+    return file->descriptor;
 }
 
 bool pug_outfile_failed(const struct pug_outfile *file)
@@ -273,6 +292,22 @@ static bool finish(struct pug_outfile *file)
         return false;
     file->named = false;
     return true;
+}
+
+bool pug_outfile_settle(struct pug_outfile *file, bool whole)
+{
+    const bool good = !whole || finish(file);
+    const int why = errno;
+    if (file->named)
+        unlink(file->beside);
+    errno = why;
+    return good;
+}
+
+void pug_outfile_hand_over(struct pug_outfile *file)
+{
+    file->named = false;
+    pug_outfile_abandon(file);
 }
 
 enum pug_status pug_outfile_commit(struct pug_outfile *file)
@@ -317,7 +352,7 @@ enum pug_status pug_outfile_save_any(const char *path, const void *bytes, size_t
 
 int pug_outfile_go_on(const char *path, uint64_t size)
 {
-    const int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    const int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666);
     struct stat status;
     if (descriptor < 0)
         return -1;

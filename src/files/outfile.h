@@ -40,6 +40,15 @@ bool pug_outfile_may_folder(const char *path);
 
 struct pug_sink pug_outfile_sink(struct pug_outfile *file);
 
+/**
+ * For a file that several processes write by other means: the path that a rename is to replace,
+ * with links followed, and the mode of the file there (0: none exists). False: errno says why not.
+ */
+bool pug_outfile_place(const char *path, char *place, size_t size, unsigned *mode);
+
+/** For a caller that writes by itself, and not into the sink; it stays the file's. */
+int pug_outfile_descriptor(const struct pug_outfile *file);
+
 /** Has writing failed already? The work can stop. */
 bool pug_outfile_failed(const struct pug_outfile *file);
 
@@ -51,6 +60,14 @@ enum pug_status pug_outfile_commit(struct pug_outfile *file);
 
 /** Forget what was written, and free it; may be NULL. Keeps errno. */
 void pug_outfile_abandon(struct pug_outfile *file);
+
+/**
+ * For a file that a forked process writes: that one gives it its name, or, where it is not whole,
+ * removes it, without freeing anything, as another thread may have held the allocator's lock. The
+ * process that forked lets it go meanwhile.
+ */
+bool pug_outfile_settle(struct pug_outfile *file, bool whole);
+void pug_outfile_hand_over(struct pug_outfile *file);
 
 /**
  * A file that several runs write, each behind what those before it had: a descriptor to read and

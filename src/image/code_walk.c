@@ -124,12 +124,16 @@ static void step(struct pug_code_walk *walk, uint64_t last, const struct pug_ins
     walk->count += count;
 }
 
-/* Instruction by instruction to the end of a block; true when the walk is over. */
+/*
+ * Instruction by instruction to the end of a block; true when the walk is over. `before`: also in
+ * front of an instruction that has `stop` inside it.
+ */
 static bool walk_singly(struct pug_codemap *map, enum pug_isa isa, uint64_t end, uint64_t stop,
-                        uint32_t bound, struct pug_code_walk *walk)
+                        bool before, uint32_t bound, struct pug_code_walk *walk)
 {
     while (walk->end != end) {
         struct pug_insn insn = {0};
+        const uint8_t it = walk->it;
         if (walk->count == bound) {
             walk->status = PUG_ERR_LIMIT;
             return true;
@@ -137,6 +141,10 @@ static bool walk_singly(struct pug_codemap *map, enum pug_isa isa, uint64_t end,
         walk->status = pug_codemap_insn(map, walk->end, isa, &walk->it, &insn);
         if (walk->status != PUG_OK)
             return true;
+        if (before && stop > walk->end && stop - walk->end < insn.size) {
+            walk->it = it;
+            return true;
+        }
         step(walk, walk->end, &insn, pug_code_wrap(isa, walk->end + insn.size), 1);
         if (walk->end == stop)
             return true;
@@ -144,8 +152,8 @@ static bool walk_singly(struct pug_codemap *map, enum pug_isa isa, uint64_t end,
     return false;
 }
 
-void pug_codemap_walk_to(struct pug_codemap *map, uint64_t address, enum pug_isa isa, uint8_t it,
-                         uint64_t stop, uint32_t bound, struct pug_code_walk *walk)
+static void walk_on(struct pug_codemap *map, uint64_t address, enum pug_isa isa, uint8_t it,
+                    uint64_t stop, bool before, uint32_t bound, struct pug_code_walk *walk)
 {
     *walk = (struct pug_code_walk){.start = address, .end = address, .it = it, .status = PUG_OK};
     for (;;) {
@@ -155,7 +163,7 @@ void pug_codemap_walk_to(struct pug_codemap *map, uint64_t address, enum pug_isa
         unsigned ending = block->ending;
         enum pug_status status = block->status;
         if (inside || block->count > bound - walk->count) {
-            if (walk_singly(map, isa, end, stop, bound, walk))
+            if (walk_singly(map, isa, end, stop, before, bound, walk))
                 return;
         } else if (block->count > 0) {
             step(walk, block->last, &block->insn, end, block->count);
@@ -172,4 +180,16 @@ void pug_codemap_walk_to(struct pug_codemap *map, uint64_t address, enum pug_isa
             return;
         }
     }
+}
+
+void pug_codemap_walk_to(struct pug_codemap *map, uint64_t address, enum pug_isa isa, uint8_t it,
+                         uint64_t stop, uint32_t bound, struct pug_code_walk *walk)
+{
+    walk_on(map, address, isa, it, stop, false, bound, walk);
+}
+
+void pug_codemap_walk_before(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                             uint8_t it, uint64_t stop, uint32_t bound, struct pug_code_walk *walk)
+{
+    walk_on(map, address, isa, it, stop, true, bound, walk);
 }

@@ -483,6 +483,11 @@ struct pug_code_walk {
 void pug_codemap_walk_to(struct pug_codemap *map, uint64_t address, enum pug_isa isa, uint8_t it,
                          uint64_t stop, uint32_t bound, struct pug_code_walk *walk);
 
+/** The same, but the walk also ends in front of an instruction that has `stop` inside it, perhaps
+ * before the first one. */
+void pug_codemap_walk_before(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
+                             uint8_t it, uint64_t stop, uint32_t bound, struct pug_code_walk *walk);
+
 /** Counters, for who wants to know how the map does. */
 struct pug_codemap_stats {
     uint64_t blocks_made, restarts, pages_read, lookups;

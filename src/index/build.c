@@ -237,14 +237,19 @@ static void prove_elements(struct making *making, const struct pug_tree *tree)
         (unsigned)PUG_INDEX_ELEMENTS | (partly ? (unsigned)PUG_INDEX_PARTLY : 0u);
 }
 
+/** Returns where indexing ends in a capture of that size. */
+static uint64_t end_of(const struct pug_index_options *options, uint64_t size)
+{
+    return options->limit && options->limit < size ? options->limit : size;
+}
+
 /** Read the capture, or the rest of it, for its marks. */
 static void read_marks(struct making *making, struct pug_tree *tree, struct pug_tree *standing,
                        const uint8_t *bytes)
 {
     const struct pug_index_options *options = making->options;
     struct pug_index_file_header *h = &making->header;
-    const uint64_t size = h->trace_size,
-                   end = options->limit && options->limit < size ? options->limit : size;
+    const uint64_t size = h->trace_size, end = end_of(options, size);
     making->job = (struct job){
         .tree = tree,
         .standing = standing,
@@ -377,7 +382,7 @@ enum pug_status pug_index_build(struct pug_tree *tree, const uint8_t *bytes, uin
     if (options->block &&
         (options->block < PUG_INDEX_BLOCK_MIN || options->block > PUG_INDEX_BLOCK_MAX))
         return PUG_ERR_INVALID_PARAM_VAL;
-    if (options->from > 0 && options->from >= size)
+    if (options->from > 0 && options->from >= end_of(options, size))
         return PUG_ERR_INVALID_PARAM_VAL;
     struct making making =
         begin(tree, bytes, size, options, options->block ? options->block : default_block(tree));
@@ -440,6 +445,8 @@ enum pug_status pug_index_extend(const struct pug_index *old, struct pug_tree *t
     struct making making = begin(tree, bytes, size, &more, old->header->block);
     struct pug_tree *reached = NULL;
     making.header.from = old->header->from;
+    if (making.header.from > 0 && making.header.from >= end_of(&more, size))
+        return PUG_ERR_INVALID_PARAM_VAL;
     making.old = old;
     making.kept = complete_blocks(old);
     if (making.kept > 0 && !pug_index_reach_block(old, tree, bytes, false, making.kept, &reached))

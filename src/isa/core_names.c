@@ -19,13 +19,12 @@ static const struct {
      "ARM9E-S ARM926EJ-S ARM946E-S ARM966E-S ARM968E-S ARM1020E ARM1022E ARM1026EJ-S "},
     {PUG_ARCH_V6, PUG_PROFILE_A, "",
      "ARM1136J-S ARM1136JF-S ARM1156T2-S ARM1156T2F-S ARM1176JZ-S ARM1176JZF-S ARM11MPCore "},
-    {PUG_ARCH_V6, PUG_PROFILE_M, "", "Cortex-M1 "},
+    {PUG_ARCH_V6, PUG_PROFILE_M, "", "Cortex-M0 Cortex-M0+ Cortex-M1 SC000 "},
     {PUG_ARCH_V7, PUG_PROFILE_A,
      "Cortex-A17 Cortex-A15 Cortex-A12 Cortex-A9 Cortex-A8 Cortex-A7 Cortex-A5 ", ""},
     {PUG_ARCH_V7, PUG_PROFILE_R, "Cortex-R8 Cortex-R7 Cortex-R5 Cortex-R4 ",
      "Cortex-R4F Cortex-R5F "},
-    {PUG_ARCH_V7, PUG_PROFILE_M, "Cortex-M0 Cortex-M0+ Cortex-M3 Cortex-M4 ",
-     "Cortex-M4F Cortex-M7 SC000 SC300 "},
+    {PUG_ARCH_V7, PUG_PROFILE_M, "Cortex-M3 Cortex-M4 ", "Cortex-M4F Cortex-M7 SC300 "},
     {PUG_ARCH_V8, PUG_PROFILE_A,
      "Cortex-A73 Cortex-A72 Cortex-A57 Cortex-A53 Cortex-A35 Cortex-A32 ", "Cortex-A34 "},
     {PUG_ARCH_V8, PUG_PROFILE_R, "Cortex-R52 ", "Cortex-R52+ "},
@@ -41,6 +40,9 @@ static const struct {
      "C1-Premium C1-Ultra Neoverse-V1 Neoverse-V2 Neoverse-V3 Neoverse-V3AE Neoverse-N2 "
      "Neoverse-N3 "},
 };
+
+/* ARMv6-M, which the reference takes for ARMv7-M. */
+static const char reference_v7m[] = "Cortex-M0 Cortex-M0+ ";
 
 #define PRODUCTS (sizeof(products) / sizeof(products[0]))
 
@@ -114,6 +116,11 @@ bool pug_core_by_reference_name(const char *name, enum pug_arch *arch,
             continue;
         *arch = products[i].arch;
         *profile = products[i].profile;
+        return true;
+    }
+    if (*name && lists(reference_v7m, name)) {
+        *arch = PUG_ARCH_V7;
+        *profile = PUG_PROFILE_M;
         return true;
     }
     if (starts_with(name, "ARMv"))
@@ -269,8 +276,8 @@ void pug_core_of_settings(const struct pug_settings *settings, struct pug_log *l
     const char *name = pug_settings_word(settings, "core", NULL);
     char text[128];
     if (name && !pug_core_by_name(name, arch, profile)) {
-        snprintf(text, sizeof(text), "Core '%s' is not known: architecture 0x%03x, profile %c.",
-                 name, *arch, "?MRA"[*profile & 3]);
+        snprintf(text, sizeof(text), "Core '%s' is not known: architecture 0x%03x, profile %s.",
+                 name, *arch, *profile == PUG_PROFILE_UNKNOWN ? "unknown" : "A");
         pug_log_put(log, &(struct pug_log_record){.severity = PUG_SEV_WARN,
                                                   .index = PUG_NO_INDEX,
                                                   .source = PUG_NO_SOURCE,
@@ -279,4 +286,17 @@ void pug_core_of_settings(const struct pug_settings *settings, struct pug_log *l
     }
     *arch = (enum pug_arch)pug_settings_number(settings, "arch", *arch);
     *profile = (enum pug_arch_profile)pug_settings_number(settings, "profile", *profile);
+}
+
+void pug_log_profile_unknown(struct pug_log *log, const char *component)
+{
+    pug_log_put(log,
+                &(struct pug_log_record){
+                    .severity = PUG_SEV_WARN,
+                    .index = PUG_NO_INDEX,
+                    .source = PUG_NO_SOURCE,
+                    .component = component,
+                    .text = "The profile of the core is not known: exceptions in T32 code have "
+                            "numbers and no names, which differ between the A and the M "
+                            "profile. Name the core with --core, for example Cortex-M33."});
 }

@@ -15,4 +15,10 @@ void pug_core_of_settings(const struct pug_settings *settings, struct pug_log *l
                           const char *component, enum pug_arch *arch,
                           enum pug_arch_profile *profile);
 
+/**
+ * Log that an exception has no name, since nobody says whether the core is of the A or the M
+ * profile. The record has no place, so that tools show it once.
+ */
+void pug_log_profile_unknown(struct pug_log *log, const char *component);
+
 #endif

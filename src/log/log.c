@@ -140,5 +140,7 @@ size_t pug_log_text(const struct pug_log_record *record, char *buffer, size_t si
     int n = snprintf(buffer, size, "%s%s%s: %s%s%.*s", severity, where,
                      record->component ? record->component : "", code, *code && length ? ": " : "",
                      (int)length, text);
+    if (n >= 0 && size > 0)
+        pug_text_tame(buffer, strlen(buffer));
     return n < 0 ? 0 : (size_t)n;
 }

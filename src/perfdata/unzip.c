@@ -14,9 +14,9 @@
 
 /*
  * Records compress well, but not so well: each has its own time. What gives more is made to fill
- * memory, of which a byte of record takes up to seven.
+ * memory, of which a byte of record takes up to fourteen.
  */
-#define MOST_FACTOR 64u
+#define MOST_FACTOR 24u
 #define MOST_FREE   ((uint64_t)16 << 20)
 
 struct pug_perf_unzip {

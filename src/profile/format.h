@@ -45,6 +45,8 @@ enum format_place {
 
 /* Texts are named by where they begin; this one is none. */
 #define FORMAT_NO_TEXT UINT32_MAX
+/* The most bytes of a name with its zero byte; a record of perf.data has no longer ones. */
+#define FORMAT_NAME 65536u
 
 /** FNV-1a, by words of eight bytes; the size is a multiple of that. */
 uint64_t pug_profile_checksum(const uint8_t *bytes, size_t size);

@@ -9,6 +9,8 @@ struct reader {
     const uint8_t *at; /* the next record */
     const char *text;
     uint64_t text_size;
+    uint64_t names_left;    /* bytes that names may still have */
+    uint32_t segments_left; /* that objects may still have */
     uint32_t notes, objects, segments, tasks, ranges, branches, frames, uses, loops;
     struct pug_profile_segment *all_segments;
 };
@@ -56,15 +58,25 @@ static bool read_header(struct reader *reader, const uint8_t *bytes, size_t size
         pug_bytes_32(bytes + FORMAT_AT_UNIT) > PUG_PROFILE_TICKS)
         return false;
     reader->text = (const char *)bytes + records;
+    reader->names_left = size;
+    reader->segments_left = reader->segments;
     return reader->text_size == 0 || reader->text[reader->text_size - 1] == '\0';
 }
 
-/* A text that begins within the texts ends there: the last one is closed. */
-static bool get_text(const struct reader *reader, const uint8_t *at, const char **text)
+/*
+ * A text that begins within the texts ends there: the last one is closed. Records may share a text,
+ * of which each makes a copy, so all names together have no more bytes than the file. Formats
+ * repeat an object's name with each function, so a single one is bounded, too.
+ */
+static bool get_text(struct reader *reader, const uint8_t *at, const char **text)
 {
     const uint32_t begin = pug_bytes_32(at);
     if (begin >= reader->text_size)
         return false;
+    const uint64_t size = strlen(reader->text + begin) + UINT64_C(1);
+    if (size > reader->names_left || size > FORMAT_NAME)
+        return false;
+    reader->names_left -= size;
     *text = reader->text + begin;
     return true;
 }
@@ -93,9 +105,11 @@ static bool read_object(struct reader *reader, struct pug_profile *profile, uint
     const uint32_t id_size = pug_bytes_32(at + 16);
     struct pug_profile_object object = {.segment_count = count};
     if (first > reader->segments || count > reader->segments - first ||
-        id_size > PUG_PROFILE_BUILD_ID || !get_text(reader, at, &object.path) ||
+        count > reader->segments_left || id_size > PUG_PROFILE_BUILD_ID ||
+        !get_text(reader, at, &object.path) ||
         (pug_bytes_32(at + 4) != FORMAT_NO_TEXT && !get_text(reader, at + 4, &object.file)))
         return false;
+    reader->segments_left -= count;
     object.segments = reader->all_segments + first;
     object.build_id_size = (uint8_t)id_size;
     memcpy(object.build_id, at + 20, id_size);

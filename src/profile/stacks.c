@@ -89,7 +89,7 @@ static void on_enter(struct profile_stacks *stacks, const struct pug_call_event 
     struct pug_call_frame *entered = event->frame;
     pug_profile_frames_enter(&stacks->frames, entered, event->depth > 0 ? entered - 1 : NULL,
                              task_at(stacks, event->task)->number);
-    if (entered->kind == PUG_CALL_FOUND && event->depth == 0)
+    if (entered->kind == PUG_CALL_FOUND && event->depth == 0 && !entered->resumed)
         pug_profile_note(stacks->objects->profile, PUG_NOTE_STACKS_LOST, 1);
 }
 

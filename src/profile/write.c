@@ -122,6 +122,13 @@ static void put_loop(struct writer *writer, const struct pug_profile_loop *loop)
     writer->at += FORMAT_LOOP;
 }
 
+/* Bytes of a name with its zero byte; NULL: it is none. One that is too long counts as too many. */
+static uint64_t measure_name(const char *name)
+{
+    const uint64_t size = name ? strlen(name) + UINT64_C(1) : 0;
+    return size > FORMAT_NAME ? FORMAT_NO_TEXT : size;
+}
+
 /* Bytes of all texts, and how many segments there are. */
 static uint64_t measure(const struct pug_profile *profile, uint64_t *segments)
 {
@@ -129,11 +136,12 @@ static uint64_t measure(const struct pug_profile *profile, uint64_t *segments)
     *segments = 0;
     for (uint32_t i = 0; i < profile->objects.count; i++) {
         const struct pug_profile_object *object = pug_profile_item(&profile->objects, i);
-        text += strlen(object->path) + 1 + (object->file ? strlen(object->file) + 1 : 0);
+        text += measure_name(object->path) + measure_name(object->file);
         *segments += object->segment_count;
     }
     for (uint32_t i = 0; i < profile->tasks.count; i++)
-        text += strlen(((struct pug_profile_task *)pug_profile_item(&profile->tasks, i))->name) + 1;
+        text +=
+            measure_name(((struct pug_profile_task *)pug_profile_item(&profile->tasks, i))->name);
     return text;
 }
 

@@ -39,7 +39,7 @@ enum pug_status pug_armv7_registers(const struct pug_settings *settings, struct 
                                     const char *component, struct pug_armv7_registers *registers)
 {
     enum pug_arch arch = PUG_ARCH_V7;
-    enum pug_arch_profile profile = PUG_PROFILE_A;
+    enum pug_arch_profile profile = PUG_PROFILE_UNKNOWN;
     pug_core_of_settings(settings, log, component, &arch, &profile);
     registers->arch = arch;
     registers->profile = profile;

@@ -6,6 +6,7 @@
 #include "pugmark/author/protocol.h"
 
 extern const struct pug_protocol pug_protocol_etmv4;
+extern const struct pug_protocol pug_protocol_etmv4d;
 extern const struct pug_protocol pug_protocol_ete;
 extern const struct pug_protocol pug_protocol_etmv3;
 extern const struct pug_protocol pug_protocol_ptm;

@@ -13,6 +13,7 @@ static const struct pug_protocol *const builtin[] = {
     &pug_protocol_osd_ctm,
     &pug_protocol_osd_stm,
     &pug_protocol_etrace,
+    &pug_protocol_etmv4d,
     NULL,
 };
 

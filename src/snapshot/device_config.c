@@ -37,18 +37,18 @@ static bool is_reference_type(const struct pug_device_type *known, const char *t
 
 typedef bool is_type_fn(const struct pug_device_type *known, const char *type);
 
-/** The protocol that knows a stream of a device by its type. */
+/** The protocol that knows a stream of a device by its type: the last one, which was registered. */
 static const struct pug_protocol *find_by_type(const char *type, unsigned stream, is_type_fn *is)
 {
-    const struct pug_protocol *protocol;
+    const struct pug_protocol *protocol, *last = NULL;
     for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++) {
         const struct pug_device_type *known =
             protocol->description ? protocol->description->types : NULL;
         for (; known && known->name; known++)
             if (known->stream == stream && is(known, type))
-                return protocol;
+                last = protocol;
     }
-    return NULL;
+    return last;
 }
 
 /** A protocol by its name, with or without a version behind it. */
@@ -241,7 +241,7 @@ static bool add_core(struct cook *cook, enum pug_arch arch, enum pug_arch_profil
 static bool take_unknown_core(struct cook *cook, const struct pug_description *description)
 {
     const struct pug_snapshot_source *source = cook->source;
-    const char *taken = description->usual_arch == PUG_ARCH_V7 ? "ARMv7-A" : "an AArch64 core";
+    const char *taken = description->usual_arch == PUG_ARCH_V7 ? "ARMv7" : "an AArch64 core";
     if (!source->core)
         pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_WARN, PUG_OK,
                          "Nothing says which core %s traces: taken for %s\n", source->name, taken);
@@ -253,7 +253,7 @@ static bool take_unknown_core(struct cook *cook, const struct pug_description *d
         pug_snapshot_say(cook->snapshot, BUILDER, PUG_SEV_WARN, PUG_OK,
                          "No type of core %s in %s: taken for %s\n", source->core->name,
                          source->core->file, taken);
-    return add_core(cook, description->usual_arch, PUG_PROFILE_A);
+    return add_core(cook, description->usual_arch, PUG_PROFILE_UNKNOWN);
 }
 
 static bool take_core(struct cook *cook, const struct pug_description *description)

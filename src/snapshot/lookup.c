@@ -237,7 +237,7 @@ static bool join(void *context, struct buffer *buffer)
     if (!place)
         return false;
     *place = association->place;
-    if (buffer->number < association->pair->first_buffer)
+    if (association->pair->first_buffer == UINT32_MAX)
         association->pair->first_buffer = buffer->number;
     return true;
 }

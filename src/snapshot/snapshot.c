@@ -5,9 +5,11 @@
 #include "base/text.h"
 #include "snapshot/file.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #define READER "snapshot_reader"
 
@@ -72,7 +74,13 @@ static enum pug_status read_named(struct pug_snapshot *snapshot, const char *fil
         return PUG_ERR_MEM;
     enum pug_status status = device ? pug_snapshot_device_file_read(snapshot, path, file)
                                     : pug_snapshot_trace_file_read(snapshot, path);
-    if (status == PUG_ERR_FILE) {
+    if (status == PUG_ERR_FILE && !device && pug_snapshot_is_native(snapshot)) {
+        pug_snapshot_say(snapshot, READER, PUG_SEV_ERROR, PUG_ERR_SNAPSHOT_READ,
+                         "%s: %s; snapshot.ini names this file as the list of trace buffers "
+                         "([trace] metadata=)\n",
+                         path, strerror(errno));
+        status = PUG_OK;
+    } else if (status == PUG_ERR_FILE) {
         pug_snapshot_say(snapshot, READER, PUG_SEV_ERROR, PUG_ERR_SNAPSHOT_READ, "%s : %s\n",
                          device ? "Failed to open device file" : "Failed to trace ini file", path);
         status = PUG_OK;
@@ -110,6 +118,27 @@ static enum pug_status read_metadata(struct pug_snapshot *snapshot)
     return read_named(snapshot, file, false);
 }
 
+static int by_key(const void *name, const void *pair)
+{
+    return strcmp(name, ((const struct pair *)pair)->key);
+}
+
+/** Sources that no buffer is said to have, where others are in one. */
+static void warn_of_left_out(const struct pug_snapshot *snapshot)
+{
+    const struct list *pairs = &snapshot->source_buffers;
+    const struct pug_snapshot_device *device;
+    if (!pug_snapshot_is_native(snapshot) || pairs->count == 0)
+        return;
+    for (size_t n = 0; (device = pug_snapshot_device_at(snapshot, n)) != NULL; n++)
+        if (strcasecmp(device->class_name, "trace_source") == 0 &&
+            !bsearch(device->name, pairs->items, pairs->count, sizeof(struct pair), by_key))
+            pug_snapshot_say(snapshot, READER, PUG_SEV_WARN, PUG_OK,
+                             "%s/%s: [source_buffers] says of no buffer that %s is in it: it is "
+                             "not decoded\n",
+                             snapshot->directory, snapshot->metadata, device->name);
+}
+
 static enum pug_status read_all(struct pug_snapshot *snapshot)
 {
     char *path = make_path(snapshot, "snapshot.ini");
@@ -128,6 +157,8 @@ static enum pug_status read_all(struct pug_snapshot *snapshot)
         status = read_metadata(snapshot);
     if (status == PUG_OK)
         status = pug_snapshot_order(snapshot);
+    if (status == PUG_OK)
+        warn_of_left_out(snapshot);
     if (status == PUG_OK)
         status = pug_snapshot_clusters_finish(snapshot);
     if (status == PUG_OK)

@@ -30,7 +30,7 @@ struct pair {
     const char *key, *value;
     int stream;            /* of a source that has several, or WHOLE_SOURCE */
     unsigned line;         /* in the trace metadata */
-    uint32_t first_buffer; /* number of the first buffer that the value names */
+    uint32_t first_buffer; /* number of the buffer that the value names first */
 };
 
 struct device {
@@ -168,5 +168,10 @@ void pug_snapshot_memory_add(struct memory *memory, const struct pug_snapshot_de
 bool pug_snapshot_refuses(struct pug_snapshot *snapshot, const char *file);
 /** The same of all files with trace or memory. */
 enum pug_status pug_snapshot_confine(struct pug_snapshot *snapshot);
+
+/** Has the buffer sources, and name all of them another buffer before it? Then it has the same
+    trace once more. */
+bool pug_snapshot_buffer_repeats(const struct pug_snapshot *snapshot,
+                                 const struct pug_snapshot_buffer *buffer);
 
 #endif

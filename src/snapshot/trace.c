@@ -4,6 +4,7 @@
 #include "snapshot/snapshot.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 struct pug_trace {
     const struct pug_snapshot *snapshot;
@@ -18,6 +19,43 @@ static const char *begin_of_next(const char *names)
 {
     names += strspn(names, ", \t");
     return *names ? names : NULL;
+}
+
+#define MOST_FILES 1024u /* of a buffer */
+
+/** Which files of a buffer were opened. */
+struct seen {
+    struct {
+        dev_t device;
+        ino_t number;
+    } files[MOST_FILES];
+    size_t count;
+};
+
+/**
+ * Notes a file of the buffer, which is copied into memory. One that is named again, by whatever
+ * path, is refused: a list of a thousand times the same would make gigabytes of a megabyte.
+ */
+static enum pug_status note_file(const struct pug_trace *trace, const char *path, struct seen *seen)
+{
+    struct stat status;
+    if (seen->count == MOST_FILES) {
+        pug_snapshot_say(trace->snapshot, "snapshot_reader", PUG_SEV_ERROR, PUG_ERR_LIMIT,
+                         "a buffer has more than %u files\n", MOST_FILES);
+        return PUG_ERR_LIMIT;
+    }
+    if (stat(path, &status) != 0)
+        return PUG_OK; /* that it cannot be opened is said where it is */
+    for (size_t i = 0; i < seen->count && status.st_ino != 0; i++)
+        if (seen->files[i].device == status.st_dev && seen->files[i].number == status.st_ino) {
+            pug_snapshot_say(trace->snapshot, "snapshot_reader", PUG_SEV_ERROR,
+                             PUG_ERR_SNAPSHOT_READ,
+                             "%s: the buffer that it is of names this file twice\n", path);
+            return PUG_ERR_SNAPSHOT_READ;
+        }
+    seen->files[seen->count].device = status.st_dev;
+    seen->files[seen->count++].number = status.st_ino;
+    return PUG_OK;
 }
 
 /** The next file's path. */
@@ -40,12 +78,15 @@ static char *next_path(struct pug_trace *trace)
     return path;
 }
 
-static enum pug_status open_next(struct pug_trace *trace)
+/** `seen`: the files before it; NULL: they were looked at. */
+static enum pug_status open_next(struct pug_trace *trace, struct seen *seen)
 {
     char *path = next_path(trace);
     if (!path)
         return PUG_ERR_FILE;
-    enum pug_status status = pug_infile_open(path, &trace->file);
+    enum pug_status status = seen ? note_file(trace, path, seen) : PUG_OK;
+    if (status == PUG_OK)
+        status = pug_infile_open(path, &trace->file);
     free(path);
     trace->at = 0;
     return status;
@@ -71,8 +112,9 @@ enum pug_status pug_trace_open(const struct pug_snapshot *snapshot,
     *trace = (struct pug_trace){.snapshot = snapshot, .next = buffer->file};
     /* all are opened once, for their size and to know now that they are there */
     enum pug_status status = PUG_OK;
+    struct seen seen = {.count = 0};
     while (trace->next && status == PUG_OK) {
-        status = open_next(trace);
+        status = open_next(trace, &seen);
         trace->size += status == PUG_OK ? pug_infile_size(trace->file) : 0;
         close_file(trace);
     }
@@ -105,7 +147,7 @@ size_t pug_trace_read(struct pug_trace *trace, void *bytes, size_t size, enum pu
     while (length < size && result == PUG_OK && (trace->file || trace->next)) {
         size_t got = 0;
         if (!trace->file)
-            result = open_next(trace);
+            result = open_next(trace, NULL);
         if (result == PUG_OK)
             result = read_file(trace, (char *)bytes + length, size - length, &got);
         length += got;

@@ -270,12 +270,23 @@ static void add_memory_spaces(struct builder *builder)
             pug_snapshot_memory_add(&builder->memory, device, 0);
 }
 
-/** Does the n-th source also write into a buffer before this one? */
-static bool is_in_earlier(const struct pug_snapshot *snapshot,
-                          const struct pug_snapshot_buffer *buffer, size_t n)
+/** Is the n-th source also in another buffer, which it names before this one? */
+static bool is_elsewhere(const struct pug_snapshot *snapshot,
+                         const struct pug_snapshot_buffer *buffer, size_t n)
 {
     const struct pair *pair = pair_at(snapshot, buffer, n);
-    return pair && pair->first_buffer < ((const struct buffer *)buffer)->number;
+    return pair && pair->first_buffer != ((const struct buffer *)buffer)->number;
+}
+
+bool pug_snapshot_buffer_repeats(const struct pug_snapshot *snapshot,
+                                 const struct pug_snapshot_buffer *buffer)
+{
+    struct pug_snapshot_source source;
+    size_t n = 0;
+    while (pug_snapshot_source_at(snapshot, buffer, n, &source) &&
+           is_elsewhere(snapshot, buffer, n))
+        n++;
+    return n > 0 && !pug_snapshot_source_at(snapshot, buffer, n, &source);
 }
 
 /** Streams but the first carry data: only who registers a protocol for them has a decoder. */
@@ -312,7 +323,7 @@ static bool add_sources(struct builder *builder, const struct pug_snapshot_buffe
     struct pug_snapshot_source source;
     for (size_t n = 0; pug_snapshot_source_at(snapshot, buffer, n, &source) && !(single && n > 0);
          n++)
-        if (!builder->config->first_only || !is_in_earlier(snapshot, buffer, n))
+        if (!builder->config->first_only || !is_elsewhere(snapshot, buffer, n))
             any |= add_source(builder, &source);
     return any;
 }

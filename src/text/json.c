@@ -12,15 +12,24 @@ struct pug_json pug_json_begin(struct pug_sink *sink)
     return (struct pug_json){.sink = sink};
 }
 
-/** A character that a string cannot hold as it is. */
-static void put_escaped(struct pug_sink *sink, unsigned char byte)
+/** A control character of two bytes, which a terminal may obey as it does others. */
+static bool is_c1(const char *at, const char *end)
+{
+    return end - at > 1 && (unsigned char)at[0] == 0xc2 && ((unsigned char)at[1] & 0xe0) == 0x80;
+}
+
+/** A character that a string cannot hold as it is; where the next one is. */
+static const char *put_escaped(struct pug_sink *sink, const char *at, const char *end)
 {
     static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    const bool c1 = is_c1(at, end);
+    const unsigned char byte = (unsigned char)at[c1];
     const char *found = byte ? strchr(plain, byte) : NULL;
     if (found)
         pug_sink_format(sink, "\\%c", letters[found - plain]);
     else
-        pug_sink_format(sink, "\\u%04x", byte < 0x80 ? byte : 0xfffdu);
+        pug_sink_format(sink, "\\u%04x", byte < 0x80 || c1 ? byte : 0xfffdu);
+    return at + 1 + c1;
 }
 
 /** What most strings consist of: ASCII that stands as it is everywhere. */
@@ -37,6 +46,8 @@ static unsigned plain_length(const struct pug_json *json, const char *at, size_t
     if (byte < 0x80)
         return byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f &&
                !(byte == '<' && json->in_markup);
+    if (is_c1(at, at + left))
+        return 0;
     char window[5] = {0};
     memcpy(window, at, left < 4 ? left : 4);
     return pug_utf8_length(window);
@@ -81,7 +92,7 @@ static void put_string(const struct pug_json *json, const char *value, size_t si
             value += length;
         pug_sink_put(sink, from, (size_t)(value - from));
         if (value < end)
-            put_escaped(sink, (unsigned char)*value++);
+            value = put_escaped(sink, value, end);
     }
     pug_sink_put(sink, "\"", 1);
 }

@@ -129,6 +129,14 @@ void pug_sink_printable(struct pug_sink *sink, const char *text)
     }
 }
 
+bool pug_is_printable(const char *text)
+{
+    unsigned length;
+    while ((length = shown(text)) > 0)
+        text += length;
+    return *text == 0;
+}
+
 static void put_memory(void *context, const void *bytes, size_t size)
 {
     struct pug_memory *memory = context;
@@ -150,4 +158,15 @@ static void put_memory(void *context, const void *bytes, size_t size)
 struct pug_sink pug_memory_sink(struct pug_memory *memory)
 {
     return (struct pug_sink){.put = put_memory, .context = memory};
+}
+
+const char *pug_printable(const char *text, struct pug_memory *room)
+{
+    struct pug_sink sink = pug_memory_sink(room);
+    if (pug_is_printable(text))
+        return text;
+    room->count = 0;
+    pug_sink_printable(&sink, text);
+    pug_sink_put(&sink, "", 1);
+    return room->failed ? "?" : room->bytes;
 }

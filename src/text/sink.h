@@ -36,6 +36,8 @@ void pug_sink_hex_right(struct pug_sink *sink, uint64_t value, unsigned width);
  * neither steer a terminal nor end a line.
  */
 void pug_sink_printable(struct pug_sink *sink, const char *text);
+/** Would it be put as it is? */
+bool pug_is_printable(const char *text);
 
 /** A sink into memory that grows. Zeroed it is empty; free() `bytes` in the end. */
 struct pug_memory {
@@ -45,6 +47,12 @@ struct pug_memory {
 };
 
 struct pug_sink pug_memory_sink(struct pug_memory *memory);
+
+/**
+ * The text itself where it is printable, else as pug_sink_printable() puts it, in `room`, whose
+ * bytes the caller frees; "?" without memory.
+ */
+const char *pug_printable(const char *text, struct pug_memory *room);
 
 /**
  * Bytes of the well-formed UTF-8 character at `at` (never a surrogate, never overlong), or 0. Reads

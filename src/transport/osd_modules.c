@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Modules are told apart by their type, where somebody reads that register in the capture,
- * and else by their events. A Core Trace Module's have 5, 7, 9 or 11 words; the last one is flags,
- * of which bits 15:5 are not used, and one of call, return and change of mode is set, since
- * otherwise there is no event; and instructions are at even addresses. A System Trace Module's have
- * 4, 5 or 7, and end with the high bits of a value.
+ * and else by their events. A Core Trace Module's have 5, 7, 9 or 11 words, by the width of its
+ * addresses; the last one is flags, of which bits 15:5 are not used. A System Trace Module's have
+ * 4, 5 or 7, and end with the high bits of a value. So 9 and 11 words are a core's, whatever they
+ * say.
+ *
+ * Where both have so many words, a core's event has one of call, return and change of mode, since
+ * otherwise there is no event, and RISC-V's instructions are at even addresses. Where the user says
+ * that the trace is a core's, it is enough that flags are not 0 and that the width fits.
  */
 #include "transport/osd_modules.h"
 
@@ -12,11 +16,12 @@
 
 #include <stdlib.h>
 
-#define MODULES    65536u
-#define MOD_TYPE   1u
-#define FLAGS_FREE 0xffe0u /* not used */
-#define FLAGS_WHY  0x001cu /* call, return, change of mode */
-#define TIME_WORDS 2u
+#define MODULES       65536u
+#define MOD_TYPE      1u
+#define FLAGS_FREE    0xffe0u /* not used */
+#define FLAGS_WHY     0x001cu /* call, return, change of mode */
+#define TIME_WORDS    2u
+#define MOST_SOFTWARE 7u /* words of a System Trace Module's event */
 
 /** What one module sent. */
 struct module {
@@ -28,12 +33,19 @@ struct module {
 };
 
 struct pug_osd_modules {
+    struct pug_osd_expected expected;
     struct module *of[MODULES];
 };
 
 struct pug_osd_modules *pug_osd_modules_new(void)
 {
     return calloc(1, sizeof(struct pug_osd_modules));
+}
+
+void pug_osd_modules_expect(struct pug_osd_modules *modules,
+                            const struct pug_osd_expected *expected)
+{
+    modules->expected = *expected;
 }
 
 void pug_osd_modules_free(struct pug_osd_modules *modules)
@@ -59,13 +71,27 @@ static void note_register(struct module *module, const struct pug_run *run, unsi
         module->type = (uint16_t)word_at(run, PUG_OSD_HEADER);
 }
 
-static bool is_core(unsigned words, unsigned npc, unsigned flags)
+/** Bits of the addresses of a core's event of so many words; 0: a core has no such events. */
+static unsigned width_of(unsigned words)
 {
-    return words >= 5 && words <= 11 && words % 2 == 1 && npc % 2 == 0 &&
-           (flags & FLAGS_FREE) == 0 && (flags & FLAGS_WHY) != 0;
+    return words >= 5 && words <= 11 && words % 2 == 1 ? (words - 3) / 2 * 16 : 0;
 }
 
-static void note_event(struct module *module, const struct pug_run *run, unsigned flags)
+static bool is_core(const struct pug_osd_expected *expected, unsigned words, unsigned npc,
+                    unsigned flags)
+{
+    const unsigned width = width_of(words);
+    if (width == 0 || (flags & FLAGS_FREE) != 0)
+        return false;
+    if (words > MOST_SOFTWARE)
+        return true;
+    if (expected->module == PUG_OSD_MODULE_CTM)
+        return flags != 0 && (expected->width == 0 || expected->width == width);
+    return (expected->odd || npc % 2 == 0) && (flags & FLAGS_WHY) != 0;
+}
+
+static void note_event(const struct pug_osd_expected *expected, struct module *module,
+                       const struct pug_run *run, unsigned flags)
 {
     unsigned words = (unsigned)run->size / 2 - PUG_OSD_HEADER, sub = PUG_OSD_TYPE_SUB(flags);
     if ((sub != PUG_OSD_LAST && sub != PUG_OSD_CONT) || words == 0)
@@ -78,7 +104,7 @@ static void note_event(struct module *module, const struct pug_run *run, unsigne
     words = module->words;
     module->words = 0;
     bool software = words == 4 || words == 5 || words == 7;
-    if (is_core(words, module->npc, word_at(run, (unsigned)run->size / 2 - 1)))
+    if (is_core(expected, words, module->npc, word_at(run, (unsigned)run->size / 2 - 1)))
         module->core++;
     else if (software)
         module->software++;
@@ -97,7 +123,7 @@ void pug_osd_modules_note(struct pug_osd_modules *modules, const struct pug_run 
     if (run->gap) /* a request may be missing, or an answer */
         (*module)->asked = (struct pug_osd_asked){.count = 0};
     if (PUG_OSD_TYPE(flags) == PUG_OSD_EVENT)
-        note_event(*module, run, flags);
+        note_event(&modules->expected, *module, run, flags);
     else
         note_register(*module, run, flags);
 }

@@ -14,6 +14,17 @@ struct pug_osd_modules;
 struct pug_osd_modules *pug_osd_modules_new(void);
 void pug_osd_modules_free(struct pug_osd_modules *modules);
 
+/** What the user says of the capture. */
+struct pug_osd_expected {
+    unsigned module; /**< that the named protocol is of: enum pug_osd_module; 0: any */
+    unsigned width;  /**< bits of a core's addresses; 0: nobody says */
+    bool odd;        /**< the core's instructions may be at odd addresses: it is no RISC-V */
+};
+
+/** Before the first run is noted. */
+void pug_osd_modules_expect(struct pug_osd_modules *modules,
+                            const struct pug_osd_expected *expected);
+
 /** A run of the transport "osd". */
 void pug_osd_modules_note(struct pug_osd_modules *modules, const struct pug_run *run);
 

@@ -141,6 +141,8 @@ bool pug_unwrap_padding_matters(const struct pug_unwrapped *packet);
 /** Can there be padding, from any source? */
 bool pug_unwrap_pads(const struct pug_unwrap_config *config);
 
+#define PUG_UNWRAP_MET 256u
+
 /** The padding of a stream by some of its packets, put in one after another. */
 struct pug_unwrap_padding_guess {
     int sign, zeros, ones;    /**< how well each explains them, against any other … */
@@ -149,7 +151,11 @@ struct pug_unwrap_padding_guess {
     uint8_t before[7];        /**< … and what the last ones were, behind a 1 */
     bool varies;              /**< they were not always the same */
     unsigned payloads, whole; /**< … whose last byte could have been left out */
-    bool cut;                 /**< a payload has no whole byte */
+    uint64_t met[PUG_UNWRAP_MET]; /**< hashes of payloads, in a table; 0: free */
+    unsigned distinct;            /**< payloads that were not met before … */
+    unsigned size;                /**< … how many bits the first one had … */
+    bool sizes;                   /**< … and whether others have more, or fewer */
+    bool cut;                     /**< a payload has no whole byte */
 };
 void pug_unwrap_padding_note(struct pug_unwrap_padding_guess *guess,
                              const struct pug_unwrapped *packet);

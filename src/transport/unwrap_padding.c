@@ -20,15 +20,24 @@
  * last byte that only repeats the sign of the one before. Where many have, nothing is shortened,
  * and the fields of a payload may end anywhere.
  *
+ * A payload that comes again is no more evidence, and bits are dropped only where the evidence is
+ * certain: by many different payloads. Else all bits are kept.
+ *
  * What is added up are logarithms (to the base 2, in sixteenths) of how much better each explains
  * a packet than the second one, in which all bits are equally likely.
  */
 #include "transport/unwrap.h"
 
+#include "base/hash.h"
+
 #define UNIT    16
 #define MOST    8u    /* equal bits */
 #define PENALTY (-64) /* zeros and ones are believed when they explain more than one packet */
 #define CHANCE  128   /* so much better explains by chance once in 256 times */
+/* Different payloads that are needed before any of their bits are dropped: of several lengths, and
+   of one, which bits that mean something have, too. */
+#define CERTAIN       64u
+#define CERTAIN_ALIKE 128u
 
 static unsigned bit_at(const struct pug_unwrapped *packet, unsigned at)
 {
@@ -78,6 +87,28 @@ static void learn(struct pug_unwrap_padding_guess *guess, const struct pug_unwra
     seen[kind] += seen[kind] < UINT16_MAX;
 }
 
+/** Notes the payload, unless it was met before. A full table meets none any more. */
+static bool is_new(struct pug_unwrap_padding_guess *guess, const struct pug_unwrapped *packet)
+{
+    uint64_t hash = pug_hash_mix(1, packet->bits);
+    for (unsigned i = 0; i < packet->size; i++)
+        hash = pug_hash_mix(hash, packet->payload[i]);
+    hash |= 1;
+    for (unsigned i = 0; i < PUG_UNWRAP_MET; i++) {
+        uint64_t *slot = &guess->met[(hash + i) % PUG_UNWRAP_MET];
+        if (*slot == hash)
+            return false;
+        if (*slot == 0) {
+            *slot = hash;
+            guess->distinct++;
+            guess->sizes |= guess->size > 0 && guess->size != packet->bits;
+            guess->size = packet->bits;
+            return true;
+        }
+    }
+    return true;
+}
+
 void pug_unwrap_padding_note(struct pug_unwrap_padding_guess *guess,
                              const struct pug_unwrapped *packet)
 {
@@ -91,8 +122,10 @@ void pug_unwrap_padding_note(struct pug_unwrap_padding_guess *guess,
         guess->cut = true;
         return;
     }
-    unsigned run = run_of(packet, packet->bits, MOST), first = packet->bits - rest;
     guess->payloads++;
+    if (!is_new(guess, packet))
+        return;
+    unsigned run = run_of(packet, packet->bits, MOST), first = packet->bits - rest;
     guess->whole += run_of(packet, first, MOST + 1) > MOST;
     int room = (int)rest * UNIT;
     guess->sign += run > rest ? room - 3 * UNIT + logarithms[8 - rest] : ((int)run - 3) * UNIT;
@@ -111,7 +144,9 @@ enum pug_unwrap_padding pug_unwrap_padding_guessed(const struct pug_unwrap_paddi
     filled += PENALTY;
     if ((guess->sign > 0 || (guess->varies && guess->learned > CHANCE)) && guess->sign >= filled)
         return PUG_PADDING_SIGN;
-    return 8 * guess->whole > guess->payloads ? PUG_PADDING_WHOLE : PUG_PADDING_ANY;
+    if (guess->distinct < (guess->sizes ? CERTAIN : CERTAIN_ALIKE))
+        return PUG_PADDING_SIGN;
+    return 8 * guess->whole > guess->distinct ? PUG_PADDING_WHOLE : PUG_PADDING_ANY;
 }
 
 bool pug_unwrap_padding_matters(const struct pug_unwrapped *packet)

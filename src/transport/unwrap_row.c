@@ -198,6 +198,11 @@ void pug_unwrap_state(const struct pug_unwrap *unwrap, struct pug_state *state)
         pug_state_number(state, unwrap->guess.payloads);
         pug_state_number(state, unwrap->guess.whole);
         pug_state_number(state, unwrap->guess.cut);
+        for (unsigned i = 0; i < PUG_UNWRAP_MET; i++)
+            pug_state_number(state, unwrap->guess.met[i]);
+        pug_state_number(state, unwrap->guess.distinct);
+        pug_state_number(state, unwrap->guess.size);
+        pug_state_number(state, unwrap->guess.sizes);
     }
     if (unwrap->config.bit_stream)
         pug_unwrap_bits_state(unwrap, state);

@@ -67,6 +67,7 @@ static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8
 {
     enum pug_response worst = PUG_RESP_CONT;
     note_begin(tree, index);
+    tree->ended = false;
     if (is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
         return worst;
     tree->transport_sink.any_order = !pug_tree_minds_order(tree);
@@ -132,6 +133,7 @@ static enum pug_response end_sources(struct pug_tree *tree)
             return worst;
     }
     tree->ending = false;
+    tree->ended = !tree->quirks.end_does_not_wait;
     for (size_t i = 0; i < tree->source_count; i++)
         tree->sources[i]->end_phase = PUG_END_READ;
     return pug_worse(worst, pug_tree_deliver(tree));
@@ -155,6 +157,7 @@ static enum pug_response end_alone(struct pug_source *source)
 {
     const enum pug_response response = pug_source_end(source);
     source->end_asked = PUG_RESP_IS_WAIT(response);
+    source->ended = !source->end_asked && !source->tree->quirks.end_does_not_wait;
     if (!source->end_asked)
         source->end_phase = PUG_END_READ;
     return response;
@@ -176,6 +179,8 @@ static enum pug_response flush(struct pug_tree *tree)
 /** Where it has to wait FLUSH goes on with it. END again is no second one. */
 static enum pug_response end(struct pug_tree *tree)
 {
+    if (tree->ended)
+        return flush(tree);
     tree->end_asked = !tree->ending;
     const bool waits = !tree->quirks.end_does_not_wait && is_stopped(tree);
     return waits || tree->ending ? flush(tree) : go_on_ending(tree);
@@ -185,7 +190,7 @@ static enum pug_response reset(struct pug_tree *tree)
 {
     tree->batch.count = tree->batch.tallied = 0;
     tree->batch.response = PUG_RESP_CONT;
-    tree->end_asked = tree->ending = tree->begun = false;
+    tree->end_asked = tree->ending = tree->ended = tree->begun = false;
     pug_interleave_forget(tree);
     tree->transport->reset(tree->transport_state);
     enum pug_response worst = PUG_RESP_CONT;
@@ -245,6 +250,7 @@ static enum pug_response take_packet(struct pug_tree *tree, struct pug_source *s
     if (is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
         return worst;
     touch(tree, source);
+    source->ended = false;
     worst = pug_worse(worst, pug_source_take(source, packet));
     if (tree->batch.response < PUG_RESP_WAIT && tree->batch.count > 0)
         worst = pug_worse(worst, pug_tree_deliver(tree));
@@ -254,6 +260,8 @@ static enum pug_response take_packet(struct pug_tree *tree, struct pug_source *s
 /** The end of one source alone; a FLUSH goes on with it where a consumer waits. */
 static enum pug_response end_source(struct pug_tree *tree, struct pug_source *source)
 {
+    if (source->ended)
+        return flush(tree);
     source->end_asked = true;
     if (is_stopped(tree))
         return flush(tree);

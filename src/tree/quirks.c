@@ -14,6 +14,21 @@ struct pug_quirks pug_quirks_reference(void)
     return quirks;
 }
 
+bool pug_quirks_of_version(const char *version, struct pug_quirks *quirks)
+{
+    const bool corrected = version && strcmp(version, "1.8.3") == 0;
+    if (!corrected && !(version && strcmp(version, "1.8.0") == 0))
+        return false;
+    *quirks = pug_quirks_reference();
+    if (corrected) {
+        quirks->etm4_return_not_p0 = 0;
+        quirks->etm4_walks_over_return = 0;
+        quirks->etm4_exception_return_pops = 0;
+        quirks->etm4_info_empties_stack = 0;
+    }
+    return true;
+}
+
 bool pug_quirks_any(const struct pug_quirks *quirks)
 {
     const unsigned char *bytes = (const unsigned char *)quirks;

@@ -405,7 +405,7 @@ enum pug_response pug_source_reset(struct pug_source *source)
     enum pug_response response = attached(source) ? PUG_RESP_CONT : PUG_RESP_FATAL_NOT_INIT;
     source->stage.pending = source->stage.from_begin = false;
     source->shown = 0;
-    source->end_asked = false;
+    source->end_asked = source->ended = false;
     source->end_phase = PUG_END_READ;
     if (protocol->operate)
         return protocol->operate(source->reader, PUG_OP_RESET, NULL, NULL);

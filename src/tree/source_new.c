@@ -158,7 +158,7 @@ enum pug_status pug_source_renew(struct pug_source *source)
     source->touched = source->heard = false;
     source->came_bits = 0;
     source->shown = 0;
-    source->end_asked = false;
+    source->end_asked = source->ended = false;
     source->end_phase = PUG_END_READ;
     if (stage->code)
         pug_codemap_space(stage->code, &(struct pug_reader_space){.space = PUG_SPACE_ANY});

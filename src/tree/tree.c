@@ -247,7 +247,7 @@ enum pug_status pug_tree_renew(struct pug_tree *tree)
     pug_interleave_forget(tree);
     tree->batch.count = tree->batch.tallied = 0;
     tree->batch.response = PUG_RESP_CONT;
-    tree->end_asked = tree->ending = tree->begun = false;
+    tree->end_asked = tree->ending = tree->ended = tree->begun = false;
     tree->transport->free(tree->transport_state);
     tree->transport_state = NULL;
     enum pug_status status =

@@ -33,6 +33,7 @@ struct pug_source {
     bool hide_bad_from_sink, hide_bad_from_monitor;
     enum pug_end_phase end_phase;
     bool end_asked; /* its end alone is under way, or waits for what is before it */
+    bool ended;     /* it is done, and no packet came since */
     pug_packet_monitor_fn *monitor;
     void *monitor_context;
     pug_packet_sink_fn *sink;
@@ -96,6 +97,7 @@ struct pug_tree {
     bool begun;     /* there were bytes */
     bool end_asked; /* END waits until nothing else does */
     bool ending;
+    bool ended;      /* END has reached all sources, and no bytes came since */
     size_t end_next; /* the source that the end of trace has reached */
 };
 

@@ -17,7 +17,7 @@ make() {
   [[ -f $work/$program.path ]] ||
     "$bin/pugmark" record --quiet --path "$work/$program.path" -- "$work/$program" 1 >/dev/null
   "$bin/pugmark" record --quiet --from "$work/$program.path" --protocol "$protocol" --limit "$limit" \
-    --out "$here/$name" --path "$here/$name/path" "$@"
+    --force --out "$here/$name" --path "$here/$name/path" "$@"
   "$bin/pugmark" pc "$here/$name" --verify "$here/$name/path" | sed "s/^/$name: /"
 }
 

@@ -126,3 +126,46 @@ done
 "$pugmark" list --quiet --buffer ETB_1 "$two" | cmp -s - "$work/part" || fail "a list of $(head -n 1 "$work/part")"
 "$pugmark" list --quiet --source 0x99 "$two" >/dev/null 2>"$work/said" && fail "a list of no source"
 grep -q 'no source 0x99 in it; there are 0x10' "$work/said" || fail "$(cat "$work/said")"
+
+# ---- a source in two buffers is decoded once, from the one that is named first ----
+twice=$work/twice
+cp -r "$two" "$twice"
+rm -f "$twice"/*.pugindex
+cp "$twice/trace.bin" "$twice/again.bin"
+sed -i 's/file=itm.bin/file=again.bin/; /^ITM_0=/d' "$twice/trace.ini"
+sed -i '/^device2=/d' "$twice/snapshot.ini"
+"$pugmark" list --quiet "$source/examples/demo" >"$work/once" || fail "list of the bundled capture"
+for order in ETB_0,ETB_1 "ETB_1, ETB_0"; do
+    sed -i "s/^ETM_0=.*/ETM_0=$order/" "$twice/trace.ini"
+    for command in "list --quiet" info "pc --quiet" stat; do
+        read -ra words <<<"$command"
+        "$pugmark" "${words[@]}" "$twice" >"$work/part" 2>"$work/said" || fail "$command, $order: exit $?, $(cat "$work/said")"
+        [[ ! -s $work/said ]] || fail "$command, $order: $(cat "$work/said")"
+    done
+    "$pugmark" list --quiet "$twice" | cmp -s - "$work/once" || fail "list, $order: not the source's elements, once"
+    "$pugmark" list --by-time --quiet "$twice" 2>/dev/null >"$work/part"
+    grep -q " ${order%%,*} " "$work/part" || fail "list --by-time, $order: not from the first"
+    "$pugmark" list --quiet --buffer "${order##*[, ]}" "$twice" | cmp -s - "$work/once" || fail "list --buffer, $order"
+done
+
+# ---- a source that no buffer has, while others are in one ----
+left=$work/left
+cp -r "$two" "$left"
+sed -i '/^ITM_0=/d; s/^buffers=.*/buffers=buffer0/; /^\[buffer1\]/,/^format/d' "$left/trace.ini"
+"$pugmark" list "$left" >/dev/null 2>"$work/said" || fail "list without the ITM: $(cat "$work/said")"
+grep -q 'trace.ini: \[source_buffers\] says of no buffer that ITM_0 is in it' "$work/said" || fail "left out in silence: $(cat "$work/said")"
+
+# ---- without trace: what the snapshot has is told all the same ----
+none=$work/none
+cp -r "$two" "$none"
+sed -i '/^\[trace\]/,$d' "$none/snapshot.ini"
+"$pugmark" info "$none" >"$work/part" 2>"$work/said"
+[[ $? == 1 ]] || fail "info without [trace]: not exit code 1"
+grep -q '^  ETM_0 .*12 registers' "$work/part" || fail "info without [trace] tells no devices"
+grep -q 'no trace buffer in it: .*\[trace\] metadata=' "$work/said" || fail "info without [trace]: $(cat "$work/said")"
+"$pugmark" list "$none" >/dev/null 2>&1
+[[ $? == 3 ]] || fail "list without [trace]: not exit code 3"
+rm "$two/trace.ini"
+"$pugmark" info "$two" >"$work/part" 2>"$work/said"
+[[ $? == 1 ]] || fail "info without trace.ini: not exit code 1"
+grep -q "two/trace.ini: No such file or directory; snapshot.ini names this file" "$work/said" || fail "info without trace.ini: $(cat "$work/said")"

@@ -3,7 +3,7 @@
 # Outcomes of conditional branches and returns, by A32's conditions and in T32's IT blocks, are those that coverage.S tells.
 #   coverage.sh BIN SOURCE
 set -eu
-pugmark=$1/pugmark source=$2/tests/run/coverage.S
+pugmark=$1/pugmark unpack=$2/tests/report/unpack.sh source=$2/tests/run/coverage.S
 for tool in clang ld.lld qemu-arm; do
   command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }
 done
@@ -26,7 +26,8 @@ for set in arm thumb; do
     "$pugmark" coverage --quiet --elf $set --format lcov trace | grep BRDA >said
     diff want said || wrong "not these outcomes"
     "$pugmark" coverage --quiet --elf $set --format json trace >said
-    "$pugmark" report --quiet --elf $set --output page trace
+    "$pugmark" report --quiet --elf $set --output page.html trace
+    bash "$unpack" page.html code >page
     while read -r line taken not; do
       [[ $taken != - ]] || taken=0 not=0
       grep -q "{\"line\": $line, \"block\": 0, [^}]*\"taken\": $taken, \"not_taken\": $not}" said || wrong "not in JSON: line $line"

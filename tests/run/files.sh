@@ -73,7 +73,7 @@ rmdir temporary || wrong "pc --by-thread: a temporary file is left"
 # ---- no trace at all ----
 head -c 1000 recorded.data >cut.data
 for command in "index --rebuild" "find --sync" itm; do
-    expect 3 "there is no trace in it" "$bin/pugmark" $command cut.data
+    expect 3 "no hardware trace in it" "$bin/pugmark" $command cut.data
 done
 
 # ---- what is no file ----

@@ -318,3 +318,18 @@ for id in 0x10 0x11; do
         awk -F, -v from="$from" -v to="$to" 'NR > 1 && $1 >= from && $1 < to { print $1 }' >wanted
     [[ -s wanted ]] && cmp -s got wanted || fail "list ${window[*]}: not what is in [$from, $to)"
 done
+
+# An index of a part from the middle cannot say that something is not before it.
+middle=$work/middle
+cp -r "$source/examples/demo" "$middle"
+chmod -R u+w "$middle"
+rm -f "$middle"/*.pugindex
+for ((n = 0; n < 20; n++)); do cat "$source/examples/demo/trace.bin"; done >"$middle/trace.bin"
+"$pugmark" index --quiet --block 1024 --from 3000 "$middle" || fail "index --from"
+"$pugmark" find --sync --before 1000 "$middle" >"$work/got" 2>"$work/said"
+[[ $? -eq 3 && ! -s $work/got ]] || fail "find before the indexed part is sure: $(cat "$work/got")"
+grep -q 'only its bytes from 2048 to 5760 of 5760 are indexed' "$work/said" || fail "find before the indexed part: $(cat "$work/said")"
+"$pugmark" find --sync --after 100 "$middle" >"$work/got" 2>"$work/said" || fail "find into the indexed part"
+grep -q 'there may be a nearer one' "$work/said" || fail "find into the indexed part: $(cat "$work/said")"
+"$pugmark" find --sync --after 3000 "$middle" >"$work/got" 2>"$work/said" || fail "find in the indexed part"
+[[ ! -s $work/said ]] || fail "find in the indexed part: $(cat "$work/said")"

@@ -178,9 +178,15 @@ else
   echo "passed over: no pprof-format"
 fi
 schema=$NODE_PATH/speedscope/dist/release/file-format-schema.json
-if [[ -e $schema ]] && have python3 && python3 -c 'import jsonschema' 2>/dev/null; then
+# Debian's python3 has Debian's modules; another one that stands before it in PATH may not.
+python=
+for candidate in python3 /usr/bin/python3; do
+  [[ -z $python ]] && "$candidate" -c 'import jsonschema' 2>/dev/null && python=$candidate
+done
+if [[ -e $schema && -n $python ]]; then
+  ran=$((ran + 1))
   "$pugmark" timeline --exact --quiet --format speedscope --symfs "$root" "$data/thread-v1.data" >timeline.json || fail "speedscope"
-  python3 -c 'import json, jsonschema, sys
+  "$python" -c 'import json, jsonschema, sys
 jsonschema.validate(json.load(open("timeline.json")), json.load(open(sys.argv[1])))' "$schema" >said 2>&1 ||
     fail "speedscope does not take it: $(tail -3 said)"
 else

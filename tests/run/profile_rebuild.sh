@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 cp "$source/tests/run/profile_rebuild.c" .
 build() {
-  clang --target=aarch64-linux-gnu -O2 -g -fdebug-info-for-profiling -ffreestanding -nostdlib -fuse-ld=lld \
+  clang --target=aarch64-linux-gnu -mno-outline-atomics -O2 -g -fdebug-info-for-profiling -ffreestanding -nostdlib -fuse-ld=lld \
     profile_rebuild.c "$@"
 }
 ran() { "$pugmark" profile --quiet --elf "$1" --json --rows 1 "$2" | sed -n '1s/.*"instructions": *\([0-9]*\).*/\1/p'; }

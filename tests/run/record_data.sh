@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 "$source/tests/truth/build.sh" "$work" {accesses.{a32,t32,rv32},{accesses,plain,mixture}.rv64}
 
 record() { # SET PROTOCOL OPTIONS...
-  "$bin/pugmark" record --quiet --data --protocol "$2" --out "$work/out" --path "$work/path" "${@:3}" \
+  "$bin/pugmark" record --quiet --force --data --protocol "$2" --out "$work/out" --path "$work/path" "${@:3}" \
     -- "$work/accesses.$1" 1 >/dev/null
 }
 verify() {
@@ -70,17 +70,20 @@ mv "$work/mixture.rv64" "$work/gone"
 "$bin/pugmark" record --quiet --protocol etrace --from "$work/ran" --out "$work/nameless"
 [[ -z $(find "$work/nameless" -name 'program_*') ]]
 
-# Recorded again into a folder, nothing is left of what was there, but what is somebody's own.
+# Recorded again into a folder, nothing is left of what was there, but with --force what is somebody's own.
+again() { # FOLDER OPTIONS...
+  "$bin/pugmark" record --quiet --protocol etrace --limit 2000 --from "$work/ran" --out "$work/$1" "${@:2}"
+}
+rm -r "$work/out"
+record rv64 etrace --set data_form=1
 echo mine >"$work/threads/notes.txt"
 mkdir "$work/threads/program_7"
 echo mine >"$work/threads/program_7/mine"
-record rv64 etrace --set data_form=1
-for folder in threads out; do
-  "$bin/pugmark" record --quiet --protocol etrace --limit 2000 --from "$work/ran" --out "$work/$folder"
-done
+again threads --force
+again out
 rm "$work/threads/notes.txt" "$work/threads/program_7/mine"
 rmdir "$work/threads/program_7"
-"$bin/pugmark" record --quiet --protocol etrace --limit 2000 --from "$work/ran" --out "$work/fresh"
+again fresh
 for folder in threads out; do diff -r "$work/fresh" "$work/$folder"; done
 
 # Fields of other widths; what ran has addresses of 39 bits.

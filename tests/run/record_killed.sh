@@ -50,23 +50,35 @@ done
 "$bin/pugmark" record --quiet --protocol ptm --out none -- programs/killed.a64 9 2>said && fails "ptm: recorded" || true
 [[ $(cat said) == "pugmark: ptm: it traces no processor with these instructions" ]] || fails "ptm:"
 
-# With several threads, and from outside, where the plugin writes a file itself: until it is there,
-# and until it grows no more.
+# With several threads, and from outside, where the plugin writes a file itself: until the process that writes it has
+# enough, and until the file has its name, which it has when it is whole; what was there before has it until then.
 "$bin/pugmark" record --quiet --protocol ete --out out --path ran -- programs/killed.a64 109
 "$bin/pugmark" pc out --verify ran >said 2>&1 && grep -q 'of 2 processors' said || fails "threads:"
+echo former >real
+chmod 640 real
+ln -s real path
 qemu-aarch64 -plugin "$bin/../lib/libpugmark_record.so,out=path" programs/killed.a64 0 &
 program=$!
-until [[ $(stat -c %s path 2>/dev/null) -gt 60000 ]]; do sleep 0.1; done
+written() { # of what the processes that this one began have open
+  local writer
+  for writer in $(cat /proc/$program/task/*/children 2>/dev/null); do
+    stat -L -c %s /proc/"$writer"/fd/* 2>/dev/null
+  done | sort -n | tail -1
+}
+until [[ $(written) -gt 60000 ]]; do sleep 0.1; done
+[[ $(cat real) == former ]] || fails "from outside: the file that was there is gone before the new one is whole"
 kill -KILL $program
 wait $program 2>said || true
-size=0
-until [[ $(stat -c %s path) == "$size" ]]; do size=$(stat -c %s path) && sleep 1; done
+until [[ $(head -c 7 real) != former ]]; do sleep 0.1; done
+[[ -L path && $(stat -c %a real) == 640 ]] || fails "from outside: not the link's target, or not its mode"
 "$bin/pugmark" record --quiet --from path --protocol etmv4 --out out --path ran
 "$bin/pugmark" pc out --verify ran >said 2>&1 && grep -q equal said || fails "from outside:"
 
 # Who ends the recording ends the program, and has its trace.
 rm -f ran
-"$bin/pugmark" record --protocol etmv4 --out out --path ran -- programs/killed.a64 0 >said 2>&1 &
+mkfifo fifo
+cat fifo >ran &
+"$bin/pugmark" record --protocol etmv4 --out out --path fifo -- programs/killed.a64 0 >said 2>&1 &
 recording=$!
 until [[ -s ran ]]; do sleep 0.1; done
 kill -TERM $recording

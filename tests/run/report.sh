@@ -8,12 +8,12 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "$*"; bad=1; }
 
 "$pugmark" report --title 'a <script>alert(1)</script> "title"' --output "$work/report.html" "$demo" || fail "report: exit $?"
-[[ $(grep -c '<script' "$work/report.html") == 2 ]] || fail "a title became markup"
+grep -qF '<script>alert' "$work/report.html" && fail "a title became markup"
 grep -qE '(src|href)="?https?:' "$work/report.html" && fail "it asks for something elsewhere"
 "$pugmark" profile --json --rows 1000000 "$demo" >"$work/table" || fail "profile --json: exit $?"
 "$pugmark" profile --stacks --output "$work/saved" "$demo" 2>/dev/null || fail "profile: exit $?"
 "$pugmark" report "$work/saved" >"$work/saved.html" || fail "report of a saved profile: exit $?"
-grep -q '"version": 1' "$work/saved.html" || fail "no data in the report of a saved profile"
+bash "$source/tests/report/unpack.sh" "$work/saved.html" head | grep -q '"version": 2' || fail "no data in the report of a saved profile"
 "$pugmark" report --output "$work/no/file" "$demo" 2>"$work/said"
 [[ $? -eq 3 ]] && grep -q 'No such file' "$work/said" || fail "a page in no folder"
 ((bad == 0)) || exit 1

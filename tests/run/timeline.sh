@@ -24,7 +24,7 @@ sed -n 's/^B [^ ]* //p' "$work/slices" >"$work/begins"
 paste -d ' ' "$work/times" "$work/begins" | awk 'NF == 2 && $1 != $2 { exit 1 }' || fail "the slices have other times than the calls"
 awk '/^B/ { depth++ } /^E/ { if (--depth < 0) exit 1 } END { exit depth != 0 }' "$work/slices" || fail "slices do not nest"
 awk '{ if ($NF + 0 < last) exit 1; last = $NF + 0 }' "$work/slices" || fail "times go back"
-if command -v python3 >/dev/null; then
+if python3 -c "import json.tool" 2>/dev/null; then
     python3 -m json.tool "$work/chrome" >/dev/null || fail "chrome: not JSON"
 fi
 

@@ -13,7 +13,7 @@ grep -v '^--' "$work/all" | awk '{print $1}' >"$work/path"
 cmp -s "$work/path" "$demo/path.txt" || fail "trace: another path than the one that ran"
 "$pugmark" trace --format jsonl "$demo" >"$work/json" || fail "trace --format jsonl: exit $?"
 sed -n 's/.*"address": "0x\([0-9a-f]*\)".*/\1/p' "$work/json" | cmp -s - "$demo/path.txt" || fail "jsonl: another path"
-if command -v python3 >/dev/null; then
+if python3 -c "import json" 2>/dev/null; then
     python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <"$work/json" || fail "not JSON"
 fi
 grep -q 'exception 2 (call), returns to 0x' "$work/all" || fail "no word of the exception"

@@ -88,7 +88,7 @@ while read -r name widths other looks right; do
   ends "$name, empty" 1 "the trace is empty"
   fresh "$name"; each_trace replace memory_0.bin; ends "$name, the program as trace" 1 "$unread"
   fresh "$name"; sed -i -E "s/$widths/" ./*.ini; ends "$name, wrong widths" 1 "$unread|$mismatch"
-  [[ -z $right ]] || ends "$name, the right width" 1 "it fits with --set (trace_[0-9]:)?$right \("
+  [[ -z $right ]] || ends "$name, the right width" 1 "(it fits|its packets are right) with --set (trace_[0-9]:)?$right \("
   fresh "$name"; each_trace replace "$captures/$other/trace.bin"
   ends "$name, the bytes of $other" 1 "(looks like|are right with).*$looks"
   [[ $name == *trace* ]] && continue

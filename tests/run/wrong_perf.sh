@@ -47,7 +47,7 @@ rebuild() {
 
 # build NAME OPTIONS...: the program of tests/truth.
 build() {
-  clang --target=aarch64-linux-gnu -ffreestanding -nostdlib -static -fuse-ld=lld -fno-stack-protector \
+  clang --target=aarch64-linux-gnu -mno-outline-atomics -ffreestanding -nostdlib -static -fuse-ld=lld -fno-stack-protector \
     -Wno-unused-command-line-argument -o "$1" "${@:2}" "$source/tests/truth/system.c" "$source/tests/truth/mixture.c" || exit 1
 }
 

@@ -131,6 +131,7 @@ static bool set_quirk(struct pug_quirks *quirks, const char *name)
         QUIRK(silent_end),
         QUIRK(ptm_told_isa),
         QUIRK(silent_stack),
+        QUIRK(silent_depth),
         QUIRK(etm4_context_extra_byte),
         QUIRK(etm4_hunt_labels),
         QUIRK(etm4_info_marks),
@@ -154,6 +155,12 @@ static bool set_quirk(struct pug_quirks *quirks, const char *name)
         QUIRK(etm4_limit_runs_on),
         QUIRK(etm4_stale_it),
         QUIRK(etm4_wait_delays_no_sync),
+        QUIRK(etm4_return_not_p0),
+        QUIRK(etm4_walks_over_return),
+        QUIRK(etm4_exception_return_pops),
+        QUIRK(etm4_info_empties_stack),
+        QUIRK(etmv3_v8m_is_not_m),
+        QUIRK(etmv3_no_return_address),
     };
     if (strcmp(name, "reference") == 0) {
         *quirks = pug_quirks_reference();

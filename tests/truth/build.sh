@@ -12,7 +12,7 @@ flags=(-ffreestanding -fno-stack-protector -Wall -Wextra -Werror -fno-unwind-tab
   -Wno-unused-command-line-argument)
 target() {
   case $1 in
-    a64) echo --target=aarch64-linux-gnu ;;
+    a64) echo --target=aarch64-linux-gnu -mno-outline-atomics ;; # which libgcc would have
     a32) echo --target=armv7a-linux-gnueabihf -marm ;;
     t32) echo --target=armv7a-linux-gnueabihf -mthumb ;;
     rv64) echo --target=riscv64-linux-gnu -march=rv64gc ;;

@@ -2,8 +2,9 @@
 /**
  * @file Calls followed through elements. Functions are 0x100 bytes each, named by a letter: `a` is
  * at 0x100, `b` at 0x200 … Events are written as "+a" (entered), "-a" (left), "-a~" (left, lost),
- * "-a>" (left by a tail call), "-a." (the trace ended in it) and "?", "?!", "?0" (a gap: not
- * traced, lost, no program memory).
+ * "-a>" (left by a tail call), "-a." (the trace ended in it), "-a^" and "+a^" (another thread runs,
+ * and this one again), "+a*" (some thread's) and "?", "?!", "?0" (a gap: not traced, lost, no
+ * program memory).
  */
 #include "calls/stack.h"
 
@@ -70,7 +71,9 @@ static void on_event(void *context, const struct pug_call_event *event)
     }
     put(told, event->kind == PUG_CALL_ENTER ? "+" : "-");
     put_function(told, event->frame);
-    put(told, "%s%s%s", event->lost ? "~" : "", event->tail ? ">" : "", event->ended ? "." : "");
+    put(told, "%s%s%s%s", event->lost ? "~" : "", event->tail ? ">" : "", event->ended ? "." : "",
+        event->switched ? "^" : "");
+    put(told, event->kind == PUG_CALL_ENTER && event->frame->doubtful ? "*" : "");
     uint64_t now = pug_call_time(&event->now, event->unit);
     uint64_t took = pug_call_time(&event->took, event->unit);
     if (told->times && event->kind == PUG_CALL_ENTER)
@@ -332,6 +335,165 @@ static void tail_chained_exceptions_do_not_nest(void **state)
     finish(&told, "+a +!15e -!15e +!16f -!16f +!17g -!17g -a.");
 }
 
+/* ---- threads of an M profile core ---- */
+
+#define SYSTICK 15
+#define PENDSV  14
+
+static void m_exception(struct told *told, uint32_t number, uint64_t back, uint16_t flags)
+{
+    take(told, (struct pug_element){.type = PUG_ELEM_EXCEPTION,
+                                    .number = number,
+                                    .end = back,
+                                    .flags = flags,
+                                    .isa = PUG_ISA_T32,
+                                    .reason = PUG_EXCEPTIONS_ARMV8M});
+}
+
+static void cycles(struct told *told, uint32_t count)
+{
+    told->index++;
+    take(told, (struct pug_element){
+                   .type = PUG_ELEM_CYCLE_COUNT, .flags = PUG_ELEM_HAS_CC, .cycle_count = count});
+    told->index++;
+}
+
+/** PendSV comes at `stopped`; its handler `h` returns. */
+static void pends(struct told *told, uint64_t stopped)
+{
+    m_exception(told, PENDSV, stopped, PUG_ELEM_RET_ADDR);
+    run(told, 0x800, 0x804, PUG_INSTR_BR_INDIRECT, PUG_SUB_V7_IMPLIED_RET);
+    element(told, PUG_ELEM_EXCEPTION_RET);
+}
+
+static void threads_keep_their_stacks(void **state)
+{
+    (void)state;
+    struct told told;
+    begin(&told, true);
+    calls(&told, 0x100, 0x110); /* a calls b, */
+    jumps(&told, 0x200, 0x20c);
+    pends(&told, 0x210);
+    cycles(&told, 10);
+    calls(&told, 0x300, 0x310); /* and c, which nobody saw before, d, */
+    jumps(&told, 0x400, 0x404);
+    pends(&told, 0x408);
+    cycles(&told, 5);
+    returns(&told, 0x210, 0x214); /* when b goes on and returns to a. */
+    jumps(&told, 0x114, 0x118);
+    pends(&told, 0x11c);
+    returns(&told, 0x408, 0x410); /* So does d to c. */
+    jumps(&told, 0x314, 0x318);
+    finish(&told, "+a@0 +b@0 +!14h@0 -!14h@10:10 -b^@10:10 -a^@10:10 +c*@10 +d@10 +!14h@10 "
+                  "-!14h@15:5 -d^@15:5 -c^@15:5 +a^@15 +b^@15 -b@15:0 +!14h@15 -!14h@15:0 "
+                  "-a^@15:0 +c^*@15 +d^@15 -d@15:0 -c.@15:0");
+}
+
+static void a_handler_that_switches_nothing_goes_back(void **state)
+{
+    (void)state;
+    struct told told;
+    begin(&told, false);
+    jumps(&told, 0x100, 0x110);
+    pends(&told, 0x114);
+    jumps(&told, 0x114, 0x118);
+    pends(&told, 0x11e); /* inside an instruction, which begins again */
+    jumps(&told, 0x11c, 0x120);
+    finish(&told, "+a +!14h -!14h +!14h -!14h -a.");
+}
+
+/** PendSV behind SysTick: the thread stopped where SysTick came. */
+static void chained_handlers_switch_threads(void **state)
+{
+    (void)state;
+    struct told told;
+    begin(&told, false);
+    jumps(&told, 0x100, 0x110);
+    for (int chain = 0; chain < 2; chain++) {
+        m_exception(&told, SYSTICK, chain ? 0x20c : 0x114, PUG_ELEM_RET_ADDR);
+        run(&told, 0x500, 0x504, PUG_INSTR_BR_INDIRECT, PUG_SUB_V7_IMPLIED_RET);
+        if (chain)
+            element(&told, PUG_ELEM_EXCEPTION_RET);
+        m_exception(&told, PENDSV, 0, PUG_ELEM_M_TAIL_CHAIN);
+        run(&told, 0x800, 0x804, PUG_INSTR_BR_INDIRECT, PUG_SUB_V7_IMPLIED_RET);
+        element(&told, PUG_ELEM_EXCEPTION_RET);
+        jumps(&told, chain ? 0x114 : 0x200, chain ? 0x118 : 0x208);
+    }
+    finish(&told, "+a +!15e -!15e +!14h -!14h -a^ +b* +!15e -!15e +!14h -!14h -b^ +a^ -a.");
+}
+
+/** A switched thread is interrupted at once, where it goes on. */
+static void an_interrupt_behind_a_switch(void **state)
+{
+    (void)state;
+    struct told told;
+    begin(&told, false);
+    jumps(&told, 0x100, 0x110);
+    pends(&told, 0x114);
+    jumps(&told, 0x200, 0x208);
+    pends(&told, 0x20c);
+    m_exception(&told, SYSTICK, 0x114, PUG_ELEM_RET_ADDR);
+    run(&told, 0x500, 0x504, PUG_INSTR_BR_INDIRECT, PUG_SUB_V7_IMPLIED_RET);
+    element(&told, PUG_ELEM_EXCEPTION_RET);
+    jumps(&told, 0x114, 0x118);
+    finish(&told, "+a +!14h -!14h -a^ +b* +!14h -!14h -b^ +a^ +!15e -!15e -a.");
+}
+
+/** Two that stopped at one place, and one after trace was lost: nothing tells which goes on. */
+static void threads_that_are_not_known_are_doubtful(void **state)
+{
+    (void)state;
+    struct told told;
+    begin(&told, false);
+    calls(&told, 0x100, 0x110);
+    jumps(&told, 0x200, 0x208);
+    pends(&told, 0x20c);
+    calls(&told, 0x300, 0x310);
+    jumps(&told, 0x200, 0x208);
+    pends(&told, 0x20c);
+    jumps(&told, 0x400, 0x404);
+    pends(&told, 0x408);
+    jumps(&told, 0x20c, 0x210);
+    element(&told, PUG_ELEM_NO_SYNC);
+    jumps(&told, 0x210, 0x214);
+    pends(&told, 0x218);
+    jumps(&told, 0x408, 0x40c);
+    finish(&told, "+a +b +!14h -!14h -b^ -a^ +c* +b +!14h -!14h -b^ -c^ +d* +!14h -!14h -d^ +b* ?! "
+                  "+!14h -!14h -b^ +d* -d.");
+}
+
+/** More than are kept: the oldest is forgotten. */
+static void many_threads_are_bounded(void **state)
+{
+    (void)state;
+    struct told told;
+    begin(&told, false);
+    for (unsigned i = 0; i < 10; i++) { /* of the eight frames that all have */
+        jumps(&told, 0x100 + 0x10 * i, 0x104 + 0x10 * i);
+        pends(&told, 0x108 + 0x10 * i);
+    }
+    told.length = 0;
+    jumps(&told, 0x108, 0x10c); /* the first: nobody knows it */
+    pends(&told, 0x110);
+    jumps(&told, 0x198, 0x19c); /* the last */
+    finish(&told, "-!14h -a^ +a* +!14h -!14h -a^ +a^* -a.");
+}
+
+/** ETMv3 tells when registers are stacked, before it tells which exception it is. */
+static void marks_of_stacking_are_no_exceptions(void **state)
+{
+    (void)state;
+    struct told told;
+    begin(&told, false);
+    jumps(&told, 0x100, 0x110);
+    exception(&told, 0, 0, PUG_ELEM_DATA_MARKER);
+    exception(&told, 15, 0, 0);
+    run(&told, 0x500, 0x504, PUG_INSTR_BR_INDIRECT, PUG_SUB_V7_IMPLIED_RET);
+    element(&told, PUG_ELEM_EXCEPTION_RET);
+    jumps(&told, 0x114, 0x118);
+    finish(&told, "+a +!15e -!15e -a.");
+}
+
 /* ---- losses ---- */
 
 static void behind_a_loss_the_nearest_frame_goes_on(void **state)
@@ -576,6 +738,13 @@ int main(void)
         cmocka_unit_test(an_exception_that_is_back_enters_nothing),
         cmocka_unit_test(interrupts_back_to_back_do_not_nest),
         cmocka_unit_test(tail_chained_exceptions_do_not_nest),
+        cmocka_unit_test(threads_keep_their_stacks),
+        cmocka_unit_test(a_handler_that_switches_nothing_goes_back),
+        cmocka_unit_test(chained_handlers_switch_threads),
+        cmocka_unit_test(an_interrupt_behind_a_switch),
+        cmocka_unit_test(threads_that_are_not_known_are_doubtful),
+        cmocka_unit_test(many_threads_are_bounded),
+        cmocka_unit_test(marks_of_stacking_are_no_exceptions),
         cmocka_unit_test(behind_a_loss_the_nearest_frame_goes_on),
         cmocka_unit_test(functions_begun_before_the_first_timestamp_count_from_it),
         cmocka_unit_test(a_call_has_its_own_packets_time_not_the_next_ones),

@@ -30,6 +30,7 @@ static void exceptions_have_their_architectures_names(void **state)
         {PUG_EXCEPTIONS_ARMV8, 0, "reset", "exception 0 (reset)"},
         {PUG_EXCEPTIONS_ARMV8, 5, "", "exception 5"},
         {PUG_EXCEPTIONS_ARMV8M, 2, "NMI", "exception 2 (NMI)"},
+        {PUG_EXCEPTIONS_ARMV8M, 7, "SecureFault", "exception 7 (SecureFault)"},
         {PUG_EXCEPTIONS_ARMV8M, 0x17, "IRQ7", "exception 23 (IRQ7)"},
         {PUG_EXCEPTIONS_ARMV8M, 0x207, "", "exception 519"},
         {PUG_EXCEPTIONS_ARMV8M, 0x208, "IRQ8", "exception 520 (IRQ8)"},
@@ -102,10 +103,30 @@ static void a_range_ends_where_its_buffer_does(void **state)
     }
 }
 
+static void exceptions_have_vectors(void **state)
+{
+    (void)state;
+    static const struct {
+        enum pug_exception_numbers numbers;
+        uint32_t number;
+        unsigned vector;
+    } cases[] = {{PUG_EXCEPTIONS_ARMV8M, 15, 15},   {PUG_EXCEPTIONS_ARMV8M, 0x17, 23},
+                 {PUG_EXCEPTIONS_ARMV8M, 0x18, 0},  {PUG_EXCEPTIONS_ARMV8M, 0x208, 24},
+                 {PUG_EXCEPTIONS_ARMV8M, 0x3f0, 0}, {PUG_EXCEPTIONS_ARMV7M, 8, 16},
+                 {PUG_EXCEPTIONS_ARMV7M, 1, 17},    {PUG_EXCEPTIONS_ARMV7M, 9, 6},
+                 {PUG_EXCEPTIONS_ARMV7M, 0x15, 5},  {PUG_EXCEPTIONS_ARMV7M, 0x16, 0},
+                 {PUG_EXCEPTIONS_ARMV7M, 0x18, 24}, {PUG_EXCEPTIONS_ARMV7M, 0x1ff, 511},
+                 {PUG_EXCEPTIONS_ARMV7M, 0x200, 0}, {PUG_EXCEPTIONS_ARMV8, 14, 0},
+                 {PUG_EXCEPTIONS_UNNAMED, 14, 0}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(pug_exception_vector(cases[i].numbers, cases[i].number), cases[i].vector);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exceptions_have_their_architectures_names),
+        cmocka_unit_test(exceptions_have_vectors),
         cmocka_unit_test(names_end_where_their_buffer_does),
         cmocka_unit_test(an_element_says_which_exception_it_was),
         cmocka_unit_test(a_range_ends_where_its_buffer_does),

@@ -233,6 +233,67 @@ static void what_is_no_program_is_refused(void **state)
     free(sample);
 }
 
+/** A vector table in the data segment: the stack pointer, and the vectors up to IRQ3. */
+static void make_vectors(struct sample *sample)
+{
+    static const uint32_t words[20] = {
+        [0] = 0x20001000, [1] = 0x400021,  [2] = 0x400001,  [3] = 0x4000f1,  [7] = 0xffffffff,
+        [14] = 0x400031,  [16] = 0x400001, [17] = 0x4000a1, [18] = 0x4000b0, [19] = 0x4000b1};
+    make_sample(sample, EM_ARM);
+    sample->segments[2].p_vaddr = 0x500010; /* so that the table is in the middle */
+    sample->segments[2].p_filesz = sample->segments[2].p_memsz = 0x70 + sizeof(words);
+    for (size_t i = 0; i < 20; i++)
+        for (unsigned byte = 0; byte < 4; byte++)
+            sample->bytes[DATA + 0x70 + 4 * i + byte] = (uint8_t)(words[i] >> 8 * byte);
+    add_symbol(sample, "usart", ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0x4000a1, 0x10, TEXT);
+}
+
+static void vectors_name_their_handlers(void **state)
+{
+    (void)state;
+    struct sample *sample = malloc(sizeof(*sample));
+    struct pug_image *image = pug_image_new();
+    struct pug_vector_table table;
+    struct pug_symbol symbol;
+    make_vectors(sample);
+    write_file(sample, sizeof(*sample));
+    assert_false(pug_vector_table(image, NULL, &table));
+    const struct pug_place secure = {.space = PUG_SPACE_S}, other = {.space = PUG_SPACE_N};
+    const struct pug_reader_space reader = {.space = PUG_SPACE_EL1S};
+    assert_int_equal(pug_image_add_elf(image, &secure, file_path, 0), PUG_OK);
+    assert_true(pug_vector_table(image, NULL, &table));
+    assert_int_equal(table.address, 0x500080);
+    static const struct {
+        unsigned vector;
+        const char *name;
+    } cases[] = {{0, NULL},   {1, "outer"},  {2, NULL}, /* IRQ0 has the same */
+                 {3, "last"}, {4, NULL},     {7, NULL},   {14, "$inner"},
+                 {16, NULL},  {17, "usart"}, {18, NULL}, /* an even address */
+                 {19, NULL},  {20, NULL},    {511, NULL}, {0xffffffff, NULL}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const bool found = pug_vector_symbol(image, &table, cases[i].vector, &symbol);
+        assert_int_equal(found, cases[i].name != NULL);
+        if (found)
+            assert_string_equal(symbol.name, cases[i].name);
+    }
+    /* two programs, which only their spaces tell apart */
+    assert_int_equal(pug_image_add_elf(image, &other, file_path, 0x10000000), PUG_OK);
+    assert_false(pug_vector_table(image, NULL, &table));
+    assert_int_equal(table.found, 2);
+    assert_false(pug_vector_symbol(image, &table, 1, &symbol));
+    assert_true(pug_vector_table(image, &reader, &table));
+    assert_int_equal(table.address, 0x500080);
+    /* a reset vector that is no function */
+    pug_image_free(image);
+    sample->bytes[DATA + 0x74] = 0x25;
+    write_file(sample, sizeof(*sample));
+    image = pug_image_new();
+    assert_int_equal(pug_image_add_elf(image, NULL, file_path, 0), PUG_OK);
+    assert_false(pug_vector_table(image, NULL, &table));
+    pug_image_free(image);
+    free(sample);
+}
+
 static void use_it(struct pug_image *image)
 {
     uint8_t buffer[64];
@@ -419,6 +480,7 @@ int main(void)
         cmocka_unit_test(segments_and_symbols),
         cmocka_unit_test(arm_functions_may_be_odd),
         cmocka_unit_test(what_is_no_program_is_refused),
+        cmocka_unit_test(vectors_name_their_handlers),
         cmocka_unit_test(damage_does_no_harm),
         cmocka_unit_test(compiled_aarch64),
         cmocka_unit_test(compiled_riscv64),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file E-Trace payloads in the packet encapsulation, with padding of any kind. */
+#include "pugmark/advanced/encapsulation.h"
 #include "pugmark/advanced/packet/etrace.h"
 #include "support/wire.h"
 
@@ -193,12 +194,58 @@ static void test_padding_of_alike(void **state)
         &(struct padding){.cutting = CUT_TO_BITS, .filling = FILL_SIGN, .alike = true});
 }
 
+/** Counts packets whose payloads have so many bits, and no more. */
+static size_t count_whole(const struct pug_settings *settings, const uint8_t *bytes, size_t size,
+                          unsigned bits)
+{
+    struct pug_encapsulation *reader;
+    struct pug_encapsulation_packet packet;
+    size_t whole = 0;
+    assert_int_equal(pug_encapsulation_new(settings, NULL, &reader), PUG_OK);
+    for (size_t at = 0; at < size;) {
+        at += pug_encapsulation_fill(reader, at, bytes + at, size - at);
+        while (pug_encapsulation_next(reader, &packet))
+            whole += packet.bits == bits && packet.size == (bits + 7) / 8;
+    }
+    pug_encapsulation_end(reader);
+    while (pug_encapsulation_next(reader, &packet))
+        whole += packet.bits == bits && packet.size == (bits + 7) / 8;
+    pug_encapsulation_free(reader);
+    return whole;
+}
+
+/** … A payload that comes again and again is no evidence: all of its bits are kept. */
+static void test_few_payloads(void **state)
+{
+    (void)state;
+    unsigned runs = 0;
+    for (unsigned type_bits = 1; type_bits < 8; type_bits++)
+        for (unsigned first = 1; first < 256; first += 2, runs++) {
+            struct wire_setup setup = wire_begin(&wire, first * 8 + type_bits, type_bits);
+            const unsigned different = 1 + first % 7, bits = 16 - type_bits;
+            wire.src_bits = 0;
+            setup.items[0].value = 0;
+            for (unsigned n = 0; n < 300; n++) {
+                struct wire_packet packet = {.type_bits = type_bits, .bits = bits};
+                packet.payload[0] = (uint8_t)(first + n % different);
+                packet.payload[1] = (uint8_t)(first * 91 + n % different);
+                wire_put_packet(&wire, &packet, FILL_ANY);
+            }
+            size_t size;
+            uint8_t *bytes = wire_bytes(&wire, 0, &size);
+            struct pug_settings settings = wire_settings(&setup);
+            assert_int_equal(count_whole(&settings, bytes, size, bits), 300);
+            free(bytes);
+        }
+    assert_int_equal(runs, 7 * 128);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_padding_of_bytes), cmocka_unit_test(test_padding_of_bits),
         cmocka_unit_test(test_padding_of_all),   cmocka_unit_test(test_padding_between_others),
-        cmocka_unit_test(test_padding_of_alike),
+        cmocka_unit_test(test_padding_of_alike), cmocka_unit_test(test_few_payloads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

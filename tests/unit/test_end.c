@@ -112,17 +112,44 @@ static void test_waits_before(void **unused)
     }
 }
 
+/** END, until nothing waits any more. */
+static void end_all(struct pug_tree *tree)
+{
+    enum pug_response response = PUG_RESP_WAIT;
+    for (unsigned i = 0; i < 9 && PUG_RESP_IS_WAIT(response); i++)
+        response = pug_tree_end(tree);
+    assert_int_equal(response, PUG_RESP_CONT);
+}
+
 /** END again is no second one. */
 static void test_ends_once(void **unused)
 {
     (void)unused;
     struct heard heard = {.count = 0};
     struct pug_tree *tree = start(&ptm_input, false, &heard);
-    enum pug_response response = PUG_RESP_WAIT;
-    for (unsigned i = 0; i < 9 && PUG_RESP_IS_WAIT(response); i++)
-        response = pug_tree_end(tree);
-    assert_int_equal(response, PUG_RESP_CONT);
+    end_all(tree);
     assert_string_equal(heard.letters, "bcedE");
+    assert_int_equal(pug_tree_end(tree), PUG_RESP_CONT); /* when all is over */
+    assert_string_equal(heard.letters, "bcedE");
+    pug_tree_free(tree);
+}
+
+/** Bytes behind an END end again. */
+static void test_ends_after_more(void **unused)
+{
+    (void)unused;
+    struct heard heard = {.count = 0};
+    struct pug_tree *tree = start(&itm_input, false, &heard);
+    size_t used;
+    end_all(tree);
+    assert_string_equal(heard.letters, "bsdE");
+    static const uint8_t byte[] = {0x01, 0x41};
+    (void)pug_tree_data(tree, sizeof(itm), byte, sizeof(byte), &used);
+    end_all(tree);
+    assert_string_equal(heard.letters, "bsdEsdE");
+    assert_int_equal(pug_tree_reset(tree), PUG_RESP_CONT);
+    end_all(tree);
+    assert_true(heard.count > 7 && heard.letters[heard.count - 1] == 'E');
     pug_tree_free(tree);
 }
 
@@ -212,10 +239,10 @@ static void test_rest_of_another(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_waits),           cmocka_unit_test(test_waits_before),
-        cmocka_unit_test(test_ends_once),       cmocka_unit_test(test_source_waits),
-        cmocka_unit_test(test_does_not_wait),   cmocka_unit_test(test_rest),
-        cmocka_unit_test(test_rest_of_another),
+        cmocka_unit_test(test_waits),        cmocka_unit_test(test_waits_before),
+        cmocka_unit_test(test_ends_once),    cmocka_unit_test(test_ends_after_more),
+        cmocka_unit_test(test_source_waits), cmocka_unit_test(test_does_not_wait),
+        cmocka_unit_test(test_rest),         cmocka_unit_test(test_rest_of_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -479,10 +479,18 @@ static void indexes_from_the_middle(void **state)
     assert_true(more->header->marks > part->header->marks);
     pug_tree_free(tree);
     tree = indexed_tree(&capture);
-    const struct pug_index_options beyond = {.from = capture.size};
-    struct pug_index *none = NULL;
-    assert_int_equal(pug_index_build(tree, capture.bytes, capture.size, &beyond, &none),
-                     PUG_ERR_INVALID_PARAM_VAL);
+    const struct pug_index_options beyond[] = {
+        {.from = capture.size},
+        {.block = 1024, .from = capture.size - 1, .limit = capture.size / 2},
+        {.block = 1024, .from = 1100, .limit = 1100},
+        {.block = 1024, .from = 1100, .limit = 1030}, /* in one block */
+    };
+    for (size_t i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
+        struct pug_index *none = NULL;
+        assert_int_equal(pug_index_build(tree, capture.bytes, capture.size, &beyond[i], &none),
+                         PUG_ERR_INVALID_PARAM_VAL);
+        assert_null(none);
+    }
     pug_tree_free(tree);
     pug_index_free(copy);
     pug_index_free(more);

@@ -198,7 +198,7 @@ static void believes_no_index_of_other_bytes(void **state)
         const uint64_t at[] = {0, 10000, 15000};
         trace.bytes[at[n]] ^= n > 0;
         assert_int_equal(
-            pug_index_tail_reads_find(index, tree, trace.bytes, trace.size, 0, 4500, &rest),
+            pug_index_tail_reads_find(index, tree, trace.bytes, trace.size, 0, 2000, &rest),
             n == 0);
         pug_index_tail_reads_free(&rest);
         trace.bytes[at[n]] ^= n > 0;

@@ -336,7 +336,8 @@ static void cores(void **state)
         {"ARM1136JF-S", PUG_ARCH_V6, PUG_PROFILE_A},
         {"ARM1176JZF-S", PUG_ARCH_V6, PUG_PROFILE_A},
         {"ARM11 MPCore", PUG_ARCH_V6, PUG_PROFILE_A},
-        {"Cortex-M0+", PUG_ARCH_V7, PUG_PROFILE_M},
+        {"Cortex-M0+", PUG_ARCH_V6, PUG_PROFILE_M},
+        {"SC000", PUG_ARCH_V6, PUG_PROFILE_M},
         {"Cortex-M1", PUG_ARCH_V6, PUG_PROFILE_M},
         {"Cortex-M4F", PUG_ARCH_V7, PUG_PROFILE_M},
         {"Cortex-M7", PUG_ARCH_V7, PUG_PROFILE_M},
@@ -400,6 +401,28 @@ static void cores(void **state)
     CHECK_CORES(pug_core_by_name, cores);
 }
 
+/** Each product that is listed is known, once, and its name says its profile. */
+static void listed_cores_have_their_profile(void **state)
+{
+    (void)state;
+    char name[64], other[64];
+    for (size_t n = 0; pug_core_name(n, name, sizeof(name)) > 0; n++) {
+        enum pug_arch arch;
+        enum pug_arch_profile profile, expected = PUG_PROFILE_A;
+        if (strncmp(name, "Cortex-M", 8) == 0 || strncmp(name, "SC", 2) == 0 ||
+            strncmp(name, "STAR-MC", 7) == 0)
+            expected = PUG_PROFILE_M;
+        else if (strncmp(name, "Cortex-R", 8) == 0)
+            expected = PUG_PROFILE_R;
+        assert_true(pug_core_by_name(name, &arch, &profile));
+        assert_int_equal(profile, expected);
+        for (size_t i = 0; i < n; i++) {
+            pug_core_name(i, other, sizeof(other));
+            assert_string_not_equal(name, other);
+        }
+    }
+}
+
 static void settings(void **state)
 {
     (void)state;
@@ -445,6 +468,55 @@ static void asked_settings(void **state)
     pug_settings_free(&copy);
 }
 
+/** Encodings next to each other: one that there is, and one that there is not. */
+static void undefined_encodings_are_known(void **state)
+{
+    (void)state;
+    static const struct {
+        enum pug_isa isa;
+        unsigned size;
+        uint32_t word; /* as in memory, the lowest byte first */
+        bool undefined;
+    } cases[] = {
+        {PUG_ISA_A64, 4, 0xd65f03c0, false},  /* ret */
+        {PUG_ISA_A64, 4, 0xd65f0bff, false},  /* retaa */
+        {PUG_ISA_A64, 4, 0xd65f23c0, true},   /* no such op3 */
+        {PUG_ISA_A64, 4, 0xd65d03c0, true},   /* op2 is not 31 */
+        {PUG_ISA_A64, 4, 0xd69f03e0, false},  /* eret */
+        {PUG_ISA_A64, 4, 0xd6bf03e0, false},  /* drps */
+        {PUG_ISA_A64, 4, 0xd67f03c0, true},   /* no such opc */
+        {PUG_ISA_A64, 4, 0xd71f0a11, false},  /* braa x16, x17 */
+        {PUG_ISA_A64, 4, 0x17ffffe6, false},  /* b */
+        {PUG_ISA_A64, 4, 0x07ffffe6, true},   /* no such group */
+        {PUG_ISA_A64, 4, 0x54000000, false},  /* b.eq */
+        {PUG_ISA_A64, 4, 0x565f03c0, true},   /* above it */
+        {PUG_ISA_A64, 4, 0xf4df0021, false},  /* cbb, FEAT_CMPBR */
+        {PUG_ISA_A64, 4, 0x00000000, true},   /* udf */
+        {PUG_ISA_A64, 4, 0x80800000, false},  /* fmopa, SME */
+        {PUG_ISA_A32, 4, 0xe7f000f0, true},   /* udf */
+        {PUG_ISA_A32, 4, 0xe12fff1e, false},  /* bx lr */
+        {PUG_ISA_T32, 2, 0x0000de00, true},   /* udf */
+        {PUG_ISA_T32, 2, 0x00004770, false},  /* bx lr */
+        {PUG_ISA_T32, 4, 0x3f01f7e1, true},   /* no such plain immediate */
+        {PUG_ISA_T32, 4, 0x0001f200, false},  /* addw r0, r0, #1 */
+        {PUG_ISA_T32, 4, 0xf800f000, false},  /* bl */
+        {PUG_ISA_RV64, 4, 0x00008067, false}, /* ret */
+        {PUG_ISA_RV64, 4, 0x00009067, true},  /* jalr with funct3 1 */
+        {PUG_ISA_RV64, 2, 0x00000000, true},  /* defined illegal */
+        {PUG_ISA_RV32, 2, 0x00008082, false}, /* ret */
+        {PUG_ISA_RV64, 6, 0x0645891f, true},  /* of 48 bits */
+        {PUG_ISA_RV64, 4, 0x0000007b, false}, /* a vendor's */
+        {PUG_ISA_UNKNOWN, 4, 0, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const uint32_t word = cases[i].word;
+        const uint8_t bytes[8] = {(uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16),
+                                  (uint8_t)(word >> 24)};
+        if (pug_isa_is_undefined(cases[i].isa, bytes, cases[i].size) != cases[i].undefined)
+            fail_msg("0x%08x of instruction set %d", word, (int)cases[i].isa);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -457,7 +529,9 @@ int main(void)
         cmocka_unit_test(other_code_ends_it_blocks),
         cmocka_unit_test(reference_cores),
         cmocka_unit_test(cores),
+        cmocka_unit_test(listed_cores_have_their_profile),
         cmocka_unit_test(settings),
+        cmocka_unit_test(undefined_encodings_are_known),
         cmocka_unit_test(asked_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -367,6 +367,54 @@ static void test_modules(void **state)
     rec_bytes_free(&link.bytes);
 }
 
+/** What a module is whose four events are of a core, and what one is that sends small values. */
+static void expect_of(const struct pug_osd_expected *expected, unsigned width, unsigned flags,
+                      uint64_t npc, enum pug_osd_module core)
+{
+    struct link link = {.random = {3}};
+    struct pug_tree *tree;
+    size_t used;
+    for (unsigned i = 0; i < 4; i++) {
+        struct event event = {.time = 10 * i, .pc = 0x1000 + 2 * i, .npc = npc, .flags = flags};
+        put_core(&link, 1, width, &event);
+        put_software(&link, 2, 16, 10 * i, 4, 'a' + i);
+        put_software(&link, 3, 64, 10 * i, 4, 'a' + i);
+    }
+    struct pug_osd_modules *modules = pug_osd_modules_new();
+    pug_osd_modules_expect(modules, expected);
+    assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "osd"}, &tree), PUG_OK);
+    pug_tree_on_runs(tree, on_run, modules);
+    pug_tree_data(tree, 0, link.bytes.data, link.bytes.size, &used);
+    pug_tree_end(tree);
+    assert_int_equal(pug_osd_module(modules, 1), core);
+    assert_int_equal(pug_osd_module(modules, 2), PUG_OSD_MODULE_STM);
+    assert_int_equal(pug_osd_module(modules, 3), PUG_OSD_MODULE_STM);
+    pug_osd_modules_free(modules);
+    pug_tree_free(tree);
+    rec_bytes_free(&link.bytes);
+}
+
+/** Lengths that no software's events have, and what the user says, count for more than flags. */
+static void test_expected_modules(void **state)
+{
+    const struct pug_osd_expected nothing = {.width = 0}, x86 = {.odd = true},
+                                  core = {.module = PUG_OSD_MODULE_CTM},
+                                  narrow = {.module = PUG_OSD_MODULE_CTM, .width = 16},
+                                  wide = {.module = PUG_OSD_MODULE_CTM, .width = 32};
+    (void)state;
+    for (unsigned width = 48; width <= 64; width += 16) /* 9 and 11 words */
+        for (unsigned flags = 0; flags < 32; flags++)
+            expect_of(&nothing, width, flags, 0x2001, PUG_OSD_MODULE_CTM);
+    expect_of(&nothing, 32, 3, 0x2000, PUG_OSD_MODULE_STM);
+    expect_of(&nothing, 32, 7, 0x2001, PUG_OSD_MODULE_STM);
+    expect_of(&nothing, 32, 7, 0x2000, PUG_OSD_MODULE_CTM);
+    expect_of(&x86, 32, 7, 0x2001, PUG_OSD_MODULE_CTM);
+    expect_of(&core, 32, 3, 0x2001, PUG_OSD_MODULE_CTM);
+    expect_of(&wide, 32, 3, 0x2001, PUG_OSD_MODULE_CTM);
+    expect_of(&narrow, 32, 3, 0x2001, PUG_OSD_MODULE_STM);
+    expect_of(&narrow, 16, 1, 0x2001, PUG_OSD_MODULE_CTM);
+}
+
 /* ---- registers ---- */
 
 enum { VENDOR = 0x0000, MOD_TYPE = 0x0001, MODULE_WIDTH = 0x0200 };
@@ -574,11 +622,11 @@ static void test_sleepers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_widths),        cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_lost_bytes),    cmocka_unit_test(test_modules),
-        cmocka_unit_test(test_many_requests), cmocka_unit_test(test_lost_answers),
-        cmocka_unit_test(test_entries),       cmocka_unit_test(test_damaged_tail),
-        cmocka_unit_test(test_sleepers),
+        cmocka_unit_test(test_widths),           cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_lost_bytes),       cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_expected_modules), cmocka_unit_test(test_many_requests),
+        cmocka_unit_test(test_lost_answers),     cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_damaged_tail),     cmocka_unit_test(test_sleepers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

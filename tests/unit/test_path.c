@@ -84,7 +84,9 @@ static struct rec_path_item make_item(struct rec_random *random,
         break;
     case 1:
         item.kind = REC_PATH_TRAPPED;
-        item.value = rec_random_below(random, 4);
+        item.value = rec_random_below(random, REC_TRAP_KINDS);
+        item.numbered = rec_random_once_in(random, 2);
+        item.number = item.numbered ? (uint32_t)(rec_random(random) >> 32) : 0;
         item.known = rec_random_once_in(random, 2);
         item.address = item.known ? rec_random(random) >> 1 : 0;
         break;
@@ -106,7 +108,8 @@ static struct rec_path_item make_item(struct rec_random *random,
 static bool same(const struct rec_path_item *a, const struct rec_path_item *b)
 {
     if (a->kind != b->kind || a->cpu != b->cpu || a->value != b->value || a->known != b->known ||
-        a->address != b->address || a->count != b->count || !a->block != !b->block)
+        a->numbered != b->numbered || a->number != b->number || a->address != b->address ||
+        a->count != b->count || !a->block != !b->block)
         return false;
     return !a->block || (a->block->address == b->block->address &&
                          a->block->size == b->block->size && a->block->isa == b->block->isa &&
@@ -129,7 +132,8 @@ static void test_round_trip(void **state)
     uint8_t bytes[24][32];
     struct rec_random random = {5};
     static struct rec_path_access accesses[ITEMS][ACCESSES];
-    const struct rec_path_header header = {.family = REC_FAMILY_ARM, .data = true, .pid = 77};
+    const struct rec_path_header header = {
+        .family = REC_FAMILY_ARM, .data = true, .traps = true, .pid = 77};
     (void)state;
     make_blocks(blocks, bytes, 24);
     int file = scratch();
@@ -152,7 +156,8 @@ static void test_round_trip(void **state)
         assert_true(rec_path_reader_header(reader, &got, &why));
         assert_int_equal(got.family, REC_FAMILY_ARM);
         assert_int_equal(got.pid, 77);
-        assert_true(got.data && !got.system);
+        assert_true(got.data && got.traps && !got.system);
+        assert_int_equal(got.version, 2);
         for (unsigned i = 0; i < ITEMS; i++) {
             if (items[i].cpu != cpu)
                 continue;
@@ -198,7 +203,16 @@ static void test_refused(void **state)
     } cases[] = {
 #define CASE(text, end) {text, sizeof(text) - 1, end}
         CASE("", REC_PATH_BAD),
-        CASE("pugpath\2\2\0\0", REC_PATH_BAD),
+        CASE("pugpath\3\2\0\0", REC_PATH_BAD), /* of a newer version */
+        CASE("pugpath\0\2\0\0", REC_PATH_BAD),
+        CASE("pugpath\2\2\4\0", REC_PATH_ENDED),
+        CASE("pugpath\2\2\10\0", REC_PATH_BAD), /* of a newer kind */
+        CASE("pugpath\2\2\4\0"
+             "C\12cortex-m33",
+             REC_PATH_ENDED),
+        CASE("pugpath\2\2\4\0"
+             "C\12cortex",
+             REC_PATH_BAD),
         CASE("pugpath\1\7\0\0", REC_PATH_BAD),
         CASE("pugpath\1\2\4\0", REC_PATH_BAD), /* of a newer kind */
         CASE(HEAD, REC_PATH_ENDED),
@@ -223,13 +237,99 @@ static void test_refused(void **state)
         CASE(HEAD BLOCK "E\0\0\4\1\xbf\4\x08", REC_PATH_BAD), /* an instruction behind it */
         CASE(HEAD BLOCK "E\0\0\4\1\xbf\2\x08", REC_PATH_BAD), /* its value is not there */
         CASE(HEAD BLOCK "E\0\0\5\1\xbf\2\x08\1", REC_PATH_ENDED),
-        CASE(HEAD "M\0\0\0\0\xff\xff\x03", REC_PATH_BAD), /* a long name */
+        CASE(HEAD "E\0\0\3\xa7\20\0", REC_PATH_ENDED), /* SysTick */
+        CASE(HEAD "E\0\0\2\xa7\20", REC_PATH_BAD),     /* without where it returns to */
+        CASE(HEAD "E\0\0\2\x57\0", REC_PATH_BAD),      /* an exception of no known kind */
+        CASE(HEAD "E\0\0\7\xa7\xff\xff\xff\xff\177\0", REC_PATH_BAD), /* a huge number */
+        CASE(HEAD "M\0\0\0\0\xff\xff\x03", REC_PATH_BAD),             /* a long name */
         CASE(HEAD "T\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\0", REC_PATH_BAD),
 #undef CASE
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_int_equal(read_bytes((const uint8_t *)cases[i].bytes, cases[i].size), cases[i].end);
+}
+
+/**
+ * A block that repeats 2^`shift` times, in a file of `size` bytes: how many times it ran, counted
+ * to `most`; `*why`: what was wrong.
+ */
+static uint64_t repeat(unsigned shift, size_t size, uint32_t expansion, uint64_t most, char *why,
+                       size_t room)
+{
+    uint8_t bytes[512] = HEAD;
+    size_t at = sizeof(HEAD) - 1;
+    assert_true(size <= sizeof(bytes));
+    while (at + sizeof(BLOCK "E\0\0\0\1\1") - 1 + shift / 7 + 1 < size)
+        at += (size_t)snprintf((char *)bytes + at, 3, "P") + 1; /* a program without a name */
+    memcpy(bytes + at, BLOCK "E\0\0", sizeof(BLOCK "E\0\0") - 1);
+    at += sizeof(BLOCK "E\0\0") - 1;
+    bytes[at] = (uint8_t)(3 + (shift + 1) / 7);
+    at++;
+    bytes[at++] = 1; /* the block ... */
+    bytes[at++] = 1; /* ... follows itself */
+    unsigned bit = shift + 1;
+    for (; bit >= 7; bit -= 7)
+        bytes[at++] = 0x80;
+    bytes[at++] = (uint8_t)(1 << bit);
+    struct rec_path_header header;
+    struct rec_path_item item = {.kind = REC_PATH_AT};
+    const char *no = NULL;
+    uint64_t ran = 0;
+    int file = scratch();
+    assert_int_equal(write(file, bytes, at), at);
+    assert_int_equal(lseek(file, 0, SEEK_SET), 0);
+    struct rec_path_reader *reader = rec_path_reader_new(file, 0);
+    assert_true(rec_path_reader_header(reader, &header, &no));
+    if (expansion)
+        rec_path_reader_set_expansion(reader, expansion);
+    while (ran < most && rec_path_reader_next(reader, &item))
+        ran += item.kind == REC_PATH_RAN;
+    snprintf(why, room, "%s", item.kind == REC_PATH_BAD ? item.text : "");
+    rec_path_reader_free(reader);
+    close(file);
+    return ran;
+}
+
+/** A repeat that a file of so few bytes may not have is refused before it begins. */
+static void test_repeats(void **state)
+{
+    char why[300];
+    (void)state;
+    assert_int_equal(repeat(10, 0, 0, UINT64_MAX, why, sizeof(why)), 1026);
+    assert_string_equal(why, "");
+    assert_int_equal(repeat(27, 129, 0, 5000, why, sizeof(why)), 5000);
+    assert_string_equal(why, "");
+    assert_int_equal(repeat(28, 0, 0, 5000, why, sizeof(why)), 2); /* what stands before */
+    assert_non_null(strstr(why, "it repeats 268435456 blocks"));
+    const char *needed = strstr(why, "--expansion ");
+    assert_non_null(needed);
+    const uint32_t expansion = (uint32_t)strtoul(needed + strlen("--expansion "), NULL, 10);
+    assert_int_equal(repeat(28, 0, expansion - 1, 5000, why, sizeof(why)), 2);
+    assert_int_equal(repeat(28, 0, expansion, 5000, why, sizeof(why)), 5000);
+    assert_int_equal(repeat(40, 0, 0, 5000, why, sizeof(why)), 2);
+    assert_non_null(strstr(why, "--expansion cannot permit so many"));
+    for (unsigned shift = 41; shift < 63; shift++) {
+        assert_int_equal(repeat(shift, 400, UINT32_MAX, 5000, why, sizeof(why)), 2);
+        assert_non_null(strstr(why, "damaged"));
+    }
+}
+
+/** Code of another family's instructions: encoders rely on how long theirs are. */
+static void test_foreign_code(void **state)
+{
+    (void)state;
+    for (uint8_t family = REC_FAMILY_A64; family <= REC_FAMILY_RV64; family++)
+        for (uint8_t isa = REC_PATH_A64; isa <= REC_PATH_RISCV; isa++) {
+            const uint8_t bytes[] = {'p', 'u', 'g', 'p', 'a', 't', 'h', 1, family, 0,
+                                     0,   'B', isa, 0,   4,   3,   0,   3, 0,      'Z'};
+            const bool fits = family == REC_FAMILY_A64 ? isa == REC_PATH_A64
+                              : family == REC_FAMILY_ARM
+                                  ? isa == REC_PATH_A32 || isa == REC_PATH_T32
+                                  : isa == REC_PATH_RISCV;
+            assert_int_equal(read_bytes(bytes, sizeof(bytes)),
+                             fits ? REC_PATH_ENDED : REC_PATH_BAD);
+        }
 }
 
 /** Whatever the bytes are, reading them ends. */
@@ -255,8 +355,8 @@ static void test_random_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_repeats),      cmocka_unit_test(test_foreign_code),
         cmocka_unit_test(test_random_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

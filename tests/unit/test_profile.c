@@ -348,6 +348,96 @@ static void test_damaged_files(void **state)
     free(bytes);
 }
 
+static enum pug_status status_of_file(uint8_t *bytes, size_t size)
+{
+    struct pug_profile *read;
+    pug_bytes_set_64(bytes + FORMAT_AT_CHECKSUM,
+                     pug_profile_checksum(bytes + FORMAT_AT_SIZE, size - FORMAT_AT_SIZE));
+    const enum pug_status status = pug_profile_read(bytes, size, &read);
+    pug_profile_free(read);
+    return status;
+}
+
+/* Records may share a name, but not so that the copies of a small file's names fill the memory. */
+static void test_shared_names(void **state)
+{
+    enum { TASKS = 400, NAME = 5000 };
+    (void)state;
+    char name[NAME];
+    memset(name, 'a', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    struct pug_profile *profile = new_profile();
+    uint32_t number;
+    for (int32_t i = 0; i < TASKS; i++) {
+        const struct pug_profile_task task = {.pid = i, .tid = i, .name = i == 0 ? name : "short"};
+        assert_int_equal(pug_profile_task(profile, &task, &number), PUG_OK);
+    }
+    size_t size;
+    uint8_t *bytes = file_of(profile, &size);
+    uint8_t *tasks = bytes + FORMAT_HEADER + (size_t)PUG_NOTE_SATURATED * FORMAT_NOTE;
+    const uint32_t brief = pug_bytes_32(tasks + FORMAT_TASK + 8);
+    assert_int_equal(brief, NAME);
+    for (int i = 1; i < TASKS; i++)
+        pug_bytes_set_32(tasks + (size_t)i * FORMAT_TASK + 8, brief);
+    assert_int_equal(status_of_file(bytes, size), PUG_OK);
+    for (int i = 1; i < TASKS; i++)
+        pug_bytes_set_32(tasks + (size_t)i * FORMAT_TASK + 8, 0);
+    assert_int_equal(status_of_file(bytes, size), PUG_ERR_FORMAT);
+    for (int i = 1; i < TASKS; i++) /* the ends of one name, which overlap */
+        pug_bytes_set_32(tasks + (size_t)i * FORMAT_TASK + 8, (uint32_t)i);
+    assert_int_equal(status_of_file(bytes, size), PUG_ERR_FORMAT);
+    pug_profile_free(profile);
+    free(bytes);
+}
+
+/* A name as long as a file may have, and one that is longer, which is not written. */
+static void test_longest_name(void **state)
+{
+    (void)state;
+    static char name[FORMAT_NAME + 1];
+    for (size_t length = FORMAT_NAME - 1; length <= FORMAT_NAME; length++) {
+        memset(name, 'a', length);
+        struct pug_profile *profile = new_profile(), *read;
+        const struct pug_profile_task task = {.name = name};
+        uint32_t number;
+        assert_int_equal(pug_profile_task(profile, &task, &number), PUG_OK);
+        size_t size;
+        uint8_t *bytes;
+        const bool fits = length < FORMAT_NAME;
+        assert_int_equal(pug_profile_write(profile, &bytes, &size), fits ? PUG_OK : PUG_ERR_LIMIT);
+        if (fits) {
+            assert_int_equal(pug_profile_read(bytes, size, &read), PUG_OK);
+            pug_profile_free(read);
+        }
+        pug_profile_free(profile);
+        free(bytes);
+    }
+}
+
+/* A segment belongs to one object: objects that share many would each have a copy. */
+static void test_shared_segments(void **state)
+{
+    (void)state;
+    struct pug_profile *profile = new_profile();
+    (void)object_of(profile, 0);
+    (void)object_of(profile, 1);
+    size_t size;
+    uint8_t *bytes = file_of(profile, &size);
+    uint8_t *objects = bytes + FORMAT_HEADER + (size_t)PUG_NOTE_SATURATED * FORMAT_NOTE;
+    const uint32_t segment_count = pug_bytes_32(bytes + FORMAT_AT_SEGMENTS);
+    assert_int_equal(pug_bytes_32(bytes + FORMAT_AT_OBJECTS), 2);
+    assert_true(segment_count > 0);
+    for (int i = 0; i < 2; i++) {
+        pug_bytes_set_32(objects + (size_t)i * FORMAT_OBJECT + 8, 0);
+        pug_bytes_set_32(objects + (size_t)i * FORMAT_OBJECT + 12, i == 0 ? segment_count : 0);
+    }
+    assert_int_equal(status_of_file(bytes, size), PUG_OK);
+    pug_bytes_set_32(objects + FORMAT_OBJECT + 12, segment_count);
+    assert_int_equal(status_of_file(bytes, size), PUG_ERR_FORMAT);
+    pug_profile_free(profile);
+    free(bytes);
+}
+
 static void test_frames_have_a_limit(void **state)
 {
     (void)state;
@@ -442,6 +532,9 @@ int main(void)
         cmocka_unit_test(test_first_version),
         cmocka_unit_test(test_file_round_trip),
         cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_shared_names),
+        cmocka_unit_test(test_longest_name),
+        cmocka_unit_test(test_shared_segments),
         cmocka_unit_test(test_frames_have_a_limit),
         cmocka_unit_test(test_frames_beyond_the_limit),
         cmocka_unit_test(test_object_names),

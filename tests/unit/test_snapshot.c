@@ -129,7 +129,8 @@ static void test_not_there(void **state)
                         "snapshot_reader : 0x0025 (OCSD_ERR_TEST_SNAPSHOT_READ) [test snapshot "
                         "reader error]; Failed to open device file : /\n"
                         "snapshot_reader : 0x0025 (OCSD_ERR_TEST_SNAPSHOT_READ) [test snapshot "
-                        "reader error]; Failed to trace ini file : /none.ini\n");
+                        "reader error]; /none.ini: No such file or directory; snapshot.ini names "
+                        "this file as the list of trace buffers ([trace] metadata=)\n");
 }
 
 /* ---- errors ---- */

@@ -120,9 +120,9 @@ static void test_core_types(void **state)
         {"class=core\ntype=cortex-a53\n", "architecture 0x800, profile A", ""},
         {"class=core\ntype=Cortex-M33\n", "architecture 0x800, profile M", ""},
         {"class=core\ntype=armv8-a\n", "architecture 0x800, profile A", ""},
-        {"class=core\ntype=Cortex-Z1\n", "architecture 0x864, profile A",
+        {"class=core\ntype=Cortex-Z1\n", "architecture 0x864, profile unknown",
          "ss2_dcdtree : Core type Cortex-Z1 in c is not known: taken for an AArch64 core\n"},
-        {"class=core\n", "architecture 0x864, profile A",
+        {"class=core\n", "architecture 0x864, profile unknown",
          "ss2_dcdtree : No type of core C in c: taken for an AArch64 core\n"},
     };
     struct snapshot_folder *f = *state;
@@ -146,8 +146,8 @@ static void test_overrides(void **state)
                 "architecture 0x700, profile M", "");
     assert_core(f, (struct pug_settings){.items = items, .count = 4}, "trace id: 0x13", "");
     assert_core(f, (struct pug_settings){.items = unknown, .count = 2},
-                "architecture 0x700, profile A",
-                "ETMV4I : Core 'x86' is not known: architecture 0x700, profile A.");
+                "architecture 0x700, profile unknown",
+                "ETMV4I : Core 'x86' is not known: architecture 0x700, profile unknown.");
 }
 
 /** A source of which nobody says which core it traces, and a core of which there is no trace. */
@@ -160,7 +160,7 @@ static void test_no_association(void **state)
                 "other trace\n");
     snapshot_expect_source(f, "A", 0, "E", "C", "ETMV4I");
     assert_int_equal(snapshot_open_etm(f, "ETM4.0", "class=bridge\n", ""), PUG_OK);
-    assert_core(f, (struct pug_settings){0}, "architecture 0x864, profile A",
+    assert_core(f, (struct pug_settings){0}, "architecture 0x864, profile unknown",
                 "ss2_dcdtree : Nothing says which core E traces: taken for an AArch64 core\n");
     snapshot_expect_source(f, "A", 0, "E", NULL, "ETMV4I");
     assert_int_equal(snapshot_open_etm(f, "ITM", "class=core\ntype=Cortex-M3\n", TRACES_C), PUG_OK);
@@ -363,7 +363,7 @@ static void test_own_description(void **state)
     assert_int_equal(snapshot_make_tree(f, NULL, false, &tree), PUG_OK);
     assert_string_equal(snapshot_said(f),
                         "ss2_dcdtree : e: register LEVEL is missing: taken for 0x7\n"
-                        "ss2_dcdtree : Core type Cortex-Z9 in c is not known: taken for ARMv7-A\n");
+                        "ss2_dcdtree : Core type Cortex-Z9 in c is not known: taken for ARMv7\n");
     assert_non_null(pug_tree_source(tree, 0x23));
     pug_tree_free(tree);
     assert_int_equal(pug_protocol_unregister("Own"), PUG_OK);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark: reads the tracks that processors leave. One file a subcommand. */
 #include "common/command.h"
+#include "common/sandbox.h"
 #include "input/input.h"
 #include "pugmark/pugmark.h"
 
@@ -91,6 +92,10 @@ static int start(int argc, char **argv)
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("pugmark %s (%s)\n", pug_version(), pug_features());
+        if (sandbox_level() > 0)
+            printf("sandbox: Landlock, version %u\n", sandbox_level());
+        else
+            printf("sandbox: none on this system\n");
         return EXIT_DONE;
     }
     if (strcmp(argv[1], "--list-cores") == 0) {

@@ -47,6 +47,7 @@ static void on_log(void *context, const struct pug_log_record *record)
     do {
         text = output_begin(&lister->output);
         pug_listing_log(&text, record);
+        pug_text_tame(text.buffer, text.length < text.size ? text.length : text.size);
     } while (!output_end(&lister->output, &text));
 }
 

@@ -178,6 +178,8 @@ void output_print(struct output *output, const char *format, ...)
         text = output_begin(output);
         va_start(args, format);
         length = vsnprintf(text.buffer, text.size, format, args);
+        if (length > 0)
+            pug_text_tame(text.buffer, strlen(text.buffer)); /* names of the snapshot are in it */
         va_end(args);
         text.length = length > 0 ? (size_t)length + 1 : 0; /* with the NUL it must fit */
     } while (!output_end(output, &text));

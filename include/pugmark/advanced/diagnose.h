@@ -28,6 +28,8 @@ enum pug_contradiction {
     PUG_CONTRA_NOT_EXECUTED, /**< an instruction without a condition was not executed */
     PUG_CONTRA_BOUNDARY,     /**< execution began inside of an instruction */
     PUG_CONTRA_DECODER,      /**< the decoder found that trace and program do not fit */
+    PUG_CONTRA_UNTOLD,       /**< where an indirect branch went was not told, as for none */
+    PUG_CONTRA_CALLER, /**< a call returned to before itself, into the code that leads to it */
     PUG_CONTRA_RETURN, /**< a return went to where no call was before. Some programs do that */
     PUG_CONTRADICTIONS
 };
@@ -64,7 +66,14 @@ struct pug_evidence {
     uint32_t told_returns; /**< of returns, those to the last call: a return stack had known them */
     uint64_t no_syncs;     /**< synchronisation was lost, and decoding went on behind it */
     uint64_t overflows;    /**< trace was lost on its way, and decoding went on behind it */
-    uint64_t told;         /**< 0: nothing was decoded of it but losses and the end; else not 0 */
+    /** How often instructions ran whose encoding is undefined (isa.h); repetitions may not count.
+     */
+    uint64_t undefined;
+    struct {
+        uint64_t index, address; /**< as of contradictions */
+        uint32_t opcode;         /**< its first 4 bytes, the lowest first */
+    } first_undefined;           /**< where the count is not 0 */
+    uint64_t told; /**< 0: nothing was decoded of it but losses and the end; else not 0 */
 };
 
 /**

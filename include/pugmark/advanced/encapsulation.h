@@ -28,9 +28,9 @@
  *   any number of sources
  * - only_data: 1: without a type field, all packets are data trace
  * - padding: what fills the last byte of a packet, where srcID and type are no multiple of 8 bits.
- *   "auto", the default: found out from what the stream begins with, which is a guess. "sign":
- *   copies of the payload's last bit, so that it may be cut to the bit. "dontcare": anything; a
- *   payload is whole bytes then
+ *   "auto", the default: as "sign", unless many different payloads at the stream's beginning show
+ *   that it is anything. "sign": copies of the payload's last bit, so that it may be cut to the
+ *   bit. "dontcare": anything; a payload is whole bytes then
  * - framed: 1, the default: the stream begins with a header, as in a file and in what marks its
  *   packets or frames itself; if no packets follow the first one, while they do from another place
  *   on, the stream was cut, and is searched. 0: it begins anywhere

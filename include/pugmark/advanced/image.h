@@ -245,6 +245,32 @@ bool pug_image_symbol_at(const struct pug_image *image, size_t n, struct pug_sym
 bool pug_image_symbol_in(const struct pug_image *image, uint64_t start, uint64_t end,
                          struct pug_symbol *symbol);
 
+/** Where the vector table of an M profile program lies. */
+struct pug_vector_table {
+    uint64_t address;              /**< of its first word, the stack pointer */
+    unsigned count;                /**< its words; 0 where there is no single table */
+    unsigned found;                /**< how many tables there are */
+    struct pug_reader_space space; /**< who asked */
+};
+
+/**
+ * Looks for the vector table in the ELF files that `space` sees (NULL: in all of them): in the
+ * first 16 MiB, at multiples of 128 bytes, a stack pointer and the addresses of functions. True:
+ * there is exactly one. Where several programs share an image, a secure and a non-secure one or a
+ * loader and an application, only their places can tell the tables apart.
+ */
+bool pug_vector_table(const struct pug_image *image, const struct pug_reader_space *space,
+                      struct pug_vector_table *table);
+
+/**
+ * The function that the table names for a vector: 1 reset, 2 NMI … 15 SysTick, 16 + n external
+ * interrupt n. False: there is no single table, no such vector, or several vectors have the same
+ * handler, whose name then says nothing of this one. pug_exception_vector() gives the vector of an
+ * EXCEPTION element.
+ */
+bool pug_vector_symbol(const struct pug_image *image, const struct pug_vector_table *table,
+                       unsigned vector, struct pug_symbol *symbol);
+
 /**
  * A number for all memory of an image and where it belongs, which another image of the same memory,
  * added in the same order, has as well; never 0 but where callbacks give memory: nobody knows

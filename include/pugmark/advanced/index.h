@@ -65,7 +65,7 @@ struct pug_index_options {
  * Index a capture in memory. The tree is new, and may be used up; where it can be it is copied, for
  * each thread, and nothing is logged. A capture where the transport stops for good is indexed up to
  * there. `options` may be NULL. PUG_ERR_INVALID_PARAM_VAL: a block that is too small or too large,
- * `from` is behind the capture, or peers lack a function.
+ * `from` is not before `limit` and the capture's end, or peers lack a function.
  */
 enum pug_status pug_index_build(struct pug_tree *tree, const uint8_t *bytes, uint64_t size,
                                 const struct pug_index_options *options, struct pug_index **index);

@@ -78,6 +78,12 @@ enum pug_status pug_isa_classify(const struct pug_isa_config *config, enum pug_i
                                  uint64_t address, const uint8_t *bytes, unsigned avail,
                                  uint8_t *it_count, struct pug_insn *insn);
 
+/**
+ * Is this an encoding that the architecture leaves undefined? `size`: its bytes, as classified. Not
+ * all of them are known: false says nothing. A core that is newer than this library may have it.
+ */
+bool pug_isa_is_undefined(enum pug_isa isa, const uint8_t *bytes, unsigned size);
+
 /** A client's own classifier, in place of pug_isa_classify(). Same contract. */
 typedef enum pug_status pug_classify_fn(void *context, const struct pug_isa_config *config,
                                         enum pug_isa isa, uint64_t address, const uint8_t *bytes,

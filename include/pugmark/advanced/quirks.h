@@ -24,7 +24,8 @@ struct pug_quirks {
     unsigned unattached_is_fatal : 1;
     /** END reaches every source also while the consumer waits; what it has not taken then is lost
         (by PTM before EO_TRACE, else behind the next element), and so are runs that the transport
-        holds back. Right: END waits as DATA does. */
+        holds back. After an END another one ends all sources once more. Right: END waits as DATA
+        does, and a second one does nothing. */
     unsigned end_does_not_wait : 1;
     /** 4 FSYNCs in memory-aligned frames are frame data unless asked for. Right: padding. */
     unsigned fsync_padding_is_data : 1;
@@ -152,8 +153,9 @@ struct pug_quirks {
     unsigned etm4_failed_cancel_keeps : 1;
     /** An error takes the elements of its commit run with it. Right: what was decoded stays. */
     unsigned etm4_error_drops_run : 1;
-    /** At the end of trace uncommitted source addresses and function returns are passed over.
-        Right: what is behind an uncommitted P0 element is not known to have happened. */
+    /** At the end of trace uncommitted source addresses and function returns are passed over, and
+        an exception return that is no P0 element is lost with all behind it. Right: what is behind
+        an uncommitted P0 element is not known to have happened, all else is. */
     unsigned etm4_end_passes_p0 : 1;
     /** An error in the walk of an exception, Q element or source address is fatal. Right: the
         decoder looks for its next synchronisation, as it does for atoms. */
@@ -254,13 +256,43 @@ struct pug_quirks {
     /** A taken indirect branch without its address goes unmentioned where there is no return stack.
         Right: the log has it, as the unit had one. */
     unsigned silent_stack : 1;
+    /** How many elements a later TRACE_INFO says are uncommitted goes unmentioned where it is not
+        how many wait. Right: the log has it, as TRCIDR8 is another one in the unit. */
+    unsigned silent_depth : 1;
+    /* ---- ETMv4: corrected in version 1.8.3 of the reference ---- */
+    /** The exception return of an M profile core is a P0 element on ARMv7-M alone. Right: on all.
+     */
+    unsigned etm4_return_not_p0 : 1;
+    /** A preferred return address inside an instruction is not noticed: the range before the
+        exception runs on until memory ends. Right: it ends in front of that instruction, which did
+        not complete. */
+    unsigned etm4_walks_over_return : 1;
+    /** The return stack is asked where an exception return went when another exception follows it
+        at once. Right: an exception's return is no function's, and the exception says where. */
+    unsigned etm4_exception_return_pops : 1;
+    /** Each TRACE_INFO empties the return stack, and what a branch before it went to by the stack
+        is lost with it; calls are kept again from the next address on. Right: only the first
+        TRACE_INFO does, and a branch takes its target from the stack when it ends. */
+    unsigned etm4_info_empties_stack : 1;
+    /* ---- ETMv3 ---- */
+    /** Exceptions of an ARMv8-M core have an A profile's numbers and names. Right: an M
+        profile's. */
+    unsigned etmv3_v8m_is_not_m : 1;
+    /** Exceptions of an M profile core have no return address. Right: the instruction that they
+       came before, where that is known. */
+    unsigned etmv3_no_return_address : 1;
     /** Room for more, so that what holds quirks stays as large as it is; their value is nothing. */
     unsigned : 0;
     unsigned spare[5]; /**< zero */
 };
 
-/** All bits set: what the reference does. */
+/** All bits set: what version 1.8.0 of the reference does. */
 struct pug_quirks pug_quirks_reference(void);
+/**
+ * What a version of the reference does: "1.8.0", or "1.8.3", which corrected some of it. False: no
+ * such version is known, and nothing is written.
+ */
+bool pug_quirks_of_version(const char *version, struct pug_quirks *quirks);
 /** Is any bit set? */
 bool pug_quirks_any(const struct pug_quirks *quirks);
 

@@ -43,9 +43,9 @@ extern "C" {
 #endif
 
 #define PUG_SNAPSHOT_FILE_LIMIT     (16u << 20) /**< bytes of one ini file */
-#define PUG_SNAPSHOT_DEVICE_LIMIT   1024u       /**< devices */
+#define PUG_SNAPSHOT_DEVICE_LIMIT   8192u       /**< devices */
 #define PUG_SNAPSHOT_REGISTER_LIMIT 8192u       /**< registers of a device */
-#define PUG_SNAPSHOT_DUMP_LIMIT     16384u      /**< dumps, ELF files of all devices */
+#define PUG_SNAPSHOT_DUMP_LIMIT     262144u     /**< dumps, ELF files of all devices */
 #define PUG_SNAPSHOT_BUFFER_LIMIT   4096u       /**< buffers, associations */
 #define PUG_SNAPSHOT_STREAM_LIMIT   127u        /**< highest stream of a source */
 
@@ -181,7 +181,7 @@ struct pug_snapshot_tree_config {
      * "SOURCE:NAME" of one. `core`, a word, is what the traced core is (pug_core_by_name()).
      */
     struct pug_settings sources;
-    bool first_only;          /**< leave sources out that also write into an earlier buffer */
+    bool first_only;          /**< leave sources out that name another buffer before this one */
     struct pug_log *log;      /**< the tree's; may be NULL */
     struct pug_quirks quirks; /**< for what imitates the reference */
     size_t code_limit;        /**< as in struct pug_tree_config */

@@ -51,6 +51,29 @@ static void set_m_exception(struct pug_etmv3_exception *exception, uint16_t numb
     exception->irq = exception->type == PUG_EXC_M_IRQ ? m_irq(number) : 0;
 }
 
+static bool has_m_exceptions(const struct pug_etmv3_reader *reader)
+{
+    return reader->config->m_profile && !(reader->stage->quirks.etmv3_v8m_is_not_m &&
+                                          reader->config->registers.arch >= PUG_ARCH_V8);
+}
+
+static bool may_have_m_exceptions(const struct pug_etmv3_reader *reader)
+{
+    return reader->config->registers.profile == PUG_PROFILE_UNKNOWN &&
+           !pug_quirks_any(&reader->stage->quirks);
+}
+
+/** Of an unknown profile the numbers have names outside of T32 code, where they are the A's. */
+static void settle_exception(const struct pug_etmv3_reader *reader, struct pug_etmv3_packet *packet)
+{
+    struct pug_etmv3_exception *exception = &packet->exception;
+    if (!exception->present || !may_have_m_exceptions(reader))
+        return;
+    exception->unnamed = packet->isa == PUG_ISA_T32 && exception->number > 0;
+    if (!exception->unnamed)
+        exception->number &= 0x0f;
+}
+
 static void parse_exception(struct pug_etmv3_reader *reader, struct cursor *cursor)
 {
     struct pug_etmv3_packet *packet = &reader->packet;
@@ -69,7 +92,7 @@ static void parse_exception(struct pug_etmv3_reader *reader, struct cursor *curs
         byte = next_byte(cursor);
         bool last = byte & 0x40; /* byte 1 is left out, this is byte 2 */
         if (!last) {
-            if (reader->config->m_profile)
+            if (has_m_exceptions(reader) || may_have_m_exceptions(reader))
                 number |= (uint16_t)((byte & 0x1f) << 4);
             packet->context.hyp = byte & 0x20;
             last = byte & 0x80;
@@ -78,7 +101,8 @@ static void parse_exception(struct pug_etmv3_reader *reader, struct cursor *curs
         if (last)
             exception->resume = byte & 0x0f;
     }
-    if (reader->config->m_profile) {
+    exception->unnamed = false;
+    if (has_m_exceptions(reader)) {
         set_m_exception(exception, number);
         return;
     }
@@ -98,7 +122,7 @@ static void set_old_exception(struct pug_etmv3_reader *reader, uint8_t byte)
                                               .number = old_exceptions[number].number};
     if (reader->stage->quirks.etmv3_old_exceptions) {
         exception->number = (uint16_t)number;
-        exception->m_profile = reader->config->m_profile;
+        exception->m_profile = has_m_exceptions(reader);
     }
 }
 
@@ -176,4 +200,5 @@ void pug_etmv3_parse_branch(struct pug_etmv3_reader *reader, const uint8_t *byte
                      : packet->isa == PUG_ISA_T32 || packet->isa == PUG_ISA_TEE ? 1
                                                                                 : 2;
     pug_armv7_set_address(address, value << shift, bits + shift);
+    settle_exception(reader, packet);
 }

@@ -29,7 +29,7 @@ enum pug_status pug_etmv3_config_new(const struct pug_settings *settings, struct
     config->timestamp_bytes = pug_armv7_bit(code, 29) ? 9 : 7;
     config->gray_timestamps =
         config->minor >= 5 && pug_armv7_bit(code, 22) && !pug_armv7_bit(code, 28);
-    config->m_profile = registers.arch < PUG_ARCH_V8 && registers.profile == PUG_PROFILE_M;
+    config->m_profile = registers.profile == PUG_PROFILE_M;
     pug_etmv3_set_p_headers(config);
     *out = config;
     return PUG_OK;

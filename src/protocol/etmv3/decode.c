@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file ETMv3: packets to elements. */
+#include "isa/core_names.h"
 #include "protocol/etmv3/count.h"
 #include "protocol/etmv3/course.h"
 
@@ -98,7 +99,24 @@ void pug_etmv3_isync(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_p
     }
 }
 
-static void exception(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
+/** Where execution stands: before the instruction that comes next, or one that is taken back. */
+struct standing {
+    bool known;
+    uint64_t address;
+};
+
+static struct standing stands(struct pug_etmv3_decoder *decoder, bool cancels)
+{
+    const int32_t held = decoder->list.held;
+    const struct pug_element *last =
+        cancels && held > 0 ? pug_etmv3_from_end(decoder, held - 1) : NULL;
+    if (last && last->type == PUG_ELEM_INSTR_RANGE)
+        return (struct standing){true, last->start};
+    return (struct standing){!decoder->need_address, decoder->address};
+}
+
+static void exception(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet,
+                      struct standing standing)
 {
     if (packet->context.updated && set_security(decoder, packet))
         put_context(decoder);
@@ -106,7 +124,16 @@ static void exception(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_
         return;
     struct pug_element *element = pug_etmv3_put(decoder, PUG_ELEM_EXCEPTION);
     element->number = packet->exception.number;
-    element->reason = packet->exception.m_profile ? PUG_EXCEPTIONS_ARMV7M : PUG_EXCEPTIONS_ARMV7;
+    element->reason = packet->exception.m_profile ? PUG_EXCEPTIONS_ARMV7M
+                      : packet->exception.unnamed ? PUG_EXCEPTIONS_UNNAMED
+                                                  : PUG_EXCEPTIONS_ARMV7;
+    if (standing.known && packet->exception.m_profile &&
+        !decoder->stage->quirks.etmv3_no_return_address) {
+        element->end = standing.address;
+        element->flags |= PUG_ELEM_RET_ADDR;
+    }
+    if (packet->exception.unnamed)
+        pug_log_profile_unknown(decoder->stage->log, decoder->stage->decoder_name);
 }
 
 /** The target of a branch packet. */
@@ -132,6 +159,7 @@ void pug_etmv3_branch_to(struct pug_etmv3_decoder *decoder, const struct pug_etm
 static void branch(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_packet *packet)
 {
     const struct pug_etmv3_exception *taken = &packet->exception;
+    const struct standing standing = stands(decoder, taken->present && taken->cancel);
     if (taken->present && taken->cancel)
         pug_etmv3_cancel(decoder);
     else if (taken->present && taken->type == PUG_EXC_SYNC_DATA_ABORT)
@@ -140,7 +168,7 @@ static void branch(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_pac
         decoder->list.held = 0;
     pug_etmv3_branch_to(decoder, packet);
     if (taken->present)
-        exception(decoder, packet);
+        exception(decoder, packet, standing);
 }
 
 static void exception_exit(struct pug_etmv3_decoder *decoder)

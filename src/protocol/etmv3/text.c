@@ -68,6 +68,8 @@ static void put_exception(struct pug_text *text, const struct pug_etmv3_exceptio
         pug_text_format(text, "Exception=%s", m_exception_name(exception, buffer, sizeof(buffer)));
         if (exception->resume)
             pug_text_format(text, "; Resume=%u", exception->resume);
+    } else if (exception->unnamed) {
+        pug_text_format(text, "Exception=%u; ", exception->number);
     } else {
         pug_text_format(text, "Exception=%s; ", pug_armv7_exception_name(exception->number));
     }

@@ -85,6 +85,7 @@ void pug_etmv4_put_event(decoder *d, const struct pug_etmv4_p0 *p0)
         element->level = (int8_t)p0->el;
         element->value = p0->value;
         break;
+    case PUG_ETMV4_P0_EXCEPTION_RETURN: pug_etmv4_push(d, PUG_ELEM_EXCEPTION_RET, p0->index); break;
     case PUG_ETMV4_P0_TRANSACTION:
         element = pug_etmv4_push(d, PUG_ELEM_MEMTRANS, p0->index);
         element->reason = (uint8_t)p0->bits;
@@ -105,30 +106,70 @@ void pug_etmv4_push_return(decoder *d, uint64_t address, uint8_t isa)
     returns->entries[returns->head].isa = isa;
     if (returns->count < PUG_ETMV4_RETURNS)
         returns->count++;
-    d->blocked &= (uint8_t)~PUG_ETMV4_POP_PENDING;
+    d->blocked &= (uint8_t)~PUG_ETMV4_STACK_BITS;
 }
 
 void pug_etmv4_flush_returns(decoder *d)
 {
     d->returns.count = 0;
-    d->blocked &= (uint8_t)~PUG_ETMV4_POP_PENDING;
+    d->returns.known = true;
+    d->blocked &= (uint8_t)~PUG_ETMV4_STACK_BITS;
+}
+
+void pug_etmv4_leave_handler(decoder *d)
+{
+    if ((d->blocked & PUG_ETMV4_POP_PENDING) && !d->stage->quirks.etm4_exception_return_pops)
+        d->blocked |= PUG_ETMV4_RETURNED;
 }
 
 enum pug_etmv4_outcome pug_etmv4_pop_return(decoder *d)
 {
     struct pug_etmv4_return_stack *returns = &d->returns;
-    if (!(d->blocked & PUG_ETMV4_POP_PENDING))
-        return PUG_ETMV4_DONE;
-    d->blocked &= (uint8_t)~PUG_ETMV4_POP_PENDING;
-    if (!d->config->return_stack)
+    const bool asked = d->blocked & PUG_ETMV4_POP_PENDING;
+    d->blocked &= (uint8_t)~PUG_ETMV4_STACK_BITS;
+    if (!asked || !d->config->return_stack)
         return PUG_ETMV4_DONE;
     if (returns->count == 0)
         return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_RET_STACK_OVERFLOW, PUG_NO_INDEX,
-                              PUG_UNSYNC_BAD_PACKET, "Trace Return Stack Overflow.");
+                              PUG_UNSYNC_BAD_PACKET,
+                              pug_quirks_any(&d->stage->quirks) /* the reference's word for it */
+                                  ? "Trace Return Stack Overflow."
+                                  : "Trace return stack underflow: a return, and nothing on it");
     pug_etmv4_jump(d, returns->entries[returns->head].address, returns->entries[returns->head].isa);
     pug_etmv4_drop_return(returns);
     d->blocked &= (uint8_t)~PUG_ETMV4_NEED_ADDRESS;
     return PUG_ETMV4_DONE;
+}
+
+/**
+ * A TRACE_INFO stands between a branch and what follows it. Where a function returned to is taken
+ * from the stack now; a stack without entries is reported when an atom comes.
+ */
+static void pass_trace_info(decoder *d)
+{
+    if (d->stage->quirks.etm4_info_empties_stack) {
+        d->returns.wait_address = d->config->return_stack;
+        pug_etmv4_flush_returns(d);
+        return;
+    }
+    if ((d->blocked & PUG_ETMV4_STACK_BITS) != PUG_ETMV4_POP_PENDING || !d->config->return_stack ||
+        d->returns.count == 0)
+        return;
+    (void)pug_etmv4_pop_return(d);
+    d->blocked |= PUG_ETMV4_POPPED;
+}
+
+/**
+ * The address behind a TRACE_INFO is another than the stack's: so the branch before it did not go
+ * where a call came from, and the trace unit took nothing off its stack.
+ */
+static void put_return_back(decoder *d, uint64_t address)
+{
+    struct pug_etmv4_return_stack *returns = &d->returns;
+    if (address != d->address) {
+        returns->head = (uint8_t)((returns->head + 1) % PUG_ETMV4_RETURNS);
+        returns->count++;
+    }
 }
 
 /* ---- where execution goes ---- */
@@ -155,6 +196,8 @@ void pug_etmv4_take_branch(decoder *d, const struct pug_insn *insn, uint64_t end
         d->address = insn->target;
     } else if (insn->type == PUG_INSTR_BR_INDIRECT) {
         d->blocked |= PUG_ETMV4_NEED_ADDRESS | PUG_ETMV4_POP_PENDING;
+        if (insn->subtype == PUG_SUB_V8_ERET)
+            pug_etmv4_leave_handler(d);
     }
     d->isa = insn->next_isa;
 }
@@ -169,7 +212,9 @@ static void count_commit(decoder *d)
 
 void pug_etmv4_commit_address(decoder *d, uint64_t address, uint8_t is)
 {
-    d->blocked &= (uint8_t) ~(PUG_ETMV4_POP_PENDING | PUG_ETMV4_NEED_ADDRESS);
+    if (d->blocked & PUG_ETMV4_POPPED)
+        put_return_back(d, address);
+    d->blocked &= (uint8_t) ~(PUG_ETMV4_STACK_BITS | PUG_ETMV4_NEED_ADDRESS);
     d->returns.wait_address = false;
     /* where it goes on is known: a TRACE_ON later on is not the one behind the overflow */
     d->prev_overflow &= d->stage->quirks.etm4_stale_state;
@@ -199,14 +244,13 @@ static enum pug_etmv4_outcome commit_simple(decoder *d, struct pug_etmv4_p0 *p0)
         }
         break;
     case PUG_ETMV4_P0_TRACE_ON: commit_trace_on(d, p0); break;
-    case PUG_ETMV4_P0_TRACE_INFO:
-        d->returns.wait_address = d->config->return_stack;
-        pug_etmv4_flush_returns(d);
-        break;
+    case PUG_ETMV4_P0_TRACE_INFO: pass_trace_info(d); break;
     case PUG_ETMV4_P0_EXCEPTION_RETURN:
         d->expect_valid = false;
-        pug_etmv4_push(d, PUG_ELEM_EXCEPTION_RET, p0->index);
+        pug_etmv4_leave_handler(d);
+        pug_etmv4_put_event(d, p0);
         break;
+    case PUG_ETMV4_P0_FUNCTION_RETURN: pug_etmv4_leave_handler(d); break; /* to the secure state */
     case PUG_ETMV4_P0_TRANSACTION:
         d->expect_valid = false;
         pug_etmv4_put_event(d, p0);

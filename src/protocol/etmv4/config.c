@@ -75,7 +75,7 @@ static enum pug_status new_config(const struct pug_settings *settings, struct pu
         *registers[i].reg =
             (uint32_t)pug_settings_number(settings, registers[i].name, registers[i].otherwise);
     enum pug_arch arch = ete ? PUG_ARCH_AA64 : PUG_ARCH_V7;
-    enum pug_arch_profile profile = PUG_PROFILE_A;
+    enum pug_arch_profile profile = ete ? PUG_PROFILE_A : PUG_PROFILE_UNKNOWN;
     pug_core_of_settings(settings, log, ete ? "ETE" : "ETMV4I", &arch, &profile);
     c->arch = (uint16_t)arch;
     c->profile = (uint8_t)profile;

@@ -58,6 +58,7 @@ enum pug_etmv4_outcome pug_etmv4_fail(decoder *d, enum pug_severity severity, en
     if (d->stage->quirks.etm4_error_drops_run)
         drop_round(d);
     pug_etmv4_lose_sync(d, reason);
+    d->returns.known = true; /* the next TRACE_INFO is a first one for all who read this */
     return PUG_ETMV4_FAILED;
 }
 
@@ -99,6 +100,7 @@ static enum pug_etmv4_outcome discard(decoder *d)
     }
     clear_resolution(d);
     forget_place(d);
+    d->returns.known = true;
     d->state = PUG_ETMV4_NO_SYNC;
     d->reason = d->prev_overflow ? PUG_UNSYNC_OVERFLOW : PUG_UNSYNC_DISCARD;
     return PUG_ETMV4_DONE;
@@ -158,6 +160,8 @@ static enum ending end_of(const decoder *d, const struct pug_etmv4_p0 *p0)
     case PUG_ETMV4_P0_ADDRESS:
     case PUG_ETMV4_P0_CONTEXT:
     case PUG_ETMV4_P0_TRACE_INFO: return SKIP;
+    case PUG_ETMV4_P0_EXCEPTION_RETURN:
+        return (p0->flags & PUG_ETMV4_COUNTS) || d->stage->quirks.etm4_end_passes_p0 ? STOP : PUT;
     case PUG_ETMV4_P0_SOURCE_ADDRESS:
     case PUG_ETMV4_P0_FUNCTION_RETURN: return d->stage->quirks.etm4_end_passes_p0 ? SKIP : STOP;
     default: return STOP;
@@ -223,8 +227,11 @@ static enum pug_response end_resolution(decoder *d, enum pug_etmv4_outcome outco
 {
     if (outcome == PUG_ETMV4_SUSPENDED)
         return suspend(d);
-    if (outcome == PUG_ETMV4_FATAL)
+    if (outcome == PUG_ETMV4_FATAL) {
+        if (d->stage->quirks.etm4_error_drops_run)
+            drop_round(d);
         return stop(d);
+    }
     if (d->state == PUG_ETMV4_RESOLVE) {
         d->state = PUG_ETMV4_DECODE;
         return PUG_RESP_CONT;
@@ -386,6 +393,7 @@ void pug_etmv4_decoder_reset(void *state)
     decoder *d = state;
     d->ending = false;
     d->commit_mode = PUG_ETMV4_QUEUES;
+    d->returns.known = false;
     pug_etmv4_lose_sync(d, PUG_UNSYNC_RESET_DECODER);
 }
 
@@ -438,6 +446,8 @@ enum pug_status pug_etmv4_decoder_new(const void *config, struct pug_stage *stag
     d->stage = stage;
     d->map = stage->code;
     d->config = config;
+    d->may_be_m = d->config->profile == PUG_PROFILE_M ||
+                  (d->config->profile == PUG_PROFILE_UNKNOWN && !pug_quirks_any(&stage->quirks));
     d->isa = stage->quirks.etm4_stale_state ? PUG_ISA_A32 : PUG_ISA_UNKNOWN;
     pug_etmv4_options_changed(d);
     stage->out.blank.isa = PUG_ISA_UNKNOWN;

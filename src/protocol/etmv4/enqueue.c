@@ -2,6 +2,9 @@
 /** @file What each packet adds to the queue, and what it asks to be resolved. */
 #include "protocol/etmv4/etmv4.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 typedef struct pug_etmv4_decoder decoder;
 typedef struct pug_etmv4_packet packet_;
 
@@ -113,7 +116,9 @@ static void first_trace_info(decoder *d, const packet_ *p)
     if (p->trace_info & PUG_ETMV4_INFO_IN_TRANSACTION)
         queue_event(d, PUG_ETMV4_P0_TRANSACTION, PUG_MEMTRANS_INIT);
     d->depth = p->spec_depth;
+    const bool known = d->returns.known;
     pug_etmv4_flush_returns(d);
+    d->returns.known = known;
 }
 
 bool pug_etmv4_enqueue_first(decoder *d, const packet_ *p)
@@ -150,12 +155,42 @@ static enum pug_etmv4_outcome unsupported_packet(decoder *d)
                           PUG_UNSYNC_BAD_PACKET, "Data trace related, unsupported packet type.");
 }
 
+/**
+ * A TRACE_INFO says how many elements are not committed (IHI 0064, SPEC). With another TRCIDR8 than
+ * the unit has it is not how many wait here. With 0 none waits, and the fast path looks at nothing.
+ */
+static void check_depth(decoder *d, const packet_ *p)
+{
+    char text[160];
+    if (d->config->idr8 == 0 || p->spec_depth == d->depth || d->stage->quirks.silent_depth)
+        return;
+    snprintf(text, sizeof(text),
+             "TRACE_INFO says that %" PRIu32 " elements wait for a commit, and with TRCIDR8=0x%x "
+             "there are %" PRId64 "; set TRCIDR8 as the unit has it",
+             p->spec_depth, (unsigned)d->config->idr8, d->depth);
+    pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_TRACE_SETTINGS, d->index,
+                  text);
+}
+
+/** Do commits count an exception return? On M profile cores it is a P0 element. */
+static uint8_t exception_return_counts(const decoder *d)
+{
+    const struct pug_etmv4_config *config = d->config;
+    if (config->profile != PUG_PROFILE_M)
+        return d->may_be_m && config->idr8 == 0 ? PUG_ETMV4_COUNTS : 0; /* no M core speculates */
+    return d->stage->quirks.etm4_return_not_p0 && config->arch != PUG_ARCH_V7 ? 0
+                                                                              : PUG_ETMV4_COUNTS;
+}
+
 enum pug_etmv4_outcome pug_etmv4_enqueue(decoder *d, const packet_ *p)
 {
     switch ((enum pug_etmv4_type)p->type) {
     case PUG_ETMV4_ASYNC:
     case PUG_ETMV4_IGNORE: break;
-    case PUG_ETMV4_TRACE_INFO: queue(d, PUG_ETMV4_P0_TRACE_INFO, 0); break;
+    case PUG_ETMV4_TRACE_INFO:
+        check_depth(d, p);
+        queue(d, PUG_ETMV4_P0_TRACE_INFO, 0);
+        break;
     case PUG_ETMV4_TRACE_ON: queue(d, PUG_ETMV4_P0_TRACE_ON, 0); break;
     case PUG_ETMV4_ATOM_F1:
     case PUG_ETMV4_ATOM_F2:
@@ -191,10 +226,7 @@ enum pug_etmv4_outcome pug_etmv4_enqueue(decoder *d, const packet_ *p)
             ->bits = p->exception_type;
         break;
     case PUG_ETMV4_EXCEPT_RTN:
-        queue(d, PUG_ETMV4_P0_EXCEPTION_RETURN,
-              d->config->arch == PUG_ARCH_V7 && d->config->profile == PUG_PROFILE_M
-                  ? PUG_ETMV4_COUNTS
-                  : 0);
+        queue(d, PUG_ETMV4_P0_EXCEPTION_RETURN, exception_return_counts(d));
         break;
     case PUG_ETMV4_FUNC_RET: queue(d, PUG_ETMV4_P0_FUNCTION_RETURN, PUG_ETMV4_COUNTS); break;
     case PUG_ETMV4_EVENT: queue_event(d, PUG_ETMV4_P0_EVENT, p->event); break;

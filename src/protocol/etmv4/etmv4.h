@@ -283,6 +283,13 @@ enum {
     PUG_ETMV4_NEED_ADDRESS = 1 << 1,
     /** An indirect branch was taken: the return stack knows, if there is one. */
     PUG_ETMV4_POP_PENDING = 1 << 2,
+    /** The stack told where execution is, before a TRACE_INFO; an address may follow all the same.
+     */
+    PUG_ETMV4_POPPED = 1 << 3,
+    /** The branch of POP_PENDING was an exception's return. */
+    PUG_ETMV4_RETURNED = 1 << 4,
+    /** What the return stack is asked. */
+    PUG_ETMV4_STACK_BITS = PUG_ETMV4_POP_PENDING | PUG_ETMV4_POPPED | PUG_ETMV4_RETURNED,
 };
 
 #define PUG_ETMV4_RETURNS 16u
@@ -294,7 +301,8 @@ struct pug_etmv4_return_stack {
         uint8_t isa;
     } entries[PUG_ETMV4_RETURNS];
     uint8_t head, count;
-    bool wait_address; /**< nothing is pushed between a TRACE_INFO and an address */
+    bool known;        /**< it was emptied since the decoder began: all of it was seen */
+    bool wait_address; /**< by a quirk: nothing is pushed between a TRACE_INFO and an address */
 };
 
 /** The newest entry is used up. */
@@ -356,6 +364,7 @@ struct pug_etmv4_decoder {
     uint8_t last_is;
     bool prev_overflow, marker_seen;
     uint8_t commit_mode; /**< enum pug_etmv4_commit_mode */
+    bool may_be_m;       /**< the profile is M, or unknown */
     bool checks;         /**< an option or a limit wants each range checked */
     bool expect_valid;   /**< range continuity */
     uint64_t expect;
@@ -397,6 +406,8 @@ void pug_etmv4_jump(struct pug_etmv4_decoder *decoder, uint64_t address, uint8_t
 void pug_etmv4_take_branch(struct pug_etmv4_decoder *decoder, const struct pug_insn *insn,
                            uint64_t end);
 void pug_etmv4_flush_returns(struct pug_etmv4_decoder *decoder);
+/** An exception returns: where to is not for the return stack, but for what comes next. */
+void pug_etmv4_leave_handler(struct pug_etmv4_decoder *decoder);
 /** If the return stack has to say where execution is, let it. */
 enum pug_etmv4_outcome pug_etmv4_pop_return(struct pug_etmv4_decoder *decoder);
 /** Is a range of so many instructions too long? Logs that; `steps` is with the one that failed. */

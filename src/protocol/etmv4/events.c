@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Committed P0 elements that walk in their own way: exceptions, Q elements, sources. */
+#include "isa/core_names.h"
 #include "protocol/etmv4/etmv4.h"
 
 typedef struct pug_etmv4_decoder decoder;
@@ -67,14 +68,35 @@ static enum pug_etmv4_outcome commit_pe_reset(decoder *d, const struct pug_etmv4
     return PUG_ETMV4_DONE;
 }
 
+/** Does a handler of an M profile core follow another one without a return between them? */
+static bool is_tail_chained(const decoder *d, const struct pug_etmv4_p0 *address)
+{
+    const bool is_m = d->config->profile == PUG_PROFILE_M || (d->may_be_m && !d->is64);
+    return is_m && address->value == 0xFFFFFFFE;
+}
+
+/** Whose numbers an exception's are. T32 alone does not tell A profile programs from M profile's.
+ */
+static enum pug_exception_numbers numbers_of(const decoder *d)
+{
+    if (d->config->profile == PUG_PROFILE_M)
+        return PUG_EXCEPTIONS_ARMV8M;
+    if (!d->may_be_m || d->isa == PUG_ISA_A64 || d->isa == PUG_ISA_A32)
+        return PUG_EXCEPTIONS_ARMV8;
+    pug_log_profile_unknown(d->stage->log, d->stage->decoder_name);
+    return PUG_EXCEPTIONS_UNNAMED;
+}
+
 /** What comes before an exception's own context: the return stack, the branch's target. */
 static enum pug_etmv4_outcome begin_exception(decoder *d, struct pug_etmv4_p0 *p0,
                                               const struct pug_etmv4_p0 *context,
                                               const struct pug_etmv4_p0 *address)
 {
     bool given = p0->flags & PUG_ETMV4_MATCH_PREV;
-    if (given && !d->stage->quirks.etm4_match_prev_pops)
-        d->blocked &= (uint8_t)~PUG_ETMV4_POP_PENDING;
+    if (address && is_tail_chained(d, address))
+        pug_etmv4_leave_handler(d);
+    if ((given && !d->stage->quirks.etm4_match_prev_pops) || (d->blocked & PUG_ETMV4_RETURNED))
+        d->blocked &= (uint8_t)~PUG_ETMV4_STACK_BITS;
     enum pug_etmv4_outcome outcome = pug_etmv4_pop_return(d);
     if (outcome != PUG_ETMV4_DONE)
         return outcome;
@@ -96,8 +118,9 @@ static enum pug_etmv4_outcome walk_to_exception(decoder *d, uint64_t index, uint
 {
     struct pug_code_walk walk;
     uint8_t isa = d->isa;
-    pug_codemap_walk_to(d->map, d->address, (enum pug_isa)isa, current_it(d), stop,
-                        pug_walk_bound(d->stage), &walk);
+    (d->stage->quirks.etm4_walks_over_return ? pug_codemap_walk_to : pug_codemap_walk_before)(
+        d->map, d->address, (enum pug_isa)isa, current_it(d), stop, pug_walk_bound(d->stage),
+        &walk);
     enum pug_status status = walk.status;
     bool nacc = status == PUG_ERR_MEM_NACC;
     if (status == PUG_ERR_LIMIT)
@@ -120,7 +143,7 @@ static enum pug_etmv4_outcome walk_to_exception(decoder *d, uint64_t index, uint
     if (nacc) {
         d->blocked |= PUG_ETMV4_NEED_ADDRESS;
         pug_etmv4_put_nacc(d, index, walk.end);
-    } else {
+    } else if (walk.count > 0) {
         d->isa = walk.insn.next_isa;
     }
     return PUG_ETMV4_DONE;
@@ -145,7 +168,7 @@ enum pug_etmv4_outcome pug_etmv4_commit_exception(decoder *d)
         }
     }
     uint64_t target = address->value;
-    bool tail = d->config->profile == PUG_PROFILE_M && target == 0xFFFFFFFE;
+    bool tail = is_tail_chained(d, address);
     if (d->address < target && !tail && !is_lost(d)) {
         enum pug_etmv4_outcome outcome = walk_to_exception(d, p0->index, target);
         if (outcome != PUG_ETMV4_DONE)
@@ -153,8 +176,7 @@ enum pug_etmv4_outcome pug_etmv4_commit_exception(decoder *d)
     }
     struct pug_element *element = pug_etmv4_push(d, PUG_ELEM_EXCEPTION, p0->index);
     element->number = p0->bits;
-    element->reason =
-        d->config->profile == PUG_PROFILE_M ? PUG_EXCEPTIONS_ARMV8M : PUG_EXCEPTIONS_ARMV8;
+    element->reason = (uint8_t)numbers_of(d);
     element->end = target;
     element->flags = tail ? PUG_ELEM_M_TAIL_CHAIN : PUG_ELEM_RET_ADDR;
     if (p0->flags & PUG_ETMV4_MATCH_PREV)

@@ -221,6 +221,9 @@ static void read_except(reader *r, struct bytes *b)
     packet->exception_address = (uint8_t)((first & 1) | (first >> 5 & 2));
     packet->exception_fault = second >> 5 & 1;
     packet->exception_m = r->config->profile == PUG_PROFILE_M;
+    packet->exception_unnamed = r->config->profile == PUG_PROFILE_UNKNOWN && !packet->context.sf &&
+                                r->stack[PUG_ETMV4_REGISTER].is != 0 &&
+                                !pug_quirks_any(&r->stage->quirks);
     if (!r->config->ete || (packet->exception_type != 0x000 && packet->exception_type != 0x018))
         return;
     packet->type = packet->exception_type == 0x000 ? PUG_ETMV4_PE_RESET : PUG_ETMV4_TRANS_FAIL;

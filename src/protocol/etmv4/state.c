@@ -135,8 +135,9 @@ void pug_etmv4_decoder_state(const void *decoder_, struct pug_state *state)
 
 /**
  * A context and an address follow each TRACE_INFO; in code that is not known the next address is
- * waited for again. The first marker, from which on timestamps count, may have come long ago; and
- * how much is speculated adds up, of a trace that lost a commit for good.
+ * waited for again. The first marker, from which on timestamps count, may have come long ago, as
+ * calls may that return; and how much is speculated adds up, of a trace that lost a commit for
+ * good.
  */
 bool pug_etmv4_self_synced(const void *decoder_)
 {
@@ -144,5 +145,7 @@ bool pug_etmv4_self_synced(const void *decoder_)
     return d->state == PUG_ETMV4_DECODE && d->config->idr8 == 0 &&
            !(d->blocked & PUG_ETMV4_NEED_CONTEXT) &&
            (!(d->blocked & PUG_ETMV4_NEED_ADDRESS) || d->address != 0) &&
-           (!d->config->marker_used || d->marker_seen);
+           (!d->config->marker_used || d->marker_seen) &&
+           (!d->config->return_stack || d->returns.known ||
+            d->stage->quirks.etm4_info_empties_stack);
 }

@@ -219,7 +219,9 @@ static void put_exception_name(struct pug_text *text, const packet_ *p)
     const char *const *names = p->exception_m ? m_names : a_names;
     size_t count = p->exception_m ? sizeof(m_names) / sizeof(m_names[0])
                                   : sizeof(a_names) / sizeof(a_names[0]);
-    if (p->exception_m && type >= 0x208 && type <= 0x3EF)
+    if (p->exception_unnamed)
+        pug_text_format(text, " 0x%02x;", type);
+    else if (p->exception_m && type >= 0x208 && type <= 0x3EF)
         pug_text_format(text, " IRQ%u;", type - 0x200);
     else
         pug_text_format(text, " %s;", type < count ? names[type] : "Reserved");

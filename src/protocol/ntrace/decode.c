@@ -85,6 +85,15 @@ static bool covers_code(unsigned type)
     return (type < 64 && types >> type & 1) || pug_ntrace_is_sync(type);
 }
 
+/** Does the message say of each conditional branch whether it was taken? */
+static bool has_history(const struct pug_ntrace_decoder *d)
+{
+    return d->now.type == PUG_NTRACE_INDIRECT_BRANCH_HIST ||
+           d->now.type == PUG_NTRACE_INDIRECT_BRANCH_HIST_SYNC ||
+           (d->now.type == PUG_NTRACE_PROG_TRACE_CORRELATION &&
+            pug_ntrace_has(d->message, PUG_NTRACE_HIST));
+}
+
 /** Set d->walk up for the next round. */
 static enum pug_ntrace_walked prepare_walk(struct pug_ntrace_decoder *d)
 {
@@ -92,6 +101,7 @@ static enum pug_ntrace_walked prepare_walk(struct pug_ntrace_decoder *d)
     walk->end = walk->history_only ? PUG_NTRACE_END_NONE : end_of(&d->now);
     walk->range_start = d->pc;
     walk->hist = d->now.hist;
+    walk->has_history = has_history(d);
     walk->sync_jumped = d->now.btype == 0 && (d->now.type == PUG_NTRACE_INDIRECT_BRANCH_SYNC ||
                                               d->now.type == PUG_NTRACE_INDIRECT_BRANCH_HIST_SYNC);
     if (walk->hist == 0)

@@ -28,6 +28,7 @@ struct pug_ntrace_walk {
     uint64_t hist;
     unsigned bits; /**< of history left */
     bool history_only;
+    bool has_history; /**< the message has a bit for each conditional branch that it covers */
     bool sync_jumped; /**< END_SYNC: the message says that an indirect jump may be the last */
     enum pug_ntrace_end end;
     uint64_t address;     /**< END_SYNC: where control is after it */

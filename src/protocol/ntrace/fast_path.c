@@ -138,6 +138,7 @@ static inline bool begin(struct pug_ntrace_decoder *d, const struct usual *usual
     walk->hist = usual->hist;
     walk->bits = 63 - (unsigned)__builtin_clzll(usual->hist);
     walk->history_only = full;
+    walk->has_history = usual->type == PUG_NTRACE_INDIRECT_BRANCH_HIST;
     walk->end = full                                      ? PUG_NTRACE_END_NONE
                 : usual->type == PUG_NTRACE_DIRECT_BRANCH ? PUG_NTRACE_END_DIRECT
                                                           : PUG_NTRACE_END_INDIRECT;

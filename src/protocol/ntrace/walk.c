@@ -264,6 +264,8 @@ static enum pug_ntrace_walked step(struct pug_ntrace_decoder *d, const struct pu
     struct pug_ntrace_walk *walk = &d->walk;
     const struct pug_insn *insn = &block->insn;
     bool last = walk->budget == 0 && !walk->history_only;
+    if (insn->conditional && walk->has_history && walk->bits == 0)
+        return refuse_last(d, block, "branch history is used up at a conditional branch");
     if (insn->conditional) {
         bool taken = branch_taken(d, block, last);
         push_flow(d, block, taken);
@@ -412,6 +414,8 @@ static inline __attribute__((always_inline)) void hop(struct pug_ntrace_decoder 
             if (w.outcomes != NO_OUTCOMES) {
                 go = w.outcomes >> 63;
                 w.outcomes <<= 1;
+            } else if (walk->has_history) {
+                break;
             } else if (left > 0) {
                 go = false;
             } else if (walk->end == PUG_NTRACE_END_SYNC) {

@@ -144,7 +144,7 @@ static void begin_line(const struct followed *followed, const uint64_t *time, co
                        const uint64_t *ran, uint32_t depth)
 {
     pug_sink_text(output_sink(), "  ");
-    pug_sink_text(output_sink(), followed->label);
+    pug_sink_printable(output_sink(), followed->label);
     calls_put_number(time, time ? *time : 0);
     calls_put_number(took, took ? *took : 0);
     calls_put_number(ran, ran ? *ran : 0);
@@ -163,7 +163,9 @@ static void print_begin(struct followed *followed, const struct pug_call_frame *
     uint64_t time = pug_call_time(&frame->entered, followed->unit);
     begin_line(followed, is_timed(followed, frame) ? &time : NULL, NULL, NULL, depth);
     calls_put_name(frame);
-    pug_sink_text(output_sink(), " {\n");
+    pug_sink_text(output_sink(), frame->resumed    ? " {  /* goes on */\n"
+                                 : frame->doubtful ? " {  /* some thread: which is not known */\n"
+                                                   : " {\n");
     followed->held = false;
 }
 
@@ -188,6 +190,8 @@ static void print_enter(struct followed *followed, const struct pug_call_event *
 static void print_leave(struct followed *followed, const struct pug_call_event *event)
 {
     const struct pug_call_frame *frame = event->frame;
+    if (followed->held && (frame->resumed || frame->doubtful))
+        print_begin(followed, frame, event->depth);
     uint64_t took = pug_call_time(&event->took, followed->unit);
     uint64_t time = pug_call_time(followed->held ? &frame->entered : &event->now, followed->unit);
     bool known = followed->held ? is_timed(followed, frame) : followed->unit != PUG_TIME_NONE;
@@ -196,7 +200,9 @@ static void print_leave(struct followed *followed, const struct pug_call_event *
     if (followed->held)
         calls_put_name(frame);
     pug_sink_text(output_sink(), followed->held ? ";" : "}");
-    pug_sink_text(output_sink(), event->ended ? "  /* the trace ends in it */\n" : "\n");
+    pug_sink_text(output_sink(), event->ended      ? "  /* the trace ends in it */\n"
+                                 : event->switched ? "  /* another thread runs */\n"
+                                                   : "\n");
     followed->held = false;
 }
 
@@ -298,7 +304,7 @@ static struct path *path_of(struct followed *followed, struct path *parent,
 
 static void sum_up(struct path *path, const struct pug_call_event *event)
 {
-    path->calls++;
+    path->calls += !event->switched;
     path->time += pug_call_time(&event->took, event->unit);
     path->own_time += pug_call_time(&event->own, event->unit);
     path->instructions += event->took.instructions;
@@ -563,8 +569,7 @@ static int follow_tasks(struct calls *calls, const struct pug_names *names)
                              output_wanted, &result))
         return EXIT_INPUT;
     pug_calls_end(calls->stacks);
-    if (!calls->capture->options->quiet)
-        places_tell(calls->places, "its calls");
+    places_tell(calls->places, "its calls", calls->capture->options->quiet);
     if (calls->failed || parts.failed || pug_names_status(names) == PUG_ERR_MEM)
         input_starve(calls->capture);
     return input_result(calls->capture);

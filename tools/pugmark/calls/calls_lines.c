@@ -27,7 +27,7 @@ static void put_readable(const char *name)
 {
     char readable[1024];
     const size_t length = pug_demangle(name, readable, sizeof(readable));
-    pug_sink_text(output_sink(), length > 0 && length < sizeof(readable) ? readable : name);
+    pug_sink_printable(output_sink(), length > 0 && length < sizeof(readable) ? readable : name);
     pug_sink_text(output_sink(), "()");
 }
 

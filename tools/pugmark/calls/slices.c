@@ -7,6 +7,8 @@
  */
 #include "slices.h"
 
+#include "common/said.h"
+#include "diagnose/diagnosis.h"
 #include "slices_names.h"
 
 #include <inttypes.h>
@@ -21,9 +23,10 @@ enum kind { ENTER, LEAVE, INSTANT, COUNTER, GAP };
 
 /** What waits for its time. */
 struct waiting {
-    uint64_t at;    /* instructions or cycles of the task */
-    uint64_t value; /* of a counter; of a gap: from when on; 0: from its own time */
-    uint32_t name;  /* of a gap: enum pug_call_gap */
+    uint64_t at;                   /* instructions or cycles of the task */
+    uint64_t value;                /* of a counter; of a gap: from when on; 0: from its own time */
+    uint64_t instructions, offset; /* of the task until then; of the trace */
+    uint32_t name;                 /* of a gap: enum pug_call_gap */
     uint8_t kind;
 };
 
@@ -44,6 +47,7 @@ struct task {
     uint64_t last;    /* the time that was last given out */
     uint64_t now_at;  /* instructions or cycles */
     struct pug_call_clock ran;
+    uint64_t instructions, offset; /* where it is now: as `ran`, and in the trace */
     struct waiting *waiting;
     uint32_t waiting_count, waiting_room;
     struct open *open;
@@ -158,6 +162,8 @@ static void write_one(struct slices *slices, uint32_t number, struct task *task,
     if (time < task->last)
         time = task->last;
     task->last = time;
+    const uint64_t known = it->kind == GAP && it->value && it->value < time ? it->value : time;
+    pug_timeline_ran(slices->timeline, TRACK_OF_TASK(number), known, it->instructions, it->offset);
     write_open(slices, number, task, time);
     switch (it->kind) {
     case ENTER:
@@ -221,6 +227,8 @@ static void write_waiting(struct slices *slices, uint32_t number, struct task *t
 static void come_to(struct slices *slices, uint32_t number, struct task *task, uint64_t time)
 {
     write_waiting(slices, number, task, time);
+    pug_timeline_ran(slices->timeline, TRACK_OF_TASK(number), time, task->instructions,
+                     task->offset);
     task->time = time;
     task->time_at = task->now_at;
     task->known = true;
@@ -244,9 +252,14 @@ static void put(struct slices *slices, uint32_t number, enum kind kind, uint64_t
                 uint64_t value)
 {
     struct task *task = task_of(slices, number);
-    const struct waiting it = {.at = at, .value = value, .name = name, .kind = (uint8_t)kind};
     if (!task)
         return;
+    const struct waiting it = {.at = at,
+                               .value = value,
+                               .instructions = task->instructions,
+                               .offset = task->offset,
+                               .name = name,
+                               .kind = (uint8_t)kind};
     if (!has_times(slices)) {
         write_one(slices, number, task, &it, at, false);
         return;
@@ -287,6 +300,8 @@ static void on_call(void *context, const struct pug_call_event *event)
     if (!task)
         return;
     task->now_at = at > task->now_at ? at : task->now_at;
+    if (event->now.instructions > task->instructions)
+        task->instructions = event->now.instructions;
     switch (event->kind) {
     case PUG_CALL_ENTER:
         put(slices, event->task, ENTER, at,
@@ -306,6 +321,8 @@ static void go_on(const struct slices *slices, struct task *task, const struct p
         task->ran.cycles += e->cycle_count;
     const uint64_t at = progress_of(slices, &task->ran);
     task->now_at = at > task->now_at ? at : task->now_at;
+    if (task->ran.instructions > task->instructions)
+        task->instructions = task->ran.instructions;
 }
 
 /* ---- what is beside the flow ---- */
@@ -457,6 +474,9 @@ bool slices_take(struct slices *slices, const struct trace_item *item)
         task->used = true;
         declare_task(slices, number, item);
     }
+    task->offset = item->element.index;
+    if (slices->options.observe)
+        slices->options.observe(slices->options.observe_context, item);
     if (has_times(slices)) {
         take_time(slices, number, task, item);
         take_processor(slices, number, task, item);
@@ -585,6 +605,7 @@ struct slices *slices_new(const struct slices_options *options)
     const struct pug_timeline_options timeline = {.sink = options->sink,
                                                   .title = pug_capture_path(options->capture),
                                                   .unit = unit_of(slices),
+                                                  .room = options->room,
                                                   .append = options->append,
                                                   .append_context = options->append_context};
     if (!slices->places || pug_calls_new(&calls, &slices->calls) != PUG_OK ||
@@ -592,8 +613,10 @@ struct slices *slices_new(const struct slices_options *options)
         slices_free(slices);
         return NULL;
     }
-    slices->names = (struct slice_names){
-        .timeline = slices->timeline, .places = slices->places, .readable = options->names};
+    slices->names = (struct slice_names){.timeline = slices->timeline,
+                                         .places = slices->places,
+                                         .readable = options->names,
+                                         .bracketed = options->form == PUG_TIMELINE_PAGE};
     return slices;
 }
 
@@ -615,9 +638,25 @@ void slices_free(struct slices *slices)
     free(slices);
 }
 
-void slices_tell(const struct slices *slices)
+void slices_tell(const struct slices *slices, bool quiet)
 {
-    places_tell(slices->places, "its slices");
+    const struct slices_numbers *numbers = &slices->numbers;
+    char estimated[32], all[32];
+    places_tell(slices->places, "its slices", quiet);
+    if (numbers->estimated > 0)
+        said(SAID_TIMES, "%s of %s calls have estimated times, between two timestamps",
+             diagnosis_grouped(numbers->estimated, estimated),
+             diagnosis_grouped(numbers->written, all));
+}
+
+const struct pug_calls *slices_calls(const struct slices *slices)
+{
+    return slices->calls;
+}
+
+struct places *slices_places(const struct slices *slices)
+{
+    return slices->places;
 }
 
 struct slices_numbers slices_numbers(const struct slices *slices)

@@ -26,11 +26,16 @@ struct slices_options {
     uint64_t depth; /**< calls below so many others are left out; 0: none are */
     bool exact;     /**< no time is estimated */
     struct pug_sink *sink;
+    uint32_t room; /**< as in struct pug_timeline_options */
     bool (*append)(void *context, uint32_t track, const void *bytes, size_t size);
     void *append_context;
+    /** Optional: sees each item first, while call stacks are those before it. */
+    void (*observe)(void *context, const struct trace_item *item);
+    void *observe_context;
 };
 
 struct slices;
+struct places;
 
 /** NULL: no memory. */
 struct slices *slices_new(const struct slices_options *options);
@@ -45,6 +50,11 @@ bool slices_take_others(struct slices *slices, const struct trace_item *item);
 enum pug_status slices_end(struct slices *slices);
 void slices_free(struct slices *slices);
 
+/** The call stacks of tasks, by the numbers of places_task(). */
+const struct pug_calls *slices_calls(const struct slices *slices);
+/** Where tasks are. */
+struct places *slices_places(const struct slices *slices);
+
 struct slices_numbers {
     uint64_t written, left_out, estimated;
     uint64_t gaps[PUG_GAP_LOST + 1]; /**< of each kind */
@@ -52,6 +62,6 @@ struct slices_numbers {
 struct slices_numbers slices_numbers(const struct slices *slices);
 
 /** As places_tell(), of slices. */
-void slices_tell(const struct slices *slices);
+void slices_tell(const struct slices *slices, bool quiet);
 
 #endif

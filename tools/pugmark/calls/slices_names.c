@@ -76,12 +76,15 @@ uint32_t slice_name_exception(struct slice_names *names, uint8_t numbers, uint32
     return name;
 }
 
-static uint32_t slice_name_address(struct slice_names *names, uint64_t address)
+static uint32_t slice_name_address(struct slice_names *names, uint32_t task, uint64_t address)
 {
     char text[24];
     bool is_new;
+    uint64_t vaddr = address;
     uint32_t name = slice_name_number(names, SLICE_KEY(SLICE_ADDRESS, address), &is_new);
-    snprintf(text, sizeof(text), "0x%" PRIx64, address);
+    if (is_new && names->bracketed)
+        (void)places_vaddr(names->places, task, address, &vaddr);
+    snprintf(text, sizeof(text), names->bracketed ? "[%" PRIx64 "]" : "0x%" PRIx64, vaddr);
     if (is_new)
         pug_timeline_name(names->timeline, name, text, NULL, 0);
     return name;
@@ -96,7 +99,7 @@ uint32_t slice_name_frame(struct slice_names *names, uint32_t task,
     if (frame->kind == PUG_CALL_EXCEPTION)
         return slice_name_exception(names, frame->exception_numbers, frame->exception);
     if (!frame->function.name)
-        return slice_name_address(names, frame->address);
+        return slice_name_address(names, task, frame->address);
     uint32_t name = slice_name_number(names, (uintptr_t)frame->function.name, &is_new);
     if (!is_new)
         return name;

@@ -82,7 +82,7 @@ static void say_numbers(const struct slices *slices, bool quiet)
             fprintf(stderr, "; %s: %" PRIu64 " times", pug_call_gap_name((enum pug_call_gap)gap),
                     numbers.gaps[gap]);
     fputs("\n", stderr);
-    slices_tell(slices);
+    slices_tell(slices, false);
 }
 
 /** Is the clock that was asked for there? False, having said so: all its times are 0. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "command.h"
+#include "outputs.h"
 #include "sandbox.h"
 
 #include <errno.h>
@@ -27,11 +28,13 @@ int command_start(const struct command *self, int argc, char **argv, const struc
     int found;
     if (!options_parse(argc, argv, sets, set_count, &found))
         return EXIT_USAGE;
-    sandbox_allow(sets, set_count);
+    sandbox_operands(argv + 1, (size_t)found);
     if (watcher.tell && found > 0) {
         watcher.tell(watcher.context, argv + 1, (size_t)found);
         return EXIT_DONE;
     }
+    if (!outputs_are_apart(argv + 1, (size_t)found))
+        return EXIT_USAGE;
     if (operands < 0 && found >= -operands) { /* so many, and any number more */
         argv[found + 1] = NULL;
         return -1;

@@ -255,11 +255,13 @@ void json_element(struct pug_json *json, const struct pug_element *e)
         pug_json_number(json, "cycle_count", e->cycle_count);
 }
 
-void json_element_line(const struct pug_element *element)
+void json_element_line(const struct pug_element *element, const char *handler)
 {
     struct line line;
     struct pug_json *json = begin_line(&line);
     json_element(json, element);
+    if (handler)
+        pug_json_string(json, "handler", handler);
     end_line(&line);
 }
 

@@ -9,7 +9,8 @@
 /** The fields that an element's type defines, in an object that is open. */
 void json_element(struct pug_json *json, const struct pug_element *element);
 
-void json_element_line(const struct pug_element *element);
+/** `handler`: the function that handles an exception; or NULL. */
+void json_element_line(const struct pug_element *element, const char *handler);
 
 /** An event, of one packet or of several; `words`: what it is. */
 void json_dwt_line(const struct pug_dwt_event *event, const char *words);

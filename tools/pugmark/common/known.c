@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "known.h"
+#include "messages.h"
 
 #include "base/edit_distance.h"
 
@@ -73,7 +74,7 @@ static void print_names(const struct known *known, const char *whose)
 {
     fprintf(stderr, "pugmark: settings of %s:", whose);
     for (size_t i = 0; i < known->count; i++)
-        fprintf(stderr, " %s", known->names[i].name);
+        message_say(" %s", known->names[i].name);
     fprintf(stderr, "\n");
 }
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "messages.h"
 
+#include "base/text.h"
+#include "common/said.h"
 #include "pugmark/advanced/diagnose.h"
+#include "text/sink.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* So many messages of one kind are printed. */
@@ -63,24 +68,63 @@ bool messages_said(struct messages *messages, const struct pug_log_record *recor
     return false;
 }
 
-/** Where in the trace, what is wrong, and with what. */
-static void print_record(const struct pug_log_record *record)
+static void put_error(void *context, const void *bytes, size_t size)
 {
+    (void)context;
+    (void)fwrite(bytes, 1, size, stderr);
+}
+
+void message_say(const char *format, ...)
+{
+    char line[1024], *text = line;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    if (length >= (int)sizeof(line) && (text = malloc((size_t)length + 1)) != NULL) {
+        va_start(arguments, format);
+        length = vsnprintf(text, (size_t)length + 1, format, arguments);
+        va_end(arguments);
+    }
+    if (!text || length < 0)
+        text = line; /* what there is room for */
+    const size_t size = strlen(text);
+    const bool ended = size > 0 && text[size - 1] == '\n';
+    if (ended)
+        text[size - 1] = 0;
+    pug_sink_printable(&(struct pug_sink){.put = put_error}, text);
+    if (ended)
+        put_error(NULL, "\n", 1);
+    if (text != line)
+        free(text);
+}
+
+/** Where in the trace, what is wrong, and with what. */
+static void print_record(const struct pug_log_record *record, bool quiet)
+{
+    char words[8192];
+    struct pug_text text = PUG_TEXT(words, sizeof(words));
     static const char *const severities[] = {[PUG_SEV_NONE] = "",
                                              [PUG_SEV_ERROR] = "error: ",
                                              [PUG_SEV_WARN] = "warning: ",
                                              [PUG_SEV_INFO] = ""};
     const bool coded = record->code != PUG_OK;
-    fprintf(stderr, "pugmark: %s", severities[record->severity]);
+    pug_text_put(&text, severities[record->severity]);
     if (record->source != PUG_NO_SOURCE)
-        fprintf(stderr, "source 0x%02x%s", record->source,
-                record->index != PUG_NO_INDEX ? ", " : ": ");
+        pug_text_format(&text, "source 0x%02x%s", record->source,
+                        record->index != PUG_NO_INDEX ? ", " : ": ");
     if (record->index != PUG_NO_INDEX)
-        fprintf(stderr, "offset %" PRIu64 ": ", record->index);
+        pug_text_format(&text, "offset %" PRIu64 ": ", record->index);
     const size_t length = strlen(record->text);
     const bool ended = length > 0 && record->text[length - 1] == '\n';
-    fprintf(stderr, "%s%s%s%s", coded ? pug_status_text(record->code) : "",
-            coded && *record->text ? ": " : "", record->text, ended ? "" : "\n");
+    pug_text_put(&text, coded ? pug_status_text(record->code) : "");
+    pug_text_put(&text, coded && length > 0 ? ": " : "");
+    pug_text_put_n(&text, record->text, length - ended);
+    pug_text_end(&text);
+    if (record->severity == PUG_SEV_ERROR || record->severity == PUG_SEV_WARN)
+        said(SAID_WRONG, "%s", words);
+    if (!quiet)
+        message_say("pugmark: %s\n", words);
 }
 
 static bool is_bad_packet(enum pug_status code)
@@ -121,7 +165,8 @@ static void take_misfit(struct messages *messages, const struct pug_log_record *
     snprintf(messages->misfit.text, sizeof(messages->misfit.text), "%s", record->text);
 }
 
-void messages_take(struct messages *messages, const struct pug_log_record *record, bool quiet)
+void messages_take(struct messages *messages, const struct pug_log_record *record, bool quiet,
+                   bool again)
 {
     messages->bad_packets += is_bad_packet(record->code);
     if (record->code == PUG_ERR_TRACE_MISMATCH)
@@ -130,16 +175,18 @@ void messages_take(struct messages *messages, const struct pug_log_record *recor
     messages->frames_cut += record->code == PUG_ERR_TRUNCATED && record->source == PUG_NO_SOURCE;
     if (record->code == PUG_ERR_TRACE_SETTINGS)
         take_misset(messages, record);
-    if (quiet || messages_said(messages, record))
+    if (again || (quiet && !said_heard()) || messages_said(messages, record))
         return;
     if (count_like(messages, record) >= LIKE_MOST)
         messages->unprinted++;
     else
-        print_record(record);
+        print_record(record, quiet);
 }
 
 void messages_end(struct messages *messages, bool quiet)
 {
+    if (messages->unprinted > 0)
+        said(SAID_WRONG, "and %" PRIu64 " more messages like these", messages->unprinted);
     if (messages->unprinted > 0 && !quiet)
         fprintf(stderr, "pugmark: and %" PRIu64 " more messages like these\n", messages->unprinted);
     messages->unprinted = 0;

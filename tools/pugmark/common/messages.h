@@ -18,6 +18,12 @@ struct misset {
     char text[160];         /**< the same: what it is, and which setting */
 };
 
+/**
+ * Prints to standard error what may hold strings of an input: they neither steer a terminal nor end
+ * a line. A line's end stands at the end of the format, or of the text, alone.
+ */
+void message_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 struct messages {
     struct {
         uint64_t key, count;
@@ -44,8 +50,12 @@ struct messages {
  */
 bool messages_said(struct messages *messages, const struct pug_log_record *record);
 
-/** Print a message, or count it where the like of it was printed often enough. */
-void messages_take(struct messages *messages, const struct pug_log_record *record, bool quiet);
+/**
+ * Print a message, or count it where the like of it was printed often enough. `again`: the trace is
+ * decoded once more, and the message was printed the first time.
+ */
+void messages_take(struct messages *messages, const struct pug_log_record *record, bool quiet,
+                   bool again);
 
 /** Say how many were not printed; the like of them is printed again from now on. */
 void messages_end(struct messages *messages, bool quiet);

@@ -51,6 +51,16 @@ bool option_up_to(const struct option *option, const char *argument, uint64_t mo
     return *value <= most || option_refuse(option, argument, why);
 }
 
+bool option_expansion(const struct option *option, void *target, const char *argument)
+{
+    uint64_t number;
+    if (!option_some(option, &number, argument) ||
+        !option_up_to(option, argument, UINT32_MAX, &number))
+        return false;
+    *(uint32_t *)target = (uint32_t)number;
+    return true;
+}
+
 bool option_size(const struct option *option, void *target, const char *argument)
 {
     return option_up_to(option, argument, SIZE_MAX, target);
@@ -98,28 +108,75 @@ struct kept {
 
 static struct kept *last_kept;
 
+/** Memory that stays until the end; NULL, having said so: there is no more. */
+static void *keep(size_t size)
+{
+    struct kept *kept = malloc(sizeof(*kept) + size);
+    if (!kept) {
+        fprintf(stderr, "pugmark: out of memory\n");
+        return NULL;
+    }
+    kept->before = last_kept;
+    last_kept = kept;
+    return kept->items;
+}
+
 bool option_list_add(struct option_list *list, const char *word)
 {
     if (list->count == list->room) {
         const size_t room = list->room ? 2 * list->room : 16;
-        struct kept *kept = malloc(sizeof(*kept) + room * sizeof(kept->items[0]));
-        if (!kept) {
-            fprintf(stderr, "pugmark: out of memory\n");
+        const char **items = keep(room * sizeof(items[0]));
+        if (!items)
             return false;
-        }
-        kept->before = last_kept;
-        last_kept = kept;
         if (list->count > 0)
-            memcpy(kept->items, list->items, list->count * sizeof(kept->items[0]));
-        list->items = kept->items;
+            memcpy(items, list->items, list->count * sizeof(items[0]));
+        list->items = items;
         list->room = room;
     }
     list->items[list->count++] = word;
     return true;
 }
 
+bool option_list_add_copy(struct option_list *list, const char *word)
+{
+    const size_t size = strlen(word) + 1;
+    char *copy = keep(size);
+    return copy && option_list_add(list, memcpy(copy, word, size));
+}
+
+/* Of the last command line. */
+static struct {
+    struct option_word *items;
+    size_t count, room;
+} words;
+
+static bool add_word(const struct option *option, const char *argument)
+{
+    if (words.count == words.room) {
+        const size_t room = words.room ? 2 * words.room : 16;
+        struct option_word *items = keep(room * sizeof(items[0]));
+        if (!items)
+            return false;
+        if (words.count > 0)
+            memcpy(items, words.items, words.count * sizeof(items[0]));
+        words.items = items;
+        words.room = room;
+    }
+    words.items[words.count++] = (struct option_word){option, argument};
+    return true;
+}
+
+bool option_word_at(size_t n, struct option_word *word)
+{
+    if (n >= words.count)
+        return false;
+    *word = words.items[n];
+    return true;
+}
+
 void option_lists_free(void)
 {
+    words.count = words.room = 0;
     while (last_kept) {
         struct kept *before = last_kept->before;
         free(last_kept);
@@ -161,14 +218,15 @@ static bool take_option(int argc, char **argv, int *at, const struct option_set 
         fprintf(stderr, "pugmark: option '--%s' takes no argument\n", option->name);
         return false;
     }
-    if (option->argument && !argument) {
+    const bool optional = option->argument && *option->argument == '[';
+    if (option->argument && !argument && !optional) {
         if (*at + 1 >= argc) {
             fprintf(stderr, "pugmark: option '--%s' needs %s\n", option->name, option->argument);
             return false;
         }
         argument = argv[++*at];
     }
-    return option->take(option, target, argument);
+    return option->take(option, target, argument) && add_word(option, argument);
 }
 
 bool options_parse(int argc, char **argv, const struct option_set *sets, size_t set_count,
@@ -176,6 +234,7 @@ bool options_parse(int argc, char **argv, const struct option_set *sets, size_t 
 {
     bool only_operands = false;
     *operands = 0;
+    words.count = 0;
     for (int i = 1; i < argc; i++) {
         if (!only_operands && strcmp(argv[i], "--") == 0) {
             only_operands = true;
@@ -209,7 +268,8 @@ void options_help(const struct option_set *sets, size_t set_count)
             char left[48];
             if (find(sets, set_count, option->name, strlen(option->name), &target) != option)
                 continue; /* a command's own one goes before a shared one of the name */
-            snprintf(left, sizeof(left), "--%s%s%s", option->name, option->argument ? " " : "",
+            const bool apart = option->argument && *option->argument != '[';
+            snprintf(left, sizeof(left), "--%s%s%s", option->name, apart ? " " : "",
                      option->argument ? option->argument : "");
             printf("  %-26s %s\n", left, option->help);
         }

@@ -13,8 +13,9 @@ struct option;
 typedef bool option_fn(const struct option *option, void *target, const char *argument);
 
 struct option {
-    const char *name;     /**< without the dashes */
-    const char *argument; /**< what --help calls it; NULL: a switch */
+    const char *name; /**< without the dashes */
+    /** What --help calls it; NULL: a switch. "[=NAME]": it may be left out, and is NULL then. */
+    const char *argument;
     const char *help;
     option_fn *take;
     size_t offset; /**< of the target in the options struct that belongs to the table */
@@ -46,6 +47,17 @@ struct option_list {
 
 /** Add a word, which stays; false, having said so: no memory. */
 bool option_list_add(struct option_list *list, const char *word);
+/** Add a copy of a word. */
+bool option_list_add_copy(struct option_list *list, const char *word);
+
+/** An option that was given, with its argument (NULL of a switch). */
+struct option_word {
+    const struct option *option;
+    const char *argument;
+};
+
+/** The n-th option that options_parse() took the last time; false: there are no more. */
+bool option_word_at(size_t n, struct option_word *word);
 
 /** Free the items of all lists, when nothing looks at them any more. */
 void option_lists_free(void);
@@ -64,6 +76,9 @@ option_fn option_some, option_some_given;
 
 /** Numbers that a size_t holds; of threads. Target: uint64_t. */
 option_fn option_size, option_jobs;
+
+/** Of --expansion. Target: uint32_t. */
+option_fn option_expansion;
 
 /** A number up to `most`; false, having said why, if it is none. */
 bool option_up_to(const struct option *option, const char *argument, uint64_t most,

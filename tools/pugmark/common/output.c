@@ -114,14 +114,46 @@ void output_place(unsigned process, uint64_t at, uint64_t size)
         note_result(file->place(file->context, process, at, size));
 }
 
+/** Is nothing in it that could steer a terminal? Lines and tabs do not. */
+static bool is_tame(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text >= 0x7f ||
+            ((unsigned char)*text < ' ' && *text != '\n' && *text != '\t'))
+            return false;
+    return true;
+}
+
+/** Names in it are of an input: line by line, as they are shown. */
+static void put_tamed(const char *text)
+{
+    char *copy = strdup(text), *rest = copy;
+    out.error = copy ? out.error : ENOMEM;
+    out.closed |= !copy;
+    while (rest && *rest) {
+        const size_t length = strcspn(rest, "\n\t");
+        char end[2] = {rest[length], 0};
+        rest[length] = 0;
+        pug_sink_printable(output_sink(), rest);
+        pug_sink_text(output_sink(), end);
+        rest += length + (end[0] != 0);
+    }
+    free(copy);
+}
+
 void output_text(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(output_room(), OUTPUT_ROOM, format, args);
+    char *text = output_room();
+    int n = vsnprintf(text, OUTPUT_ROOM, format, args);
     va_end(args);
-    if (n > 0)
+    if (n <= 0)
+        return;
+    if (is_tame(text))
         output_took((size_t)n < OUTPUT_ROOM ? (size_t)n : OUTPUT_ROOM - 1);
+    else
+        put_tamed(text);
 }
 
 static void put_bytes(void *context, const void *bytes, size_t size)

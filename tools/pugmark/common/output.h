@@ -14,6 +14,7 @@
 char *output_room(void);
 void output_took(size_t size);
 
+/** Names of an input in it neither steer a terminal nor are anything but UTF-8. */
 void output_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** The same for who writes into a sink. It stays. */

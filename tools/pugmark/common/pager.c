@@ -28,6 +28,11 @@ static const char *program(void)
     return *chosen && strcmp(chosen, "cat") != 0 ? chosen : NULL;
 }
 
+bool pager_starts(bool straight)
+{
+    return isatty(STDOUT_FILENO) && !straight && program();
+}
+
 struct pager *pager_open(bool straight)
 {
     struct pager *pager = malloc(sizeof(*pager));
@@ -39,7 +44,7 @@ struct pager *pager_open(bool straight)
     pager->error = 0;
     pager->count = 0;
     pager->terminal = isatty(STDOUT_FILENO);
-    if (pager->terminal && !straight && program()) {
+    if (pager_starts(straight)) {
         setenv("LESS", "FRX", 0); /* short output stays, colours are colours */
         pager->pipe = popen(program(), "w");
     }

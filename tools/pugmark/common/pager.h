@@ -12,6 +12,8 @@ struct pager;
  * where none of these is empty or `cat`. NULL: no memory, which is said.
  */
 struct pager *pager_open(bool straight);
+/** Will that start a program? */
+bool pager_starts(bool straight);
 struct pug_sink pager_sink(struct pager *pager);
 
 /** Is standard output a terminal that takes colours (no $NO_COLOR, no dumb one)? */

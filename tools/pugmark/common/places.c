@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "places.h"
 
+#include "common/said.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,13 +117,18 @@ static void see(struct places *places, uint32_t task, const struct trace_item *i
         *seen = (struct seen){time, 0, where->buffer, where->source};
 }
 
-void places_tell(const struct places *places, const char *what)
+void places_tell(const struct places *places, const char *what, bool quiet)
 {
-    if (places->returns > 0)
-        fprintf(stderr,
-                "pugmark: %" PRIu64 " times a thread goes on with what it did earlier on another "
-                "processor, whose trace is read later: %s are not in the order of time\n",
-                places->returns, what);
+    char words[256];
+    if (places->returns == 0)
+        return;
+    snprintf(words, sizeof(words),
+             "%" PRIu64 " times a thread goes on with what it did earlier on another processor, "
+             "whose trace is read later: %s are not in the order of time",
+             places->returns, what);
+    said(SAID_TIMES, "%s", words);
+    if (!quiet)
+        fprintf(stderr, "pugmark: %s\n", words);
 }
 
 bool places_follow(struct places *places, const struct trace_item *item)
@@ -145,16 +152,22 @@ static struct pug_names_file *file_of(struct places *places, uint32_t number)
     return places->objects[number].file;
 }
 
+bool places_vaddr(const struct places *places, uint32_t task, uint64_t address, uint64_t *vaddr)
+{
+    if (task >= places->task_count)
+        return false;
+    const struct trace_place *place = &places->tasks[task];
+    if (place->object == PUG_NO_OBJECT || address < place->first || address > place->last)
+        return false;
+    *vaddr = address + place->to_vaddr;
+    return true;
+}
+
 struct pug_names_file *places_find(struct places *places, uint32_t task, uint64_t address,
                                    uint64_t *vaddr)
 {
-    if (task >= places->task_count)
-        return NULL;
-    const struct trace_place *place = &places->tasks[task];
-    if (place->object == PUG_NO_OBJECT || address < place->first || address > place->last)
-        return NULL;
-    *vaddr = address + place->to_vaddr;
-    return file_of(places, place->object);
+    return places_vaddr(places, task, address, vaddr) ? file_of(places, places->tasks[task].object)
+                                                      : NULL;
 }
 
 bool places_locate(void *context, uint32_t task, const struct pug_element *element,

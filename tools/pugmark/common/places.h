@@ -25,10 +25,13 @@ uint32_t places_task(const struct trace_item *item);
 bool places_follow(struct places *places, const struct trace_item *item);
 
 /**
- * Say on standard error how often a thread came from one processor's trace to another's that is
- * older, as where both share a buffer: `what` is not in the order of time then.
+ * Say on standard error, unless `quiet`, how often a thread came from one processor's trace to
+ * another's that is older, as where both share a buffer: `what` is not in the order of time then.
  */
-void places_tell(const struct places *places, const char *what);
+void places_tell(const struct places *places, const char *what, bool quiet);
+
+/** An address in what a task ran last: its address in the file. False: it lies elsewhere. */
+bool places_vaddr(const struct places *places, uint32_t task, uint64_t address, uint64_t *vaddr);
 
 /**
  * An address in what a task ran last, or around it: its file and address there; NULL: not known.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "common/messages.h"
 #include "diagnosis_private.h"
 
+#include "base/text.h"
+#include "common/said.h"
 #include "text/sink.h"
 
 #include <inttypes.h>
@@ -15,6 +18,7 @@ struct diagnosis *diagnosis_new(struct input *input)
     if (!diagnosis)
         return NULL;
     diagnosis->input = input;
+    diagnosis->bare = input->options->reference; /* its defects would contradict the program */
     diagnosis->evidence = pug_diagnosis_new(pug_tree_image(input->tree));
     if (!diagnosis->evidence) {
         free(diagnosis);
@@ -45,14 +49,16 @@ void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
     char line[4096];
     va_list arguments;
     if (!diagnosis->said && !diagnosis->quiet)
-        fprintf(stderr, "pugmark: %s: something is wrong:\n", diagnosis->input->trace_path);
+        message_say("pugmark: %s: something is wrong:\n", diagnosis->input->trace_path);
     diagnosis->said = true;
-    if (diagnosis->quiet)
-        return;
-    fprintf(stderr, "  * ");
     va_start(arguments, format);
     const int length = vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
+    if (length >= 0)
+        said(SAID_WRONG, "%s", line);
+    if (diagnosis->quiet)
+        return;
+    fprintf(stderr, "  * ");
     const bool whole = length >= 0 && (size_t)length < sizeof(line);
     if (whole && length > 0 && line[length - 1] == '\n')
         line[length - 1] = 0;
@@ -111,18 +117,45 @@ static void say_mismatch(struct diagnosis *diagnosis, const struct pug_evidence 
 /** What an answer rests on. It is no mistake of anybody's. */
 static void note_losses(struct diagnosis *diagnosis, const struct pug_evidence *evidence)
 {
-    char a[32], b[32];
-    if (diagnosis->quiet || evidence->no_syncs + evidence->overflows == 0)
+    char number[32], words[256];
+    struct pug_text text = PUG_TEXT(words, sizeof(words));
+    if (evidence->no_syncs + evidence->overflows == 0)
         return;
-    fprintf(stderr, "pugmark: %s: source 0x%02x: trace was lost", diagnosis->input->trace_path,
-            evidence->source);
+    pug_text_format(&text, "source 0x%02x: trace was lost", evidence->source);
     if (evidence->overflows > 0)
-        fprintf(stderr, " on its way %s time%s", diagnosis_grouped(evidence->overflows, a),
-                evidence->overflows == 1 ? "" : "s");
+        pug_text_format(&text, " on its way %s time%s",
+                        diagnosis_grouped(evidence->overflows, number),
+                        evidence->overflows == 1 ? "" : "s");
     if (evidence->no_syncs > 0)
-        fprintf(stderr, "%s, with synchronisation, %s time%s", evidence->overflows ? " and" : "",
-                diagnosis_grouped(evidence->no_syncs, b), evidence->no_syncs == 1 ? "" : "s");
-    fprintf(stderr, "; decoding went on behind it, and what ran there is missing\n");
+        pug_text_format(
+            &text, "%s, with synchronisation, %s time%s", evidence->overflows ? " and" : "",
+            diagnosis_grouped(evidence->no_syncs, number), evidence->no_syncs == 1 ? "" : "s");
+    pug_text_put(&text, "; decoding went on behind it, and what ran there is missing");
+    pug_text_end(&text);
+    said(SAID_LOST, "%s", words);
+    if (!diagnosis->quiet)
+        message_say("pugmark: %s: %s\n", diagnosis->input->trace_path, words);
+}
+
+void diagnosis_note_undefined(const struct diagnosis *diagnosis,
+                              const struct pug_evidence *evidence)
+{
+    char number[32], words[320];
+    struct pug_text text = PUG_TEXT(words, sizeof(words));
+    /* where the program is another one all the same, that is said */
+    if (evidence->undefined == 0 || pug_evidence_contradictions(evidence) > 0)
+        return;
+    pug_text_format(&text,
+                    "source 0x%02x: instructions ran whose encoding is undefined (%s time%s, the "
+                    "first at offset %" PRIu64 ", address 0x%" PRIx64 ": %08" PRIx32
+                    "); unless the core is newer than this program, another one ran",
+                    evidence->source, diagnosis_grouped(evidence->undefined, number),
+                    evidence->undefined == 1 ? "" : "s", evidence->first_undefined.index,
+                    evidence->first_undefined.address, evidence->first_undefined.opcode);
+    pug_text_end(&text);
+    said(SAID_WRONG, "%s", words);
+    if (!diagnosis->quiet)
+        message_say("pugmark: %s: %s\n", diagnosis->input->trace_path, words);
 }
 
 /* ---- missing memory ---- */
@@ -191,6 +224,8 @@ static void say_missing(struct diagnosis *diagnosis, const struct pug_evidence *
 /* So often trace and settings have to contradict each other, and so often in a hundred branches. */
 #define MISSET_LEAST   8u
 #define MISSET_PERCENT 1u
+/* So many times as often as trace and program do: what is lost lets some be followed wrongly. */
+#define MISSET_TIMES 16u
 
 /**
  * What shows that a source is set up in another way. Of damaged trace, and of another program, some
@@ -201,13 +236,14 @@ static const struct misset *misset_of(const struct diagnosis *diagnosis,
                                       const struct pug_evidence *evidence)
 {
     const struct messages *messages = &diagnosis->input->messages;
-    for (unsigned kind = 0; kind < PUG_CONTRA_RETURN; kind++) /* returns come of it */
-        if (evidence->counts[kind] > 0)
-            return NULL;
+    uint64_t others = 0;
+    for (unsigned kind = 0; kind < PUG_CONTRA_UNTOLD; kind++) /* those behind come of it */
+        others += evidence->counts[kind];
     for (size_t i = 0; i < messages->misset_count; i++) {
         const struct misset *misset = &messages->missets[i];
         if (misset->source == evidence->source && misset->looked >= MISSET_LEAST &&
             misset->looked * 100 >= evidence->branches * MISSET_PERCENT &&
+            misset->looked >= others * MISSET_TIMES &&
             misset->looked >= 2 * (uint64_t)evidence->told_returns &&
             misset->count * 8 >= evidence->missing)
             return misset;
@@ -314,9 +350,11 @@ static bool is_suspicious(const struct diagnosis *diagnosis)
 {
     const struct pug_evidence *evidence;
     const struct pug_source *source;
-    if (diagnosis->input->messages.bad_packets > 0 || is_misfit(diagnosis) || is_cut(diagnosis))
+    if (!diagnosis->bare &&
+        (diagnosis->input->messages.bad_packets > 0 || is_misfit(diagnosis) || is_cut(diagnosis)))
         return true;
-    for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
+    for (size_t n = 0;
+         !diagnosis->bare && pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
         if (evidence->missing > 0 || pug_evidence_contradictions(evidence) > 0 ||
             misset_of(diagnosis, evidence))
             return true;
@@ -400,6 +438,8 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
         return;
     }
     const bool nothing = !diagnosis->input->partial && diagnosis_say_silence(diagnosis, survey);
+    if (diagnosis->bare)
+        return;
     const bool named = say_evidence(diagnosis);
     diagnosis_say_bytes(diagnosis, survey);
     say_cut(diagnosis);
@@ -479,6 +519,21 @@ static bool conclude_reading(struct diagnosis *diagnosis)
     return true;
 }
 
+void diagnosis_say_checked(const struct diagnosis *diagnosis)
+{
+    const struct pug_evidence *evidence;
+    char number[32];
+    for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
+        if (input_wants(diagnosis->input, evidence->source) && evidence->branches > 0 &&
+            evidence->missing == 0 && pug_evidence_contradictions(evidence) == 0)
+            said(SAID_CHECKED,
+                 "source 0x%02x: %s branch%s%s %s compared with the program; all agree",
+                 evidence->source, diagnosis_grouped(evidence->branches, number),
+                 evidence->branches == 1 ? "" : "es",
+                 diagnosis->input->partial ? " at the beginning" : "",
+                 evidence->branches == 1 ? "was" : "were");
+}
+
 bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
 {
     struct pug_survey survey;
@@ -493,16 +548,35 @@ bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet)
     if (!decodes(diagnosis))
         return conclude_reading(diagnosis);
     const struct pug_evidence *evidence;
-    for (size_t n = 0; pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
-        if (input_wants(input, evidence->source))
+    for (size_t n = 0;
+         !diagnosis->bare && pug_diagnosis_evidence(diagnosis->evidence, n, &evidence); n++)
+        if (input_wants(input, evidence->source)) {
             note_losses(diagnosis, evidence);
+            diagnosis_note_undefined(diagnosis, evidence);
+        }
+    diagnosis_say_checked(diagnosis);
     if (input->narrow) {
+        if (diagnosis->bare)
+            return false;
         (void)say_evidence(diagnosis);
         say_cut(diagnosis);
         return diagnosis->said;
     }
-    if (!is_suspicious(diagnosis) || !survey_trace(input, SURVEY_MOST, &survey))
+    const bool suspicious = is_suspicious(diagnosis), strays = diagnosis_has_strays(diagnosis);
+    if ((!suspicious && !strays) || !survey_trace(input, SURVEY_MOST, &survey))
         return false;
-    say_all(diagnosis, &survey);
+    if (strays)
+        diagnosis_say_strays(diagnosis, &survey);
+    if (suspicious)
+        say_all(diagnosis, &survey);
     return diagnosis->said;
+}
+
+bool diagnosis_conclude_packets(struct diagnosis *diagnosis, bool quiet)
+{
+    diagnosis->quiet = quiet;
+    if (diagnosis->concluded)
+        return false;
+    diagnosis->concluded = true;
+    return conclude_reading(diagnosis);
 }

@@ -33,11 +33,17 @@ size_t diagnosis_guess_turned(const uint8_t *bytes, size_t size,
     "with the bytes of each word of %u turned round (objcopy -I binary -O binary "                 \
     "--reverse-bytes=%u)"
 
+/** Writes a number with its thousands apart; returns `buffer`. */
+const char *diagnosis_grouped(uint64_t value, char buffer[32]);
+
 /** Evidence from one element, of a consumer that chooses which. */
 void diagnosis_add(struct diagnosis *diagnosis, const struct pug_element *element);
 
 /** After the run: say what is off, unless `quiet`. True: something is. */
 bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet);
+
+/** The same after a run whose elements the diagnosis did not see: of what packets show alone. */
+bool diagnosis_conclude_packets(struct diagnosis *diagnosis, bool quiet);
 
 /** After the run: was nothing decoded of any source? */
 bool diagnosis_is_silent(const struct diagnosis *diagnosis);

@@ -6,6 +6,7 @@
  */
 #include "diagnosis_private.h"
 
+#include "common/said.h"
 #include "input/input_private.h"
 #include "pugmark/author/protocol.h"
 
@@ -282,7 +283,7 @@ bool diagnosis_say_doubts(struct diagnosis *diagnosis, const struct pug_survey *
     const enum pug_capture_kind kind = pug_capture_kind(input->capture);
     const struct pug_capture_source *source;
     struct trials trials = {.diagnosis = diagnosis};
-    if (diagnosis->quiet || input->trace_size > TRIAL_TRACE ||
+    if ((diagnosis->quiet && !said_heard()) || input->trace_size > TRIAL_TRACE ||
         (kind != PUG_CAPTURE_SNAPSHOT && kind != PUG_CAPTURE_RAW) ||
         !(source = worst_source(diagnosis, survey)))
         return false;

@@ -14,6 +14,7 @@ struct diagnosis {
     pug_elements_fn *consumer;
     void *consumer_context;
     bool quiet;
+    bool bare; /**< only sources of which nothing was decoded are looked for */
     bool concluded;
     bool said; /**< the paragraph has begun */
     bool poor; /**< little of a source could be decoded */
@@ -23,11 +24,15 @@ struct diagnosis {
 void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** Tell who listens (said.h) how many branches agree with the program. Prints nothing. */
+void diagnosis_say_checked(const struct diagnosis *diagnosis);
+
 /** Where the first contradiction was, and what it is. */
 const char *diagnosis_first(const struct pug_evidence *evidence, char buffer[256]);
 
-/** A number with its thousands apart. */
-const char *diagnosis_grouped(uint64_t value, char buffer[32]);
+/** That undefined instructions ran, if some did: weak evidence, which is no error. */
+void diagnosis_note_undefined(const struct diagnosis *diagnosis,
+                              const struct pug_evidence *evidence);
 
 /** What is known of a source; NULL: nothing. */
 const struct pug_evidence *diagnosis_evidence_of(const struct diagnosis *diagnosis, uint16_t id);
@@ -49,6 +54,12 @@ void diagnosis_say_no_bytes(struct diagnosis *diagnosis, const struct pug_survey
 
 /** Of all sources that were asked for. True: there was nothing to decode. */
 bool diagnosis_say_silence(struct diagnosis *diagnosis, const struct pug_survey *survey);
+
+/** May a source's trace id be told wrong: has it no byte, and do others go nowhere? */
+bool diagnosis_has_strays(const struct diagnosis *diagnosis);
+
+/** Of sources whose trace seems to have another id. */
+void diagnosis_say_strays(struct diagnosis *diagnosis, const struct pug_survey *survey);
 
 /** Of bytes that went nowhere, and of bad packets. */
 void diagnosis_say_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey);

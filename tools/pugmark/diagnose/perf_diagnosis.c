@@ -200,6 +200,7 @@ static void say_mismatch(struct looking *looking)
     for (size_t n = 0; pug_diagnosis_evidence(looking->diagnosis.evidence, n, &evidence); n++) {
         const uint64_t count = pug_evidence_contradictions(evidence);
         char first[256];
+        diagnosis_note_undefined(&looking->diagnosis, evidence);
         if (count == 0)
             continue;
         any = true;
@@ -258,9 +259,14 @@ bool perf_diagnosis(struct input *input, uint64_t most)
                                         .selection = &input->lists.selection,
                                         .to = most};
     if (set_up(&looking) && pug_capture_decode(input->capture, &decode, &result) == PUG_OK) {
-        say_mismatch(&looking);
-        say_missing(&looking);
+        if (!input->options->reference) { /* its defects would contradict the programs */
+            say_mismatch(&looking);
+            say_missing(&looking);
+        }
         say_silence(&looking, result.bytes);
+        looking.diagnosis.input->partial = most < input_bytes(input);
+        diagnosis_say_checked(&looking.diagnosis);
+        looking.diagnosis.input->partial = false;
     }
     pug_diagnosis_free(looking.diagnosis.evidence);
     free(looking.objects);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark find: where in the capture something happened. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/output.h"
+#include "common/sandbox.h"
 #include "index_input.h"
 #include "input/input_lists.h"
 
@@ -123,9 +125,37 @@ static enum pug_status find_elapsed(const struct pug_index *index, const struct 
     return PUG_ERR_NOT_FOUND;
 }
 
-/** In the segment at hand; *found: whether it is there. The exit code where it cannot be asked. */
+/**
+ * Says that an index of a part may have missed the answer. Returns whether nothing was found for
+ * that reason alone.
+ */
+static bool missed(const struct input *input, const struct pug_index *index,
+                   const struct pug_index_query *query, enum pug_status found)
+{
+    struct pug_index_info info;
+    pug_index_info(index, &info);
+    const bool late = info.indexed<info.trace_size, early = info.from> 0;
+    const bool lacks = found == PUG_OK ? (query->backwards ? late && query->from > info.indexed
+                                                           : early && query->from < info.from)
+                                       : late || early;
+    if (!lacks || (found != PUG_OK && found != PUG_ERR_NOT_FOUND))
+        return false;
+    fprintf(stderr,
+            "pugmark: %s: only its bytes from %" PRIu64 " to %" PRIu64 " of %" PRIu64
+            " are indexed%s; `pugmark index%s` indexes the rest\n",
+            input->trace_path, info.from, info.indexed, info.trace_size,
+            found == PUG_OK ? ", there may be a nearer one in the others"
+                            : ", and there is no such place in these",
+            early ? " --rebuild" : "");
+    return found != PUG_OK;
+}
+
+/**
+ * In the segment at hand; *found: whether it is there; *unknown: it may be there. The exit code
+ * where it cannot be asked.
+ */
 static int answer(struct input *input, const struct find_options *options,
-                  const struct pug_index_query *query, enum pug_status *found)
+                  const struct pug_index_query *query, enum pug_status *found, bool *unknown)
 {
     struct pug_index *index = index_open(input, options->index, 0);
     if (!index)
@@ -135,6 +165,7 @@ static int answer(struct input *input, const struct find_options *options,
         options->elapsed.given
             ? find_elapsed(index, input, query->source, options->elapsed.value, &mark)
             : pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
+    *unknown |= missed(input, index, query, *found);
     pug_index_free(index);
     if (*found != PUG_OK)
         return EXIT_DONE;
@@ -157,6 +188,7 @@ static int find_all(struct input *input, const struct find_options *options,
                     const struct pug_index_query *query)
 {
     enum pug_status found = PUG_ERR_NOT_FOUND;
+    bool unknown = false; /* what was not indexed may have it */
     int code;
     if (input_selects(input))
         return input_is_whole(input, "what find tells") ? EXIT_DONE : EXIT_USAGE;
@@ -171,13 +203,15 @@ static int find_all(struct input *input, const struct find_options *options,
     if (!index_is_of_one(input, "--index", options->index))
         return EXIT_USAGE;
     do {
-        code = answer(input, options, query, &found);
+        code = answer(input, options, query, &found, &unknown);
     } while (code == EXIT_DONE && found == PUG_ERR_NOT_FOUND && input_next(input));
     if (code != EXIT_DONE || found == PUG_OK)
         return code;
-    fprintf(stderr, "pugmark: %s: %s\n",
-            input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
-            pug_status_text(found));
+    if (unknown && found == PUG_ERR_NOT_FOUND)
+        return EXIT_INPUT;
+    message_say("pugmark: %s: %s\n",
+                input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
+                pug_status_text(found));
     return found == PUG_ERR_NOT_FOUND ? EXIT_TRACE_ERRORS : EXIT_INPUT;
 }
 
@@ -192,6 +226,7 @@ static int find_run(const struct command *self, int argc, char **argv)
     if (!make_query(&options, &query))
         return EXIT_USAGE;
     struct input input;
+    sandbox_allow_index();
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     const bool dated = !options.time || input_lists_timestamp(input.capture, "--time", options.time,

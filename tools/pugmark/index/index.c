@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark index: makes the file that tells where things are in a capture. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/output.h"
 #include "common/progress.h"
 #include "common/sandbox.h"
+#include "diagnose/diagnosis.h"
 #include "index_input.h"
 #include "schedule/peers.h"
 
@@ -88,6 +90,31 @@ static void describe(const struct pug_index *index, const char *path)
     }
 }
 
+/** Has it no mark at all? */
+static bool is_bare(const struct pug_index *index)
+{
+    struct pug_index_source source;
+    for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
+        for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
+            if (kind != PUG_MARK_DATA && source.counts[kind] > 0)
+                return false;
+    return true;
+}
+
+/** Says what the index holds; of the only one, if it holds nothing, why no packet could be read. */
+static int conclude(struct input *input, const struct pug_index *index, const char *path)
+{
+    const bool quiet = input->options->quiet;
+    if (!quiet)
+        describe(index, path);
+    if (input->chosen > 1 || !is_bare(index) || pug_peers_helps(input_peers()))
+        return EXIT_DONE;
+    struct diagnosis *diagnosis = diagnosis_new(input);
+    const bool without = diagnosis && diagnosis_conclude_packets(diagnosis, quiet);
+    diagnosis_free(diagnosis);
+    return without ? EXIT_TRACE_ERRORS : EXIT_DONE;
+}
+
 /** How many bytes are to be indexed. */
 static uint64_t wanted_bytes(const struct input *input, const struct index_options *options)
 {
@@ -151,16 +178,15 @@ static int make(struct input *input, const struct index_options *options, const 
     progress_end(&progress);
     free(full_ids);
     if (status != PUG_OK) {
-        fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
+        message_say("pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
         return EXIT_INPUT;
     }
     status = pug_peers_helps(input_peers()) ? PUG_OK : pug_index_save(index, path);
     if (status != PUG_OK)
-        fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
-    else if (!options->input.quiet)
-        describe(index, path);
+        message_say("pugmark: %s: %s\n", path, strerror(errno));
+    const int code = status == PUG_OK ? conclude(input, index, path) : EXIT_INPUT;
     pug_index_free(index);
-    return status == PUG_OK ? EXIT_DONE : EXIT_INPUT;
+    return code;
 }
 
 /** Use what is there, go on with it, or make it. */
@@ -168,9 +194,22 @@ static int run(struct input *input, const struct index_options *options)
 {
     char path[4096];
     struct pug_index *index = NULL;
+    if (options->from > 0 && options->from >= input->trace_size) {
+        fprintf(stderr,
+                "pugmark: %s: --from %" PRIu64 " leaves nothing to index: the trace has %" PRIu64
+                " bytes\n",
+                input->trace_path, options->from, input->trace_size);
+        return EXIT_USAGE;
+    }
     if (!index_path(input, options->output, path, sizeof(path)) ||
         !index_tree(input, options->elements))
         return EXIT_INPUT;
+    if (!index_may_write(options->output, path)) {
+        message_say("pugmark: %s: a link, which may lead anywhere: --output says where the index "
+                    "goes\n",
+                    path);
+        return EXIT_INPUT;
+    }
     if (options->rebuild)
         return make(input, options, path, NULL);
     enum pug_status status = index_load(input, path, &index);
@@ -191,8 +230,8 @@ static int run(struct input *input, const struct index_options *options)
         code = make(input, options, path, NULL);
     else if (!suffices(index, input, options))
         code = make(input, options, path, index);
-    else if (!options->input.quiet)
-        describe(index, path);
+    else
+        code = conclude(input, index, path);
     pug_index_free(index);
     return code;
 }
@@ -204,8 +243,7 @@ static int run_all(struct input *input, const struct index_options *options)
     if (!index_is_of_one(input, "--output", options->output))
         return EXIT_USAGE;
     if (!options->output && !index_has_place(input)) {
-        fprintf(stderr, "pugmark: %s: the index of a stream needs an --output\n",
-                input->trace_path);
+        message_say("pugmark: %s: the index of a stream needs an --output\n", input->trace_path);
         return EXIT_USAGE;
     }
     do {
@@ -226,6 +264,13 @@ static int index_run(const struct command *self, int argc, char **argv)
         (options.block < PUG_INDEX_BLOCK_MIN || options.block > PUG_INDEX_BLOCK_MAX)) {
         fprintf(stderr, "pugmark: --block %" PRIu64 ": must be %" PRIu64 " to %" PRIu64 "\n",
                 options.block, PUG_INDEX_BLOCK_MIN, PUG_INDEX_BLOCK_MAX);
+        return EXIT_USAGE;
+    }
+    if (options.limit && options.from >= options.limit) {
+        fprintf(stderr,
+                "pugmark: --from %" PRIu64 ": must be before --limit %" PRIu64
+                ", which counts from the trace's beginning\n",
+                options.from, options.limit);
         return EXIT_USAGE;
     }
     struct input input;

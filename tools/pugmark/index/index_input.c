@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "index_input.h"
+#include "common/messages.h"
 
 #include "common/progress.h"
 #include "index/format.h"
@@ -51,10 +52,16 @@ bool index_path(const struct input *input, const char *asked, char *path, size_t
     for (char *at = path + file; shared && (at = strchr(at, '/')) != NULL;)
         *at = '_';
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        fprintf(stderr, "pugmark: %s: not a regular file, which an index has to be\n", path);
+        message_say("pugmark: %s: not a regular file, which an index has to be\n", path);
         return false;
     }
     return true;
+}
+
+bool index_may_write(const char *asked, const char *path)
+{
+    struct stat status;
+    return asked || lstat(path, &status) != 0 || S_ISREG(status.st_mode);
 }
 
 bool index_has_place(const struct input *input)
@@ -77,10 +84,10 @@ bool index_tree(struct input *input, bool decode)
 void index_refused(const char *path, enum pug_status status)
 {
     if (status == PUG_ERR_FILE)
-        fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
+        message_say("pugmark: %s: %s\n", path, strerror(errno));
     else
-        fprintf(stderr, "pugmark: %s: %s; `pugmark index --rebuild` makes it anew\n", path,
-                pug_status_text(status));
+        message_say("pugmark: %s: %s; `pugmark index --rebuild` makes it anew\n", path,
+                    pug_status_text(status));
 }
 
 /** Was the first one changed after the other? */
@@ -117,7 +124,7 @@ static bool complete(struct input *input, const struct pug_index *part,
              : pug_index_build(input->tree, input->trace, input->trace_size, &options, index);
     progress_end(&progress);
     if (status != PUG_OK)
-        fprintf(stderr, "pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
+        message_say("pugmark: %s: no index: %s\n", input->trace_path, pug_status_text(status));
     return status == PUG_OK;
 }
 
@@ -168,7 +175,7 @@ static void keep_states(const struct input *input, const char *asked, const stru
     struct pug_index_info before, after;
     if (input->options->sandbox || pug_peers_helps(input_peers()) ||
         !index_path(input, asked, path, sizeof(path)) || access(path, W_OK) != 0 ||
-        index_load(input, path, &filed) != PUG_OK)
+        !index_may_write(asked, path) || index_load(input, path, &filed) != PUG_OK)
         return;
     pug_index_info(filed, &before);
     pug_index_info(index, &after);

@@ -11,6 +11,9 @@ bool index_is_of_one(const struct input *input, const char *option, const char *
 /** The index file's name: what was asked for, or beside the trace; false, having said why. */
 bool index_path(const struct input *input, const char *asked, char *path, size_t size);
 
+/** A link beside the trace, which nobody asked for, may lead anywhere: it is read, not written. */
+bool index_may_write(const char *asked, const char *path);
+
 /** Does the trace lie in a file, so that an index has its place beside it? A stream does not. */
 bool index_has_place(const struct input *input);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "window.h"
+#include "common/messages.h"
 
 #include "index_input.h"
 #include "input/input_lists.h"
@@ -79,7 +80,7 @@ static bool find_time(const struct input *input, const struct pug_index *index, 
             *at = place;
     }
     if (status == PUG_ERR_INDEX_FOREIGN)
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
+        message_say("pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
     return status != PUG_ERR_INDEX_FOREIGN;
 }
 

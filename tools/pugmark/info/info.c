@@ -240,6 +240,14 @@ static int print_segment(struct input *input)
     return input_examine(input, LOOK_MOST);
 }
 
+/** The input cannot be opened. What a snapshot without trace has is printed all the same. */
+static int refused(const struct input_options *options, const char *path, int code)
+{
+    const bool printed = code == EXIT_INPUT && snapshot_input_print_devices(options, path);
+    const int written = printed ? output_end() : EXIT_DONE;
+    return written ? written : printed ? EXIT_TRACE_ERRORS : code;
+}
+
 static int info_run(const struct command *self, int argc, char **argv)
 {
     struct info_options options = {0};
@@ -258,11 +266,13 @@ static int info_run(const struct command *self, int argc, char **argv)
         int written = output_end();
         return written ? written : code;
     }
-    if (!input_open(&input, &options.input, argv[1]))
-        return input.failure;
+    if (!input_open_for(&input, &options.input, argv[1], INPUT_NEEDS_NOTHING))
+        return refused(&options.input, argv[1], input.failure);
     int code = EXIT_DONE;
     if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF) {
         code = perf_info(&input, options.segments);
+        if (code == EXIT_DONE && !input_holds(&input, INPUT_NEEDS_COUNTS))
+            code = EXIT_TRACE_ERRORS;
     } else {
         snapshot_input_print(&input);
         capture_info_times(input.capture);

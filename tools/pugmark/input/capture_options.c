@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "capture_options.h"
+#include "common/messages.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,8 +31,8 @@ void capture_names_end(struct pug_names *names)
 {
     struct pug_read_failure failure;
     if (pug_names_failure(names, &failure) && failure.status == PUG_ERR_FILE) {
-        fprintf(stderr, "pugmark: %s: %s: names of its code are not known\n", failure.path,
-                strerror(failure.reason));
+        message_say("pugmark: %s: %s: names of its code are not known\n", failure.path,
+                    strerror(failure.reason));
         input_lose();
     }
     const char *overfull = pug_names_left_out(names);

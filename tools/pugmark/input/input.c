@@ -4,6 +4,7 @@
 #include "capture/capture.h"
 #include "common/command.h"
 #include "common/output.h"
+#include "common/said.h"
 #include "common/sandbox.h"
 #include "input_lists.h"
 #include "unread.h"
@@ -28,11 +29,18 @@ void input_take_message(void *context, const struct pug_log_record *record)
                                          (input->opened || record->severity != PUG_SEV_ERROR));
     /* Why there is no capture, or no tree, is no message about the trace. */
     if (record->component && strcmp(record->component, "capture") == 0 && record->code == PUG_OK) {
-        if (!quiet && !messages_said(&input->messages, record))
-            fprintf(stderr, "pugmark: %s\n", record->text);
+        if (input->silent || (quiet && !said_heard()) || messages_said(&input->messages, record))
+            return;
+        said(record->severity == PUG_SEV_INFO ? SAID_LOST : SAID_WRONG, "%s", record->text);
+        if (!quiet) {
+            message_say("pugmark: %s\n", record->text);
+            sandbox_explain(record->text);
+        }
         return;
     }
-    messages_take(&input->messages, record, quiet);
+    messages_take(&input->messages, record, quiet, input->silent);
+    if (!quiet)
+        sandbox_explain(record->text);
 }
 
 /* ---- opening ---- */
@@ -77,7 +85,7 @@ static void say_sources(const struct pug_capture *capture)
     const struct pug_capture_source *source;
     fprintf(stderr, "; there are");
     for (size_t n = 0; (source = pug_capture_source_at(capture, n)) != NULL; n++)
-        fprintf(stderr, " %s (0x%02x)", source->name, source->id);
+        message_say(" %s (0x%02x)", source->name, source->id);
 }
 
 /** Cut "SOURCE:" off a setting's name; false, having said so: there is no such source. */
@@ -191,7 +199,7 @@ struct pug_capture_options input_capture_options(const struct input *input)
                   .debuginfod = options->debuginfod},
     };
     if (options->reference)
-        capture.quirks = pug_quirks_reference();
+        (void)pug_quirks_of_version(options->reference, &capture.quirks);
     return capture;
 }
 
@@ -210,7 +218,7 @@ static bool open_capture(struct input *input, const char *operand)
     if (status == PUG_ERR_MEM)
         fprintf(stderr, "pugmark: out of memory\n");
     if (status == PUG_ERR_NOT_FOUND && input_is_bare(options, operand))
-        fprintf(stderr, "pugmark: %s: `pugmark info` says what it looks like\n", operand);
+        message_say("pugmark: %s: `pugmark info` says what it looks like\n", operand);
     input->wrong = status == PUG_OK && pug_log_errors(input->log) > 0;
     return status == PUG_OK;
 }
@@ -316,7 +324,7 @@ static bool take_trace(struct input *input)
     if (!input->trace_copy)
         input_starve(input);
     else if (status != PUG_OK)
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
+        message_say("pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
     return input->trace_copy && status == PUG_OK;
 }
 
@@ -359,6 +367,12 @@ static size_t count_chosen(const struct input *input)
 
 bool input_open(struct input *input, const struct input_options *options, const char *operand)
 {
+    return input_open_for(input, options, operand, INPUT_NEEDS_TRACE);
+}
+
+bool input_open_for(struct input *input, const struct input_options *options, const char *operand,
+                    enum input_need need)
+{
     *input = (struct input){.options = options, .trace_path = operand, .failure = EXIT_USAGE};
     if (!options_fit(options))
         return false;
@@ -371,8 +385,13 @@ bool input_open(struct input *input, const struct input_options *options, const 
         return false;
     }
     pug_log_set_sink(input->log, input_take_message, input);
-    bool good = open_capture(input, operand) && name_sources(input) && check_settings(input) &&
+    bool good = sandbox_start(options) && open_capture(input, operand) &&
+                input_holds(input, need) && name_sources(input) && check_settings(input) &&
                 input_choices_are_there(input);
+    if (good && !input_spares_files(input)) {
+        input->failure = EXIT_USAGE;
+        good = false;
+    }
     if (good &&
         !input_lists_time(&input->lists, options->time, pug_capture_times(input->capture).unit)) {
         input->failure = EXIT_USAGE;
@@ -382,7 +401,7 @@ bool input_open(struct input *input, const struct input_options *options, const 
         input_close(input);
         return false;
     }
-    if (options->sandbox && !sandbox_enter(pug_capture_path(input->capture))) {
+    if (!sandbox_settle(options)) {
         input_close(input);
         return false;
     }

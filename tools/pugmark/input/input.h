@@ -55,9 +55,10 @@ struct input_options {
     struct option_list settings, elf, image;
     struct option_list pids, tids, cpus, comms, objects, replacements, symdirs;
     const char *symfs, *build_ids, *vmlinux, *kallsyms, *debuginfod, *time;
-    bool reference, quiet;
+    const char *reference; /**< the version whose quirks are imitated; or NULL */
+    bool quiet;
     uint64_t jobs; /**< threads; 0: as many as there are processors */
-    bool confine, sandbox;
+    bool confine, sandbox, no_sandbox;
     struct input_several *several; /**< where this is one of several inputs; or NULL */
     bool objects_elsewhere;        /**< another input may have the chosen objects */
     uint64_t source_limit;         /**< 0: as usual */
@@ -130,6 +131,21 @@ struct input {
 
 /** Open the input; false, having said why, if it cannot be read. It stands at the first segment. */
 bool input_open(struct input *input, const struct input_options *options, const char *operand);
+
+/** What a command can work with. */
+enum input_need {
+    INPUT_NEEDS_TRACE,  /**< as input_open() */
+    INPUT_NEEDS_COUNTS, /**< trace, or what a recorder counted in its place (branch lists) */
+    INPUT_NEEDS_NOTHING /**< whatever it is: info */
+};
+
+/** Opens the input. Returns false, having said why, where it does not hold what is needed, too. */
+bool input_open_for(struct input *input, const struct input_options *options, const char *operand,
+                    enum input_need need);
+/** Does a perf.data hold what is needed? Other inputs do. Returns false, having said why. */
+bool input_holds(const struct input *input, enum input_need need);
+/** Has it counts in place of trace? */
+bool input_is_counted(const struct input *input);
 
 /** The path of the n-th object of something; NULL: it has no more. */
 typedef const char *object_fn(const void *of, size_t n);

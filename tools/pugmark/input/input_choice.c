@@ -181,8 +181,8 @@ static bool are_there(struct input *input, const struct option_list *wanted, con
             continue;
         if (choice.named_count == 0)
             things(input, &choice);
-        fprintf(stderr, "pugmark: %s: no %s %s in it; there are", pug_capture_path(input->capture),
-                what, wanted->items[i]);
+        message_say("pugmark: %s: no %s %s in it; there are", pug_capture_path(input->capture),
+                    what, wanted->items[i]);
         print_things(&choice);
     }
     free(found);
@@ -306,6 +306,38 @@ static bool replaced_are_there(struct input *input)
     if (perf)
         input->failure = EXIT_INPUT;
     return perf;
+}
+
+bool input_is_counted(const struct input *input)
+{
+    struct pug_capture_row row;
+    return input->capture->ops->row && input->capture->ops->row(input->capture, 0, &row);
+}
+
+static bool has_bytes(const struct input *input)
+{
+    const struct pug_capture_segment *segment;
+    for (size_t n = 0; (segment = pug_capture_segment_at(input->capture, n)) != NULL; n++)
+        if (segment->size > 0)
+            return true;
+    return false;
+}
+
+bool input_holds(const struct input *input, enum input_need need)
+{
+    if (need == INPUT_NEEDS_NOTHING || pug_capture_kind(input->capture) != PUG_CAPTURE_PERF ||
+        (has_bytes(input) && pug_capture_source_at(input->capture, 0)))
+        return true;
+    const bool counted = input_is_counted(input);
+    if (!counted &&
+        has_bytes(input)) /* of another machine's kind, as was said when it was opened */
+        return false;
+    if (counted && need == INPUT_NEEDS_COUNTS)
+        return true;
+    fprintf(stderr, "pugmark: %s: no hardware trace in it; %s\n", pug_capture_path(input->capture),
+            counted ? "branch lists stand in its place, which `pugmark profile` counts"
+                    : "was it recorded with `-e cs_etm//`?");
+    return false;
 }
 
 bool input_choices_are_there(struct input *input)

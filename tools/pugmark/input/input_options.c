@@ -37,6 +37,14 @@ static void find_core(const char *name, char *meant, size_t size)
     }
 }
 
+static bool take_reference(const struct option *option, void *target, const char *argument)
+{
+    struct pug_quirks quirks;
+    *(const char **)target = argument ? argument : "1.8.0";
+    return pug_quirks_of_version(*(const char **)target, &quirks) ||
+           option_refuse(option, argument, "versions that are known are 1.8.0 and 1.8.3");
+}
+
 static bool take_core(const struct option *option, void *target, const char *argument)
 {
     enum pug_arch arch;
@@ -85,16 +93,6 @@ static bool add_object(const struct option *option, void *target, const char *ar
         option, strchr(argument, '=') ? &options->replacements : &options->objects, argument);
 }
 
-static bool take_expansion(const struct option *option, void *target, const char *argument)
-{
-    uint64_t number;
-    if (!option_some(option, &number, argument) ||
-        !option_up_to(option, argument, UINT32_MAX, &number))
-        return false;
-    *(uint32_t *)target = (uint32_t)number;
-    return true;
-}
-
 #define IN(member) offsetof(struct input_options, member)
 
 const struct option input_option_table[] = {
@@ -136,17 +134,22 @@ const struct option input_option_table[] = {
     {"debuginfod", "URLS", "ask these servers for programs that are not here", option_string,
      IN(debuginfod)},
     {"expansion", "N", "most ranges that a byte of a packet may give (default: 1048576)",
-     take_expansion, IN(expansion)},
+     option_expansion, IN(expansion)},
     {"source-limit", "N", "most sources that ids in one file make (default: 256)", option_size,
      IN(source_limit)},
     {"sandbox", NULL,
-     "once INPUT is open: start no program, connect nowhere, write nothing but output", option_flag,
-     IN(sandbox)},
+     "fail where the system has none: start no program, connect nowhere, read and write nothing "
+     "but "
+     "what is named (default where it can be)",
+     option_flag, IN(sandbox)},
+    {"no-sandbox", NULL, "do without it", option_flag, IN(no_sandbox)},
     {"confine", NULL,
      "refuse a snapshot that names files outside of its folder; of perf.data: look nowhere but in "
      "given folders",
      option_flag, IN(confine)},
-    {"reference", NULL, "imitate the reference decoder's quirks", option_flag, IN(reference)},
+    {"reference", "[=VERSION]",
+     "imitate the reference decoder's quirks: those of 1.8.0 (default) or 1.8.3", take_reference,
+     IN(reference)},
     {"jobs", "N", "decode on N threads (default, and 0: one for each processor)", option_jobs,
      IN(jobs)},
     {"quiet", NULL, "no messages about the trace, no progress", option_flag, IN(quiet)},

@@ -36,4 +36,7 @@ void input_drop_tree(struct input *input);
  */
 bool input_recall(struct input *input);
 
+/** False, having said so: an output is a file that the capture names. */
+bool input_spares_files(const struct input *input);
+
 #endif

@@ -3,6 +3,7 @@
 #include "common/command.h"
 #include "common/output.h"
 #include "common/progress.h"
+#include "common/said.h"
 #include "diagnose/diagnosis.h"
 #include "diagnose/perf_diagnosis.h"
 #include "input_private.h"
@@ -25,11 +26,11 @@ static void look_for_failure(struct input *input)
     if (input->unsound || !input->capture || !pug_capture_failure(input->capture, &failure))
         return;
     input->unsound = true;
-    fprintf(stderr, "pugmark: %s, offset %" PRIu64 ": %s: what was decoded of it is not true\n",
-            failure.path, failure.offset,
-            failure.status == PUG_ERR_TRUNCATED ? "the file shrank while it was being read"
-            : failure.status == PUG_ERR_FILE    ? strerror(failure.reason)
-                                                : pug_status_text(failure.status));
+    message_say("pugmark: %s, offset %" PRIu64 ": %s: what was decoded of it is not true\n",
+                failure.path, failure.offset,
+                failure.status == PUG_ERR_TRUNCATED ? "the file shrank while it was being read"
+                : failure.status == PUG_ERR_FILE    ? strerror(failure.reason)
+                                                    : pug_status_text(failure.status));
     failed_to_read = true;
 }
 
@@ -59,7 +60,7 @@ bool input_forgive(void)
 void input_starve(struct input *input)
 {
     if (!input->fatal)
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(PUG_ERR_MEM));
+        message_say("pugmark: %s: %s\n", input->trace_path, pug_status_text(PUG_ERR_MEM));
     input->fatal = failed_to_read = true;
 }
 
@@ -73,7 +74,8 @@ unsigned input_jobs(const struct input *input)
 
 static void say_stopped(const struct input *input, uint64_t at)
 {
-    fprintf(stderr, "pugmark: %s: decoding stopped at offset %" PRIu64 "\n", input->trace_path, at);
+    said(SAID_WRONG, "decoding stopped at offset %" PRIu64, at);
+    message_say("pugmark: %s: decoding stopped at offset %" PRIu64 "\n", input->trace_path, at);
 }
 
 /** At most a command's own consumer and the diagnosis. */
@@ -141,7 +143,7 @@ void input_run(struct input *input, const struct pug_consumer *consumer, bool (*
     progress_end(&progress);
     (void)input_recall(input);
     if (status != PUG_OK)
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
+        message_say("pugmark: %s: %s\n", input->trace_path, pug_status_text(status));
     input->fatal |= status != PUG_OK || PUG_RESP_IS_FATAL(result.response);
     if (PUG_RESP_IS_FATAL(result.response))
         say_stopped(input, result.at);
@@ -151,9 +153,9 @@ int input_concluded(struct input *input, enum pug_status status,
                     const struct pug_capture_result *result)
 {
     if (status == PUG_ERR_RDR_NO_DECODER || status == PUG_ERR_MEM)
-        fprintf(stderr, "pugmark: %s: %s\n", input->trace_path,
-                status == PUG_ERR_MEM ? pug_status_text(status)
-                                      : "none of its sources can be decoded");
+        message_say("pugmark: %s: %s\n", input->trace_path,
+                    status == PUG_ERR_MEM ? pug_status_text(status)
+                                          : "none of its sources can be decoded");
     if (result->stopped > 0)
         say_stopped(input, result->at);
     input->fatal |= result->stopped > 0 || status == PUG_ERR_MEM;
@@ -258,7 +260,7 @@ static void look_at_segments(struct input *input)
  */
 static void look_again(struct input *input)
 {
-    if (input->examined || input->options->reference || input->described || !output_wanted())
+    if (input->examined || input->described || !output_wanted())
         return;
     const uint64_t errors = pug_log_errors(input->log);
     input->examined = true;

@@ -113,7 +113,7 @@ static enum pug_status make_tree(struct input *input, bool decode)
 /** Evidence speaks of one memory, which perf.data's processes do not have. */
 static void begin_diagnosis(struct input *input)
 {
-    if (!input->options->reference && pug_capture_kind(input->capture) != PUG_CAPTURE_PERF)
+    if (pug_capture_kind(input->capture) != PUG_CAPTURE_PERF)
         input->diagnosis = diagnosis_new(input);
 }
 
@@ -131,12 +131,12 @@ bool input_tree(struct input *input, bool decode)
 {
     pug_log_set_sink(input->log, input_take_message, input);
     if (!pug_capture_segment_at(input->capture, input->segment)) {
-        fprintf(stderr, "pugmark: %s: there is no trace in it\n", input->trace_path);
+        message_say("pugmark: %s: there is no trace in it\n", input->trace_path);
         return false;
     }
     const enum pug_status status = make_tree(input, decode);
     if (status == PUG_ERR_RDR_NO_DECODER)
-        fprintf(stderr, "pugmark: %s: none of its sources can be decoded\n", input->trace_path);
+        message_say("pugmark: %s: none of its sources can be decoded\n", input->trace_path);
     if (status == PUG_ERR_NOT_FOUND && !input->options->quiet && !input->silent)
         diagnosis_guess(input);
     if (pug_capture_kind(input->capture) == PUG_CAPTURE_SNAPSHOT &&
@@ -173,7 +173,7 @@ bool input_flow_tree(struct input *input)
         return false;
     if (input_flows(input))
         return true;
-    fprintf(stderr, "pugmark: %s: no source of program flow in it\n", input->trace_path);
+    message_say("pugmark: %s: no source of program flow in it\n", input->trace_path);
     return false;
 }
 

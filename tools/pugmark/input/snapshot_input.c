@@ -40,11 +40,8 @@ static void print_clusters(const struct pug_snapshot *snapshot)
     }
 }
 
-void snapshot_input_print(const struct input *input)
+static void print_snapshot(const struct pug_snapshot *snapshot, const char *chosen)
 {
-    const struct pug_snapshot *snapshot = pug_capture_snapshot(input->capture);
-    if (!snapshot)
-        return;
     output_text("snapshot: %s\n", pug_snapshot_directory(snapshot));
     if (*pug_snapshot_description(snapshot))
         output_text("  %s\n", pug_snapshot_description(snapshot));
@@ -58,10 +55,28 @@ void snapshot_input_print(const struct input *input)
     for (size_t n = 0; (buffer = pug_snapshot_buffer_at(snapshot, n)) != NULL; n++) {
         output_text("buffer %s: %s, format %s%s\n", buffer->name, buffer->file,
                     *buffer->format ? buffer->format : "not given",
-                    input->options->buffer && strcmp(input->options->buffer, buffer->name) == 0
-                        ? " (this one)"
-                        : "");
+                    chosen && strcmp(chosen, buffer->name) == 0 ? " (this one)" : "");
         print_sources(snapshot, buffer);
     }
     output_text("\n");
+}
+
+void snapshot_input_print(const struct input *input)
+{
+    const struct pug_snapshot *snapshot = pug_capture_snapshot(input->capture);
+    if (snapshot)
+        print_snapshot(snapshot, input->options->buffer);
+}
+
+bool snapshot_input_print_devices(const struct input_options *options, const char *folder)
+{
+    const struct pug_snapshot_options how = {.confine = options->confine};
+    struct pug_snapshot *snapshot;
+    if (pug_snapshot_open(folder, &how, &snapshot) != PUG_OK)
+        return false;
+    const bool empty = !pug_snapshot_buffer_at(snapshot, 0);
+    if (empty)
+        print_snapshot(snapshot, NULL);
+    pug_snapshot_free(snapshot);
+    return empty;
 }

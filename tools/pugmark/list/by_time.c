@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "by_time.h"
+#include "common/messages.h"
 
 #include "base/text.h"
 #include "common/command.h"
@@ -13,9 +14,9 @@
 static int result_of(struct input *input, enum pug_status status)
 {
     if (status == PUG_ERR_RDR_NO_DECODER || status == PUG_ERR_MEM)
-        fprintf(stderr, "pugmark: %s: %s\n", pug_capture_path(input->capture),
-                status == PUG_ERR_MEM ? pug_status_text(status)
-                                      : "none of its sources can be decoded");
+        message_say("pugmark: %s: %s\n", pug_capture_path(input->capture),
+                    status == PUG_ERR_MEM ? pug_status_text(status)
+                                          : "none of its sources can be decoded");
     if (status == PUG_ERR_DATA_DECODE_FATAL)
         return EXIT_FATAL;
     return status == PUG_OK ? input_result(input) : EXIT_INPUT;
@@ -56,8 +57,8 @@ static void tell(const struct input *input, const struct pug_correlate_stream *s
         return;
     }
     told->lines++;
-    fprintf(stderr, "pugmark: source 0x%02x of %s: %" PRIu64 " %s\n", stream->source,
-            buffer && buffer->name ? buffer->name : "?", number, what);
+    message_say("pugmark: source 0x%02x of %s: %" PRIu64 " %s\n", stream->source,
+                buffer && buffer->name ? buffer->name : "?", number, what);
 }
 
 void by_time_tell(const struct input *input, const struct pug_correlate *correlate)

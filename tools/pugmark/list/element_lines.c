@@ -22,10 +22,19 @@ static char *put_head(char *at, uint64_t index, uint16_t source)
 
 void element_line_text(const struct pug_element *e, const char *front)
 {
+    element_line_text_with(e, front, NULL);
+}
+
+void element_line_text_with(const struct pug_element *e, const char *front, const char *behind)
+{
     char *const line = output_room(), *at = put_head(pug_put(line, front), e->index, e->source);
     const size_t room = (size_t)(line + OUTPUT_ROOM - 1 - at);
     const size_t length = pug_element_text(e, at, room);
     at += length < room ? length : room - 1;
+    if (behind && strlen(behind) + 1 < (size_t)(line + OUTPUT_ROOM - at)) {
+        at = pug_put(at, " ");
+        at = pug_put(at, behind);
+    }
     *at++ = '\n';
     output_took((size_t)(at - line));
 }

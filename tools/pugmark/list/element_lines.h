@@ -8,6 +8,9 @@
 /** Puts a line out. `front` comes first: columns of text, or for CSV, which end with a comma; "".
  */
 void element_line_text(const struct pug_element *element, const char *front);
+/** The same as text, with more words behind it; NULL: none. */
+void element_line_text_with(const struct pug_element *element, const char *front,
+                            const char *behind);
 void element_line_csv(const struct pug_element *element, const char *front);
 
 #define ELEMENT_CSV_HEADER                                                                         \

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark list: packets and elements, as text, JSON lines or CSV. */
 #include "list.h"
+#include "common/messages.h"
 
 #include "common/command.h"
 #include "common/output.h"
+#include "common/sandbox.h"
 #include "element_lines.h"
 
 #include <inttypes.h>
@@ -106,9 +108,9 @@ static bool window_fits(const struct list_options *options, const struct input *
     const uint64_t around = options->window.around.value;
     if (!options->window.around.given || around <= longest(input))
         return true;
-    fprintf(stderr, "pugmark: --around %" PRIu64 ": %s has %" PRIu64 " bytes\n", around,
-            input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
-            longest(input));
+    message_say("pugmark: --around %" PRIu64 ": %s has %" PRIu64 " bytes\n", around,
+                input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
+                longest(input));
     return false;
 }
 
@@ -145,6 +147,7 @@ static int list_run(const struct command *self, int argc, char **argv)
     if (options.by_time)
         return list_by_time(&options, argv[1]);
     struct input input;
+    sandbox_allow_index();
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     const bool windowed = window_wanted(&options.window);

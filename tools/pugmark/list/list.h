@@ -3,6 +3,7 @@
 #ifndef PUGMARK_TOOL_LIST_H
 #define PUGMARK_TOOL_LIST_H
 
+#include "common/handlers.h"
 #include "index/window.h"
 #include "input/input.h"
 
@@ -27,6 +28,7 @@ struct list_state {
     const struct list_options *options;
     struct input *input;
     struct dwt_sources *dwt;
+    struct handlers handlers;
     struct list_watch *watches; /* of packets, by worker; NULL: none are listed */
     unsigned watch_count;
     uint64_t until;       /* a window's elements have come when this was read */

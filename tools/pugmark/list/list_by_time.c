@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct by_time_state {
@@ -36,7 +37,8 @@ static void put_text(const struct pug_correlated *e, const struct pug_capture_bu
 {
     char when[48], front[160];
     struct pug_text text = PUG_TEXT(front, sizeof(front));
-    const char *name = buffer && buffer->name ? buffer->name : "";
+    struct pug_memory room = {0};
+    const char *name = pug_printable(buffer && buffer->name ? buffer->name : "", &room);
     const size_t length = strnlen(name, 64);
     by_time_text(e, when);
     pad(&text, strlen(when), 16);
@@ -46,6 +48,7 @@ static void put_text(const struct pug_correlated *e, const struct pug_capture_bu
     pad(&text, length, 8);
     (void)pug_text_end(&text);
     element_line_text(&e->element, front);
+    free(room.bytes);
 }
 
 static void put_json(const struct pug_correlated *e, uint32_t number)

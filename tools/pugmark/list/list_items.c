@@ -85,11 +85,15 @@ static bool is_hardware(const struct pug_element *e)
     return e->type == PUG_ELEM_ITMTRACE && e->reason == PUG_ITM_DWT;
 }
 
-static void put_element(enum list_format format, const struct pug_element *e)
+static void put_element(const struct list_state *state, const struct pug_element *e)
 {
-    switch (format) {
-    case LIST_TEXT: element_line_text(e, ""); break;
-    case LIST_JSONL: json_element_line(e); break;
+    char name[1024];
+    const char *handler = e->type == PUG_ELEM_EXCEPTION
+                              ? handlers_name(&state->handlers, e, name, sizeof(name))
+                              : NULL;
+    switch (state->options->format) {
+    case LIST_TEXT: element_line_text_with(e, "", handler); break;
+    case LIST_JSONL: json_element_line(e, handler); break;
     case LIST_CSV: element_line_csv(e, ""); break;
     }
 }
@@ -105,7 +109,7 @@ static void on_element(void *context, const struct pug_element *e)
         list_events(state, e);
     if (!(state->dwt && is_hardware(e)) &&
         is_listed(state, e->index, e->source, (enum pug_element_type)e->type))
-        put_element(state->options->format, e);
+        put_element(state, e);
 }
 
 static void print_elements(void *context, unsigned worker, const struct pug_element *elements,
@@ -302,6 +306,8 @@ static void begin_text(void *context, unsigned worker, struct output_text_buffer
 static void attach_elements(struct list_state *state, bool elements)
 {
     struct input *input = state->input;
+    if (elements && !input->options->reference)
+        handlers_of(&state->handlers, input->image);
     if (elements && state->options->format != LIST_CSV && !state->options->input.reference &&
         !dwt_sources_new(input->tree, false, &state->dwt))
         input_starve(input);

@@ -7,9 +7,11 @@
  * compared with the processor that its core's or its own name ends with ("cpu_3"); in perf.data,
  * which knows who ran, each thread with what it ran.
  */
+#include "common/messages.h"
 #include "verify_internal.h"
 
 #include "common/command.h"
+#include "common/path_progress.h"
 #include "pugmark/advanced/snapshot.h"
 #include "pugmark/author/protocol.h"
 
@@ -26,7 +28,6 @@
 
 static bool open_reader(struct verify *verify, struct verify_cursor *cursor)
 {
-    struct rec_path_header header;
     struct stat status;
     const char *path = verify->options->path, *why = "no memory";
     cursor->file = -1;
@@ -35,8 +36,11 @@ static bool open_reader(struct verify *verify, struct verify_cursor *cursor)
     else if ((cursor->file = open(path, O_RDONLY | O_CLOEXEC)) < 0)
         why = strerror(errno);
     cursor->reader = cursor->file >= 0 ? rec_path_reader_new(cursor->file, 0) : NULL;
-    if (cursor->reader && rec_path_reader_header(cursor->reader, &header, &why))
+    if (cursor->reader && rec_path_reader_header(cursor->reader, &verify->path, &why)) {
+        if (verify->input->options->expansion)
+            rec_path_reader_set_expansion(cursor->reader, verify->input->options->expansion);
         return true;
+    }
     fprintf(stderr, "pugmark: %s: %s\n", path, why);
     verify->failed = true;
     return false;
@@ -87,38 +91,80 @@ static bool count_path(struct verify *verify)
     bool good = open_reader(verify, &all);
     for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++)
         task_of[cpu] = verify->by_task ? -1 : (int32_t)cpu;
+    struct path_progress progress = path_progress_begin(all.file, verify->input->options->quiet);
     while (good && rec_path_reader_next(all.reader, &item)) {
+        path_progress_show(&progress, all.reader);
         if (verify->by_task && item.kind == REC_PATH_NEW_TASK)
             task_of[item.cpu] = add_task(verify, item.value);
         else if (item.kind == REC_PATH_RAN && task_of[item.cpu] >= 0)
             verify->cursors[task_of[item.cpu]].total += item.count;
+        else if (item.kind == REC_PATH_TRAPPED && task_of[item.cpu] >= 0)
+            verify->cursors[task_of[item.cpu]].traps_total++;
     }
+    path_progress_end(&progress);
     if (good && item.kind == REC_PATH_BAD) {
-        fprintf(stderr, "pugmark: %s: %s\n", verify->options->path, item.text);
+        message_say("pugmark: %s: %s\n", verify->options->path, item.text);
         good = false;
     }
     close_reader(&all);
     return good;
 }
 
-/** The next address of the path of a processor, or thread. False: there is none. */
-static bool next_address(struct verify *verify, unsigned number, uint64_t *address)
+/** Takes an item of the path of a processor, or thread. */
+static void take_item(const struct verify *verify, struct verify_cursor *cursor,
+                      const struct rec_path_item *item)
+{
+    switch (item->kind) {
+    case REC_PATH_RAN:
+        cursor->block = item->block;
+        cursor->count = item->count;
+        cursor->done = cursor->offset = 0;
+        break;
+    case REC_PATH_TRAPPED:
+        cursor->at_trap = verify->has_traps;
+        cursor->trap = (struct verify_trap){.kind = (uint8_t)item->value,
+                                            .numbered = item->numbered,
+                                            .known = item->known,
+                                            .number = item->number,
+                                            .address = item->address};
+        if (verify->path.family == REC_FAMILY_ARM)
+            cursor->trap.address &= ~UINT64_C(1); /* which says T32 */
+        break;
+    case REC_PATH_IN_CONTEXT:
+        cursor->context.known = true;
+        cursor->context.value = item->value;
+        break;
+    case REC_PATH_IN_PRIVILEGE:
+        cursor->privilege.known = true;
+        cursor->privilege.value = item->value;
+        break;
+    default: break;
+    }
+}
+
+bool verify_step(struct verify *verify, unsigned number)
 {
     struct verify_cursor *cursor = &verify->cursors[number];
     struct rec_path_item item;
     if (!cursor->reader && !open_reader(verify, cursor))
         return false;
-    while (cursor->done == cursor->count) {
+    while (cursor->done == cursor->count && !cursor->at_trap) {
         if (!rec_path_reader_next(cursor->reader, &item))
             return false;
         follow_task(verify, cursor, &item);
-        bool its = verify->by_task ? cursor->here[item.cpu] : item.cpu == number;
-        if (item.kind != REC_PATH_RAN || !its)
-            continue;
-        cursor->block = item.block;
-        cursor->count = item.count;
-        cursor->done = cursor->offset = 0;
+        if (verify->by_task ? cursor->here[item.cpu] : item.cpu == number)
+            take_item(verify, cursor, &item);
     }
+    return true;
+}
+
+/** The next address of the path of a processor, or thread. False: there is none, or an exception
+ *  comes before it. */
+static bool next_address(struct verify *verify, unsigned number, uint64_t *address)
+{
+    struct verify_cursor *cursor = &verify->cursors[number];
+    if (!verify_step(verify, number) || cursor->at_trap)
+        return false;
     const struct rec_path_block *block = cursor->block;
     *address = block->address + cursor->offset;
     cursor->offset += rec_path_insn_size(block->isa, block->bytes + cursor->offset);
@@ -131,20 +177,21 @@ static void skip_beginning(struct verify *verify, unsigned cpu, uint64_t decoded
 {
     struct verify_cursor *cursor = &verify->cursors[cpu];
     uint64_t address;
-    for (uint64_t n = decoded; n < cursor->total; n++)
-        (void)next_address(verify, cpu, &address);
+    uint64_t n = decoded;
+    while (n < cursor->total) {
+        if (next_address(verify, cpu, &address))
+            n++;
+        else if (!cursor->at_trap)
+            break; /* the path is shorter than when it was counted */
+        cursor->at_trap = false;
+    }
 }
 
 /* ---- comparing: on the caller's thread ---- */
 
-struct name {
-    char text[40];
-};
-
-/** "processor 1", or "thread 4711". */
-static struct name name_of(const struct verify *verify, unsigned number)
+struct verify_name verify_name_of(const struct verify *verify, unsigned number)
 {
-    struct name name;
+    struct verify_name name;
     if (verify->by_task)
         snprintf(name.text, sizeof(name.text), "thread %" PRIu64, verify->cursors[number].task);
     else
@@ -152,12 +199,26 @@ static struct name name_of(const struct verify *verify, unsigned number)
     return name;
 }
 
+/** It differs there. False. */
+static bool differs_at(struct verify *verify, const struct verify_piece *piece)
+{
+    verify->where = *piece;
+    verify->where.count = 1; /* its packet is of interest */
+    verify->differs = true;
+    return false;
+}
+
 static void say_difference(struct verify *verify, const struct verify_piece *piece, bool has,
                            uint64_t expected, uint64_t got)
 {
     struct verify_cursor *cursor = &verify->cursors[piece->cpu];
+    if (cursor->at_trap) {
+        verify_traps_missing(verify, (unsigned)piece->cpu);
+        (void)differs_at(verify, piece);
+        return;
+    }
     printf("differs: %s, instruction %" PRIu64 ": the trace tells 0x%" PRIx64,
-           name_of(verify, (unsigned)piece->cpu).text, cursor->compared, got);
+           verify_name_of(verify, (unsigned)piece->cpu).text, cursor->compared, got);
     if (has)
         printf(", the path has 0x%" PRIx64 "\n", expected);
     else
@@ -176,6 +237,16 @@ static bool compare_piece(struct verify *verify, const struct verify_piece *piec
         return false;
     }
     struct verify_cursor *cursor = &verify->cursors[piece->cpu];
+    if (piece->what != VERIFY_RANGE)
+        return verify_traps_take(verify, piece) || differs_at(verify, piece);
+    bool there = verify_step(verify, (unsigned)piece->cpu);
+    /* A tail may begin behind an exception. */
+    while (there && cursor->at_trap && verify->options->tail && cursor->compared == 0) {
+        cursor->at_trap = false;
+        there = verify_step(verify, (unsigned)piece->cpu);
+    }
+    if (verify->has_traps && there && !cursor->at_trap && !verify_traps_context(verify, piece))
+        return differs_at(verify, piece);
     for (uint32_t i = 0; i < piece->count; i++) {
         uint64_t expected = 0;
         bool has = next_address(verify, (unsigned)piece->cpu, &expected);
@@ -318,14 +389,24 @@ static bool check_ends(struct verify *verify)
             continue; /* of a tail the ends are the same */
         same = false;
         printf("differs: %s: the trace ends after %" PRIu64 " of %" PRIu64 " instructions\n",
-               name_of(verify, cpu).text, cursor->compared, cursor->total);
+               verify_name_of(verify, cpu).text, cursor->compared, cursor->total);
+    }
+    for (unsigned cpu = 0; cpu < VERIFY_CPUS && same; cpu++) {
+        const struct verify_cursor *cursor = &verify->cursors[cpu];
+        uint64_t compared = cursor->exceptions + cursor->returns;
+        if (!verify->has_traps || compared >= cursor->traps_total || verify->options->tail ||
+            !is_traced(verify, cpu))
+            continue;
+        same = false;
+        printf("differs: %s: the trace has %" PRIu64 " of %" PRIu64 " exceptions and returns\n",
+               verify_name_of(verify, cpu).text, compared, cursor->traps_total);
     }
     return same;
 }
 
 static bool compare(struct verify *verify)
 {
-    uint64_t instructions = 0;
+    uint64_t instructions = 0, exceptions = 0, returns = 0;
     unsigned processors = 0;
     if (verify->options->tail) {
         if (!decode(verify, take_count))
@@ -343,6 +424,8 @@ static bool compare(struct verify *verify)
     for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++) {
         instructions += verify->cursors[cpu].compared;
         processors += verify->cursors[cpu].compared > 0;
+        exceptions += verify->cursors[cpu].exceptions;
+        returns += verify->cursors[cpu].returns;
     }
     if (!verify->differs && instructions == 0) {
         fprintf(stderr, "pugmark: nothing was decoded, nothing is verified\n");
@@ -353,6 +436,10 @@ static bool compare(struct verify *verify)
                verify->by_task ? "thread" : "processor", processors == 1 ? "" : "s");
     if (!verify->differs && verify_data_count(verify->data) > 0)
         printf(", %" PRIu64 " accesses to memory", verify_data_count(verify->data));
+    if (!verify->differs && exceptions > 0)
+        printf(", %" PRIu64 " exception%s", exceptions, exceptions == 1 ? "" : "s");
+    if (!verify->differs && returns > 0)
+        printf(", %" PRIu64 " return%s from them", returns, returns == 1 ? "" : "s");
     if (!verify->differs)
         printf("\n");
     return true;
@@ -372,10 +459,26 @@ static bool is_all(const struct input *input)
     return !misplaced;
 }
 
+/** Says loudly what is not compared, because the path does not have it. */
+static void say_left_out(const struct verify *verify)
+{
+    if (verify->path.traps || (verify->path.version > 1 && !verify->path.system))
+        return;
+    fprintf(stderr, "pugmark: %s: exceptions and returns from them were NOT compared: %s\n",
+            verify->options->path,
+            verify->path.version == 1
+                ? "a path of version 1 has none; record it again"
+                : "QEMU did not report them when the path was recorded (docs/path-format.md)");
+}
+
 static int run(struct verify *verify)
 {
     int code = EXIT_INPUT;
-    if (count_path(verify) && input_has_flow(verify->input) && compare(verify)) {
+    bool good = count_path(verify);
+    verify->has_traps = verify->path.traps && !verify->by_task;
+    if (good)
+        say_left_out(verify);
+    if (good && input_has_flow(verify->input) && compare(verify)) {
         code = input_result(verify->input);
         code = verify->differs && code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
     }
@@ -407,7 +510,7 @@ int verify_run(const struct input_options *options, const struct verify_options 
             .capture = input.capture,
             .by_task = pug_capture_kind(input.capture) == PUG_CAPTURE_PERF,
             .has_data = !wanted->tail && !options->reference, /* which gives none */
-            .data = verify_data_new(wanted->path),
+            .data = verify_data_new(wanted->path, options->expansion),
         };
     if (!verify || !verify->data)
         input_starve(&input);

@@ -35,15 +35,16 @@ struct cursor {
 
 struct verify_data {
     const char *path;
+    uint32_t expansion; /* 0: as usual */
     struct cursor *cursors[REC_PATH_CPUS];
     uint64_t count;
 };
 
-struct verify_data *verify_data_new(const char *path)
+struct verify_data *verify_data_new(const char *path, uint32_t expansion)
 {
     struct verify_data *data = calloc(1, sizeof(*data));
     if (data)
-        data->path = path;
+        *data = (struct verify_data){.path = path, .expansion = expansion};
     return data;
 }
 
@@ -72,6 +73,8 @@ static struct cursor *cursor_at(struct verify_data *data, unsigned cpu)
         return NULL;
     cursor->file = open(data->path, O_RDONLY | O_CLOEXEC);
     cursor->reader = cursor->file >= 0 ? rec_path_reader_new(cursor->file, 0) : NULL;
+    if (cursor->reader && data->expansion)
+        rec_path_reader_set_expansion(cursor->reader, data->expansion);
     cursor->ended = !cursor->reader || !rec_path_reader_header(cursor->reader, &header, &why);
     cursor->family = cursor->ended ? 0 : header.family;
     return cursor;

@@ -11,7 +11,7 @@
 struct verify_data;
 
 /** Of the path in this file. NULL: no memory. */
-struct verify_data *verify_data_new(const char *path);
+struct verify_data *verify_data_new(const char *path, uint32_t expansion);
 void verify_data_free(struct verify_data *data);
 
 /** The next element of data that a processor's source gives. False, having printed how: it differs

@@ -11,12 +11,22 @@
 
 #define VERIFY_CPUS REC_PATH_CPUS
 
-/** A range with its instructions' addresses behind each other in the part. */
+enum verify_what { VERIFY_RANGE, VERIFY_EXCEPTION, VERIFY_RETURN };
+
+/** A range with its instructions' addresses behind each other in the part; or an exception, or a
+ *  return from one. */
 struct verify_piece {
     uint64_t index; /**< of the packet */
     uint32_t segment, count;
     uint16_t source;
-    int32_t cpu; /**< or of perf.data the number of the thread's cursor; -1: nobody knows it */
+    int32_t cpu;      /**< or of perf.data the number of the thread's cursor; -1: unknown */
+    uint8_t what;     /**< enum verify_what */
+    uint8_t numbers;  /**< of an exception: enum pug_exception_numbers */
+    bool has_back;    /**< and it has a return address: */
+    uint32_t number;  /**< of an exception; of a range its context id */
+    uint64_t back;    /**< return address */
+    bool has_context; /**< of a range: its context id is known */
+    int8_t level;     /**< of a range: exception level or privilege mode; -1: unknown */
 };
 
 /** A data access that was decoded, and whose it is. */
@@ -41,6 +51,14 @@ struct verify_part {
     bool failed;
 };
 
+/** An exception of the path, or a return from one. */
+struct verify_trap {
+    uint8_t kind; /**< enum rec_path_trap */
+    bool numbered, known;
+    uint32_t number;
+    uint64_t address;
+};
+
 /** How far the path of a processor, or of a thread, is compared. */
 struct verify_cursor {
     struct rec_path_reader *reader;
@@ -49,8 +67,16 @@ struct verify_cursor {
     uint32_t done, count; /**< instructions of the block */
     uint32_t offset;
     uint64_t compared, total; /**< total: in the path */
-    uint64_t task;            /**< of a thread: its id */
-    bool here[VERIFY_CPUS];   /**< it runs on this processor now */
+    struct verify_trap trap;  /**< the one that comes next, where `at_trap` */
+    bool at_trap;
+    bool chained; /**< the last one was a return that another exception was tail-chained to */
+    uint64_t exceptions, returns, traps_total; /**< compared; traps_total: both, in the path */
+    struct {
+        bool known;
+        uint64_t value;
+    } context, privilege;   /**< in force */
+    uint64_t task;          /**< of a thread: its id */
+    bool here[VERIFY_CPUS]; /**< it runs on this processor now */
 };
 
 struct verify {
@@ -58,9 +84,11 @@ struct verify {
     struct input *input;
     struct pug_capture *capture; /**< of the input */
     struct verify_cursor cursors[VERIFY_CPUS];
-    bool by_task;        /**< cursors are threads, not processors */
-    unsigned task_count; /**< of those */
-    bool has_data;       /**< data accesses are compared, too */
+    bool by_task;                /**< cursors are threads, not processors */
+    unsigned task_count;         /**< of those */
+    bool has_data;               /**< data accesses are compared, too */
+    bool has_traps;              /**< exceptions are */
+    struct rec_path_header path; /**< of the path */
     bool differs, failed;
     struct verify_piece where; /**< it differs in this range */
     struct verify_data *data;
@@ -71,6 +99,22 @@ int32_t verify_task(const struct verify *verify, uint64_t task);
 
 /** Of a snapshot: the processor that a source traces, by its core's name, or its own. */
 int32_t verify_source_cpu(const struct pug_capture_source *source);
+
+/** Moves the cursor to what comes next in its path. Returns false at the path's end. */
+bool verify_step(struct verify *verify, unsigned number);
+/** Compares an exception or a return of the trace with the path; says how they differ. */
+bool verify_traps_take(struct verify *verify, const struct verify_piece *piece);
+/** Says that the path has an exception or a return that the trace has not. */
+void verify_traps_missing(const struct verify *verify, unsigned number);
+/** Compares the context of a range that begins; says how it differs. */
+bool verify_traps_context(struct verify *verify, const struct verify_piece *piece);
+
+struct verify_name {
+    char text[40];
+};
+
+/** Returns "processor 1", or "thread 4711". */
+struct verify_name verify_name_of(const struct verify *verify, unsigned number);
 
 /* verify_parts.c: functions of struct pug_capture_decode */
 void *verify_begin(void *context, unsigned worker);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark pc --verify, on workers: ranges become addresses. */
+#include "recorder/exceptions.h"
 #include "verify_internal.h"
 
 #include <stdlib.h>
@@ -135,7 +136,34 @@ static void add_range(struct verify_part *part, const struct pug_origin *origin,
                               .segment = origin->segment,
                               .count = (uint32_t)(part->count - before),
                               .source = origin->source,
-                              .cpu = cpu_of(part->verify, origin)};
+                              .cpu = cpu_of(part->verify, origin),
+                              .number = range->context_id,
+                              .has_context = range->context_flags & PUG_CTX_CONTEXT_ID,
+                              .level = range->context_flags & PUG_CTX_LEVEL ? range->level : -1};
+}
+
+/** An exception, or a return from one. How an encoder stops its trace is none. */
+static void add_trap(struct verify_part *part, const struct pug_origin *origin,
+                     const struct pug_element *element)
+{
+    const bool exception = element->type == PUG_ELEM_EXCEPTION;
+    if (exception &&
+        (element->flags & PUG_ELEM_DATA_MARKER ||
+         rec_exception_is_halt((enum pug_exception_numbers)element->reason, element->number)))
+        return;
+    part->failed = !reserve(part, 0);
+    if (part->failed)
+        return;
+    part->pieces[part->piece_count++] =
+        (struct verify_piece){.index = element->index,
+                              .segment = origin->segment,
+                              .source = origin->source,
+                              .cpu = cpu_of(part->verify, origin),
+                              .what = exception ? VERIFY_EXCEPTION : VERIFY_RETURN,
+                              .numbers = element->reason,
+                              .has_back = exception && element->flags & PUG_ELEM_RET_ADDR,
+                              .number = exception ? element->number : 0,
+                              .back = element->end};
 }
 
 static void add_data(struct verify_part *part, const struct pug_origin *origin,
@@ -166,10 +194,13 @@ void verify_elements(void *data, const struct pug_origin *origin,
     for (size_t i = 0; i < count && !part->failed; i++) {
         if (elements[i].type == PUG_ELEM_INSTR_RANGE)
             add_range(part, origin, &elements[i]);
+        else if (part->verify->has_traps && (elements[i].type == PUG_ELEM_EXCEPTION ||
+                                             elements[i].type == PUG_ELEM_EXCEPTION_RET))
+            add_trap(part, origin, &elements[i]);
         else if (elements[i].type == PUG_ELEM_DATA_ADDRESS ||
                  elements[i].type == PUG_ELEM_DATA_VALUE)
             add_data(part, origin, &elements[i]);
-        if (part->count + part->data_count >= MOST_ADDRESSES && !part->failed)
+        if (part->count + part->piece_count + part->data_count >= MOST_ADDRESSES && !part->failed)
             hand_on(part);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark coverage: which lines, functions, instructions and branch outcomes were seen. */
 #include "common/command.h"
+#include "common/source_options.h"
 #include "profile_input.h"
 
 #include <stdio.h>
@@ -9,6 +10,7 @@
 struct coverage_options {
     struct input_options input;
     struct capture_options capture;
+    struct source_options source;
     const char *format, *output;
 };
 
@@ -38,9 +40,14 @@ static const struct option table[] = {
 static int cover(char **operands, const struct coverage_options *options, struct pug_names *names)
 {
     const struct profile_input what = {.input = &options->input, .names = names};
+    struct pug_report_withheld withheld = {0};
+    struct pug_report folders = {.withheld = &withheld};
     const struct pug_export_options wanted = {.names = names,
                                               .objects = options->input.objects.items,
-                                              .object_count = options->input.objects.count};
+                                              .object_count = options->input.objects.count,
+                                              .report = &folders};
+    if (!source_permit(&options->source, operands, &folders))
+        return EXIT_FATAL;
     struct pug_profile *profile = pug_profile_new();
     int code = profile_add_all(&what, operands, profile);
     if (profile && (input_spread() || (code != EXIT_INPUT && code != EXIT_USAGE))) {
@@ -49,6 +56,7 @@ static int cover(char **operands, const struct coverage_options *options, struct
                                            find_format(options->format ? options->format : "text"),
                                            &wanted, options->output);
         code = written ? written : code;
+        source_say_withheld(&folders, options->input.quiet);
     }
     pug_profile_free(profile);
     return code;
@@ -58,10 +66,10 @@ static int coverage_run(const struct command *self, int argc, char **argv)
 {
     struct coverage_options options = {0};
     struct input_several several;
-    const struct option_set sets[] = {OPTION_SET(table, &options),
+    const struct option_set sets[] = {OPTION_SET(table, &options), SOURCE_OPTIONS(&options.source),
                                       CAPTURE_OPTIONS(&options.capture),
                                       INPUT_OPTIONS(&options.input)};
-    int end = command_start(self, argc, argv, sets, 3, -1);
+    int end = command_start(self, argc, argv, sets, 4, -1);
     if (end >= 0)
         return end;
     input_of_several(&options.input, argv + 1, &several);

@@ -2,7 +2,9 @@
 /** @file pugmark merge: profiles added up. Several are read at once; they are added in their order.
  */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/progress.h"
+#include "common/sandbox.h"
 #include "profile_input.h"
 #include "pugmark/advanced/jobs.h"
 
@@ -70,7 +72,7 @@ static int add_some(struct pug_profile *sum, const struct reading *readings, siz
         else if (code == EXIT_DONE)
             status = pug_profile_merge(sum, readings[i].profile);
         if (status != PUG_OK) {
-            fprintf(stderr, "pugmark: %s: %s\n", readings[i].path, pug_status_text(status));
+            message_say("pugmark: %s: %s\n", readings[i].path, pug_status_text(status));
             code = EXIT_INPUT;
         }
         pug_profile_free(readings[i].profile);
@@ -110,6 +112,7 @@ static int merge_run(const struct command *self, int argc, char **argv)
     }
     while (argv[1 + count])
         count++;
+    (void)sandbox_start(NULL);
     struct pug_profile *sum = pug_profile_new();
     if (!sum)
         fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "profile_input.h"
+#include "common/messages.h"
 
 #include "common/command.h"
 #include "common/progress.h"
+#include "common/said.h"
+#include "common/sandbox.h"
 #include "files/infile.h"
 #include "files/outfile.h"
 #include "profile/peers.h"
@@ -74,6 +77,19 @@ int profile_save(struct pug_profile *profile, const char *path)
 
 /* ---- captures ---- */
 
+/** Of branch lists nothing is decoded that a diagnosis could look at. */
+static void look_at_rows(struct input *opened, uint64_t lacking)
+{
+    if (lacking == 0 || !input_is_counted(opened))
+        return;
+    opened->wrong = true;
+    if (!opened->options->quiet)
+        fprintf(stderr,
+                "pugmark: %s: %" PRIu64 " executions are not counted, because the text of their "
+                "programs is missing; `pugmark info` lists which\n",
+                pug_capture_path(opened->capture), lacking);
+}
+
 int profile_add_opened(const struct profile_input *what, struct input *opened,
                        struct pug_profile *profile)
 {
@@ -90,8 +106,10 @@ int profile_add_opened(const struct profile_input *what, struct input *opened,
         .progress_context = &progress,
     };
     struct pug_capture_result result;
+    const uint64_t lacking = pug_profile_noted(profile, PUG_NOTE_NO_MEMORY);
     enum pug_status status = pug_profile_capture(profile, opened->capture, &options, &result);
     progress_end(&progress);
+    look_at_rows(opened, pug_profile_noted(profile, PUG_NOTE_NO_MEMORY) - lacking);
     return input_concluded(opened, status, &result);
 }
 
@@ -128,10 +146,12 @@ static int add_saved(const struct profile_input *what, const char *path,
 
 int profile_add(const struct profile_input *what, const char *operand, struct pug_profile *profile)
 {
+    if (!sandbox_start(what->input))
+        return EXIT_INPUT;
     if (profile_is_saved(operand))
         return add_saved(what, operand, profile);
     struct input opened;
-    if (!input_open(&opened, what->input, operand))
+    if (!input_open_for(&opened, what->input, operand, INPUT_NEEDS_COUNTS))
         return opened.failure;
     const int code = profile_add_opened(what, &opened, profile);
     input_close(&opened);
@@ -223,11 +243,16 @@ int profile_add_all(const struct profile_input *what, char **operands, struct pu
 
 void profile_say_notes(const struct pug_profile *profile, bool quiet)
 {
-    for (int note = PUG_NOTE_LOST; !quiet && note < PUG_NOTE_COUNT; note++) {
+    for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++) {
         const uint64_t noted = pug_profile_noted(profile, note);
-        if (noted > 0 && note != PUG_NOTE_STACKS_LOST && note != PUG_NOTE_NO_TARGET)
-            fprintf(stderr, "pugmark: not in the counts, or doubtful: %" PRIu64 " %s\n", noted,
-                    pug_profile_note_text(note));
+        char words[160];
+        if (noted == 0 || note == PUG_NOTE_STACKS_LOST || note == PUG_NOTE_NO_TARGET)
+            continue;
+        snprintf(words, sizeof(words), "not in the counts, or doubtful: %" PRIu64 " %s", noted,
+                 pug_profile_note_text(note));
+        said(SAID_COUNTS, "%s", words);
+        if (!quiet)
+            fprintf(stderr, "pugmark: %s\n", words);
     }
 }
 
@@ -237,8 +262,8 @@ static int put_stacks(const struct input_options *input, const char *operand, st
 {
     struct input opened;
     if (profile_is_saved(operand)) {
-        fprintf(stderr, "pugmark: %s: a profile keeps no order; brstack is made of captures\n",
-                operand);
+        message_say("pugmark: %s: a profile keeps no order; brstack is made of captures\n",
+                    operand);
         return EXIT_USAGE;
     }
     if (!input_open(&opened, input, operand))

@@ -11,6 +11,7 @@
  * Numbers are decimal, or hexadecimal behind 0x. What is behind a # is a comment.
  */
 #include "common/command.h"
+#include "common/sandbox.h"
 #include "files/outfile.h"
 #include "recorder/encapsulation.h"
 #include "recorder/osd.h"
@@ -281,6 +282,7 @@ static int encode_run(const struct command *self, int argc, char **argv)
         return end;
     if (!all_known(&options.settings, options.osd ? osd_names : wrapper_names))
         return EXIT_USAGE;
+    (void)sandbox_start(NULL);
     FILE *file = strcmp(argv[1], "-") == 0 ? stdin : fopen(argv[1], "r");
     if (!file) {
         fprintf(stderr, "pugmark: %s: %s\n", argv[1], strerror(errno));

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark record: runs a program under QEMU and writes the trace that a core would emit. */
 #include "common/command.h"
+#include "common/path_progress.h"
+#include "common/sandbox.h"
 #include "files/outfile.h"
+#include "pugmark/advanced/settings.h"
 #include "record_filter.h"
 #include "record_options.h"
 #include "recorder/convert.h"
 #include "recorder/perf_write.h"
 #include "recorder/program.h"
 #include "recorder/qemu.h"
+#include "recorder/recording_folder.h"
 #include "recorder/script.h"
 #include "recorder/session.h"
 
@@ -18,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,12 +36,23 @@ struct record {
     struct record_filter filter;
     struct rec_session *session;
     struct rec_path_writer *writer; /* where the path alone is wanted */
-    int file;                       /* of the writer */
+    struct pug_outfile *path;       /* of the writer, or of the session */
+    struct rec_folder *folder;      /* of the session, or of a script */
     bool begun;                     /* there is a path, or was */
     bool stopped;                   /* no more is wanted */
     bool misused;                   /* an option is wrong: that was said */
+    bool m_core;                    /* --core names one without A32 */
     uint64_t items;
+    uint64_t instructions; /* where the path alone is wanted */
 };
+
+/** Does --core name one that has no A32? */
+static bool is_m_core(const char *name)
+{
+    enum pug_arch arch;
+    enum pug_arch_profile profile = PUG_PROFILE_A;
+    return name && pug_core_by_name(name, &arch, &profile) && profile == PUG_PROFILE_M;
+}
 
 static bool refuse(const char *what, const char *why)
 {
@@ -119,6 +135,14 @@ static void keep_ids(struct record *record)
     }
 }
 
+/** A machine may have a supervisor mode, which one bit does not tell from the machine mode. */
+static void keep_modes(struct record *record)
+{
+    int at = rec_unit_option(record->unit, "privilege_width");
+    if (at >= 0 && record->values[at] == 1)
+        record->values[at] = 2;
+}
+
 static bool calls_of(struct record *record, enum rec_calls *calls)
 {
     static const char *const words[] = {"off", "on", "silent"};
@@ -180,15 +204,39 @@ static bool check_values(struct record *record)
     return !record->unit || take_given(record, given);
 }
 
-/** What is written when all is over has to have a place. */
-static bool check_targets(const struct record_options *options)
+/** May the recording go there? A path beside its files is one of them. */
+static bool check_folder(struct record *record)
 {
-    if (options->path && !pug_outfile_may(options->path))
+    const struct record_options *options = record->options;
+    struct stat input;
+    char why[512];
+    const char *name = options->script ? options->script : options->from;
+    const bool reads = name && stat(name, &input) == 0;
+    switch (rec_folder_new(options->out, options->force, reads ? &input : NULL, &record->folder,
+                           why, sizeof(why))) {
+    case REC_FOLDER_DONE: return true;
+    case REC_FOLDER_REFUSED: return refuse_option(record, options->out, why);
+    default: return refuse(options->out, why);
+    }
+}
+
+/** The name of the path beside the recording's files; NULL: it goes elsewhere, or nowhere. */
+static const char *path_within(const struct record *record)
+{
+    const char *path = record->options->path;
+    return record->folder && path ? rec_folder_holds(record->folder, path) : NULL;
+}
+
+/** What is written when all is over has to have a place. */
+static bool check_targets(struct record *record)
+{
+    const struct record_options *options = record->options;
+    if (options->out && !check_folder(record))
+        return false;
+    if (options->path && !path_within(record) && !pug_outfile_may(options->path))
         return refuse(options->path, strerror(errno));
     if (options->perf && !pug_outfile_may(options->perf))
         return refuse(options->perf, strerror(errno));
-    if (options->out && !pug_outfile_may_folder(options->out))
-        return refuse(options->out, strerror(errno));
     return true;
 }
 
@@ -201,6 +249,25 @@ static bool check_functions(struct record *record, const char *program)
 
 /* ---- beginning ---- */
 
+static bool begin_folder(struct record *record)
+{
+    return !record->folder || rec_folder_begin(record->folder) ||
+           refuse(record->options->out, strerror(errno));
+}
+
+/** The path is one of the folder's files, or goes to where it belongs when it is whole. */
+static bool open_path(struct record *record)
+{
+    const char *name = record->options->path, *within = path_within(record);
+    char inside[4096 + 256];
+    if (!name)
+        return true;
+    if (within)
+        snprintf(inside, sizeof(inside), "%s/%s", rec_folder_path(record->folder), within);
+    return pug_outfile_open_any(within ? inside : name, &record->path) == PUG_OK ||
+           refuse(name, strerror(errno));
+}
+
 static bool begin_session(struct record *record, const struct rec_path_header *header)
 {
     const struct record_options *options = record->options;
@@ -209,14 +276,19 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
         return false;
     if (options->data && !header->data)
         return refuse(options->from ? options->from : "record", "it tells no accesses to memory");
+    if (!begin_folder(record) || !open_path(record))
+        return false;
     if (options->perf)
         keep_ids(record);
+    if (header->system)
+        keep_modes(record);
     struct rec_path_header told = *header;
     told.data = options->data;
     struct rec_session_config config = {
         .engine = {.unit_class = record->unit,
                    .values = record->values,
                    .path = told,
+                   .core = options->core,
                    .first_source = (uint16_t)options->id,
                    .sources = sources_of(record),
                    .context_ids = !options->no_context,
@@ -233,11 +305,11 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
                    .ranges = record->filter.ranges,
                    .range_count = options->filters.count,
                    .seed = options->seed + 1},
-        .folder = options->out,
+        .folder = record->folder ? rec_folder_path(record->folder) : NULL,
         .perf = options->perf,
         .perf_by_cpu = options->by_cpu,
         .core = options->core,
-        .path = options->path,
+        .path = record->path,
         .circular = options->snapshot_mode,
         .room = options->buffer,
         .free_frames = options->seed != 0};
@@ -249,35 +321,62 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
 
 static bool begin_path(struct record *record, const struct rec_path_header *header)
 {
-    const char *name = record->options->path;
-    record->file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (record->file < 0)
-        return refuse(name, strerror(errno));
-    record->writer = rec_path_writer_new(record->file, header);
-    return record->writer || refuse(name, "no memory");
+    if (!open_path(record))
+        return false;
+    record->writer = rec_path_writer_new(pug_outfile_descriptor(record->path), header);
+    return record->writer || refuse(record->options->path, "no memory");
 }
 
 static bool begin(struct record *record, const struct rec_path_header *header)
 {
+    if (header->system && !header->traps && !record->options->quiet)
+        fprintf(stderr,
+                "pugmark: QEMU does not report exceptions here, or -d has its log: they are "
+                "guessed where the flow breaks (docs/path-format.md)\n");
     return record->unit ? begin_session(record, header) : begin_path(record, header);
+}
+
+/** Writes an item of the path, where the path alone is wanted. Returns false at the limit. */
+static bool write_item(struct record *record, const struct rec_path_item *item)
+{
+    const uint64_t limit = record->options->limit;
+    rec_path_writer_put(record->writer, item);
+    if (item->kind == REC_PATH_RAN)
+        record->instructions += item->count;
+    return limit == 0 || record->instructions < limit;
 }
 
 static bool take(void *context, const struct rec_path_item *item)
 {
     struct record *record = context;
     record->items++;
+    if (item->kind == REC_PATH_RAN && item->block->isa == REC_PATH_A32 && record->m_core) {
+        record->stopped = true;
+        return refuse_option(
+            record, record->options->core,
+            "the path has A32 instructions, which this core has not; --core has to name "
+            "the one that ran");
+    }
     if (!record_filter_take(&record->filter, item)) {
         record->stopped = record->misused = true;
         return false;
     }
     if (record->writer)
-        rec_path_writer_put(record->writer, item);
+        record->stopped = !write_item(record, item);
     else if (!rec_session_take(record->session, item))
         record->stopped = true;
     return !record->stopped;
 }
 
 /* ---- where paths come from ---- */
+
+/** How many repeated blocks a byte permits: in a path that QEMU writes just now, any number. */
+static uint32_t expansion_of(const struct record_options *options)
+{
+    if (!options->from)
+        return UINT32_MAX;
+    return options->expansion ? options->expansion : REC_PATH_EXPANSION;
+}
 
 /** Everything of a path file, or of the plugin; `had`: so many bytes of its magic were read
  * already. False, having said why: it is none. */
@@ -292,8 +391,12 @@ static bool read_path(struct record *record, int file, unsigned had, const char 
         refuse(name, why);
     record->begun = good;
     good = good && begin(record, &header);
+    if (good)
+        rec_path_reader_set_expansion(reader, expansion_of(record->options));
+    struct path_progress progress = path_progress_begin(file, record->options->quiet);
     while (good && rec_path_reader_next(reader, &item) && take(record, &item))
-        ;
+        path_progress_show(&progress, reader);
+    path_progress_end(&progress);
     if (good && !record->stopped && item.kind == REC_PATH_BAD)
         good = refuse(name, item.text);
     if (good && record->session && !record->stopped)
@@ -303,7 +406,8 @@ static bool read_path(struct record *record, int file, unsigned had, const char 
 }
 
 /** The image of the programs that --elf names, and what they are for. NULL, having said why. */
-static struct pug_image *read_programs(const struct record_options *options, uint8_t *family)
+static struct pug_image *read_programs(const struct record_options *options,
+                                       struct rec_convert *convert)
 {
     const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
     struct pug_image *image = pug_image_new();
@@ -319,7 +423,8 @@ static struct pug_image *read_programs(const struct record_options *options, uin
                  options->elf.items[i]);
         if (rec_program_read(name, &program) &&
             pug_image_add_elf(image, &anywhere, name, bias) == PUG_OK) {
-            *family = program.family;
+            convert->family = program.family;
+            convert->t32_only |= program.m_profile;
             continue;
         }
         refuse(name, "it is no program");
@@ -332,10 +437,11 @@ static struct pug_image *read_programs(const struct record_options *options, uin
 static bool read_log(struct record *record, struct rec_convert *convert)
 {
     const struct record_options *options = record->options;
-    struct pug_image *image = read_programs(options, &convert->family);
+    struct pug_image *image = read_programs(options, convert);
     if (!image)
         return false;
     convert->image = image;
+    convert->t32_only |= record->m_core;
     bool good = options->elf.count > 0 || convert->form == REC_CONVERT_SPIKE ||
                 refuse(options->from, "--elf has to say what program that is");
     convert->data = options->data && convert->form == REC_CONVERT_SPIKE;
@@ -442,66 +548,146 @@ static bool record_program(struct record *record, char **argv)
     if (!rec_qemu_start(&qemu, machine, why, sizeof(why)))
         return refuse("record", why);
     bool good = read_path(record, qemu.path, 0, "the path from QEMU");
-    int status = rec_qemu_wait(&qemu);
+    /* A machine may never end by itself, and nobody waits for what it does after the limit. */
+    bool ended = qemu.machine && record->stopped;
+    int status = ended ? rec_qemu_end(&qemu) : rec_qemu_wait(&qemu);
     if (!record->begun)
         refuse("record",
                "QEMU must load plugins (from 5.1 on), which static ones cannot, as Debian's "
                "qemu-user of QEMU 10 is");
-    if (good && !options->quiet)
+    if (good && !options->quiet && !ended)
         say_status(status);
     return good;
 }
 
 /* ---- the end ---- */
 
-static bool end_path(struct record *record)
+/**
+ * What was recorded before the input turned out to be damaged is worth having, but not in place of
+ * what was there. False, having said so: it is left as it was.
+ */
+static bool may_replace(const struct record *record, bool whole)
 {
-    bool good =
-        rec_path_writer_end(record->writer) || refuse(record->options->path, strerror(errno));
-    rec_path_writer_free(record->writer);
-    close(record->file);
-    return good;
+    const struct record_options *options = record->options;
+    struct stat status;
+    const char *kept = NULL;
+    if (whole)
+        return true;
+    if (record->folder && rec_folder_is_used(record->folder))
+        kept = options->out;
+    else if (options->perf && stat(options->perf, &status) == 0 && S_ISREG(status.st_mode))
+        kept = options->perf;
+    else if (options->path && !path_within(record) && stat(options->path, &status) == 0 &&
+             S_ISREG(status.st_mode))
+        kept = options->path;
+    return !kept || refuse(kept, "left as it was, since the input is not whole");
 }
 
-static bool end_session(struct record *record)
+static bool commit_path(struct record *record)
+{
+    struct pug_outfile *path = record->path;
+    record->path = NULL;
+    return !path || pug_outfile_commit(path) == PUG_OK ||
+           refuse(record->options->path, strerror(errno));
+}
+
+static bool end_path(struct record *record, bool whole)
+{
+    return may_replace(record, whole) &&
+           (rec_path_writer_end(record->writer) ||
+            refuse(record->options->path, strerror(errno))) &&
+           commit_path(record);
+}
+
+static bool commit_folder(struct record *record)
+{
+    char why[512];
+    return !record->folder || rec_folder_commit(record->folder, why, sizeof(why)) ||
+           refuse(record->options->out, why);
+}
+
+/** Put what was recorded where it belongs: the path at last, so that it is never alone. */
+static bool write_session(struct record *record)
 {
     char why[256];
-    bool good = rec_session_end(record->session, why, sizeof(why)) ||
-                refuse(target_of(record->options), why);
-    struct rec_session_result result = rec_session_result(record->session);
-    if (good && !record->options->quiet) {
-        fprintf(stderr,
-                "pugmark: %" PRIu64 " instructions of %u processor%s, %" PRIu64
-                " bytes of trace, in %s\n",
-                result.instructions, result.sources, result.sources == 1 ? "" : "s", result.bytes,
-                target_of(record->options));
-        if (result.lost)
-            fprintf(stderr, "pugmark: %" PRIu64 " overflows\n", result.lost);
-        if (result.buffers > 1)
-            fprintf(stderr, "pugmark: code changed: there are %u buffers, one for each version\n",
-                    result.buffers);
-    }
-    if (good && !record->options->quiet && record->filter.placed && !record->options->perf &&
-        result.programs == 0)
+    if (!rec_session_end(record->session, why, sizeof(why)))
+        return refuse(target_of(record->options), why);
+    return path_within(record) ? commit_path(record) && commit_folder(record)
+                               : commit_folder(record) && commit_path(record);
+}
+
+static void say_session(const struct record *record)
+{
+    const struct rec_session_result result = rec_session_result(record->session);
+    fprintf(stderr,
+            "pugmark: %" PRIu64 " instructions of %u processor%s, %" PRIu64
+            " bytes of trace, in %s\n",
+            result.instructions, result.sources, result.sources == 1 ? "" : "s", result.bytes,
+            target_of(record->options));
+    if (result.lost)
+        fprintf(stderr, "pugmark: %" PRIu64 " overflows\n", result.lost);
+    if (result.buffers > 1)
+        fprintf(stderr, "pugmark: code changed: there are %u buffers, one for each version\n",
+                result.buffers);
+    if (record->filter.placed && !record->options->perf && result.programs == 0)
         fprintf(stderr, "pugmark: its functions have names with --elf %s%s%.0" PRIx64 "\n",
                 record->filter.program, record->filter.bias ? "@0x" : "", record->filter.bias);
-    if (good && result.left_out)
+}
+
+static bool end_session(struct record *record, bool whole)
+{
+    const bool good = may_replace(record, whole) && write_session(record);
+    if (good && !record->options->quiet)
+        say_session(record);
+    if (good && rec_session_result(record->session).left_out)
         fprintf(stderr, "pugmark: there are more processors than ids; some are not traced\n");
-    rec_session_free(record->session);
     return good;
 }
 
-/** Events in words, in place of what ran. */
-static int record_script(const struct record_options *options)
+/** What was not committed goes. */
+static void release(struct record *record)
 {
-    const struct rec_script_class *of =
-        options->protocol ? rec_script_find(options->protocol) : NULL;
+    rec_session_free(record->session);
+    rec_path_writer_free(record->writer);
+    pug_outfile_abandon(record->path);
+    rec_folder_free(record->folder);
+}
+
+static bool write_script(struct record *record, const struct rec_script_class *of, FILE *lines)
+{
+    const struct record_options *options = record->options;
     const struct rec_script_config config = {
         .source = (uint16_t)(options->id == UINT64_MAX ? 0x10 : options->id),
         .seed = options->seed,
         .sync = options->sync.given ? options->sync.value : 1000,
         .longest = 12};
     char why[256];
+    return check_folder(record) && begin_folder(record) &&
+           (rec_script_record(of, &config, lines, rec_folder_path(record->folder), why,
+                              sizeof(why)) ||
+            refuse(options->script, why)) &&
+           commit_folder(record);
+}
+
+/**
+ * Where no program is run. A path names programs, which are copied, so that reading stays open. The
+ * first version of Landlock has no renaming from one folder to another.
+ */
+static void enter_sandbox(const struct record_options *options)
+{
+    if (sandbox_level() < 2)
+        return;
+    if (options->from)
+        sandbox_read_all();
+    (void)sandbox_start(NULL);
+}
+
+/** Events in words, in place of what ran. */
+static int record_script(struct record *record)
+{
+    const struct record_options *options = record->options;
+    const struct rec_script_class *of =
+        options->protocol ? rec_script_find(options->protocol) : NULL;
     if (!of || !options->out || options->id == 0 ||
         (options->id > 0x6f && options->id != UINT64_MAX)) {
         refuse("record", "--script needs --protocol stm, itm, dwt or osd, and --out; --id is 1 to "
@@ -513,11 +699,12 @@ static int record_script(const struct record_options *options)
         refuse(options->script, strerror(errno));
         return EXIT_INPUT;
     }
-    bool good = rec_script_record(of, &config, lines, options->out, why, sizeof(why)) ||
-                refuse(options->script, why);
+    enter_sandbox(options);
+    const bool good = write_script(record, of, lines);
     if (lines != stdin)
         fclose(lines);
-    return good ? EXIT_DONE : EXIT_INPUT;
+    release(record);
+    return record->misused ? EXIT_USAGE : good ? EXIT_DONE : EXIT_INPUT;
 }
 
 static bool check_options(const struct record *record)
@@ -532,6 +719,8 @@ static bool check_options(const struct record *record)
         (options->qemu || options->plugin || options->sysroot || options->children))
         return refuse("record", "--qemu, --plugin, --sysroot and --children are of a program that "
                                 "runs, and with --from none does");
+    if (options->expansion && !options->from)
+        return refuse("record", "--expansion is of a path that --from reads");
     if (options->by_cpu && (!options->perf || options->no_context))
         return refuse("record", "--by-cpu is for --perf, and needs context ids");
     if (!record->unit && (target_of(options) || !options->path))
@@ -560,21 +749,25 @@ static int record_run(const struct command *self, int argc, char **argv)
         record_options_help();
     if (end >= 0)
         return end;
+    struct record record = {.options = &options, .m_core = is_m_core(options.core)};
     if (options.script)
-        return record_script(&options);
-    struct record record = {.options = &options, .file = -1};
+        return record_script(&record);
     record.unit = options.protocol ? rec_unit_find(options.protocol) : NULL;
     if (options.id == UINT64_MAX)
         options.id = record.unit && record.unit->frames ? 0x10 : 0;
     if (!check_options(&record) || !record_filter_begin(&record.filter, &options.filters))
         return EXIT_USAGE;
-    if (!check_values(&record) || !check_targets(&options))
-        return record.misused ? EXIT_USAGE : EXIT_INPUT;
-    bool good = options.from ? record_from(&record) : record_program(&record, argv + 1);
-    if (record.writer)
-        good = end_path(&record) && good;
-    if (record.session)
-        good = end_session(&record) && good;
+    bool good = check_values(&record) && check_targets(&record);
+    if (good) {
+        if (options.from)
+            enter_sandbox(&options);
+        good = options.from ? record_from(&record) : record_program(&record, argv + 1);
+        if (record.writer)
+            good = end_path(&record, good) && good;
+        if (record.session)
+            good = end_session(&record, good) && good;
+    }
+    release(&record);
     return record.misused ? EXIT_USAGE : good ? EXIT_DONE : EXIT_INPUT;
 }
 

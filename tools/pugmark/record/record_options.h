@@ -19,7 +19,8 @@ struct record_options {
     uint64_t limit, buffer, id, seed;
     struct option_value sync, times, cycles, others;
     const char *loss;
-    bool snapshot_mode, by_cpu, no_context, data, quiet;
+    uint32_t expansion; /* of --from: 0 as usual */
+    bool snapshot_mode, by_cpu, no_context, data, quiet, force;
 };
 
 extern const struct option record_option_table[];

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct itm_options {
     struct input_options input;
@@ -33,6 +34,8 @@ struct itm_state {
     struct dwt_sources *sources;
     struct pug_origin_reader *origin_reader; /* NULL: all of it is wanted */
     bool in_line;
+    bool terminal; /* that is what the text goes to, and it must not obey it */
+    unsigned char before;
     bool written;              /* something was written to the port */
     uint8_t others[PORTS / 8]; /* bits: ports with something, of those that are not asked for */
 };
@@ -47,6 +50,26 @@ static void put_time(const struct itm_state *state, const struct pug_dwt_event *
         output_text("[%14" PRIu64 "] ", event->time);
 }
 
+/** C0 but for lines and tabs, DEL, and C1 as a byte or as the second one of UTF-8. */
+static bool steers(unsigned char byte, unsigned char before)
+{
+    return (byte < ' ' && byte != '\n' && byte != '\t') || byte == 0x7f ||
+           (byte >= 0x80 && byte < 0xa0 && (before < 0x80 || before == 0xc2));
+}
+
+/** As it was written; a terminal gets what it would obey in digits. */
+static void put_byte(struct itm_state *state, char byte)
+{
+    const unsigned char before = state->before;
+    state->before = (unsigned char)byte;
+    if (state->terminal && steers(state->before, before)) {
+        output_text("\\x%02x", state->before);
+        return;
+    }
+    *output_room() = byte;
+    output_took(1);
+}
+
 /** The bytes of one write. Wide writes fill up with zeros, which are no text. */
 static void put_write(struct itm_state *state, const struct pug_dwt_event *event)
 {
@@ -58,8 +81,7 @@ static void put_write(struct itm_state *state, const struct pug_dwt_event *event
             continue;
         if (!state->in_line && state->options->timestamps)
             put_time(state, event);
-        *output_room() = byte;
-        output_took(1);
+        put_byte(state, byte);
         state->in_line = byte != '\n';
     }
 }
@@ -125,7 +147,7 @@ static int decode(struct itm_state *state, struct input *input)
         return EXIT_FATAL;
     }
     if (!state->sources) {
-        fprintf(stderr, "pugmark: %s: no ITM in it\n", input->trace_path);
+        message_say("pugmark: %s: no ITM in it\n", input->trace_path);
         return EXIT_INPUT;
     }
     input_on_elements(input, on_elements, state);
@@ -164,7 +186,8 @@ static int itm_run(const struct command *self, int argc, char **argv)
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
-    struct itm_state state = {.options = &options, .input = &input};
+    struct itm_state state = {
+        .options = &options, .input = &input, .terminal = !output_where() && isatty(STDOUT_FILENO)};
     int code = EXIT_USAGE;
     if (input_is_one(&input, "the text of a port"))
         code = choose(&state, &input) && input_tree(&input, true) ? decode(&state, &input)

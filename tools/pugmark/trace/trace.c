@@ -8,6 +8,7 @@
 #include "common/pager.h"
 #include "common/places.h"
 #include "common/progress.h"
+#include "common/sandbox.h"
 #include "input/capture_options.h"
 #include "input/input_lists.h"
 #include "trace_near.h"
@@ -301,6 +302,9 @@ static int run(const struct command *self, int argc, char **argv)
         return code;
     if (!choose(&options, &wanted))
         return EXIT_USAGE;
+    sandbox_allow_index();
+    if (pager_starts(options.no_pager || options.input.sandbox))
+        sandbox_waive();
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     struct pug_names *names = capture_names(&options.input, &options.capture);

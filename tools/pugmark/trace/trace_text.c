@@ -8,6 +8,7 @@
  */
 #include "trace_text.h"
 
+#include "common/handlers.h"
 #include "common/places.h"
 
 #include "text/json.h"
@@ -37,6 +38,7 @@ struct trace_text {
     struct pug_calls *calls;
     struct words *words;
     struct places *places;
+    struct handlers handlers;
     uint64_t *times; /* the last one of each task */
     uint32_t time_count;
     uint32_t task; /* of the last line */
@@ -290,12 +292,18 @@ static bool is_said(const struct trace_item *item)
 static void put_other(struct trace_text *text, const struct trace_item *item)
 {
     struct pug_sink *sink = text->options.sink;
-    char words[512];
+    char words[512], name[1024];
+    const struct pug_address_space *space = item->where->space;
+    if (item->element.type == PUG_ELEM_EXCEPTION && space)
+        handlers_of(&text->handlers, pug_address_space_image(space));
+    const char *handler = handlers_name(&text->handlers, &item->element, name, sizeof(name));
     pug_element_words(&item->element, words, sizeof(words));
     if (text->options.json) {
         struct pug_json json = pug_json_begin(sink);
         put_json_head(text, &json, item);
         pug_json_string(&json, "event", words);
+        if (handler)
+            pug_json_string(&json, "handler", handler);
         pug_json_close(&json);
         pug_json_line(&json);
         return;
@@ -303,6 +311,8 @@ static void put_other(struct trace_text *text, const struct trace_item *item)
     colour(text, "1");
     pug_sink_text(sink, "-- ");
     pug_sink_printable(sink, words);
+    pug_sink_text(sink, handler ? ", handled by " : "");
+    pug_sink_printable(sink, handler ? handler : "");
     colour(text, "0");
     pug_sink_text(sink, "\n");
 }

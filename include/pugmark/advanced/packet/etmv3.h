@@ -53,6 +53,7 @@ struct pug_etmv3_exception {
     bool present;    /**< the packet had it */
     bool cancel;     /**< the last instruction traced did not execute */
     bool m_profile;  /**< `type` and `irq` are the M profile's */
+    bool unnamed;    /**< the number is the A or the M profile's: the profile is unknown */
 };
 
 /** Data trace packets. */

@@ -172,6 +172,7 @@ struct pug_etmv4_packet {
     uint16_t exception_type;   /**< number of the exception */
     bool exception_fault;      /**< M profile: fault pending */
     bool exception_m;          /**< the numbers are the M profile's */
+    bool exception_unnamed;    /**< A or M profile's number: the profile is unknown */
     uint32_t trace_info;       /**< enum pug_etmv4_trace_info */
     uint32_t cc_threshold;     /**< of cycle counts, by trace info */
     uint32_t cycle_count;      /**< of this packet */
