@@ -12,6 +12,7 @@
 #include "pugmark/dwt.h"
 #include "pugmark/names.h"
 #include "pugmark/walk.h"
+#include "swo/swo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +164,33 @@ static void watch(const struct pug_element *elements, size_t count)
     }
 }
 
+static void take_event(void *context, const struct pug_dwt_event *event)
+{
+    pug_interrupts_take(context, event);
+}
+
+/** Events with times, and the stack of handlers: what was open in the end is closed. */
+static void follow(const struct pug_element *elements, size_t count)
+{
+    static struct pug_interrupts interrupts;
+    const struct pug_swo_clock clock = {.local_hertz = count & 1, .global_hertz = count & 2};
+    struct pug_swo_stream stream;
+    struct pug_swo_period *period = malloc(sizeof(*period));
+    insist(period != NULL);
+    pug_swo_period_init(period);
+    pug_interrupts_init(&interrupts, NULL, NULL);
+    pug_swo_stream_init(&stream, NULL, &clock, take_event, &interrupts);
+    for (size_t i = 0; i < count; i++) {
+        pug_swo_stream_take(&stream, &elements[i]);
+        pug_swo_period_take(period, &elements[i]);
+    }
+    pug_swo_stream_end(&stream);
+    pug_interrupts_end(&interrupts);
+    (void)pug_swo_period_loss(period);
+    insist(interrupts.depth == 0);
+    free(period);
+}
+
 static bool count_given(void *context, const struct pug_correlated *given, size_t count)
 {
     (void)given;
@@ -227,6 +255,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     add_up(elements, count);
     diagnose(elements, count);
     watch(elements, count);
+    follow(elements, count);
     correlate(elements, count);
     profile(elements, count);
     return 0;

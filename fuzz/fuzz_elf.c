@@ -30,10 +30,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (names && pug_names_open(names, &wanted, &file) == PUG_OK && file) {
         struct pug_names_function function;
         struct pug_names_line line;
+        struct pug_names_variable variable;
         struct pug_names_code code;
         for (size_t n = 0; n < 16 && pug_names_code_at(file, n, &code); n++) {
             (void)pug_names_function(file, code.start, &function);
             (void)pug_names_line(file, code.start, &line);
+            (void)pug_names_variable(file, code.start, &variable);
         }
     }
     pug_names_free(names);

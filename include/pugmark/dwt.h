@@ -36,6 +36,7 @@ enum pug_dwt_kind {
     PUG_DWT_PMU,       /**< PMU counters overflowed: `counters` */
     PUG_DWT_MATCH,     /**< comparator `comparator` matched */
     PUG_DWT_DATA,      /**< data access seen by `comparator`, as far as it says */
+    PUG_DWT_LOST,      /**< trace was lost here: nobody knows what, nor how long */
 };
 
 /** Bits of `counters` for PUG_DWT_COUNTERS. */
@@ -75,6 +76,7 @@ struct pug_dwt_event {
     bool has_pc, has_address, has_value, has_time; /**< which of the fields are known */
     bool write;                                    /**< DATA with a value: written, else read */
     bool overflow;                                 /**< trace was lost before it */
+    bool guessed; /**< decoding began by a guess (PUG_ITM_GUESSED) */
 };
 
 /** The meaning of one ITMTRACE element alone; false for timestamps and other elements. */

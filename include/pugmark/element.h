@@ -103,6 +103,11 @@ enum pug_itm_kind {
     PUG_ITM_TS_GLOBAL, /**< `timestamp` */
 };
 
+/** Bits of PUG_ITM_FLAGS(). */
+enum pug_itm_flag {
+    PUG_ITM_GUESSED = 1 << 0, /**< decoding began by a guess, not at a synchronisation point */
+};
+
 /** What an exception's number means. */
 enum pug_exception_numbers {
     PUG_EXCEPTIONS_UNNAMED, /**< nobody says */
@@ -263,6 +268,9 @@ static inline bool pug_element_adds_cycles(const struct pug_element *element)
 #define PUG_JUMP_FLAGS(e) ((e)->sw_flags)
 
 /* `master` and `channel` of software trace share the words that a context would use. */
+/* Bits of ITMTRACE where those of software trace would be: enum pug_itm_flag. */
+/** Of PUG_ELEM_ITMTRACE: bits of enum pug_itm_flag. */
+#define PUG_ITM_FLAGS(e) ((e)->sw_flags)
 /** Of PUG_ELEM_SWTRACE: the master. */
 #define PUG_SW_MASTER(e) ((e)->context_id)
 /** Of PUG_ELEM_SWTRACE: the channel. */

@@ -177,6 +177,39 @@ struct pug_names_frame {
 size_t pug_names_frames(struct pug_names_file *file, uint64_t vaddr, struct pug_names_frame *frames,
                         size_t room);
 
+/* ---- variables ---- */
+
+/** How the bits of a value are to be read. */
+enum pug_names_encoding {
+    PUG_NAMES_NO_ENCODING, /**< not known, or no single value */
+    PUG_NAMES_UNSIGNED,
+    PUG_NAMES_SIGNED,
+    PUG_NAMES_UNSIGNED_CHAR,
+    PUG_NAMES_SIGNED_CHAR,
+    PUG_NAMES_BOOL,
+    PUG_NAMES_FLOAT,
+    PUG_NAMES_POINTER,
+    PUG_NAMES_ENUM, /**< pug_names_enumerator() has names of values */
+};
+
+/** A variable of the program, or a member of one. Texts live as long as the names. */
+struct pug_names_variable {
+    const char *name;     /**< "speed", "motor.state", "table[3].x"; "speed+1" within one */
+    const char *type;     /**< in words of C, "unsigned int"; "" where it is not known */
+    uint64_t start, size; /**< where it begins, and its bytes */
+    uint64_t type_die;    /**< private */
+    uint8_t encoding;     /**< enum pug_names_encoding */
+    uint64_t spare[2];    /**< zero */
+};
+
+/** The variable at an address, by debug information or else by symbol; false: none is known. */
+bool pug_names_variable(struct pug_names_file *file, uint64_t address,
+                        struct pug_names_variable *variable);
+
+/** What an enumeration calls a value; NULL: it has no name, or this is no enumeration. */
+const char *pug_names_enumerator(struct pug_names_file *file,
+                                 const struct pug_names_variable *variable, int64_t value);
+
 /* ---- of program memory ---- */
 
 /**

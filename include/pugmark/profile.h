@@ -138,12 +138,24 @@ enum pug_profile_note {
     PUG_NOTE_BAD,            /**< errors of decoding */
     PUG_NOTE_STACKS_LOST,    /**< call stacks that began anew */
     PUG_NOTE_FRAMES_FULL, /**< frames that had no room; what ran on them counts to their parents */
+    PUG_NOTE_SAMPLES,     /**< PC samples beside counts of what ran: they are not added to these */
     PUG_NOTE_SATURATED,   /**< counts that reached 2^64 - 1 */
     PUG_NOTE_COUNT
 };
 
 /** A note in a few words ("trace lost"); NULL beyond the last one. */
 const char *pug_profile_note_text(enum pug_profile_note note);
+
+/**
+ * A profile of PC samples has no counts of what ran: each range is one instruction, whose count is
+ * how often it was sampled. The two kinds are never added to each other.
+ */
+enum pug_profile_samples {
+    PUG_SAMPLES_TAKEN,  /**< with an address: what ranges count */
+    PUG_SAMPLES_ASLEEP, /**< while the core slept */
+    PUG_SAMPLES_DENIED, /**< where the hardware may not tell the address */
+    PUG_SAMPLES_KINDS
+};
 
 /** What times are counted in. */
 enum pug_profile_unit { PUG_PROFILE_NO_TIME, PUG_PROFILE_NANOSECONDS, PUG_PROFILE_TICKS };
@@ -183,12 +195,18 @@ enum pug_status pug_profile_use(struct pug_profile *profile, const struct pug_pr
 enum pug_status pug_profile_loop(struct pug_profile *profile, const struct pug_profile_loop *loop);
 /** Add to what is not in the counts. */
 void pug_profile_note(struct pug_profile *profile, enum pug_profile_note note, uint64_t count);
+/** Add to the samples: it is a profile of samples then. */
+void pug_profile_add_samples(struct pug_profile *profile, enum pug_profile_samples kind,
+                             uint64_t count);
 /** What `time` is; the first answer counts, another one makes it ticks. */
 void pug_profile_set_time_unit(struct pug_profile *profile, enum pug_profile_unit unit);
 /** Frames there may be; 2^20 where nobody says. Those without a parent are always taken. */
 void pug_profile_set_frame_limit(struct pug_profile *profile, uint32_t limit);
 
-/** Add all of `other`, which stays as it is. */
+/** Has one of them samples, and the other one counts of what ran? They are not to be added. */
+bool pug_profile_mixes(const struct pug_profile *profile, const struct pug_profile *other);
+
+/** Add all of `other`, which stays as it is. PUG_ERR_INVALID_PARAM_TYPE: pug_profile_mixes(). */
 enum pug_status pug_profile_merge(struct pug_profile *profile, const struct pug_profile *other);
 
 /** `sum` + `more`, at most 2^64 - 1. */
@@ -233,6 +251,10 @@ const struct pug_profile_use *pug_profile_uses(const struct pug_profile *profile
 const struct pug_profile_loop *pug_profile_loops(const struct pug_profile *profile, size_t *count);
 /** How much is not in the counts for this reason. */
 uint64_t pug_profile_noted(const struct pug_profile *profile, enum pug_profile_note note);
+/** How many samples of a kind there are. */
+uint64_t pug_profile_sampled(const struct pug_profile *profile, enum pug_profile_samples kind);
+/** Is it a profile of samples? */
+bool pug_profile_is_sampled(const struct pug_profile *profile);
 /** What `time` is. */
 enum pug_profile_unit pug_profile_time_unit(const struct pug_profile *profile);
 

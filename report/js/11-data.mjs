@@ -26,7 +26,8 @@ export const hasSource = (file) => document.getElementById('part-source-' + file
 export const nameOf = (f) => (f >= 0 ? data.functions.name[f] : f === -2 ? '…' : '[unknown]');
 export const objectOf = (f) => (f >= 0 && data.head.objects[data.functions.object[f]]) || '';
 export const fileOf = (f) => (f >= 0 && data.head.files[data.functions.file[f]]) || '';
-export const total = () => value(data.head.totals.instructions);
+export const sampled = () => 'samples' in data.head.totals;
+export const total = () => value(data.head.totals.instructions ?? data.head.totals.samples);
 
 let numbers = null;
 /** Functions of a name, that with most instructions first. */

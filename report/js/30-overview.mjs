@@ -2,7 +2,7 @@
 // The answer first: how it ended, what that rests on, the last instructions, where it ran.
 import { commandLine, make } from './10-dom.mjs';
 import { baseName, count, plural, quoted, share, shortPath, value } from './01-text.mjs';
-import { addressOf, data, functionNamed, hasSource, nameOf, objectOf, part, sourceOf, total } from './11-data.mjs';
+import { addressOf, data, functionNamed, hasSource, nameOf, objectOf, part, sampled, sourceOf, total } from './11-data.mjs';
 import { left, link, linked, trustItem, view, views } from './21-shell.mjs';
 
 const TRUST_SHOWN = 4; // sentences that are not folded
@@ -23,7 +23,7 @@ function headlineCard(story) {
   const losses = data.head.stories.reduce((sum, { events }) => sum + events.filter((event) => event.kind === 'loss').length, 0);
   const lines = [];
   if (!words.length)
-    words.push(document.createTextNode(value(data.head.totals.instructions) > 0 ? `${plural(data.head.totals.instructions, 'instruction')} of ${plural(data.head.totals.functions, 'function')} ran.` : 'No instructions were traced.'));
+    words.push(document.createTextNode(total() > 0 ? sampled() ? `${plural(data.head.totals.samples, 'PC sample')} in ${plural(data.head.totals.functions, 'function')}.` : `${plural(data.head.totals.instructions, 'instruction')} of ${plural(data.head.totals.functions, 'function')} ran.` : 'No instructions were traced.'));
   const doubt = data.head.trust.find((point) => point.about === 'wrong' && point.text.includes('does not match'));
   if (doubt) lines.push(make('p', { class: 'doubt', text: `This is doubtful: ${doubt.text}` }));
   for (const { beginning } of data.head.stories) if (beginning) lines.push(make('p', { text: beginning }));
@@ -108,9 +108,9 @@ function functionsCard() {
   const most = own.map((_, i) => i).filter((f) => value(own[f]) > 0).sort((a, b) => value(own[b]) - value(own[a])).slice(0, 10);
   if (!most.length) return null;
   const objects = new Set(data.functions.object).size > 1;
-  return card('Most instructions', 'hot', bars(most.map((f) => ({
+  return card(sampled() ? 'Most samples' : 'Most instructions', 'hot', bars(most.map((f) => ({
     weight: value(own[f]), text: share(value(own[f]), total()),
-    link: link(nameOf(f) + (objects && objectOf(f) ? ` · ${baseName(objectOf(f))}` : ''), 'code', addressOf(f), { title: `${nameOf(f)}: ${count(own[f])} instructions` }),
+    link: link(nameOf(f) + (objects && objectOf(f) ? ` · ${baseName(objectOf(f))}` : ''), 'code', addressOf(f), { title: `${nameOf(f)}: ${count(own[f])} ${sampled() ? 'samples' : 'instructions'}` }),
   })), 'Functions that ran most'), make('p', {}, link(`All ${plural(data.functions.name.length, 'function')}`, 'functions')));
 }
 

@@ -145,16 +145,17 @@ struct pug_capture {
     struct pug_list too_large; /**< uint32_t: those where it is left out, which was said */
     struct pug_list nameless;  /**< uint32_t: those whose text of symbols, in memory, has none */
     struct pug_capture_time times, record_times;
-    uint64_t hertz;                   /**< of its timestamps, as settings say; 0: nobody does */
-    struct pug_capture_marks **marks; /**< by segment, once asked for; or NULL */
-    pthread_mutex_t marks_lock;       /**< guards these */
-    pthread_mutex_t lock;             /**< guards what is found and made while it is decoded */
-    struct pug_list images;           /**< struct pug_capture_images: by buffer */
-    uint64_t spaces;                  /**< that were made in them */
-    atomic_bool starved;              /**< there was no memory for a space, a text, or times */
-    struct pug_capture_bytes head;    /**< of a stream: what was read to recognise it */
-    bool live;                        /**< its trace comes from a stream, and is not over */
-    bool told_times;                  /**< sources of perf.data have timestamps, all of one clock */
+    uint64_t hertz;                     /**< of its times, as settings say; 0: nobody does */
+    uint64_t local_hertz, global_hertz; /**< of local timestamps, and of those that all share */
+    struct pug_capture_marks **marks;   /**< by segment, once asked for; or NULL */
+    pthread_mutex_t marks_lock;         /**< guards these */
+    pthread_mutex_t lock;               /**< guards what is found and made while it is decoded */
+    struct pug_list images;             /**< struct pug_capture_images: by buffer */
+    uint64_t spaces;                    /**< that were made in them */
+    atomic_bool starved;                /**< there was no memory for a space, a text, or times */
+    struct pug_capture_bytes head;      /**< of a stream: what was read to recognise it */
+    bool live;                          /**< its trace comes from a stream, and is not over */
+    bool told_times; /**< sources of perf.data have timestamps, all of one clock */
 };
 
 struct pug_capture_fact {

@@ -3,6 +3,7 @@
  */
 #include "capture/marks.h"
 #include "base/bisect.h"
+#include "swo/clock.h"
 #include "tree/embed.h"
 
 #include <stdlib.h>
@@ -26,8 +27,8 @@ struct list {
     uint64_t step, skipped; /* one of so many is kept */
     uint16_t id;
     struct pug_capture *capture;
-    bool local;    /* its steps count another clock than its timestamps … */
-    bool absolute; /* … of which there are some */
+    bool local; /* its steps count another clock than its timestamps: this one */
+    struct pug_swo_clock clock;
 };
 
 struct pug_capture_marks {
@@ -99,17 +100,27 @@ static void keep(struct list *list, uint64_t index, uint64_t time)
         thin(list);
 }
 
+/** False: the mark tells no time. */
+static bool take_local(struct list *list, const struct pug_placed_mark *mark)
+{
+    bool restarts = false;
+    const bool told = mark->kind == PUG_MARK_TIME_STEP
+                          ? pug_swo_clock_step(&list->clock, mark->value, &list->now)
+                          : pug_swo_clock_anchor(&list->clock, mark->value, &list->now, &restarts);
+    if (restarts)
+        list->marks.count = 0;
+    return told;
+}
+
 static void take_mark(struct list *list, const struct pug_placed_mark *mark)
 {
     const bool step = mark->kind == PUG_MARK_TIME_STEP;
     if (!step && mark->kind != PUG_MARK_TIMESTAMP)
         return;
-    if (list->local && step && list->absolute)
+    if (list->local && !take_local(list, mark))
         return;
-    if (list->local && !step && !list->absolute)
-        list->marks.count = 0;
-    list->absolute |= !step;
-    list->now = step ? list->now + mark->value : mark->value;
+    if (!list->local)
+        list->now = step ? list->now + mark->value : mark->value;
     keep(list, mark->index, list->now);
 }
 
@@ -183,7 +194,8 @@ static bool begin_reading(struct pug_capture_marks *marks, uint32_t segment)
         list->marks.count = list->raw.count = 0;
         list->now = list->skipped = 0;
         list->step = 1;
-        list->absolute = false;
+        list->clock = (struct pug_swo_clock){.local_hertz = marks->capture->local_hertz,
+                                             .global_hertz = marks->capture->global_hertz};
     }
     if (!marks->block)
         marks->block = malloc(BLOCK);

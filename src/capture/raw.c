@@ -2,6 +2,7 @@
 /** @file Captures that are one file of trace, which the options describe: one buffer, one segment.
  */
 #include "capture/raw.h"
+#include "capture/begin.h"
 #include "capture/marks.h"
 #include "files/infile.h"
 #include "pugmark/author/protocol.h"
@@ -250,19 +251,44 @@ static bool make_room(struct pug_capture_raw *raw, size_t sources, size_t items)
     return raw->of_sources && raw->source_settings;
 }
 
+/** Where the source begins, if that is to be guessed. */
+static enum pug_status add_begin(const struct pug_capture *capture, uint16_t id,
+                                 struct pug_setting *items, size_t *count)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    const struct pug_settings given = {.items = raw->items, .count = raw->count};
+    const struct pug_begin what = {.transport = raw->transport,
+                                   .protocol = raw->protocol,
+                                   .settings = &given,
+                                   .bytes = raw->bytes.bytes,
+                                   .size = capture->live ? 0 : raw->bytes.size,
+                                   .id = id};
+    size_t begin;
+    const enum pug_status status = pug_capture_begin(capture, &what, &begin);
+    if (status != PUG_OK || begin == SIZE_MAX)
+        return status;
+    items[(*count)++] = (struct pug_setting){.name = "begin_at", .value = begin};
+    items[(*count)++] = (struct pug_setting){.name = "guess_sync", .value = 1};
+    return PUG_OK;
+}
+
 enum pug_status pug_capture_raw_describe(struct pug_capture *capture, const uint16_t *ids,
                                          const char *const *protocols, size_t count)
 {
     struct pug_capture_raw *raw = capture->own;
-    const size_t each = raw->count + 1;
+    const size_t each = raw->count + 1 + PUG_BEGIN_SETTINGS;
     enum pug_status status = make_room(raw, count, count * each) ? PUG_OK : PUG_ERR_MEM;
     for (size_t i = 0; i < count && status == PUG_OK; i++) {
         struct pug_setting *items = raw->of_sources + i * each;
-        items[0] = (struct pug_setting){.name = "src_id", .value = ids[i]};
-        memcpy(items + 1, raw->items, raw->count * sizeof(*items));
-        raw->source_settings[i] = (struct pug_settings){items, each, raw->settings.watch};
-        status = add_source(capture, ids[i], last_component(capture->path), protocols[i],
-                            &raw->source_settings[i]);
+        size_t own = 0;
+        items[own++] = (struct pug_setting){.name = "src_id", .value = ids[i]};
+        status = add_begin(capture, ids[i], items, &own);
+        memcpy(items + own, raw->items, raw->count * sizeof(*items));
+        raw->source_settings[i] =
+            (struct pug_settings){items, own + raw->count, raw->settings.watch};
+        if (status == PUG_OK)
+            status = add_source(capture, ids[i], last_component(capture->path), protocols[i],
+                                &raw->source_settings[i]);
     }
     return status;
 }
@@ -315,13 +341,23 @@ static bool named_source(const struct pug_capture_raw *raw, uint16_t *id)
     return false;
 }
 
+/** Is the trace software's in a file of frames? All their sources are such then. */
+static bool is_in_frames(const struct pug_capture *capture)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    const struct pug_settings unwatched = {.items = raw->items, .count = raw->count};
+    return raw->protocol->description && raw->protocol->description->dwt &&
+           capture->kind == PUG_CAPTURE_RAW && strcmp(raw->transport->name, "coresight") == 0 &&
+           !pug_settings_find(&unwatched, "ITMTCR");
+}
+
 bool pug_capture_raw_names_source(const struct pug_capture *capture, uint16_t *id)
 {
     const struct pug_capture_raw *raw = capture->own;
-    /* Where framed trace has no other name for it, the ITM is source 1. */
+    /* Where a stream of frames has no other name for it, the ITM is source 1. */
     *id = raw->transport->single ? 0 : 1;
     return capture->sources.count > 0 || named_source(raw, id) || raw->transport->single ||
-           !transport_of(raw->protocol);
+           (!transport_of(raw->protocol) && !is_in_frames(capture));
 }
 
 /** The source that the settings describe, or all that are in the trace. */

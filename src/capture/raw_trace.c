@@ -48,6 +48,7 @@ static size_t read_bytes(const struct pug_capture *capture, uint32_t segment, ui
 
 struct found {
     uint64_t bytes[UINT16_MAX + 1];  /* by id */
+    bool frames;                     /* of CoreSight, in which some ids are no sources */
     struct pug_osd_modules *modules; /* what they are, where that is to be found out; or NULL */
 };
 
@@ -60,13 +61,21 @@ static bool tells_modules(const struct pug_capture *capture)
            strcmp(description->transport, "osd") == 0 && capture->options.wanted_count == 0;
 }
 
+/** Of CoreSight frames: 0 is padding, and the last ids are reserved. */
+static bool is_real_id(uint16_t id)
+{
+    return id > 0 && id < 0x70;
+}
+
 static enum pug_response note_source(void *context, const struct pug_run *run, size_t *used)
 {
     struct found *found = context;
+    *used = run->size;
+    if (found->frames && !is_real_id(run->source))
+        return PUG_RESP_CONT;
     found->bytes[run->source] += run->size;
     if (found->modules)
         pug_osd_modules_note(found->modules, run);
-    *used = run->size;
     return PUG_RESP_CONT;
 }
 
@@ -241,6 +250,8 @@ enum pug_status pug_capture_raw_scan(struct pug_capture *capture)
         status = PUG_ERR_MEM;
     if (found->modules)
         expect_modules(capture, found->modules);
+    found->frames =
+        strcmp(((const struct pug_capture_raw *)capture->own)->transport->name, "coresight") == 0;
     if (status == PUG_OK)
         status = scan(capture, found);
     if (status == PUG_OK && capture->options.wanted_count > 0)

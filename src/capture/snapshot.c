@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 /** @file Captures that are snapshots: each buffer is one segment. */
 #include "pugmark/advanced/snapshot.h"
+#include "capture/begin.h"
 #include "capture/marks.h"
+#include "pugmark/author/protocol.h"
+#include "pugmark/author/transport.h"
 #include "snapshot/snapshot.h"
 
 #include <errno.h>
@@ -15,6 +18,8 @@ struct from_snapshot {
     struct pug_snapshot *snapshot;
     struct pug_capture_bytes *bytes; /* by buffer */
     size_t count;
+    struct pug_setting *items; /* where sources begin by a guess */
+    size_t item_count, item_room;
 };
 
 static void free_own(struct pug_capture *capture)
@@ -25,6 +30,7 @@ static void free_own(struct pug_capture *capture)
     for (size_t i = 0; own->bytes && i < own->count; i++)
         pug_capture_release(&own->bytes[i]);
     free(own->bytes);
+    free(own->items);
     pug_snapshot_free(own->snapshot);
     free(own);
 }
@@ -44,16 +50,34 @@ static enum pug_status find_image(struct pug_capture *capture, uint32_t buffer, 
                : PUG_ERR_MEM;
 }
 
+/** The options' settings, which come first, and these; NULL: no memory. */
+static struct pug_setting *join_settings(const struct pug_capture *capture)
+{
+    const struct from_snapshot *own = capture->own;
+    const struct pug_settings *given = &capture->options.settings;
+    struct pug_setting *joined = calloc(given->count + own->item_count + 1, sizeof(*joined));
+    if (joined && given->count > 0)
+        memcpy(joined, given->items, given->count * sizeof(*joined));
+    if (joined && own->item_count > 0)
+        memcpy(joined + given->count, own->items, own->item_count * sizeof(*joined));
+    return joined;
+}
+
 static enum pug_status make_tree(struct pug_capture *capture, uint32_t buffer, bool decode,
                                  struct pug_log *log, struct pug_tree **out)
 {
     const struct from_snapshot *own = capture->own;
     struct pug_capture_images *images = capture->images.items;
+    struct pug_setting *joined = join_settings(capture);
+    if (!joined)
+        return PUG_ERR_MEM;
     struct pug_snapshot_tree_config config = {
         .decode = decode,
         .options = capture->options.decode,
         .transport = capture->options.settings,
-        .sources = capture->options.settings,
+        .sources = {.items = joined,
+                    .count = capture->options.settings.count + own->item_count,
+                    .watch = capture->options.settings.watch},
         .first_only = !capture->options.buffer,
         .log = log,
         .quirks = capture->options.quirks,
@@ -64,6 +88,7 @@ static enum pug_status make_tree(struct pug_capture *capture, uint32_t buffer, b
     if (status == PUG_OK)
         status = pug_snapshot_tree(own->snapshot, pug_snapshot_buffer_at(own->snapshot, buffer),
                                    &config, out);
+    free(joined);
     if (status == PUG_OK && !config.filled &&
         (status = pug_capture_list_objects(capture, config.image)) != PUG_OK) {
         pug_tree_free(*out);
@@ -198,6 +223,68 @@ static enum pug_status add_sources(struct pug_capture *capture,
     return PUG_OK;
 }
 
+static const struct pug_protocol *protocol_of(const char *name)
+{
+    const struct pug_protocol *protocol = NULL;
+    for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++)
+        if (strcmp(protocol->name, name) == 0)
+            break;
+    return protocol;
+}
+
+static const struct pug_transport *transport_of(const char *name)
+{
+    const struct pug_transport *transport = NULL;
+    for (size_t n = 0; (transport = pug_transport_at(n)) != NULL; n++)
+        if (strcmp(transport->name, name) == 0)
+            break;
+    return transport;
+}
+
+/** Settings of one source have its name in front. */
+static enum pug_status add_setting(struct pug_capture *capture, const char *source,
+                                   const char *name, uint64_t value)
+{
+    struct from_snapshot *own = capture->own;
+    if (own->item_count == own->item_room) {
+        const size_t room = 2 * own->item_room + 8;
+        struct pug_setting *grown = realloc(own->items, room * sizeof(*grown));
+        if (!grown)
+            return PUG_ERR_MEM;
+        own->items = grown;
+        own->item_room = room;
+    }
+    own->items[own->item_count++] = (struct pug_setting){
+        .name = pug_capture_keep_format(capture, "%s:%s", source, name), .value = value};
+    return PUG_OK;
+}
+
+/** Where the sources of a buffer begin, if that is to be guessed. */
+static enum pug_status add_begins(struct pug_capture *capture, uint32_t number)
+{
+    const struct from_snapshot *own = capture->own;
+    const struct pug_capture_source *source;
+    struct pug_begin what = {.transport =
+                                 transport_of(pug_capture_buffers(capture)[number].transport),
+                             .settings = &capture->options.settings,
+                             .bytes = own->bytes[number].bytes,
+                             .size = own->bytes[number].size};
+    enum pug_status status = PUG_OK;
+    for (size_t n = 0; status == PUG_OK && (source = pug_capture_source_at(capture, n)) != NULL;
+         n++) {
+        size_t begin = SIZE_MAX;
+        what.protocol = source->buffer == number ? protocol_of(source->protocol) : NULL;
+        what.id = source->id;
+        if (what.protocol && what.transport)
+            status = pug_capture_begin(capture, &what, &begin);
+        if (status == PUG_OK && begin != SIZE_MAX)
+            status = add_setting(capture, source->name, "begin_at", begin);
+        if (status == PUG_OK && begin != SIZE_MAX)
+            status = add_setting(capture, source->name, "guess_sync", 1);
+    }
+    return status;
+}
+
 static enum pug_status add_buffer(struct pug_capture *capture,
                                   const struct pug_snapshot_buffer *found, uint32_t number)
 {
@@ -228,7 +315,8 @@ static enum pug_status add_buffer(struct pug_capture *capture,
             return status;
     }
     buffer->size = segment->size = own->bytes[number].size;
-    return add_sources(capture, found, number);
+    const enum pug_status status = add_sources(capture, found, number);
+    return status == PUG_OK && buffer->chosen ? add_begins(capture, number) : status;
 }
 
 static enum pug_status say_no_buffer(const struct pug_capture *capture)

@@ -12,7 +12,9 @@
 
 void pug_capture_settle_ticks(struct pug_capture *capture, const struct pug_settings *settings)
 {
-    capture->hertz = pug_settings_number(settings, "timestamp_hz", 0);
+    capture->local_hertz = pug_settings_number(settings, "local_timestamp_hz", 0);
+    capture->global_hertz = pug_settings_number(settings, "timestamp_hz", 0);
+    capture->hertz = capture->global_hertz ? capture->global_hertz : capture->local_hertz;
     if (capture->hertz > 0)
         capture->times = (struct pug_capture_time){
             .unit = PUG_CAPTURE_NANOSECONDS,

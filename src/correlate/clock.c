@@ -57,10 +57,21 @@ static bool timestamp_of(const struct pug_element *e, uint64_t *time)
 
 static bool cycles_of(const struct pug_element *e, uint64_t *cycles)
 {
-    bool local = e->type == PUG_ELEM_ITMTRACE && e->reason >= PUG_ITM_TS_SYNC &&
-                 e->reason <= PUG_ITM_TS_PKT_TS_DELAY;
-    *cycles = local ? e->value : e->cycle_count;
-    return local || (e->flags & PUG_ELEM_HAS_CC);
+    *cycles = e->cycle_count;
+    return e->flags & PUG_ELEM_HAS_CC;
+}
+
+/** The cycles of a local timestamp, with its prescaler: by how much the sum of them grew. */
+static bool local_cycles_of(struct pug_correlate_queue *queue, const struct pug_element *e,
+                            uint64_t *cycles)
+{
+    const bool local = e->type == PUG_ELEM_ITMTRACE && e->reason >= PUG_ITM_TS_SYNC &&
+                       e->reason <= PUG_ITM_TS_PKT_TS_DELAY;
+    if (!local)
+        return false;
+    *cycles = e->timestamp - (e->timestamp >= queue->local ? queue->local : 0);
+    queue->local = e->timestamp;
+    return true;
 }
 
 static void count_cycles(struct pug_correlate_queue *queue, uint64_t cycles)
@@ -180,7 +191,7 @@ bool pug_correlate_clock(struct pug_correlate *correlate, struct pug_correlate_q
     entry_at(queue, queue->count - 1)->time = buffer->reached;
     if (timestamp_of(e, &time)) {
         take_timestamp(buffer, queue, e, time);
-    } else if (cycles_of(e, &cycles)) {
+    } else if (local_cycles_of(queue, e, &cycles) || cycles_of(e, &cycles)) {
         count_cycles(queue, cycles);
         if (queue->has_time)
             resolve(queue, queue->count, PUG_WHEN_CYCLES, queue->time, queue->cycles);

@@ -42,6 +42,7 @@ struct pug_correlate_queue {
     struct pug_correlated *entries;
     size_t head, ready, count, room;
     uint64_t time, cycles; /**< its clock: the last timestamp, and what was counted since */
+    uint64_t local;        /**< the last sum of local timestamps */
     uint64_t ahead;        /**< cycles of the next count that lie before the timestamp */
     bool has_time, ended;
     bool counts_apart; /**< a timestamp's cycle count is not added up (ETMv4) */

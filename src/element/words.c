@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file What an element says, as a sentence for people. */
 #include "base/text.h"
+#include "pugmark/dwt.h"
 #include "pugmark/element.h"
 
 #include <inttypes.h>
@@ -98,6 +99,46 @@ static void put_software(struct pug_text *text, const struct pug_element *e)
     }
 }
 
+/** "port 0: 0x68 'h'" */
+static void put_write(struct pug_text *text, const struct pug_element *e)
+{
+    pug_text_format(text, "port %" PRIu32 ": 0x%0*" PRIx64, e->number, 2 * e->last_size, e->value);
+    if (e->last_size == 1 && e->value >= 0x20 && e->value < 0x7f)
+        pug_text_format(text, " '%c'", (char)e->value);
+}
+
+/** "at 3328 cycles, 20 after the last time"; a delay says how exact that is. */
+static void put_software_time(struct pug_text *text, const struct pug_element *e)
+{
+    static const char *const delays[] = {"", ", the timestamp was late",
+                                         ", the packets before it were late",
+                                         ", packets and timestamp were late"};
+    if (e->reason == PUG_ITM_TS_GLOBAL)
+        pug_text_format(text, "at %" PRIu64 " ticks of the global clock", e->timestamp);
+    else
+        pug_text_format(text, "at %" PRIu64 " cycles, %" PRIu64 " after the last time%s",
+                        e->timestamp, e->value,
+                        delays[(unsigned)(e->reason - PUG_ITM_TS_SYNC) & 3]);
+}
+
+static void put_itm(struct pug_text *text, const struct pug_element *e)
+{
+    struct pug_dwt_event event;
+    char words[256];
+    if (e->flags & PUG_ELEM_OVERFLOW)
+        pug_text_put(text, "trace was lost here; then ");
+    if (e->reason >= PUG_ITM_TS_SYNC) {
+        put_software_time(text, e);
+    } else if (e->reason == PUG_ITM_SWIT) {
+        put_write(text, e);
+    } else if (pug_dwt_meaning(e, &event)) {
+        pug_dwt_text(&event, words, sizeof(words));
+        pug_text_put(text, words);
+    }
+    if (PUG_ITM_FLAGS(e) & PUG_ITM_GUESSED)
+        pug_text_put(text, " (begun by a guess)");
+}
+
 size_t pug_element_words(const struct pug_element *e, char *buffer, size_t size)
 {
     struct pug_text text = PUG_TEXT(buffer, size);
@@ -125,6 +166,7 @@ size_t pug_element_words(const struct pug_element *e, char *buffer, size_t size)
     case PUG_ELEM_EVENT: put_event(&text, e); break;
     case PUG_ELEM_MEMTRANS: put_transaction(&text, e->reason); break;
     case PUG_ELEM_SWTRACE: put_software(&text, e); break;
+    case PUG_ELEM_ITMTRACE: put_itm(&text, e); break;
     case PUG_ELEM_DATA_ADDRESS:
     case PUG_ELEM_DATA_VALUE: put_data(&text, e); break;
     default: return pug_element_text(e, buffer, size);

@@ -149,6 +149,8 @@ static bool find_edges(struct callgrind *all)
 {
     size_t count;
     (void)pug_profile_frames(all->exporter->profile, &count);
+    if (pug_profile_is_sampled(all->exporter->profile)) /* which tell of no calls */
+        return true;
     struct export_caller *callers = pug_export_callers(all->exporter);
     all->edges = calloc(count + 1, sizeof(*all->edges));
     const bool good = callers && all->edges;
@@ -526,14 +528,20 @@ static void put_head(const struct callgrind *all)
     const struct pug_profile_frame *frames = pug_profile_frames(all->exporter->profile, &count);
     if (count > 0 && frames[0].object != NONE) /* where the first thread begins */
         put_path(sink, "cmd: ", export_object(all->exporter, frames[0].object)->path);
+    char sampled[160];
+    pug_export_sampled(all->exporter, sampled, sizeof(sampled));
+    if (*sampled)
+        pug_sink_format(sink, "desc: Samples: %s\n", sampled);
     for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++)
         if (pug_profile_noted(all->exporter->profile, note) > 0)
             pug_sink_format(sink, "desc: Doubtful: %" PRIu64 " %s\n",
                             pug_profile_noted(all->exporter->profile, note),
                             pug_profile_note_text(note));
     pug_sink_format(sink,
-                    "part: 1\n\npositions: instr line\nevent: Ir : Instructions\nevents: Ir\n"
+                    "part: 1\n\npositions: instr line\n%s"
                     "summary: %" PRIu64 "\n",
+                    *sampled ? "event: Samples : PC samples\nevents: Samples\n"
+                             : "event: Ir : Instructions\nevents: Ir\n",
                     all->total);
 }
 

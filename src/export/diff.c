@@ -252,8 +252,8 @@ enum pug_status pug_export_changes(const struct exporter *before, const struct e
         add_up(&functions);
         add_up(&lines);
         if (!before->options->json)
-            pug_sink_format(before->sink, "%" PRIu64 " instructions before, %" PRIu64 " after\n",
-                            functions.all[0], functions.all[1]);
+            pug_sink_format(before->sink, "%" PRIu64 " %s before, %" PRIu64 " after\n",
+                            functions.all[0], pug_export_unit(before), functions.all[1]);
         status = put_table(before, &functions, "function");
     }
     if (status == PUG_OK && lines.count > 0)

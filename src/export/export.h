@@ -72,6 +72,15 @@ struct export_build_id {
 };
 struct export_build_id pug_export_build_id(const struct pug_profile_object *object);
 
+/** What is counted: "instructions", or "samples" of the program counter. */
+static inline const char *pug_export_unit(const struct exporter *exporter)
+{
+    return pug_profile_is_sampled(exporter->profile) ? "samples" : "instructions";
+}
+
+/** "250 PC samples, 34 % asleep …": what a profile of samples rests on; "" of others. */
+void pug_export_sampled(const struct exporter *exporter, char *words, size_t size);
+
 /* ---- places.c ---- */
 
 struct pug_names_file;

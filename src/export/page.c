@@ -10,6 +10,7 @@
 #include "pugmark/pugmark.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,7 +129,13 @@ static void put_totals(struct page *page)
     for (size_t i = 0; i < page->functions.count; i++)
         calls = pug_profile_sum(calls, page->functions.items[i].calls);
     pug_json_object(json, "totals");
-    pug_page_count(json, "instructions", page->functions.instructions);
+    pug_page_count(json, pug_export_unit(page->exporter), page->functions.instructions);
+    const struct pug_profile *profile = page->exporter->profile;
+    if (pug_profile_is_sampled(profile)) {
+        pug_page_count(json, "samples asleep", pug_profile_sampled(profile, PUG_SAMPLES_ASLEEP));
+        pug_page_count(json, "samples not permitted",
+                       pug_profile_sampled(profile, PUG_SAMPLES_DENIED));
+    }
     pug_page_count(json, "taken branches", taken);
     pug_page_count(json, "calls", calls);
     pug_page_count(json, "functions", page->functions.count);
@@ -136,9 +143,28 @@ static void put_totals(struct page *page)
     pug_json_close(json);
 }
 
-static void put_trust(struct pug_json *json, const struct pug_report *report)
+void pug_page_basis(const struct page *page, char *words, size_t size)
 {
+    pug_export_sampled(page->exporter, words, size);
+    if (!*words && page->functions.instructions == 0)
+        snprintf(words, size,
+                 "nothing was counted: there is no program flow, and no PC sample, in it");
+}
+
+static void put_trust(struct page *page)
+{
+    struct pug_json *json = &page->json;
+    const struct pug_report *report = page->exporter->options->report;
+    char words[160];
     pug_json_array(json, "trust");
+    pug_page_basis(page, words, sizeof(words));
+    if (*words) {
+        pug_json_object(json, NULL);
+        pug_json_string(json, "about", pug_report_about_name(PUG_REPORT_COUNTS));
+        pug_json_string(json, "input", NULL);
+        pug_json_string(json, "text", words);
+        pug_json_close(json);
+    }
     for (size_t i = 0; report && i < report->point_count; i++) {
         const struct pug_report_point *point = &report->points[i];
         pug_json_object(json, NULL);
@@ -184,7 +210,7 @@ static void put_head(struct page *page, size_t most)
     pug_json_string(json, "baseline", report ? report->baseline_title : NULL);
     put_facts(page);
     put_totals(page);
-    put_trust(json, report);
+    put_trust(page);
     pug_json_literal(json, "stories", with_stories ? report->stories : "[]",
                      with_stories ? report->stories_size : 2);
     put_objects(page);

@@ -46,6 +46,9 @@ int64_t pug_page_number(struct page *page, const char *text);
 /** Beyond 2^53 a reader of JSON would lose digits: then the count is a string. */
 void pug_page_count(struct pug_json *json, const char *key, uint64_t count);
 
+/** Writes what the page's counts rest on, if that is samples or nothing; else no words. */
+void pug_page_basis(const struct page *page, char *words, size_t size);
+
 /* ---- page_part.c ---- */
 
 /** Writes a value into page->json, with at most so many of the things that it consists of. */

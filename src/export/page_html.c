@@ -73,7 +73,7 @@ static void put_point(struct pug_sink *sink, const struct pug_report *report,
                                         [PUG_REPORT_TIMES] = "Times",
                                         [PUG_REPORT_COUNTS] = "Counts",
                                         [PUG_REPORT_CHECKED] = "Checked"};
-    const bool several = report->input_count > 1 || report->baseline;
+    const bool several = report && (report->input_count > 1 || report->baseline);
     pug_sink_format(sink, "<li class=\"%s\"><b>%s:</b> ", pug_report_about_name(point->about),
                     words[point->about]);
     if (several && point->input) {
@@ -84,14 +84,20 @@ static void put_point(struct pug_sink *sink, const struct pug_report *report,
     pug_sink_text(sink, "</li>\n");
 }
 
-static void put_trust(struct pug_sink *sink, const struct pug_report *report)
+static void put_trust(struct pug_sink *sink, const struct page *page,
+                      const struct pug_report *report)
 {
+    char words[160];
     pug_sink_text(sink, "<h2>What this rests on</h2>\n<ul>\n");
     for (unsigned about = 0; about <= PUG_REPORT_CHECKED; about++)
         for (size_t i = 0; report && i < report->point_count; i++)
             if (report->points[i].about == (enum pug_report_about)about)
                 put_point(sink, report, &report->points[i]);
-    if (!report || report->point_count == 0)
+    pug_page_basis(page, words, sizeof(words));
+    if (*words)
+        put_point(sink, report,
+                  &(struct pug_report_point){.text = words, .about = PUG_REPORT_COUNTS});
+    if (!*words && (!report || report->point_count == 0))
         pug_sink_text(sink, "<li>Nothing was checked, and nothing is known to be wrong.</li>\n");
     pug_sink_text(sink, "</ul>\n");
 }
@@ -194,7 +200,7 @@ void pug_page_html(struct page *page)
     const struct pug_report *report = page->exporter->options->report;
     pug_sink_text(sink, "<main id=\"plain\">\n");
     put_headline(sink, report);
-    put_trust(sink, report);
+    put_trust(sink, page, report);
     put_functions(page);
     pug_sink_text(sink, "<div id=\"printed-flame\"></div>\n");
     put_coverage(page);

@@ -517,6 +517,10 @@ static void find_kinds(struct pprof *pprof)
 
 static void put_notes(struct pprof *pprof, struct pug_sink *sink)
 {
+    char sampled[160];
+    pug_export_sampled(pprof->exporter, sampled, sizeof(sampled));
+    if (*sampled)
+        protobuf_number(sink, PROFILE_COMMENT, string(pprof, sampled));
     for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++) {
         char text[128];
         const uint64_t noted = pug_profile_noted(pprof->exporter->profile, note);
@@ -535,7 +539,7 @@ static void put_profile(struct pprof *pprof, struct pug_sink *sink)
                            : "ticks";
     string(pprof, "");
     find_kinds(pprof);
-    put_type(pprof, sink, PROFILE_SAMPLE_TYPE, "instructions", "count");
+    put_type(pprof, sink, PROFILE_SAMPLE_TYPE, pug_export_unit(pprof->exporter), "count");
     if (pprof->cycles)
         put_type(pprof, sink, PROFILE_SAMPLE_TYPE, "cycles", "count");
     if (pprof->time)
@@ -550,8 +554,9 @@ static void put_profile(struct pprof *pprof, struct pug_sink *sink)
         put_mapping(pprof, sink, i);
     pug_sink_put(sink, pprof->location_bytes.bytes, pprof->location_bytes.count);
     pug_sink_put(sink, pprof->function_bytes.bytes, pprof->function_bytes.count);
-    put_type(pprof, sink, PROFILE_PERIOD_TYPE, "instructions", "count");
-    protobuf_number(sink, PROFILE_DEFAULT_TYPE, string(pprof, "instructions")); /* else the last */
+    put_type(pprof, sink, PROFILE_PERIOD_TYPE, pug_export_unit(pprof->exporter), "count");
+    /* else the last */
+    protobuf_number(sink, PROFILE_DEFAULT_TYPE, string(pprof, pug_export_unit(pprof->exporter)));
     protobuf_number(sink, PROFILE_PERIOD, 1);
     put_notes(pprof, sink);
     for (uint32_t i = 0; i < pprof->strings.count; i++)

@@ -63,7 +63,7 @@ static enum pug_status put_functions(const struct exporter *exporter,
 {
     const struct pug_column columns[] = {
         {"self", PUG_CELL_PERCENT},
-        {"instructions", PUG_CELL_NUMBER},
+        {pug_export_unit(exporter), PUG_CELL_NUMBER},
         {"inclusive", PUG_CELL_PERCENT},
         {"with callees", PUG_CELL_NUMBER},
         {"calls", PUG_CELL_NUMBER},
@@ -96,7 +96,10 @@ static enum pug_status put_functions(const struct exporter *exporter,
         pug_table_text(table, pug_export_readable(exporter, function->name));
         pug_table_text(table, object_name(exporter, function->object));
     }
-    return put_table(exporter, table, "Functions, by their own instructions");
+    return put_table(exporter, table,
+                     pug_profile_is_sampled(exporter->profile)
+                         ? "Functions, by their own samples"
+                         : "Functions, by their own instructions");
 }
 
 /* ---- lines ---- */
@@ -112,11 +115,11 @@ static int by_sum(const void *left, const void *right)
 
 static enum pug_status put_lines(const struct exporter *exporter, uint64_t instructions)
 {
-    static const struct pug_column columns[] = {{"self", PUG_CELL_PERCENT},
-                                                {"instructions", PUG_CELL_NUMBER},
-                                                {"count", PUG_CELL_NUMBER},
-                                                {"line", PUG_CELL_TEXT},
-                                                {"object", PUG_CELL_TEXT}};
+    const struct pug_column columns[] = {{"self", PUG_CELL_PERCENT},
+                                         {pug_export_unit(exporter), PUG_CELL_NUMBER},
+                                         {"count", PUG_CELL_NUMBER},
+                                         {"line", PUG_CELL_TEXT},
+                                         {"object", PUG_CELL_TEXT}};
     struct export_lines lines;
     enum pug_status status = pug_export_lines(exporter, &lines);
     if (status == PUG_OK && lines.count > 0) {
@@ -455,7 +458,13 @@ static void put_head(const struct exporter *exporter, const struct export_functi
     if (exporter->options->json) {
         struct pug_json json = pug_json_begin(exporter->sink);
         pug_json_object(&json, NULL);
-        pug_json_number(&json, "instructions", functions->instructions);
+        pug_json_number(&json, pug_export_unit(exporter), functions->instructions);
+        if (pug_profile_is_sampled(exporter->profile)) {
+            pug_json_number(&json, "asleep",
+                            pug_profile_sampled(exporter->profile, PUG_SAMPLES_ASLEEP));
+            pug_json_number(&json, "not permitted",
+                            pug_profile_sampled(exporter->profile, PUG_SAMPLES_DENIED));
+        }
         for (int note = 0; note < PUG_NOTE_COUNT; note++)
             if (pug_profile_noted(exporter->profile, note) > 0)
                 pug_json_number(&json, pug_profile_note_text(note),
@@ -464,8 +473,12 @@ static void put_head(const struct exporter *exporter, const struct export_functi
         pug_json_line(&json);
         return;
     }
-    pug_sink_format(exporter->sink, "%" PRIu64 " instructions in %zu functions\n",
-                    functions->instructions, functions->count);
+    char sampled[160];
+    pug_export_sampled(exporter, sampled, sizeof(sampled));
+    if (*sampled)
+        pug_sink_format(exporter->sink, "%s\n", sampled);
+    pug_sink_format(exporter->sink, "%" PRIu64 " %s in %zu functions\n", functions->instructions,
+                    pug_export_unit(exporter), functions->count);
     for (int note = 0; note < PUG_NOTE_COUNT; note++)
         if (pug_profile_noted(exporter->profile, note) > 0)
             pug_sink_format(exporter->sink, "%" PRIu64 " %s\n",

@@ -65,7 +65,7 @@ void pug_timeline_leave(struct pug_timeline *timeline, uint32_t track, uint64_t 
 /** Something happened: an exception, a mark, what software wrote. `detail` may be NULL. */
 void pug_timeline_instant(struct pug_timeline *timeline, uint32_t track, uint64_t time,
                           uint32_t name, const char *detail);
-/** A counter has a value from now on. */
+/** A counter has a value from now on: a whole number, with a sign (as an int64_t). */
 void pug_timeline_counter(struct pug_timeline *timeline, uint32_t track, uint64_t time,
                           uint32_t name, uint64_t value);
 /**

@@ -81,7 +81,7 @@ static void put_arguments(struct pug_timeline *timeline, const struct pug_timeli
     struct pug_json *json = &((struct chrome *)timeline->form)->json;
     pug_json_object(json, "args");
     if (event->kind == PUG_TIMELINE_COUNTER)
-        pug_json_number(json, "value", event->value);
+        pug_json_signed(json, "value", (int64_t)event->value);
     if (event->detail)
         pug_json_string(json, "detail", event->detail);
     if (event->kind == PUG_TIMELINE_ENTER && name->file) {

@@ -162,9 +162,9 @@ static void take_point(struct pug_timeline *timeline, struct page_track *track,
     }
     track->points[track->point_count++] =
         (struct page_point){.time = it->time,
-                            .value = it->value,
-                            .low = it->value,
-                            .high = it->value,
+                            .value = (int64_t)it->value,
+                            .low = (int64_t)it->value,
+                            .high = (int64_t)it->value,
                             .offset = track->offset,
                             .count = 1,
                             .name = it->name,

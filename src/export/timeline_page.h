@@ -41,7 +41,8 @@ struct page_gap {
 
 /** An instant, a line of text or a counter's value; or `count` of them of one name. */
 struct page_point {
-    uint64_t time, value, low, high, offset;
+    uint64_t time, offset;
+    int64_t value, low, high; /* of a counter */
     uint32_t count, name;
     bool is_counter;
     char *detail; /* of the first one; or NULL */

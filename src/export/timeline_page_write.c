@@ -150,14 +150,15 @@ static int by_time(const void *a, const void *b)
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
-static void put_large(struct pug_json *json, uint64_t value)
+/** A counter's value, which has a sign; as text where a script's numbers would round it. */
+static void put_value(struct pug_json *json, int64_t value)
 {
     char digits[24];
-    if (value <= UINT64_C(1) << 53) {
-        pug_json_number(json, NULL, value);
+    if (value <= INT64_C(1) << 53 && value >= -(INT64_C(1) << 53)) {
+        pug_json_signed(json, NULL, value);
         return;
     }
-    snprintf(digits, sizeof(digits), "%" PRIu64, value);
+    snprintf(digits, sizeof(digits), "%" PRId64, value);
     pug_json_string(json, NULL, digits);
 }
 
@@ -176,9 +177,9 @@ static void put_points(struct writing *writing, const struct page_track *track, 
         pug_json_number(json, NULL, it->count);
         pug_json_number(json, NULL, it->offset);
         if (counters) {
-            put_large(json, it->value);
-            put_large(json, it->low);
-            put_large(json, it->high);
+            put_value(json, it->value);
+            put_value(json, it->low);
+            put_value(json, it->high);
         } else {
             pug_json_string(json, NULL, it->detail);
         }

@@ -47,6 +47,13 @@ struct names_extent {
     uint32_t unit;
 };
 
+/** A variable that has one address all the time. */
+struct names_variable {
+    uint64_t start, size;
+    const char *name;
+    Dwarf_Die die;
+};
+
 struct names_dwarf {
     struct pug_names_file *file;
     Dwarf *dwarf;
@@ -55,6 +62,9 @@ struct names_dwarf {
     size_t unit_count;
     struct names_extent *extents; /* by start */
     size_t extent_count, extent_room;
+    struct names_variable *variables; /* by start */
+    size_t variable_count;
+    bool variables_read;
     uint64_t left; /* see pug_names_dwarf_take() */
 };
 

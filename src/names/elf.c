@@ -90,6 +90,8 @@ bool pug_names_elf_symbol(struct pug_names_file *file, Elf *elf, const GElf_Sym 
 {
     const unsigned type = GELF_ST_TYPE(symbol->st_info), bind = GELF_ST_BIND(symbol->st_info);
     const bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
+    if (type == STT_OBJECT && symbol->st_shndx != SHN_UNDEF && name && *name && !file->relocatable)
+        return pug_names_data_symbol(file, symbol->st_value, symbol->st_size, name);
     if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE || !name || !*name ||
         (!function && (type != STT_NOTYPE || *name == '$')) || strncmp(name, ".L", 2) == 0)
         return true;
@@ -318,6 +320,7 @@ static enum pug_status load(struct pug_names_file *file, struct names_elf *elf)
     if (file->symbols.count == 0 && !pug_names_elf_each_symbol(elf->elf, take_symbol, file))
         return PUG_ERR_MEM;
     pug_names_symbols_finish(&file->symbols);
+    pug_names_symbols_finish(&file->data);
     return PUG_OK;
 }
 

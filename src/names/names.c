@@ -69,6 +69,7 @@ static void free_file(struct pug_names_file *file)
     free(file->path);
     free(file->debug);
     free(file->symbols.items);
+    free(file->data.items);
     free(file->segments);
     free(file->code);
     free(file);
@@ -410,7 +411,7 @@ bool pug_names_function_at(struct pug_names_file *file, size_t n,
     return true;
 }
 
-static struct names_dwarf *dwarf_of(struct pug_names_file *file)
+struct names_dwarf *pug_names_dwarf_of(struct pug_names_file *file)
 {
     if (!file->dwarf_read && file->elf)
         file->dwarf = pug_names_dwarf_new(file);
@@ -420,7 +421,7 @@ static struct names_dwarf *dwarf_of(struct pug_names_file *file)
 
 bool pug_names_line(struct pug_names_file *file, uint64_t vaddr, struct pug_names_line *line)
 {
-    struct names_dwarf *dwarf = dwarf_of(file);
+    struct names_dwarf *dwarf = pug_names_dwarf_of(file);
     return dwarf && pug_names_dwarf_line(dwarf, vaddr, line);
 }
 
@@ -430,19 +431,19 @@ enum pug_status pug_names_lines(struct pug_names_file *file,
 {
     if (!file || !take)
         return PUG_ERR_INVALID_PARAM_VAL;
-    struct names_dwarf *dwarf = dwarf_of(file);
+    struct names_dwarf *dwarf = pug_names_dwarf_of(file);
     return dwarf ? pug_names_dwarf_lines(dwarf, take, context) : PUG_ERR_NOT_FOUND;
 }
 
 bool pug_names_has_lines(struct pug_names_file *file)
 {
-    return dwarf_of(file) != NULL;
+    return pug_names_dwarf_of(file) != NULL;
 }
 
 size_t pug_names_frames(struct pug_names_file *file, uint64_t vaddr, struct pug_names_frame *frames,
                         size_t room)
 {
-    struct names_dwarf *dwarf = dwarf_of(file);
+    struct names_dwarf *dwarf = pug_names_dwarf_of(file);
     struct pug_names_line line;
     size_t count = dwarf ? pug_names_dwarf_frames(dwarf, vaddr, frames, room) : 0;
     const struct names_symbol *symbol =

@@ -52,6 +52,7 @@ struct pug_names_file {
     char *path;  /* NULL: a text */
     char *debug; /* where its debug information is said to be, or NULL */
     struct names_symbols symbols;
+    struct names_symbols data; /* variables */
     struct pug_names_segment *segments;
     size_t segment_count;
     uint8_t build_id[64];
@@ -116,6 +117,14 @@ int pug_names_separate(const struct pug_names *names, const char *path, const ui
                        size_t build_id_size, const char *link, uint32_t checksum, char **found);
 /** Open what is a regular file, or is packed or stored in one; -1: it is none. */
 int pug_names_open_regular(const char *path);
+
+/* variables.c */
+/** Add a data symbol of a file; false: no memory. */
+bool pug_names_data_symbol(struct pug_names_file *file, uint64_t start, uint64_t size,
+                           const char *name);
+
+/** names.c: the debug information of a file, read when it is first asked for; NULL: none. */
+struct names_dwarf *pug_names_dwarf_of(struct pug_names_file *file);
 
 /* units.c; without libdw these find nothing */
 /** The unit tables of a file, or NULL. */

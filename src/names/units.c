@@ -221,6 +221,8 @@ static void unload(struct names_dwarf *dwarf, struct names_unit *unit)
 
 void pug_names_dwarf_free(struct names_dwarf *dwarf)
 {
+    if (dwarf)
+        free(dwarf->variables);
     if (!dwarf)
         return;
     for (size_t i = 0; i < dwarf->unit_count; i++)

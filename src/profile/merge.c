@@ -94,6 +94,8 @@ enum pug_status pug_profile_merge(struct pug_profile *profile, const struct pug_
 {
     if (!profile || !other)
         return PUG_ERR_INVALID_PARAM_VAL;
+    if (pug_profile_mixes(profile, other))
+        return PUG_ERR_INVALID_PARAM_TYPE;
     struct numbers numbers = {
         .objects = calloc(other->objects.count + (size_t)1, sizeof(uint32_t)),
         .tasks = calloc(other->tasks.count + (size_t)1, sizeof(uint32_t)),
@@ -109,6 +111,8 @@ enum pug_status pug_profile_merge(struct pug_profile *profile, const struct pug_
         status = merge_stacks(profile, other, &numbers);
     for (int note = 0; note < PUG_NOTE_SATURATED && status == PUG_OK; note++)
         pug_profile_note(profile, note, other->notes[note]);
+    for (unsigned kind = 0; kind < PUG_SAMPLES_KINDS && status == PUG_OK; kind++)
+        pug_profile_add_samples(profile, kind, other->sampled[kind]);
     if (status == PUG_OK)
         pug_profile_set_time_unit(profile, other->unit);
     free(numbers.objects);

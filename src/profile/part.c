@@ -25,14 +25,20 @@ void pug_profile_part_free(struct profile_part *part)
     free(part->steps);
     free(part->others);
     free(part->groups);
+    free(part->samples);
     free(part);
 }
 
 /* ---- other processes ---- */
 
+static uint64_t space_number(const struct pug_origin *origin)
+{
+    return origin->space ? origin->space->number : 0;
+}
+
 static uint64_t number_of(const struct profile_steps *group)
 {
-    return group->origin.space ? group->origin.space->number : 0;
+    return space_number(&group->origin);
 }
 
 /** All spaces that a part's counts and steps are in, with their names. */
@@ -44,6 +50,8 @@ static void pack_spaces(const struct profile_part *part, struct pug_state *bytes
     for (size_t i = 0; i < part->group_count; i++)
         if (i == 0 || part->groups[i].origin.space != part->groups[i - 1].origin.space)
             pug_named_note(&named, number_of(&part->groups[i]));
+    for (size_t i = 0; i < part->sample_count; i++)
+        pug_named_note(&named, space_number(&part->samples[i].origin));
     pug_named_pack(&named, part->capture, bytes);
 }
 
@@ -64,6 +72,41 @@ static void pack_steps(const struct profile_part *part, struct pug_state *bytes)
     pug_state_put(bytes, part->others, part->other_count * sizeof(*part->others));
 }
 
+/** Samples have the number of their space in place of it, too. */
+static void pack_samples(const struct profile_part *part, struct pug_state *bytes)
+{
+    pug_state_put(bytes, part->sampled, sizeof(part->sampled));
+    pug_state_number(bytes, part->sample_count);
+    for (size_t i = 0; i < part->sample_count; i++) {
+        struct profile_sample sample = part->samples[i];
+        pug_state_number(bytes, space_number(&sample.origin));
+        sample.origin.space = NULL;
+        pug_state_put(bytes, &sample, sizeof(sample));
+    }
+}
+
+static bool unpack_samples(struct profile_part *part, struct pug_bytes *bytes,
+                           const struct pug_named_known *known)
+{
+    const uint8_t *sampled = pug_bytes_take(bytes, sizeof(part->sampled));
+    const uint64_t count = sampled ? pug_bytes_take_64(bytes) : UINT64_MAX;
+    if (count > pug_bytes_left(bytes) / sizeof(*part->samples))
+        return false;
+    memcpy(part->sampled, sampled, sizeof(part->sampled));
+    part->samples = malloc(((size_t)count + 1) * sizeof(*part->samples));
+    for (; part->samples && part->sample_count < count; part->sample_count++) {
+        struct profile_sample *sample = &part->samples[part->sample_count];
+        const uint64_t number = pug_bytes_take_64(bytes);
+        const uint8_t *at = pug_bytes_take(bytes, sizeof(*sample));
+        if (!at)
+            return false;
+        memcpy(sample, at, sizeof(*sample));
+        sample->origin.space = pug_named_space(known, number);
+    }
+    part->sample_room = part->sample_count;
+    return part->samples != NULL;
+}
+
 void pug_profile_part_pack(const void *context, struct pug_state *bytes)
 {
     const struct profile_part *part = context;
@@ -76,6 +119,7 @@ void pug_profile_part_pack(const void *context, struct pug_state *bytes)
     if (part->counts)
         pug_counts_pack(part->counts, bytes);
     pack_steps(part, bytes);
+    pack_samples(part, bytes);
 }
 
 static bool unpack_counts(struct profile_part *part, struct pug_bytes *bytes,
@@ -165,7 +209,7 @@ struct profile_part *pug_profile_part_unpack(struct pug_capture *capture, const 
         memcpy(part->notes, notes, sizeof(part->notes));
     const bool good = pug_named_unpack(&known, capture, &bytes) &&
                       unpack_counts(part, &bytes, &known) && unpack_groups(part, &bytes, &known) &&
-                      unpack_steps(part, &bytes);
+                      unpack_steps(part, &bytes) && unpack_samples(part, &bytes, &known);
     free(known.spaces);
     if (good)
         return part;
@@ -185,8 +229,9 @@ bool pug_profile_part_fold(void *context, void *taken)
         part->notes[note] = pug_profile_sum(part->notes[note], later->notes[note]);
     if (part->counts)
         pug_counts_append(part->counts, later->counts);
+    const bool good = pug_profile_samples_append(part, later);
     pug_profile_part_free(later);
-    return true;
+    return good;
 }
 
 /* ---- elements ---- */
@@ -406,6 +451,9 @@ void pug_profile_part_elements(struct profile_part *part, const struct pug_origi
 {
     part->segment = origin->segment;
     part->chosen = true;
+    for (size_t i = 0; i < count; i++)
+        if (elements[i].type == PUG_ELEM_ITMTRACE)
+            pug_profile_samples_note(part, origin, &elements[i]);
     if (part->stacks) {
         keep_steps(part, origin, elements, count);
         return;

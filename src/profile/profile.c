@@ -464,6 +464,7 @@ const char *pug_profile_note_text(enum pug_profile_note note)
         [PUG_NOTE_BAD] = "errors of decoding",
         [PUG_NOTE_STACKS_LOST] = "call stacks that began anew",
         [PUG_NOTE_FRAMES_FULL] = "call stacks that were too many",
+        [PUG_NOTE_SAMPLES] = "PC samples, which are not added to counts of what ran",
         [PUG_NOTE_SATURATED] = "counts that reached their end",
     };
     return note < PUG_NOTE_COUNT ? texts[note] : NULL;

@@ -22,6 +22,7 @@ struct profile_table {
 struct pug_profile {
     struct profile_table objects, tasks, ranges, branches, frames, uses, loops;
     uint64_t notes[PUG_NOTE_COUNT];
+    uint64_t sampled[PUG_SAMPLES_KINDS];
     enum pug_profile_unit unit;
     uint32_t frame_limit;
 };

@@ -23,6 +23,8 @@ struct counting {
     struct profile_objects objects;
     struct profile_counted counted;
     struct profile_stacks *stacks;
+    struct profile_samples samples;
+    uint32_t ranges_before;    /* in the profile */
     bool from_elements;        /* ranges are given, not counted, and no stacks take them */
     struct pug_counts *counts; /* of these */
     uint32_t segment;          /* the last one that was seen, or PUG_PROFILE_NONE */
@@ -116,6 +118,7 @@ static bool take(void *context, void *taken)
     note_segment(counting, part);
     if (part->counts)
         append(counting, part);
+    fail(counting, pug_profile_samples_take(&counting->samples, part));
     if (counting->stacks && counting->status == PUG_OK)
         fail(counting, pug_profile_stacks_take(counting->stacks, part));
     pug_profile_part_free(part);
@@ -177,6 +180,12 @@ static enum pug_status finish(struct counting *counting, const struct pug_captur
     if (status == PUG_OK && !chooses(counting->options->selection) &&
         !pug_peers_helps(counting->objects.capture->options.peers))
         status = pug_profile_rows(&counting->objects);
+    if (status == PUG_OK && pug_profile_is_sampled(counting->profile) &&
+        counting->profile->ranges.count != counting->ranges_before)
+        status = PUG_ERR_INVALID_PARAM_TYPE;
+    if (status == PUG_OK)
+        status = pug_profile_samples_put(&counting->samples, &counting->counted,
+                                         counting->stacks != NULL);
     if (!pug_peers_helps(counting->objects.capture->options.peers))
         counting->notes[PUG_NOTE_BAD] += result->stopped;
     for (int note = 0; note < PUG_NOTE_COUNT; note++)
@@ -201,6 +210,7 @@ static void close_counting(struct counting *counting)
     pug_counts_free(counting->counts);
     pug_profile_counted_free(&counting->counted);
     pug_profile_stacks_free(counting->stacks);
+    pug_profile_samples_free(&counting->samples);
     pug_profile_objects_free(&counting->objects);
 }
 
@@ -225,6 +235,8 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
         .segment = PUG_PROFILE_NONE,
         .sides = options->stacks && pug_capture_has_sides(capture),
     };
+    pug_profile_samples_begin(&counting.samples);
+    counting.ranges_before = own ? own->ranges.count : 0;
     counting.counted = pug_profile_counted_begin(&counting.objects);
     /* left out ranges would look like gaps: who wants one object chooses when it is exported */
     selection.objects = NULL;

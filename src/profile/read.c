@@ -223,7 +223,10 @@ static bool read_all(struct reader *reader, struct pug_profile *profile, uint32_
 static bool read_records(struct reader *reader, struct pug_profile *profile)
 {
     for (uint32_t note = 0; note < reader->notes; note++, reader->at += FORMAT_NOTE)
-        pug_profile_note(profile, note, pug_bytes_64(reader->at));
+        if (note < PUG_NOTE_SATURATED)
+            pug_profile_note(profile, note, pug_bytes_64(reader->at));
+        else /* others are not known */
+            pug_profile_add_samples(profile, note - PUG_NOTE_SATURATED, pug_bytes_64(reader->at));
     if (!read_segments(reader) || !read_all(reader, profile, reader->objects, read_object))
         return false;
     reader->at += (size_t)reader->segments * FORMAT_SEGMENT;

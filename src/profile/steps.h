@@ -156,6 +156,13 @@ struct profile_steps {
     bool left_out; /* of what was not chosen: what a clock needs of it */
 };
 
+/** Samples of one address. */
+struct profile_sample {
+    struct pug_origin origin;
+    uint64_t count;
+    uint32_t pc;
+};
+
 struct profile_part {
     struct pug_capture *capture;
     struct pug_counts *counts;  /* of ranges that are given as elements; NULL: none were */
@@ -172,6 +179,9 @@ struct profile_part {
     bool unwanted; /* it does not count, nor would what follows */
     struct pug_piece *passage;
     uint64_t notes[PUG_NOTE_COUNT];
+    struct profile_sample *samples;
+    size_t sample_count, sample_room;
+    uint64_t sampled[PUG_SAMPLES_KINDS];
 };
 
 /* steps.c */
@@ -295,6 +305,26 @@ void pug_profile_counted_free(struct profile_counted *counted);
 /* rows.c */
 /** Add what the capture counted in place of trace, if it did. */
 enum pug_status pug_profile_rows(struct profile_objects *objects);
+
+/* samples.c */
+/** An ITMTRACE element of a part: it may be a sample. */
+void pug_profile_samples_note(struct profile_part *part, const struct pug_origin *origin,
+                              const struct pug_element *element);
+/** Add those of a later part; false: no memory. */
+bool pug_profile_samples_append(struct profile_part *part, const struct profile_part *later);
+
+/** All samples of a capture, those of one address together. */
+struct profile_samples {
+    struct profile_table all; /* struct profile_sample */
+    uint64_t sampled[PUG_SAMPLES_KINDS];
+};
+void pug_profile_samples_begin(struct profile_samples *samples);
+void pug_profile_samples_free(struct profile_samples *samples);
+enum pug_status pug_profile_samples_take(struct profile_samples *samples,
+                                         const struct profile_part *part);
+/** Put them into the profile; one that counts what ran gets a note that they were left out. */
+enum pug_status pug_profile_samples_put(struct profile_samples *samples,
+                                        struct profile_counted *counted, bool stacks);
 
 /* stacks.c: on the caller's thread, in the trace's order */
 struct profile_stacks;

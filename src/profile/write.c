@@ -145,6 +145,12 @@ static uint64_t measure(const struct pug_profile *profile, uint64_t *segments)
     return text;
 }
 
+/** Notes, and behind them what was sampled, if something was. */
+static uint32_t note_count(const struct pug_profile *profile)
+{
+    return PUG_NOTE_SATURATED + (pug_profile_is_sampled(profile) ? PUG_SAMPLES_KINDS : 0);
+}
+
 static void put_header(const struct pug_profile *profile, uint8_t *bytes, uint64_t size,
                        uint64_t segments, uint64_t text)
 {
@@ -154,7 +160,7 @@ static void put_header(const struct pug_profile *profile, uint8_t *bytes, uint64
     pug_bytes_set_32(bytes + FORMAT_AT_HEADER, FORMAT_HEADER);
     pug_bytes_set_64(bytes + FORMAT_AT_SIZE, size);
     pug_bytes_set_32(bytes + FORMAT_AT_UNIT, profile->unit);
-    pug_bytes_set_32(bytes + FORMAT_AT_NOTES, PUG_NOTE_SATURATED);
+    pug_bytes_set_32(bytes + FORMAT_AT_NOTES, note_count(profile));
     pug_bytes_set_32(bytes + FORMAT_AT_OBJECTS, profile->objects.count);
     pug_bytes_set_32(bytes + FORMAT_AT_SEGMENTS, (uint32_t)segments);
     pug_bytes_set_32(bytes + FORMAT_AT_TASKS, profile->tasks.count);
@@ -171,6 +177,10 @@ static void put_all(const struct pug_profile *profile, struct writer *writer)
     uint32_t first_segment = 0;
     for (int note = 0; note < PUG_NOTE_SATURATED; note++, writer->at += FORMAT_NOTE)
         pug_bytes_set_64(writer->at, profile->notes[note]);
+    for (unsigned kind = 0; kind < note_count(profile) - PUG_NOTE_SATURATED; kind++) {
+        pug_bytes_set_64(writer->at, profile->sampled[kind]);
+        writer->at += FORMAT_NOTE;
+    }
     for (uint32_t i = 0; i < profile->objects.count; i++)
         put_object(writer, pug_profile_item(&profile->objects, i), &first_segment);
     for (uint32_t i = 0; i < profile->objects.count; i++) {
@@ -206,7 +216,7 @@ enum pug_status pug_profile_write(struct pug_profile *profile, uint8_t **bytes, 
     uint64_t segments;
     const uint64_t text = measure(profile, &segments);
     const uint64_t records =
-        FORMAT_HEADER + (uint64_t)PUG_NOTE_SATURATED * FORMAT_NOTE +
+        FORMAT_HEADER + (uint64_t)note_count(profile) * FORMAT_NOTE +
         (uint64_t)profile->objects.count * FORMAT_OBJECT + segments * FORMAT_SEGMENT +
         (uint64_t)profile->tasks.count * FORMAT_TASK +
         (uint64_t)profile->ranges.count * FORMAT_RANGE +

@@ -52,7 +52,8 @@ diagnose tree transport image base
 names files text base
 snapshot tree transport files base
 params tree files base
-capture snapshot params schedule tree transport image counts log files element base
+swo image element base
+capture swo snapshot params schedule tree transport image counts log files element base
 profile capture calls schedule names counts base
 export profile names text files base
 correlate capture tree element base

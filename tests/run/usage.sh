@@ -87,7 +87,7 @@ said 3 "pugmark: text: cannot use as a program: $why" pc --protocol ntrace --elf
 # Traces with nothing in them.
 : >empty
 said 1 "*empty: something is wrong:*the trace is empty*" pc --protocol ntrace --set src_id=0 empty
-said 3 "pugmark: text: no source of program flow in it" pc --protocol itm text
+said 3 "pugmark: text: no source of program flow in it; what its ITM says: calls --interrupts, profile, timeline, list --events" pc --protocol itm text
 said 3 "pugmark: text: no source of program flow in it" calls --protocol stm text
 said 3 "*: no ITM in it" itm "$demo"
 said 1 "*empty: something is wrong:*the trace is empty*" info --protocol itm empty

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: MIT
-// A bare machine of the M profile that never ends: threads that PendSV switches, calls of the supervisor, a system
-// timer and interrupts at random moments, nested and tail-chained, NMI, faults whose handlers skip what faulted,
-// sleep; and, with the security extension, calls between the states.
+// A bare machine of the M profile that never ends: threads that PendSV switches, calls of the
+// supervisor, a system timer and interrupts at random moments, nested and tail-chained, NMI, faults
+// whose handlers skip what faulted, sleep; and, with the security extension, calls between the
+// states.
 #include "machine_work.h"
 
 typedef unsigned word;
 #define REG(address) (*(volatile word *)(address))
 enum {
-    SYST = 0xe000e010, ISER = 0xe000e100, ISPR = 0xe000e200, IPR = 0xe000e400, ICSR = 0xe000ed04,
-    CCR = 0xe000ed14, SHPR = 0xe000ed18, SHCSR = 0xe000ed24, CFSR = 0xe000ed28, CPACR = 0xe000ed88,
+    SYST = 0xe000e010,
+    ISER = 0xe000e100,
+    ISPR = 0xe000e200,
+    IPR = 0xe000e400,
+    ICSR = 0xe000ed04,
+    CCR = 0xe000ed14,
+    SHPR = 0xe000ed18,
+    SHCSR = 0xe000ed24,
+    CFSR = 0xe000ed28,
+    CPACR = 0xe000ed88,
 };
 enum { THREADS = 4, STACK = 512, LINES = 8 };
 
@@ -19,8 +28,14 @@ word main_stack[1024] __attribute__((aligned(8)));
 
 /* ---- work ---- */
 
-static word square(word n) { return n * n; }
-static word halve(word n) { return n >> 1; }
+static word square(word n)
+{
+    return n * n;
+}
+static word halve(word n)
+{
+    return n >> 1;
+}
 static word (*const table[])(word) = {square, halve, choose, fibonacci};
 
 static __attribute__((noinline)) word of_floats(word n)
@@ -40,9 +55,18 @@ static __attribute__((noinline)) word loop(word n)
 {
     word all = n;
 #if defined(LOOPS)
-    __asm volatile("wls lr, %1, 2f\n1: adds %0, %0, #3\n le lr, 1b\n2:" : "+r"(all) : "r"(n & 7) : "lr", "cc");
-    __asm volatile("dls lr, %1\n1: eors %0, %1\n add %0, #5\n le lr, 1b" : "+r"(all) : "r"((n >> 3 & 3) + 1) : "lr", "cc");
-    __asm volatile("movs r2, %1\n1: subs r2, #1\n bmi 2f\n adds %0, #1\n le 1b\n2:" : "+r"(all) : "r"(n >> 5 & 3) : "r2", "lr", "cc");
+    __asm volatile("wls lr, %1, 2f\n1: adds %0, %0, #3\n le lr, 1b\n2:"
+                   : "+r"(all)
+                   : "r"(n & 7)
+                   : "lr", "cc");
+    __asm volatile("dls lr, %1\n1: eors %0, %1\n add %0, #5\n le lr, 1b"
+                   : "+r"(all)
+                   : "r"((n >> 3 & 3) + 1)
+                   : "lr", "cc");
+    __asm volatile("movs r2, %1\n1: subs r2, #1\n bmi 2f\n adds %0, #1\n le 1b\n2:"
+                   : "+r"(all)
+                   : "r"(n >> 5 & 3)
+                   : "r2", "lr", "cc");
 #endif
     return all;
 }
@@ -77,8 +101,12 @@ static __attribute__((noinline)) void fault(word kind)
 #define NS      __attribute__((section(".nonsecure"), noinline))
 #define NS_DATA __attribute__((section(".nonsecure.data")))
 enum {
-    MPC_CODE = 0x58007000, MPC_DATA = 0x58009000, NSC_OF_CODE = 0x50080014, /* of the boards */
-    ITNS = 0xe000e380, SAU = 0xe000edd0, VTOR_NS = 0xe002ed08,
+    MPC_CODE = 0x58007000,
+    MPC_DATA = 0x58009000,
+    NSC_OF_CODE = 0x50080014, /* of the boards */
+    ITNS = 0xe000e380,
+    SAU = 0xe000edd0,
+    VTOR_NS = 0xe002ed08,
 };
 static word ns_stacks[THREADS][STACK] NS_DATA __attribute__((aligned(8)));
 static volatile word ns_seed NS_DATA = 77;
@@ -143,9 +171,14 @@ NS void ns_on_call(void)
     ns_seed++;
 }
 
-__attribute__((section(".nonsecure.vectors"), used, aligned(128))) static void *const ns_vectors[16 + LINES] = {
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ns_on_call, 0, 0, 0, ns_on_systick,
-    ns_on_line, ns_on_line, ns_on_line, ns_on_line, ns_on_line, ns_on_line, ns_on_line, ns_on_line};
+__attribute__((section(".nonsecure.vectors"), used,
+               aligned(128))) static void *const ns_vectors[16 + LINES] = {
+    0,          0,          0,          0,
+    0,          0,          0,          0,
+    0,          0,          0,          ns_on_call,
+    0,          0,          0,          ns_on_systick,
+    ns_on_line, ns_on_line, ns_on_line, ns_on_line,
+    ns_on_line, ns_on_line, ns_on_line, ns_on_line};
 
 /** Calls a function of the non-secure state. */
 __attribute__((naked, noinline)) static word call_ns(word n, word function)
@@ -199,9 +232,16 @@ static void work(word n)
     case 5: fault(n >> 25 & 3); break;
     case 6: pend(n >> 25 & 7), pend(n >> 28 & 7), REG(ICSR) = 1u << 26; break;
     case 7: __asm volatile("wfi"); break;
-    case 8: __asm volatile("cpsid i"); pend(n >> 25 & 7); sum += choose(n); __asm volatile("cpsie i"); break;
+    case 8:
+        __asm volatile("cpsid i");
+        pend(n >> 25 & 7);
+        sum += choose(n);
+        __asm volatile("cpsie i");
+        break;
 #if defined(SECURE)
-    case 9: case 10: case 11: sum += call_ns(n >> 3, (word)ns_work); break;
+    case 9:
+    case 10:
+    case 11: sum += call_ns(n >> 3, (word)ns_work); break;
 #endif
     default: break;
     }
@@ -269,7 +309,8 @@ __attribute__((used)) void skip(word *frame)
 __attribute__((naked)) void on_fault(void)
 {
     __asm volatile("tst lr, #4\n ite eq\n mrseq r0, msp\n mrsne r0, psp\n"
-                   "tst lr, #32\n it eq\n addeq r0, #40\n" /* of a secure state that was left for the other one */
+                   "tst lr, #32\n it eq\n addeq r0, #40\n" /* of a secure state that was left for
+                                                              the other one */
                    "push {r4, lr}\n bl skip\n pop {r4, pc}");
 }
 
@@ -308,10 +349,31 @@ void on_hard_fault(void)
 }
 
 void start(void);
-__attribute__((section(".vectors"), used)) static void *const vectors[16 + LINES] = {
-    main_stack + 1024, start, on_nmi, on_hard_fault, on_fault, on_fault, on_fault, on_fault, 0, 0, 0,
-    on_call, on_hard_fault, 0, on_switch, on_systick,
-    on_line, on_line, on_short, on_line, on_line, on_short, on_line, on_line};
+__attribute__((section(".vectors"), used)) static void *const vectors[16 + LINES] = {main_stack +
+                                                                                         1024,
+                                                                                     start,
+                                                                                     on_nmi,
+                                                                                     on_hard_fault,
+                                                                                     on_fault,
+                                                                                     on_fault,
+                                                                                     on_fault,
+                                                                                     on_fault,
+                                                                                     0,
+                                                                                     0,
+                                                                                     0,
+                                                                                     on_call,
+                                                                                     on_hard_fault,
+                                                                                     0,
+                                                                                     on_switch,
+                                                                                     on_systick,
+                                                                                     on_line,
+                                                                                     on_line,
+                                                                                     on_short,
+                                                                                     on_line,
+                                                                                     on_line,
+                                                                                     on_short,
+                                                                                     on_line,
+                                                                                     on_line};
 
 static void make_threads(void)
 {
@@ -339,9 +401,9 @@ void start(void)
     make_states();
 #endif
     REG(SHCSR) = 7u << 16;
-    REG(SHPR) = 0x00202020;              /* faults */
-    REG(SHPR + 4) = 0x60000000;          /* SVC */
-    REG(SHPR + 8) = 0x80ff0000;          /* PendSV the lowest, SysTick */
+    REG(SHPR) = 0x00202020;     /* faults */
+    REG(SHPR + 4) = 0x60000000; /* SVC */
+    REG(SHPR + 8) = 0x80ff0000; /* PendSV the lowest, SysTick */
     for (word i = 0; i < LINES; i++)
         ((volatile unsigned char *)IPR)[i] = (unsigned char)(0x40 + (i & 3) * 0x20);
     REG(ISER) = (1u << LINES) - 1;
@@ -349,6 +411,9 @@ void start(void)
     REG(SYST + 8) = 0;
     REG(SYST) = 7;
     running = 0;
-    __asm volatile("msr psp, %0\n movs r0, #2\n msr control, r0\n isb\n cpsie i\n bx %1" ::"r"(stacks[0] + STACK), "r"(thread) : "r0");
+    __asm volatile("msr psp, %0\n movs r0, #2\n msr control, r0\n isb\n cpsie i\n bx %1" ::"r"(
+                       stacks[0] + STACK),
+                   "r"(thread)
+                   : "r0");
     __builtin_unreachable();
 }

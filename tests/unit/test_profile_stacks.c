@@ -240,6 +240,8 @@ static struct tallies tallies_of(const struct pug_profile *profile)
 {
     struct tallies tallies = {0};
     size_t count, ignored;
+    if (pug_profile_is_sampled(profile)) /* which are no calls */
+        return tallies;
     const struct pug_profile_use *uses = pug_profile_uses(profile, &count);
     const struct pug_profile_range *ranges = pug_profile_ranges(profile, &ignored);
     size_t frame_count;

@@ -75,7 +75,7 @@ static void chrome(void **state)
                         "{\"detail\": \"irq\"}}\n"
                         ", {\"ph\": \"C\", \"name\": \"f<T>\\ufffd\", \"pid\": 0, \"tid\": 3, "
                         "\"ts\": 1.700, \"args\": {\"value\": "
-                        "18446744073709551615}}\n"
+                        "-1}}\n"
                         ", {\"ph\": \"E\", \"pid\": 500, \"tid\": 500, \"ts\": 1.600}\n"
                         ", {\"ph\": \"E\", \"pid\": 0, \"tid\": 3, \"ts\": 1.800}\n"
                         ", {\"ph\": \"X\", \"name\": \"trace lost\", \"pid\": 0, \"tid\": 3, "

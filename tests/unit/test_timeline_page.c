@@ -166,7 +166,7 @@ static void test_a_small_one_is_exact(void **state)
     assert_non_null(strstr(json, "\"length\": [10]"));
     assert_non_null(strstr(json, "\"length\": [0]"));
     assert_non_null(strstr(json, "\"instants\": [[4, 2, 1, 9, \"a \\u003cb>\"]]"));
-    assert_non_null(strstr(json, "\"counters\": [[4, 3, 1, 9, \"18446744073709551615\""));
+    assert_non_null(strstr(json, "\"counters\": [[4, 3, 1, 9, -1, -1, -1"));
     assert_non_null(strstr(json, "\"gaps\": [[4, 10, \"trace lost\", 1, 9]]"));
     /* The gap's time is nobody's. */
     assert_int_equal(sum_of(strstr(json, "\"sums\""), json + memory.count, "\"time\""), 4);

@@ -98,6 +98,12 @@ struct pug_description {
     enum pug_fit (*fit)(const struct pug_packet *packet);
     /** What may be told wrong; the last one has no setting. NULL: nothing that could be tried. */
     const struct pug_doubt *doubts;
+    /**
+     * Where a source may begin to decode whose bytes have no synchronisation point for long: the
+     * first byte of a packet, by a guess; SIZE_MAX: nowhere. It becomes the setting "begin_at", and
+     * "guess_sync" is 1. NULL: it does not.
+     */
+    size_t (*begin)(const uint8_t *bytes, size_t size);
     uint64_t spare[1]; /**< zero */
 };
 

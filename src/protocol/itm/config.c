@@ -17,6 +17,11 @@ enum pug_status pug_itm_config_new(const struct pug_settings *settings, struct p
     uint64_t tcr = (pug_settings_number(settings, "src_id", 0) & 0x7f) << 16;
     config->tcr = (uint32_t)pug_settings_number(settings, "ITMTCR", tcr);
     config->assume_sync = pug_settings_number(settings, "assume_sync", 0) != 0;
+    const struct pug_setting *begin = pug_settings_find(settings, "begin_at");
+    config->begins = begin && !config->assume_sync;
+    config->begin_at = config->begins ? begin->value : 0;
+    config->guessed = config->begins && pug_settings_number(settings, "guess_sync", 0) != 0;
+    config->timestamp_loss = (uint32_t)pug_settings_number(settings, "timestamp_loss", 0);
     for (unsigned n = 0; n < PUG_DWT_COMPARATORS; n++) {
         const struct pug_setting *found = pug_settings_find(settings, comparators[n]);
         if (!found)
@@ -52,12 +57,19 @@ size_t pug_itm_config_text(const void *config, char *buffer, size_t size)
     const struct pug_itm_config *itm = config;
     struct pug_text text = PUG_TEXT(buffer, size);
     pug_text_format(&text, "ITMTCR=0x%08x: trace id 0x%02x\n", itm->tcr, pug_itm_trace_id(itm));
-    pug_text_format(&text, "local timestamps count %u cycles\n", 1u << 2 * (itm->tcr >> 8 & 3));
+    pug_text_format(&text, "local timestamps count %u cycles\n", pug_itm_prescale(itm));
+    if (itm->timestamp_loss)
+        pug_text_format(&text, "each local timestamp lacks %u cycles, which are added\n",
+                        itm->timestamp_loss);
     for (unsigned n = 0; n < PUG_DWT_COMPARATORS; n++)
         if (itm->comparator_set & 1u << n)
             pug_text_format(&text, "DWT comparator %u watches 0x%08x\n", n, itm->comparator[n]);
     if (itm->assume_sync)
         pug_text_put(&text, "taken to start at a packet\n");
+    if (itm->begins)
+        pug_text_format(&text, "taken to have a packet at its byte %llu%s\n",
+                        (unsigned long long)itm->begin_at,
+                        itm->guessed ? ": a guess, there is no synchronisation point before" : "");
     return pug_text_end(&text);
 }
 
@@ -68,6 +80,7 @@ static const struct pug_description description = {
         (const struct pug_register[]){
             {.name = "ITMTCR", .need = PUG_REGISTER_ID, .other_name = "CONTROL_REGISTER"}, {0}},
     .dwt = true,
+    .begin = pug_itm_begin,
     .steps_apart = true,
 };
 

@@ -64,6 +64,7 @@ static enum pug_response decode_running(struct pug_itm_decoder *d, const struct 
         d->local_time = 0;
         break;
     case PUG_ITM_PKT_ASYNC:
+        d->guessed = false;
         /* The page is sent again with each synchronisation. */
         if (!d->stage->quirks.itm_page_survives_sync)
             d->page = 0;
@@ -133,9 +134,11 @@ enum pug_status pug_itm_decoder_new(const void *config, struct pug_stage *stage,
         return PUG_ERR_MEM;
     d->stage = stage;
     bool prescaled = (itm->tcr & 1u << 4) || !stage->quirks.itm_prescale_needs_swo;
-    d->prescale = prescaled ? 1u << 2 * (itm->tcr >> 8 & 3) : 1;
+    d->prescale = prescaled ? pug_itm_prescale(itm) : 1;
+    d->loss = itm->timestamp_loss;
     d->reason = PUG_UNSYNC_INIT_DECODER;
-    d->assume_sync = itm->assume_sync;
+    d->assume_sync = itm->assume_sync || itm->begins;
+    d->guessed = itm->guessed;
     d->time_flag = stage->quirks.itm_no_time_flags ? 0 : PUG_ELEM_HAS_TS;
     lose_sync(d);
     *decoder = d;

@@ -81,6 +81,7 @@ bool pug_dwt_meaning(const struct pug_element *element, struct pug_dwt_event *ev
         .value = (uint32_t)element->value,
         .size = element->last_size,
         .overflow = element->flags & PUG_ELEM_OVERFLOW,
+        .guessed = PUG_ITM_FLAGS(element) & PUG_ITM_GUESSED,
     };
     if (element->reason == PUG_ITM_DWT)
         hardware(element, event);

@@ -14,7 +14,8 @@ enum pug_itm_state { PUG_ITM_NO_SYNC, PUG_ITM_WAIT_SYNC, PUG_ITM_RUN };
 struct pug_itm_decoder {
     struct pug_stage *stage;
     bool assume_sync;
-    unsigned prescale; /**< cycles that a step of the local timestamp stands for */
+    uint32_t prescale; /**< cycles that a step of the local timestamp stands for */
+    uint32_t loss;     /**< cycles that each local timestamp lacks */
     enum pug_itm_state state;
     enum pug_unsync reason; /**< why there is no synchronisation */
     uint64_t local_time;    /**< sum of the local timestamps */
@@ -24,6 +25,7 @@ struct pug_itm_decoder {
     bool need_gts2;     /**< the upper bits of the global time are not known */
     bool overflow;      /**< packets were lost since the last element */
     bool clock_changed;
+    bool guessed;        /**< decoding began by a guess, and there was no ASYNC since */
     uint16_t time_flag;  /**< PUG_ELEM_HAS_TS, unless a quirk forbids it */
     uint64_t last_index; /**< of the last packet */
 };
@@ -39,6 +41,7 @@ static inline struct pug_element *pug_itm_push(struct pug_itm_decoder *d, uint64
     e->value = value;
     e->last_size = (uint8_t)size;
     e->timestamp = d->timestamp;
+    PUG_ITM_FLAGS(e) = d->guessed ? PUG_ITM_GUESSED : 0;
     e->flags = d->overflow ? PUG_ELEM_OVERFLOW : 0;
     d->overflow = false;
     return e;
@@ -61,7 +64,7 @@ static inline void pug_itm_push_time(struct pug_itm_decoder *d, uint64_t index,
 static inline void pug_itm_push_local_time(struct pug_itm_decoder *d, uint64_t index,
                                            unsigned relation, uint32_t value, unsigned size)
 {
-    d->local_time += (uint64_t)value * d->prescale;
+    d->local_time += pug_itm_cycles(d->prescale, d->loss, value);
     pug_itm_push_time(d, index, (enum pug_itm_kind)(PUG_ITM_TS_SYNC + relation), d->local_time,
                       value, size);
 }

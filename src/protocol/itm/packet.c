@@ -313,7 +313,7 @@ enum pug_status pug_itm_reader_new(const void *config, struct pug_stage *stage, 
     if (!r)
         return PUG_ERR_MEM;
     r->stage = stage;
-    r->assume_sync = itm->assume_sync;
+    r->config = itm;
     pug_itm_reader_reset(r);
     *reader = r;
     return PUG_OK;
@@ -331,6 +331,10 @@ void pug_itm_reader_reset(void *reader)
     struct pug_itm_reader *r = reader;
     pug_rawbytes_free(&r->raw);
     r->stage->takes = r->stage->quirks.itm_search_reports ? 0 : PUG_TAKES_SPLICED;
-    *r = (struct pug_itm_reader){
-        .stage = r->stage, .assume_sync = r->assume_sync, .synced = r->assume_sync};
+    *r =
+        (struct pug_itm_reader){.stage = r->stage,
+                                .config = r->config,
+                                .begins = r->config->begins && !r->stage->quirks.itm_search_reports,
+                                .ahead = r->config->begin_at,
+                                .synced = r->config->assume_sync};
 }

@@ -17,7 +17,9 @@
 
 struct pug_itm_reader {
     struct pug_stage *stage;
-    bool assume_sync;
+    const struct pug_itm_config *config;
+    bool begins;    /**< a packet begins behind `ahead` bytes more */
+    uint64_t ahead; /**< while `begins` */
     struct pug_itm_packet packet;
     struct pug_rawbytes raw; /**< searching: bytes not given out; else of the packet under way */
     uint64_t index;          /**< of the packet under way */

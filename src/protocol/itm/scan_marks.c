@@ -38,17 +38,31 @@ static uint32_t local_time(const uint8_t *at, size_t size)
     return time;
 }
 
-/** What a usual packet is: written by software or hardware, lost, or a time. */
-static struct pug_mark mark_of(const uint8_t *at, size_t size, unsigned page)
+/** A packet of a hardware source may be several marks. */
+static void add_hardware(const struct pug_itm_reader *r, const uint8_t *at, size_t size,
+                         uint64_t index)
+{
+    struct pug_mark marks[PUG_MARK_LIMIT];
+    uint32_t value = 0;
+    for (size_t i = 1; i < size; i++)
+        value |= (uint32_t)at[i] << 8 * (i - 1);
+    const size_t count =
+        pug_itm_hardware_marks(r->config, at[0] >> 3, (unsigned)size - 1, value, marks);
+    for (size_t i = 0; i < count; i++)
+        pug_mark_list_add(r->stage->marks, marks[i].kind, index, marks[i].value);
+}
+
+/** What a usual packet of no hardware source is: written by software, lost, or a time. */
+static struct pug_mark mark_of(const struct pug_itm_reader *r, const uint8_t *at, size_t size)
 {
     const uint8_t header = *at;
-    if ((header & 3) && (header & 4))
-        return (struct pug_mark){PUG_MARK_HARDWARE, header >> 3};
     if (header & 3)
-        return (struct pug_mark){PUG_MARK_EVENT, pug_itm_port(header >> 3, page)};
+        return (struct pug_mark){PUG_MARK_EVENT, pug_itm_port(header >> 3, r->page)};
     if (header == OVERFLOW_BYTE)
         return (struct pug_mark){PUG_MARK_OVERFLOW, 0};
-    return (struct pug_mark){PUG_MARK_TIME_STEP, local_time(at, size)};
+    return (struct pug_mark){PUG_MARK_TIME_STEP,
+                             pug_itm_cycles(pug_itm_prescale(r->config), r->config->timestamp_loss,
+                                            local_time(at, size))};
 }
 
 void pug_itm_scan_marks(void *reader, struct pug_span *span)
@@ -62,8 +76,13 @@ void pug_itm_scan_marks(void *reader, struct pug_span *span)
     for (; at < end && (size = usual_size(at, (size_t)(end - at))) > 0; at += size) {
         if (!pug_mark_list_ready(list))
             break;
-        const struct pug_mark mark = mark_of(at, size, r->page);
-        pug_mark_list_add(list, mark.kind, pug_run_index(span->run, at), mark.value);
+        const uint64_t index = pug_run_index(span->run, at);
+        if ((*at & 3) && (*at & 4)) {
+            add_hardware(r, at, size, index);
+            continue;
+        }
+        const struct pug_mark mark = mark_of(r, at, size);
+        pug_mark_list_add(list, mark.kind, index, mark.value);
     }
     pug_itm_took(r, span, at);
 }

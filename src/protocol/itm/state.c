@@ -7,6 +7,8 @@
 static void put_search(const struct pug_itm_reader *r, struct pug_state *state)
 {
     size_t left = r->raw.size - r->given;
+    pug_state_number(state, r->begins);
+    pug_state_number(state, r->begins ? r->ahead : 0);
     pug_state_number(state, r->matching);
     pug_state_number(state, r->matching ? r->zeros : 0);
     pug_state_number(state, r->unsure);
@@ -57,5 +59,6 @@ void pug_itm_decoder_state(const void *decoder, struct pug_state *state)
     pug_state_number(state, d->need_gts2);
     pug_state_number(state, d->overflow);
     pug_state_number(state, d->clock_changed);
+    pug_state_number(state, d->guessed);
     pug_state_number(state, d->last_index);
 }

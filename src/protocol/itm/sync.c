@@ -47,6 +47,7 @@ static void give_async(struct pug_itm_reader *r, struct pug_packet *packet)
     give(r, packet, PUG_ITM_PKT_ASYNC, r->raw.size,
          PUG_PACKET_MONITOR | PUG_PACKET_DECODE | PUG_PACKET_SYNC);
     r->synced = true;
+    r->begins = false;
     r->stage->takes = PUG_TAKES_SPLICED;
     r->matching = r->has_upper = false;
     r->global_time = 0;
@@ -83,7 +84,7 @@ void pug_itm_pass_over_noise(struct pug_itm_reader *r, struct pug_itm_decoder *d
 {
     static const struct pug_noise noise = {
         .piece = NOTSYNC_BYTES, .zeros = PUG_ITM_ASYNC_ZEROS, .zeros_cut = true};
-    if (r->synced || r->matching || (d && d->state != PUG_ITM_WAIT_SYNC) ||
+    if (r->synced || r->matching || r->begins || (d && d->state != PUG_ITM_WAIT_SYNC) ||
         r->stage->quirks.itm_search_reports)
         return;
     const struct pug_noise_passed passed =
@@ -98,6 +99,33 @@ void pug_itm_pass_over_noise(struct pug_itm_reader *r, struct pug_itm_decoder *d
     span->at += passed.size;
 }
 
+/** Bytes before the one that is said to begin a packet; at most as many as a NOTSYNC has. */
+static bool pass_over(struct pug_itm_reader *r, struct pug_span *span, struct pug_packet *packet)
+{
+    if (span->at == span->end)
+        return false;
+    if (r->raw.size == 0)
+        r->index = pug_span_index(span);
+    while (span->at != span->end && r->ahead > 0 && r->raw.size < NOTSYNC_BYTES) {
+        pug_rawbytes_add_byte(&r->raw, *span->at++);
+        r->ahead--;
+    }
+    r->unsure = r->raw.size;
+    return r->raw.size == NOTSYNC_BYTES ? give_notsync(r, packet) : pug_itm_search(r, span, packet);
+}
+
+/** A packet begins here, by what the settings say. False: there is nothing to tell before. */
+static bool begin(struct pug_itm_reader *r, struct pug_packet *packet)
+{
+    r->begins = r->matching = false;
+    r->synced = true;
+    r->zeros = 0;
+    r->unsure = r->raw.size;
+    const bool told = give_notsync(r, packet);
+    r->given = 0;
+    return told;
+}
+
 bool pug_itm_search(struct pug_itm_reader *r, struct pug_span *span, struct pug_packet *packet)
 {
     bool by_block = r->stage->quirks.itm_search_reports;
@@ -106,6 +134,10 @@ bool pug_itm_search(struct pug_itm_reader *r, struct pug_span *span, struct pug_
     if (!r->matching && by_block && span->at == span->run->bytes)
         r->index = pug_span_index(span);
     for (;;) {
+        if (r->begins && r->ahead == 0)
+            return begin(r, packet) || pug_itm_read(r, span, packet);
+        if (r->begins)
+            return pass_over(r, span, packet);
         if (r->matching && match(r, span)) {
             give_async(r, packet);
             return true;

@@ -20,6 +20,7 @@
 #include "input/capture_options.h"
 #include "input/input.h"
 #include "list/by_time.h"
+#include "swo/interrupts.h"
 #include "trace/trace_parts.h"
 
 #include <inttypes.h>
@@ -32,12 +33,16 @@
 struct calls_options {
     struct input_options input;
     struct capture_options names;
-    bool summary, by_time, running;
+    bool summary, by_time, running, interrupts, json;
 };
 
 static const struct option table[] = {
     {"by-time", NULL, "calls of all buffers and sources in the order of time", option_flag,
      offsetof(struct calls_options, by_time)},
+    {"interrupts", NULL, "a table of interrupts instead, by the exception trace of a DWT",
+     option_flag, offsetof(struct calls_options, interrupts)},
+    {"json", NULL, "that table as lines of JSON", option_flag,
+     offsetof(struct calls_options, json)},
     {"running", NULL, "leave out of times what passed while a thread was not traced: switched out",
      option_flag, offsetof(struct calls_options, running)},
     {"summary", NULL, "one line for each path of calls: how often, time in all, own time",
@@ -598,6 +603,14 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
     return code;
 }
 
+static int calls_of_interrupts(struct input *input, bool json)
+{
+    const int code = interrupts_print(input, json, output_sink());
+    input_close(input);
+    const int written = output_end();
+    return written ? written : code;
+}
+
 static int calls_run(const struct command *self, int argc, char **argv)
 {
     struct calls_options options = {0};
@@ -607,8 +620,17 @@ static int calls_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, 1);
     if (end >= 0)
         return end;
+    if (options.json && !options.interrupts) {
+        fprintf(stderr, "pugmark: --json is of the table that --interrupts prints\n");
+        return EXIT_USAGE;
+    }
     if (options.by_time && options.running) {
         fprintf(stderr, "pugmark: --running is of threads, --by-time of sources: not both\n");
+        return EXIT_USAGE;
+    }
+    if (options.interrupts && (options.by_time || options.running || options.summary)) {
+        fprintf(stderr, "pugmark: --interrupts is a table of its own: not with --by-time, "
+                        "--running or --summary\n");
         return EXIT_USAGE;
     }
     if (options.by_time)
@@ -616,6 +638,8 @@ static int calls_run(const struct command *self, int argc, char **argv)
     struct input input;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
+    if (options.interrupts)
+        return calls_of_interrupts(&input, options.json);
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
     if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF || input_selects(&input) ||

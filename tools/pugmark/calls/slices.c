@@ -10,6 +10,8 @@
 #include "common/said.h"
 #include "diagnose/diagnosis.h"
 #include "slices_names.h"
+#include "slices_swo.h"
+#include "swo/swo_sources.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -67,6 +69,7 @@ struct slices {
     struct pug_timeline *timeline;
     struct places *places;
     struct pug_calls *calls;
+    struct slices_swo *swo;
     enum slices_clock clock;
     bool dates; /* the capture says itself when something was */
     struct task *tasks;
@@ -77,11 +80,11 @@ struct slices {
     bool failed;
 };
 
-/* Tasks and processors have tracks by turns. */
-#define TRACK_OF_TASK(n)      (2 * (n))
-#define TRACK_OF_PROCESSOR(n) (2 * (n) + 1)
+/* Tasks, processors and sources of SWO have tracks by turns. */
+#define TRACK_OF_TASK(n)      (SLICES_TRACKS * (n))
+#define TRACK_OF_PROCESSOR(n) (SLICES_TRACKS * (n) + 1)
 #define PROCESSORS_MOST       65536u
-#define TASKS_MOST            (UINT32_MAX / 4)
+#define TASKS_MOST            (UINT32_MAX / (2 * SLICES_TRACKS))
 
 /* ---- tasks ---- */
 
@@ -331,13 +334,6 @@ static void put_beside(struct slices *slices, uint32_t number, const struct pug_
                        uint64_t at)
 {
     switch ((enum pug_element_type)e->type) {
-    case PUG_ELEM_ITMTRACE:
-        if (e->reason == PUG_ITM_SWIT)
-            put(slices, number, COUNTER, at,
-                slice_name_counted(&slices->names, SLICE_KEY(SLICE_PORT, e->number), "ITM port",
-                                   e->number),
-                e->value);
-        break;
     case PUG_ELEM_SWTRACE:
         put(slices, number, COUNTER, at,
             slice_name_counted(&slices->names, SLICE_KEY(SLICE_CHANNEL, PUG_SW_CHANNEL(e)),
@@ -467,6 +463,12 @@ bool slices_take_others(struct slices *slices, const struct trace_item *item)
 bool slices_take(struct slices *slices, const struct trace_item *item)
 {
     const uint32_t number = places_task(item);
+    slices_swo_take(slices->swo, item);
+    if (swo_sources_is(&item->element)) {
+        if (slices->options.observe)
+            slices->options.observe(slices->options.observe_context, item);
+        return !slices->failed && !slices->names.failed;
+    }
     struct task *task = task_of(slices, number);
     if (!task || !places_follow(slices->places, item))
         return !(slices->failed = true);
@@ -504,6 +506,7 @@ enum pug_status slices_end(struct slices *slices)
 {
     pug_calls_end(slices->calls);
     end_times(slices);
+    slices->failed |= !slices_swo_end(slices->swo);
     enum pug_status status = pug_timeline_end(slices->timeline);
     slices->timeline = NULL;
     if (slices->failed || slices->names.failed)
@@ -519,6 +522,7 @@ enum pug_status slices_end(struct slices *slices)
 /** What clocks elements have, as a consumer of its own. */
 struct clocks {
     bool time, cycles;
+    bool software, flow; /* an ITM's times; something that ran */
 };
 
 static void *clocks_begin(void *context, unsigned worker)
@@ -536,6 +540,8 @@ static void clocks_elements(void *part, const struct pug_origin *where,
     for (size_t i = 0; i < count; i++) {
         clocks->time |= elements[i].type == PUG_ELEM_TIMESTAMP && elements[i].timestamp != 0;
         clocks->cycles |= pug_element_adds_cycles(&elements[i]);
+        clocks->software |= elements[i].type == PUG_ELEM_ITMTRACE;
+        clocks->flow |= elements[i].type == PUG_ELEM_INSTR_RANGE;
     }
 }
 
@@ -544,6 +550,8 @@ static bool clocks_take(void *context, void *part)
     struct clocks *all = context, *clocks = part;
     all->time |= clocks->time;
     all->cycles |= clocks->cycles;
+    all->software |= clocks->software;
+    all->flow |= clocks->flow;
     free(clocks);
     return !all->time;
 }
@@ -575,7 +583,9 @@ static bool choose_clock(const struct slices_options *options, enum slices_clock
     (void)pug_capture_memory(options->capture, 0); /* a stream is to be decoded twice */
     if (pug_capture_decode(options->capture, &decode, &result) == PUG_ERR_MEM)
         return false;
-    *clock = clocks.time ? SLICES_TIME : clocks.cycles ? SLICES_CYCLES : SLICES_INSTRUCTIONS;
+    *clock = clocks.time || (clocks.software && !clocks.flow) ? SLICES_TIME
+             : clocks.cycles                                  ? SLICES_CYCLES
+                                                              : SLICES_INSTRUCTIONS;
     return true;
 }
 
@@ -617,7 +627,11 @@ struct slices *slices_new(const struct slices_options *options)
                                          .places = slices->places,
                                          .readable = options->names,
                                          .bracketed = options->form == PUG_TIMELINE_PAGE};
-    return slices;
+    slices->swo = slices_swo_new(options->capture, &slices->names);
+    if (slices->swo)
+        return slices;
+    slices_free(slices);
+    return NULL;
 }
 
 void slices_free(struct slices *slices)
@@ -631,6 +645,7 @@ void slices_free(struct slices *slices)
         free(slices->tasks[i].open);
     }
     pug_calls_free(slices->calls);
+    slices_swo_free(slices->swo);
     places_free(slices->places);
     free(slices->tasks);
     free(slices->processors);
@@ -661,5 +676,8 @@ struct places *slices_places(const struct slices *slices)
 
 struct slices_numbers slices_numbers(const struct slices *slices)
 {
-    return slices->numbers;
+    struct slices_numbers numbers = slices->numbers;
+    numbers.handlers = slices_swo_handlers(slices->swo);
+    numbers.gaps[PUG_GAP_LOST] += slices_swo_losses(slices->swo);
+    return numbers;
 }

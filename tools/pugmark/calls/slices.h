@@ -57,6 +57,7 @@ struct places *slices_places(const struct slices *slices);
 
 struct slices_numbers {
     uint64_t written, left_out, estimated;
+    uint64_t handlers;               /**< of interrupts, that a DWT told of */
     uint64_t gaps[PUG_GAP_LOST + 1]; /**< of each kind */
 };
 struct slices_numbers slices_numbers(const struct slices *slices);

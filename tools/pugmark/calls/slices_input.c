@@ -19,7 +19,10 @@ static bool take_item(void *context, const struct trace_item *item)
         return slices_take_others(decoding->slices, item);
     decoding->heard.time |= (decoding->dates && item->where->time != 0) ||
                             (e->type == PUG_ELEM_TIMESTAMP && e->timestamp != 0);
+    decoding->heard.time |= e->type == PUG_ELEM_ITMTRACE && e->reason >= PUG_ITM_TS_SYNC;
     decoding->heard.cycles |= pug_element_adds_cycles(e);
+    decoding->heard.cycles |= e->type == PUG_ELEM_ITMTRACE && e->reason >= PUG_ITM_TS_SYNC &&
+                              e->reason != PUG_ITM_TS_GLOBAL;
     return slices_take(decoding->slices, item);
 }
 

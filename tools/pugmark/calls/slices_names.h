@@ -21,7 +21,18 @@ struct slice_names {
 };
 
 /** Keys of one kind never meet those of another. */
-enum { SLICE_ADDRESS = 1, SLICE_EXCEPTION, SLICE_PORT, SLICE_CHANNEL, SLICE_EVENT, SLICE_TASK };
+enum {
+    SLICE_ADDRESS = 1,
+    SLICE_EXCEPTION,
+    SLICE_PORT,
+    SLICE_CHANNEL,
+    SLICE_EVENT,
+    SLICE_TASK,
+    SLICE_HANDLER,
+    SLICE_SAMPLE,
+    SLICE_WATCH,
+    SLICE_COUNTER
+};
 #define SLICE_KEY(kind, value) ((uint64_t)(kind) << 60 ^ ((value) & (UINT64_MAX >> 4)))
 
 /** The number of a name; *is_new: the timeline has not been told it. */

@@ -43,13 +43,20 @@ static bool take_form(const struct option *option, void *target, const char *arg
 static bool take_clock(const struct option *option, void *target, const char *argument)
 {
     static const char *const names[] = {"auto", "time", "cycles", "instructions"};
+    uint64_t hertz;
+    if (parse_number(argument, &hertz)) {
+        struct timeline_options *options =
+            (struct timeline_options *)((char *)target - offsetof(struct timeline_options, clock));
+        return input_take_clock(option, &options->input.settings, argument);
+    }
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(argument, names[i]) == 0) {
             *(enum slices_clock *)target = (enum slices_clock)i;
             return true;
         }
     }
-    return option_refuse(option, argument, "there are auto, time, cycles, instructions");
+    return option_refuse(option, argument,
+                         "there are auto, time, cycles, instructions, or HZ of the core: a number");
 }
 
 static const struct option table[] = {
@@ -57,7 +64,9 @@ static const struct option table[] = {
      offsetof(struct timeline_options, form)},
     {"output", "FILE", "where it goes (default: standard output; ctf needs a folder's name)",
      option_string, offsetof(struct timeline_options, output)},
-    {"clock", "CLOCK", "time, cycles or instructions (default: the first that the trace has)",
+    {"clock", "CLOCK",
+     "time, cycles or instructions (default: the first that the trace has); or HZ, the core's "
+     "clock, which local timestamps of an ITM count",
      take_clock, offsetof(struct timeline_options, clock)},
     {"least", "N", "leave out calls that took less than N of the clock", option_number,
      offsetof(struct timeline_options, least)},
@@ -73,6 +82,8 @@ static void say_numbers(const struct slices *slices, bool quiet)
     if (quiet)
         return;
     fprintf(stderr, "pugmark: %" PRIu64 " calls", numbers.written);
+    if (numbers.handlers)
+        fprintf(stderr, ", %" PRIu64 " interrupts", numbers.handlers);
     if (numbers.left_out)
         fprintf(stderr, ", %" PRIu64 " others left out", numbers.left_out);
     if (numbers.estimated)

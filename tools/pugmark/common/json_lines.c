@@ -183,6 +183,8 @@ static void put_itm(struct pug_json *json, const struct pug_element *e)
     pug_json_hex(json, "value", e->value);
     pug_json_number(json, "timestamp", e->timestamp);
     pug_json_bool(json, "overflow", e->flags & PUG_ELEM_OVERFLOW);
+    if (PUG_ITM_FLAGS(e) & PUG_ITM_GUESSED)
+        pug_json_bool(json, "guessed", true);
     put_words(json, e);
 }
 
@@ -293,6 +295,8 @@ void json_dwt_line(const struct pug_dwt_event *event, const char *words)
     if (event->has_time)
         pug_json_number(json, "timestamp", event->time);
     pug_json_bool(json, "overflow", event->overflow);
+    if (event->guessed)
+        pug_json_bool(json, "guessed", true);
     pug_json_string(json, "words", words);
     end_line(&line);
 }

@@ -241,10 +241,10 @@ bool options_parse(int argc, char **argv, const struct option_set *sets, size_t 
         } else if (!only_operands && strncmp(argv[i], "--", 2) == 0) {
             if (!take_option(argc, argv, &i, sets, set_count))
                 return false;
-        } else if (!only_operands && strcmp(argv[i], "-o") == 0) {
-            char output[] = "--output";
+        } else if (!only_operands && (strcmp(argv[i], "-o") == 0 || strcmp(argv[i], "-c") == 0)) {
+            char output[] = "--output", channel[] = "--channel";
             char **const at = argv + i, *const word = *at;
-            *at = output;
+            *at = word[1] == 'c' ? channel : output;
             const bool good = take_option(argc, argv, &i, sets, set_count);
             *at = word;
             if (!good)

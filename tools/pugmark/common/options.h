@@ -59,6 +59,9 @@ struct option_word {
 /** The n-th option that options_parse() took the last time; false: there are no more. */
 bool option_word_at(size_t n, struct option_word *word);
 
+/** Add a copy of a word; the same. */
+bool option_list_add_copy(struct option_list *list, const char *word);
+
 /** Free the items of all lists, when nothing looks at them any more. */
 void option_lists_free(void);
 

@@ -2,6 +2,7 @@
 /** @file What a diagnosis says of bytes: of sources that were silent, and what else the bytes look
  * like. */
 #include "diagnosis_private.h"
+#include "swo/dwt_sources.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,6 +206,37 @@ void diagnosis_guess(const struct input *input)
     }
 }
 
+/** So few bad packets are no noise, and so few bytes show nothing. */
+#define NOISE_LEAST 3u
+#define LINE_LEAST  64u
+
+/** What makes bytes of an SWO pin wrong: it has no clock, and so its rate is to be told. */
+static void say_line(struct diagnosis *diagnosis, const struct pug_survey_id *found)
+{
+    if (found->unsynced * 2 > found->bytes && found->bytes >= LINE_LEAST)
+        diagnosis_say(diagnosis,
+                      "source 0x%02x: bytes of an SWO pin look so if the probe reads it at another "
+                      "rate than the target sends: check the baud rate (the trace clock divided by "
+                      "TPIU_ACPR + 1)\n",
+                      found->id);
+    else if (found->bad >= NOISE_LEAST)
+        diagnosis_say(diagnosis,
+                      "source 0x%02x: bad packets between good ones: noise on the line or bytes "
+                      "that the probe lost; a lower SWO rate, or less to trace, may help\n",
+                      found->id);
+}
+
+static void say_lines(struct diagnosis *diagnosis, const struct pug_survey *survey)
+{
+    const struct pug_source *source;
+    for (size_t n = 0; (source = pug_tree_source_at(diagnosis->input->tree, n)) != NULL; n++) {
+        const struct pug_survey_id *found = diagnosis_find_id(survey, pug_source_id(source));
+        if (found && found->bytes > 0 && dwt_sources_carries(pug_source_protocol(source)) &&
+            input_wants(diagnosis->input, pug_source_id(source)))
+            say_line(diagnosis, found);
+    }
+}
+
 void diagnosis_say_deaf(struct diagnosis *diagnosis, const struct pug_source *source,
                         uint64_t bytes)
 {
@@ -286,4 +318,5 @@ void diagnosis_say_bytes(struct diagnosis *diagnosis, const struct pug_survey *s
                       diagnosis->input->messages.bad_packets == 1 ? "" : "s",
                       (double)diagnosis->input->messages.bad_packets * 1e6 /
                           (double)diagnosis->input->trace_whole);
+    say_lines(diagnosis, survey);
 }

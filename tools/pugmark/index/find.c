@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark find: where in the capture something happened. */
+#include "capture/capture.h"
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/output.h"
 #include "common/sandbox.h"
 #include "index_input.h"
 #include "input/input_lists.h"
+#include "swo/vectors.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -16,8 +19,21 @@ struct find_options {
     const char *time;
     struct option_value timestamp, event, context, address, exception, after, before;
     struct option_value vmid, hardware, elapsed;
+    const char *exception_name;
     bool trigger, sync, overflow, trace_on, discard, transaction;
 };
+
+/** A number, or the name of an exception of a Cortex-M, which the program's handlers have, too. */
+static bool take_exception(const struct option *option, void *target, const char *argument)
+{
+    struct find_options *options =
+        (struct find_options *)((char *)target - offsetof(struct find_options, exception));
+    if (parse_number(argument, &options->exception.value) || !isalpha((unsigned char)*argument))
+        return option_given(option, target, argument);
+    options->exception.given = true;
+    options->exception_name = argument;
+    return true;
+}
 
 static const struct option table[] = {
     {"time", "T",
@@ -32,7 +48,8 @@ static const struct option table[] = {
      offsetof(struct find_options, context)},
     {"address", "A", "a packet that tells address A", option_given,
      offsetof(struct find_options, address)},
-    {"exception", "N", "exception N", option_given, offsetof(struct find_options, exception)},
+    {"exception", "N", "exception N; or by name: SysTick, or its handler's", take_exception,
+     offsetof(struct find_options, exception)},
     {"sync", NULL, "a synchronisation point", option_flag, offsetof(struct find_options, sync)},
     {"overflow", NULL, "a place where trace was lost", option_flag,
      offsetof(struct find_options, overflow)},
@@ -150,6 +167,19 @@ static bool missed(const struct input *input, const struct pug_index *index,
     return found != PUG_OK;
 }
 
+/** Are times sums of local timestamps: there are no others, or their clock alone is known? */
+static bool adds_up(const struct pug_index *index, const struct input *input, uint32_t wanted)
+{
+    const struct pug_capture *capture = input->capture;
+    struct pug_index_source source;
+    for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
+        if ((wanted == PUG_INDEX_ANY || wanted == source.id) &&
+            source.counts[PUG_MARK_TIME_STEP] > 0)
+            return source.counts[PUG_MARK_TIMESTAMP] == 0 ||
+                   (capture->local_hertz > 0 && capture->global_hertz == 0);
+    return false;
+}
+
 /**
  * In the segment at hand; *found: whether it is there; *unknown: it may be there. The exit code
  * where it cannot be asked.
@@ -161,9 +191,11 @@ static int answer(struct input *input, const struct find_options *options,
     if (!index)
         return EXIT_INPUT;
     struct pug_index_mark mark;
+    const bool summed = options->time && adds_up(index, input, query->source);
     *found =
-        options->elapsed.given
-            ? find_elapsed(index, input, query->source, options->elapsed.value, &mark)
+        options->elapsed.given || summed
+            ? find_elapsed(index, input, query->source,
+                           summed ? query->least : options->elapsed.value, &mark)
             : pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
     *unknown |= missed(input, index, query, *found);
     pug_index_free(index);
@@ -181,6 +213,26 @@ static int answer(struct input *input, const struct find_options *options,
         (void)pug_capture_clock(input->capture, mark.value, &mark.value);
     output_text(hex ? "0x%" PRIx64 "\n" : "%" PRIu64 "\n", mark.value);
     return EXIT_DONE;
+}
+
+/** The number of the exception that was named; false, having said so: there is none. */
+static bool name_exception(const struct input *input, const struct find_options *options,
+                           struct pug_index_query *query)
+{
+    struct pug_vectors vectors;
+    unsigned number;
+    if (!options->exception_name)
+        return true;
+    pug_vectors_find(&vectors, input->tree ? pug_tree_image(input->tree) : NULL, PUG_VECTORS_ANY);
+    if (!pug_vectors_number(&vectors, options->exception_name, &number)) {
+        fprintf(stderr,
+                "pugmark: --exception %s: no exception of a Cortex-M is called so, and no handler "
+                "in the program's vector table; give its number\n",
+                options->exception_name);
+        return false;
+    }
+    query->least = query->greatest = number;
+    return true;
 }
 
 /** In each buffer, or piece of perf.data, in their order. */
@@ -231,7 +283,10 @@ static int find_run(const struct command *self, int argc, char **argv)
         return input.failure;
     const bool dated = !options.time || input_lists_timestamp(input.capture, "--time", options.time,
                                                               false, &query.least);
-    int code = dated ? find_all(&input, &options, &query) : EXIT_USAGE;
+    const bool named = !options.exception_name || input_tree(&input, false);
+    int code = dated && named && name_exception(&input, &options, &query)
+                   ? find_all(&input, &options, &query)
+                   : EXIT_USAGE;
     input_close(&input);
     int written = output_end();
     return written ? written : code;

@@ -9,6 +9,8 @@
 #include "perf_info.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
+#include "swo/dwt_sources.h"
+#include "swo/swo_info.h"
 #include "tally.h"
 
 #include <inttypes.h>
@@ -123,7 +125,8 @@ static void print_missing(const struct input *input, const struct tally *tallies
         print_lack(&any, "trace: there are no bytes in it");
     for (size_t i = 0; (source = pug_tree_source_at(input->tree, i)) != NULL; i++) {
         flow |= pug_source_protocol(source)->program_flow;
-        if (tallies[i].syncs == 0 && pug_source_stats(source)->unsynced > 0)
+        if (tallies[i].syncs == 0 && pug_source_stats(source)->unsynced > 0 &&
+            pug_source_stats(source)->unsynced == pug_source_stats(source)->bytes)
             print_lack(&any, "a synchronisation point of source 0x%02x: nothing of it is decoded",
                        pug_source_id(source));
     }
@@ -248,6 +251,16 @@ static int refused(const struct input_options *options, const char *path, int co
     return written ? written : printed ? EXIT_TRACE_ERRORS : code;
 }
 
+/** Has the segment at hand an ITM? */
+static bool has_software(const struct input *input)
+{
+    const struct pug_source *source;
+    for (size_t n = 0; input->tree && (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
+        if (dwt_sources_carries(pug_source_protocol(source)))
+            return true;
+    return false;
+}
+
 static int info_run(const struct command *self, int argc, char **argv)
 {
     struct info_options options = {0};
@@ -274,12 +287,16 @@ static int info_run(const struct command *self, int argc, char **argv)
         if (code == EXIT_DONE && !input_holds(&input, INPUT_NEEDS_COUNTS))
             code = EXIT_TRACE_ERRORS;
     } else {
+        bool software = false;
         snapshot_input_print(&input);
         capture_info_times(input.capture);
         do {
             int one = print_segment(&input);
             code = one > code ? one : code;
+            software |= has_software(&input);
         } while (input_next(&input));
+        if (software && !swo_info_print(&input))
+            input_starve(&input);
     }
     input_close(&input);
     int written = output_end();

@@ -69,6 +69,12 @@ struct input_options {
  * does. */
 bool input_is_bare(const struct input_options *options, const char *path);
 
+/** Was --clock HZ given? */
+bool input_has_clock(const struct input_options *options);
+
+/** Takes --clock HZ; target: the list of settings. */
+bool input_take_clock(const struct option *option, void *target, const char *argument);
+
 extern const struct option input_option_table[];
 extern const size_t input_option_count;
 

@@ -5,6 +5,7 @@
 
 #include "base/edit_distance.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,37 @@ static bool add_object(const struct option *option, void *target, const char *ar
         option, strchr(argument, '=') ? &options->replacements : &options->objects, argument);
 }
 
+/** A rate becomes a setting: it is one of the capture's. */
+static bool take_rate(const struct option *option, void *target, const char *argument,
+                      const char *setting)
+{
+    char word[64];
+    uint64_t hertz;
+    if (!option_some(option, &hertz, argument))
+        return false;
+    snprintf(word, sizeof(word), "%s=%" PRIu64, setting, hertz);
+    return option_list_add_copy(target, word);
+}
+
+bool input_has_clock(const struct input_options *options)
+{
+    const char *const name = "local_timestamp_hz=";
+    for (size_t i = 0; i < options->settings.count; i++)
+        if (strncmp(options->settings.items[i], name, strlen(name)) == 0)
+            return true;
+    return false;
+}
+
+bool input_take_clock(const struct option *option, void *target, const char *argument)
+{
+    return take_rate(option, target, argument, "local_timestamp_hz");
+}
+
+static bool take_global_clock(const struct option *option, void *target, const char *argument)
+{
+    return take_rate(option, target, argument, "timestamp_hz");
+}
+
 #define IN(member) offsetof(struct input_options, member)
 
 const struct option input_option_table[] = {
@@ -114,6 +146,10 @@ const struct option input_option_table[] = {
     {"set", "NAME=VALUE",
      "a register or parameter (of a snapshot's source: SOURCE:NAME=VALUE); may be repeated",
      add_setting, IN(settings)},
+    {"clock", "HZ", "the core's clock, which local timestamps of an ITM count: times in seconds",
+     input_take_clock, IN(settings)},
+    {"global-clock", "HZ", "the clock of timestamps that all sources share; the same",
+     take_global_clock, IN(settings)},
     {"core", "NAME",
      "what the traced cores are: ARMv8-A, Cortex-A53 (`pugmark --list-cores`); before what INPUT "
      "says",

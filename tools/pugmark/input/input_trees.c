@@ -4,6 +4,7 @@
 #include "input_private.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
+#include "swo/dwt_sources.h"
 #include "unread.h"
 
 #include <stdio.h>
@@ -173,7 +174,14 @@ bool input_flow_tree(struct input *input)
         return false;
     if (input_flows(input))
         return true;
-    message_say("pugmark: %s: no source of program flow in it\n", input->trace_path);
+    bool software = false;
+    const struct pug_source *source;
+    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
+        software |= dwt_sources_carries(pug_source_protocol(source));
+    message_say("pugmark: %s: no source of program flow in it%s\n", input->trace_path,
+                software
+                    ? "; what its ITM says: calls --interrupts, profile, timeline, list --events"
+                    : "");
     return false;
 }
 

@@ -61,6 +61,10 @@ static const struct option table[] = {
      offsetof(struct list_options, packets)},
     {"elements", NULL, "list elements (the default)", option_flag,
      offsetof(struct list_options, elements)},
+    {"events", NULL, "list what an ITM and a DWT say, with times and the program's names",
+     option_flag, offsetof(struct list_options, events)},
+    {"match", "WORDS", "only events whose line has these words", option_string,
+     offsetof(struct list_options, match)},
     {"by-time", NULL, "elements of all buffers and sources in the order of time", option_flag,
      offsetof(struct list_options, by_time)},
     {"type", "NAME,...", "only elements of these types", take_types,
@@ -86,6 +90,12 @@ static const char *misfit(const struct list_options *options)
         return "--type is of elements; packets alone are listed (--elements lists both)";
     if (options->from > options->to)
         return "--from is behind --to";
+    if (options->match && !options->events)
+        return "--match is of --events";
+    if (options->events && (options->packets || options->elements || options->by_time ||
+                            options->types || window_wanted(&options->window)))
+        return "--events lists events alone, by their times; --from, --to, --time and --match "
+               "choose";
     if (options->by_time && (options->packets || window_wanted(&options->window)))
         return "--by-time lists elements, and all that was captured";
     return NULL;
@@ -144,6 +154,8 @@ static int list_run(const struct command *self, int argc, char **argv)
         fprintf(stderr, "pugmark: %s\n", wrong);
         return EXIT_USAGE;
     }
+    if (options.events)
+        return list_events(&options, argv[1]);
     if (options.by_time)
         return list_by_time(&options, argv[1]);
     struct input input;

@@ -11,7 +11,8 @@ enum list_format { LIST_TEXT, LIST_JSONL, LIST_CSV };
 
 struct list_options {
     struct input_options input;
-    bool packets, elements, by_time;
+    bool packets, elements, by_time, events;
+    const char *match; /* of events: words that their lines have; or NULL */
     enum list_format format;
     uint64_t from, to;
     struct window_options window;
@@ -81,5 +82,8 @@ int list_window(struct list_state *state, struct list_options *options, bool ele
 
 /** Elements of all buffers in the order of time. */
 int list_by_time(const struct list_options *options, const char *operand);
+
+/** What ITMs and DWTs say, in the program's words. */
+int list_events(const struct list_options *options, const char *operand);
 
 #endif

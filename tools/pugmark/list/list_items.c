@@ -60,7 +60,7 @@ static bool is_listed(struct list_state *state, uint64_t index, uint16_t source,
 }
 
 /** What the DWT says goes out in words, the packets of one data access together. */
-static void list_events(struct list_state *state, const struct pug_element *e)
+static void put_events(struct list_state *state, const struct pug_element *e)
 {
     struct pug_dwt *dwt = dwt_sources_find(state->dwt, e->source);
     for (size_t i = 0, n = dwt ? pug_dwt_push(dwt, e) : 0; i < n; i++) {
@@ -106,7 +106,7 @@ static void on_element(void *context, const struct pug_element *e)
     if (!state->elements)
         return;
     if (state->dwt)
-        list_events(state, e);
+        put_events(state, e);
     if (!(state->dwt && is_hardware(e)) &&
         is_listed(state, e->index, e->source, (enum pug_element_type)e->type))
         put_element(state, e);

@@ -52,6 +52,9 @@ static int cover(char **operands, const struct coverage_options *options, struct
     int code = profile_add_all(&what, operands, profile);
     if (profile && (input_spread() || (code != EXIT_INPUT && code != EXIT_USAGE))) {
         profile_say_notes(profile, options->input.quiet);
+        if (pug_profile_is_sampled(profile))
+            fprintf(stderr, "pugmark: coverage is of counts of what ran, and these are PC samples: "
+                            "what was not sampled may have run\n");
         const int written = profile_export(pug_export_coverage, profile,
                                            find_format(options->format ? options->format : "text"),
                                            &wanted, options->output);

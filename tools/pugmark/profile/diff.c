@@ -66,6 +66,10 @@ static int diff(char **operands, const struct diff_options *options, struct pug_
         const int added = profile_add(&what, operands[side], sides[side]);
         code = added == EXIT_DONE ? code : added;
     }
+    if (profile_goes_on(code) && pug_profile_mixes(sides[0], sides[1])) {
+        profile_say_mixed(operands[1]);
+        code = EXIT_USAGE;
+    }
     if (profile_goes_on(code)) {
         const int written = write_diff(sides, options, names);
         code = written ? written : code;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark profile: how often what ran, for people and in the formats of other tools. */
 #include "common/command.h"
+#include "files/outfile.h"
 #include "profile_input.h"
 #include "schedule/peers.h"
+#include "swo/interrupts.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +16,7 @@ struct profile_options {
     struct input_options input;
     struct capture_options capture;
     const char *format, *output, *like, *weight;
-    bool stacks, without_plt, mangled, json;
+    bool stacks, without_plt, mangled, json, interrupts;
     uint64_t rows;
 };
 
@@ -67,6 +71,8 @@ static const struct option table[] = {
      option_flag, offsetof(struct profile_options, without_plt)},
     {"mangled", NULL, "names as the linker has them", option_flag,
      offsetof(struct profile_options, mangled)},
+    {"interrupts", NULL, "a table of interrupts instead, by the exception trace of a DWT",
+     option_flag, offsetof(struct profile_options, interrupts)},
     {"json", NULL, "tables as lines of JSON", option_flag, offsetof(struct profile_options, json)},
     {"rows", "N", "rows of each table (default 20)", option_size,
      offsetof(struct profile_options, rows)},
@@ -144,6 +150,30 @@ static int export(struct pug_profile *profile, const struct profile_options *opt
     return profile_export(pug_export, profile, format, &wanted, options->output);
 }
 
+/** Samples that no program has: it is missing, or is another one. */
+static void say_strays(const struct pug_profile *profile)
+{
+    const uint64_t taken = pug_profile_sampled(profile, PUG_SAMPLES_TAKEN);
+    const uint64_t strays = pug_profile_noted(profile, PUG_NOTE_UNMAPPED);
+    if (taken > 0 && strays > 0)
+        fprintf(stderr,
+                "pugmark: %" PRIu64 " of %" PRIu64 " PC samples lie in no program: give it with "
+                "--elf; if it was given it is another build\n",
+                strays, taken);
+}
+
+/** Was anything counted? False, having said so: a profile of nothing is not a good one. */
+static bool is_of_something(const struct pug_profile *profile)
+{
+    size_t ranges;
+    (void)pug_profile_ranges(profile, &ranges);
+    const bool is = ranges > 0 || pug_profile_is_sampled(profile) || pug_peers_helps(input_peers());
+    if (!is)
+        fprintf(stderr, "pugmark: nothing was counted: there is no program flow in it, and no PC "
+                        "sample of a DWT\n");
+    return is;
+}
+
 static int profile_inputs(char **operands, const struct profile_options *options,
                           const struct pug_export_format *format, struct pug_names *names)
 {
@@ -158,6 +188,10 @@ static int profile_inputs(char **operands, const struct profile_options *options
         profile_say_notes(profile, options->input.quiet);
         const int written = format ? export(profile, options, format, names)
                                    : profile_save(profile, options->output);
+        if (!options->input.quiet)
+            say_strays(profile);
+        if (!is_of_something(profile) && code == EXIT_DONE)
+            code = EXIT_TRACE_ERRORS;
         if (format && !pug_peers_helps(input_peers()) && !has_weight(profile, options, format) &&
             code == EXIT_DONE)
             code = EXIT_TRACE_ERRORS;
@@ -165,6 +199,38 @@ static int profile_inputs(char **operands, const struct profile_options *options
     }
     pug_profile_free(profile);
     return code;
+}
+
+/** A table of each input; of profiles that were saved there is none. */
+static int profile_interrupts(char **operands, const struct profile_options *options)
+{
+    struct pug_outfile *file;
+    int code = EXIT_DONE;
+    if (pug_outfile_open_any(options->output ? options->output : "-", &file) != PUG_OK) {
+        fprintf(stderr, "pugmark: %s: %s\n", options->output ? options->output : "-",
+                strerror(errno));
+        return EXIT_INPUT;
+    }
+    struct pug_sink sink = pug_outfile_sink(file);
+    for (; *operands && (code == EXIT_DONE || code == EXIT_TRACE_ERRORS); operands++) {
+        struct input input;
+        int one;
+        if (input_open(&input, &options->input, *operands)) {
+            one = interrupts_print(&input, options->json, &sink);
+            input_close(&input);
+        } else {
+            one = input.failure;
+        }
+        code = one == EXIT_DONE ? code : one;
+    }
+    if (code == EXIT_USAGE || code == EXIT_INPUT || code == EXIT_FATAL || input_failed()) {
+        pug_outfile_abandon(file);
+        return code == EXIT_DONE ? EXIT_INPUT : code;
+    }
+    if (pug_outfile_commit(file) == PUG_OK || errno == EPIPE)
+        return code;
+    fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(errno));
+    return EXIT_INPUT;
 }
 
 static int profile_run(const struct command *self, int argc, char **argv)
@@ -180,6 +246,13 @@ static int profile_run(const struct command *self, int argc, char **argv)
     if (!format_fits(&options))
         return EXIT_USAGE;
     input_of_several(&options.input, argv + 1, &several);
+    if (options.interrupts &&
+        (options.stacks || (options.format && strcmp(options.format, "table")))) {
+        fprintf(stderr, "pugmark: --interrupts is a table of its own, with or without --json\n");
+        return EXIT_USAGE;
+    }
+    if (options.interrupts)
+        return profile_interrupts(argv + 1, &options);
     if (options.format && strcmp(options.format, brstack) == 0)
         return profile_brstack(&options.input, argv + 1, options.output);
     const struct pug_export_format *format = options.format    ? find_format(options.format)

@@ -110,7 +110,19 @@ int profile_add_opened(const struct profile_input *what, struct input *opened,
     enum pug_status status = pug_profile_capture(profile, opened->capture, &options, &result);
     progress_end(&progress);
     look_at_rows(opened, pug_profile_noted(profile, PUG_NOTE_NO_MEMORY) - lacking);
+    if (status == PUG_ERR_INVALID_PARAM_TYPE) {
+        profile_say_mixed(pug_capture_path(opened->capture));
+        return EXIT_USAGE;
+    }
     return input_concluded(opened, status, &result);
+}
+
+void profile_say_mixed(const char *path)
+{
+    fprintf(stderr,
+            "pugmark: %s: PC samples and counts of what ran are different things, and are not "
+            "added up: give inputs of one kind\n",
+            path);
 }
 
 static int add_file(const char *path, struct pug_profile *profile)
@@ -119,10 +131,14 @@ static int add_file(const char *path, struct pug_profile *profile)
     if (!saved)
         return EXIT_INPUT;
     enum pug_status status = pug_profile_merge(profile, saved);
-    if (status != PUG_OK)
+    if (status == PUG_ERR_INVALID_PARAM_TYPE)
+        profile_say_mixed(path);
+    else if (status != PUG_OK)
         fprintf(stderr, "pugmark: %s: %s\n", path, pug_status_text(status));
     pug_profile_free(saved);
-    return status == PUG_OK ? EXIT_DONE : EXIT_INPUT;
+    return status == PUG_OK                       ? EXIT_DONE
+           : status == PUG_ERR_INVALID_PARAM_TYPE ? EXIT_USAGE
+                                                  : EXIT_INPUT;
 }
 
 /** Do options choose what of a trace is counted? What was counted nobody can take apart. */

@@ -35,6 +35,9 @@ int profile_add_all(const struct profile_input *what, char **operands, struct pu
 /** Is it a profile that was saved? */
 bool profile_is_saved(const char *path);
 
+/** Say that an input has samples and what was added before counts, or the other way round. */
+void profile_say_mixed(const char *path);
+
 /** Say on standard error what is not in the counts, but for --quiet. */
 void profile_say_notes(const struct pug_profile *profile, bool quiet);
 

@@ -129,6 +129,7 @@ struct since {
     bool *begun; /* by task */
     uint32_t count;
     bool any;
+    bool global; /* an ITM has global timestamps */
 };
 
 struct printing {
@@ -137,6 +138,14 @@ struct printing {
     struct since since;
     bool failed;
 };
+
+/** Of an ITM global timestamps are times, and local ones where it has no others. */
+static bool tells_time(const struct since *since, const struct pug_element *e)
+{
+    if (e->type != PUG_ELEM_ITMTRACE)
+        return e->type == PUG_ELEM_TIMESTAMP;
+    return e->reason >= PUG_ITM_TS_SYNC && (e->reason == PUG_ITM_TS_GLOBAL || !since->global);
+}
 
 /** Is this item late enough? *failed: no memory. */
 static bool has_begun(struct since *since, const struct trace_item *item, bool *failed)
@@ -153,7 +162,8 @@ static bool has_begun(struct since *since, const struct trace_item *item, bool *
         since->begun = begun;
         since->count = count;
     }
-    if (e->type == PUG_ELEM_TIMESTAMP && e->timestamp >= since->time)
+    since->global |= e->type == PUG_ELEM_ITMTRACE && e->reason == PUG_ITM_TS_GLOBAL;
+    if (tells_time(since, e) && e->timestamp >= since->time)
         since->begun[task] = true;
     return since->begun[task];
 }

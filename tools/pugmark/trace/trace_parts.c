@@ -94,6 +94,8 @@ static bool is_range(const struct pug_element *e)
 
 static uint32_t weigh(const struct pug_element *e, enum trace_unit unit)
 {
+    if (e->type == PUG_ELEM_ITMTRACE) /* of software trace each event counts, but no time */
+        return unit == TRACE_INSTRUCTIONS && e->reason <= PUG_ITM_DWT;
     if (!is_range(e))
         return 0;
     if (unit == TRACE_INSTRUCTIONS)
@@ -104,10 +106,18 @@ static uint32_t weigh(const struct pug_element *e, enum trace_unit unit)
     return branches;
 }
 
+/** Does a DWT tell that an exception is entered? */
+static bool enters_exception(const struct pug_element *e)
+{
+    struct pug_dwt_event event;
+    return e->type == PUG_ELEM_ITMTRACE && e->reason == PUG_ITM_DWT && pug_dwt_meaning(e, &event) &&
+           event.kind == PUG_DWT_EXCEPTION && event.action == PUG_DWT_ENTERED;
+}
+
 static bool is_wanted(const struct pug_element *e, const struct trace_wanted *wanted)
 {
     switch (wanted->end) {
-    case TRACE_END_EXCEPTION: return e->type == PUG_ELEM_EXCEPTION;
+    case TRACE_END_EXCEPTION: return e->type == PUG_ELEM_EXCEPTION || enters_exception(e);
     case TRACE_END_EVENT: return e->type == PUG_ELEM_EVENT;
     case TRACE_END_ADDRESS:
         return is_range(e) && wanted->value >= e->start && wanted->value < e->end;
