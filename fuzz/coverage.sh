@@ -40,6 +40,7 @@ lines 'fuzz_trace_stm*' protocol/stm
 lines 'fuzz_trace_[id][tw][mt]*' protocol/itm
 lines 'fuzz_trace_osd*' protocol/osd_ctm
 lines 'fuzz_trace_osd*' protocol/osd_stm
+lines 'fuzz_trace_mtb*' protocol/mtb
 echo
 report '*' | awk -v below="$*" 'BEGIN { split(below, paths) }
     {

@@ -104,6 +104,9 @@ static bool make_unit(struct rec_engine *engine, unsigned index)
         .out = &stream->out,
     };
     rec_engine_profile(engine, &setup);
+    if (engine->config.unit_class->m_only && !engine->m_profile)
+        return rec_engine_fail(engine, "only cores of the M profile have such a trace unit: which "
+                                       "one it is --core tells");
     if (stream->unit)
         engine->config.unit_class->free(stream->unit);
     stream->unit = engine->config.unit_class->make(&setup);

@@ -47,3 +47,21 @@ cp "$from"/memory_*.bin "$here/osd-flow"
     echo
     sed -n '/^\[dump0\]/,$p' "$from/trace_0.ini"
 } >>"$here/osd-flow/source_0.ini"
+# Memory with a ring of an MTB in it: a loop that calls, an exception, an interrupt with another behind it.
+words() { for word; do printf '\x'"${word:6:2}"'\x'"${word:4:2}"'\x'"${word:2:2}"'\x'"${word:0:2}"; done; }
+mkdir -p "$here/mtb"
+words 20001000 00000041 0000005b 0000005d 00000000 00000000 00000000 00000000 00000000 00000000 00000000 0000005f \
+    00000000 00000000 00000063 00000065 38012003 f805f000 d1fa2800 bf00df00 b500e7fe bd00bf00 47704700 bf004770 \
+    47704770 00004770 >"$here/mtb/memory_0.bin"
+{
+    words deadbeef 20000010 00000041 00000000 aaaaaaaa aaaaaaaa 00000001 80000000
+    words 00000060 fffffff8 fffffff9 00000052 00000055 00000062 00000062 fffffff8 \
+        fffffff9 00000064 00000064 fffffff8 fffffff9 00000054 00000056 00000048
+    for i in 1 2 3 4 5; do words 0000004a 00000042 00000044 00000052 00000056 00000048; done
+    words 0000004a 00000042 00000044 00000052 00000056 00000048 0000004f 0000005e 00000060 fffffff8
+    words fffffff9 0000004e 00000050 00000050 00000050 00000050 00000000 00000000 20000020 00000052
+} >"$here/mtb/trace.bin"
+sed '/source_[12]/d; s/format=osd/format=source_data/' "$here/osd/trace.ini" >"$here/mtb/trace.ini"
+sed '/source_[12]/d' "$here/osd/snapshot.ini" >"$here/mtb/snapshot.ini"
+printf '[device]\nname=source_0\nclass=trace_source\ntype=MTB\n\n[regs]\nVTOR=0\n\n[dump0]\nfile=memory_0.bin\naddress=0\nlength=0x68\n' \
+    >"$here/mtb/source_0.ini"

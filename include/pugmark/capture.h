@@ -75,6 +75,17 @@ struct pug_capture_roots {
     uint64_t spare[4];      /**< zero */
 };
 
+/** How a live input is read: a socket, a serial line, standard input, a FIFO, a device. */
+struct pug_capture_stream {
+    bool retry; /**< reconnect when the peer refuses or goes away: trace restarts behind the gap */
+    uint64_t retry_ms;    /**< for so long each time; 0: for ever */
+    uint64_t duration_ms; /**< end as at the end of a file after so many milliseconds; 0: never */
+    const char *save;     /**< keep the raw bytes in this file (PATH.2 … of later connections) */
+    bool has_stop; /**< end as at the end of a file when `stop` becomes readable */
+    int stop;      /**< a descriptor */
+    uint64_t spare[4]; /**< zero */
+};
+
 /** What the options point to is borrowed, and must outlive the capture. */
 struct pug_capture_options {
     struct pug_log *log;              /**< of the capture and of decoding; or NULL */
@@ -108,7 +119,8 @@ struct pug_capture_options {
      * each has for itself. NULL: it is one.
      */
     struct pug_peers *peers;
-    uint64_t spare[2]; /**< zero */
+    const struct pug_capture_stream *live; /**< NULL: as usual */
+    uint64_t spare[1];                   /**< zero */
 };
 
 /** So many sources are decoded where source_limit does not say another number. */
@@ -116,8 +128,10 @@ struct pug_capture_options {
 
 /**
  * Open a capture: a folder (a snapshot, a perf directory), a file (a snapshot.ini, perf.data, or
- * trace that the options describe), "-" for standard input, a FIFO or a device. PUG_ERR_FILE: it
- * cannot be opened, errno says why where it is not 0; PUG_ERR_DCDREG_NAME_UNKNOWN: no such
+ * trace that the options describe), "-" for standard input, a FIFO or a device, or a live input:
+ * "tcp:HOST:PORT", "tcp-listen:[HOST:]PORT", "unix:PATH", "serial:DEVICE[@BAUD]", or a preset
+ * ("openocd", "openocd-tcl", "pyocd", "jlink", "orbuculum", each with [:HOST][:PORT]). A live input
+ * without a protocol is ITM; its first bytes show how it is framed. PUG_ERR_FILE: it cannot be opened, errno says why where it is not 0; PUG_ERR_DCDREG_NAME_UNKNOWN: no such
  * protocol, transport or buffer; PUG_ERR_INVALID_PARAM_VAL: settings cannot be; PUG_ERR_NOT_FOUND:
  * nothing says what it is, or the parameter file lists no source that is wanted. The log says more.
  */
@@ -465,6 +479,15 @@ size_t pug_capture_bytes(const struct pug_capture *capture, size_t segment, uint
  * read into memory first.
  */
 bool pug_capture_is_live(const struct pug_capture *capture);
+
+/** How many bytes of a stream came so far. */
+uint64_t pug_capture_came(const struct pug_capture *capture);
+
+/**
+ * Behind pug_capture_live(): do its bytes come from another connection than those before? Whoever
+ * feeds a tree resets it first (pug_tree_reset()). pug_capture_decode() does.
+ */
+bool pug_capture_live_restarted(const struct pug_capture *capture);
 
 /**
  * The stream's bytes from `from` on, which is how many were used so far: as many as there are, at

@@ -29,6 +29,12 @@ const char *pug_features(void)
 #ifdef PUG_WITH_LZMA
            "lzma "
 #endif
+#ifdef PUG_WITH_YAML
+           "yaml "
+#endif
+#ifdef PUG_WITH_ZIP
+           "zip "
+#endif
 #ifdef PUG_WITH_CAPSTONE
            "capstone "
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The capture: its strings, its messages, and what can be asked of it. */
 #include "capture/marks.h"
+#include "live/live.h"
 #include "tree/embed.h"
 
 #include <stdarg.h>
@@ -125,6 +126,7 @@ void pug_capture_free(struct pug_capture *capture)
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         free(lists[i]->items);
     free((void *)(uintptr_t)capture->head.bytes);
+    pug_live_free(capture->stream);
     pthread_mutex_destroy(&capture->lock);
     pthread_mutex_destroy(&capture->marks_lock);
     free(capture->title);
@@ -225,6 +227,16 @@ const struct pug_image *pug_address_space_image(const struct pug_address_space *
 bool pug_capture_is_live(const struct pug_capture *capture)
 {
     return capture->live;
+}
+
+uint64_t pug_capture_came(const struct pug_capture *capture)
+{
+    return capture->stream ? pug_live_came(capture->stream) : 0;
+}
+
+bool pug_capture_live_restarted(const struct pug_capture *capture)
+{
+    return capture->restarted;
 }
 
 size_t pug_capture_live(struct pug_capture *capture, uint64_t from, void *bytes, size_t size,

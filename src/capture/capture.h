@@ -154,6 +154,10 @@ struct pug_capture {
     uint64_t spaces;                    /**< that were made in them */
     atomic_bool starved;                /**< there was no memory for a space, a text, or times */
     struct pug_capture_bytes head;      /**< of a stream: what was read to recognise it */
+    struct pug_live *stream;            /**< the stream, or NULL */
+    const char *guessed;                /**< a setting that its first bytes ask for; or NULL */
+    bool begins;                        /**< its first byte is taken for a packet's */
+    bool restarted;                     /**< what live() gave last is of another connection */
     bool live;                          /**< its trace comes from a stream, and is not over */
     bool told_times; /**< sources of perf.data have timestamps, all of one clock */
 };
@@ -226,6 +230,12 @@ struct pug_capture_object *pug_capture_add_object(struct pug_capture *capture);
 /** Fill a new capture, whose `path` and `options` are there. */
 enum pug_status pug_capture_open_snapshot(struct pug_capture *capture, const char *folder);
 enum pug_status pug_capture_open_raw(struct pug_capture *capture);
+/** A trace folder of the CMSIS-Toolbox, by the path of its NAME.ctrace-run.yml. */
+enum pug_status pug_capture_open_ctrace(struct pug_capture *capture, const char *run);
+/** Does a path end as the name of such a file? */
+bool pug_capture_is_ctrace(const char *path);
+/** The one in a folder, or in `.trace` there. PUG_ERR_NOT_FOUND, silently: it has none. */
+enum pug_status pug_capture_find_ctrace(const struct pug_capture *capture, char *path, size_t size);
 enum pug_status pug_perf_open(struct pug_capture *capture);
 /** Is it the begin of a perf.data file? */
 bool pug_perf_recognise(const uint8_t *bytes, size_t size);
@@ -266,7 +276,19 @@ const char *pug_capture_object_called(struct pug_capture *capture, const char *n
 enum pug_status pug_capture_list_objects(struct pug_capture *capture, struct pug_image *image);
 void pug_capture_images_free(struct pug_capture *capture);
 
-/* ---- live.c: streams ---- */
+/* ---- stream.c: opening streams ---- */
+
+/**
+ * Open the capture's stream: a pipe, a device, a socket. Where nothing describes it, its first
+ * bytes do: they are the capture's head. *perf: it is perf.data. The log says why not.
+ */
+enum pug_status pug_capture_open_stream(struct pug_capture *capture, bool *perf);
+/** Does it come from a peer, who may never end? Pipes and files that are read as such do. */
+bool pug_capture_stream_waits(const struct pug_capture *capture);
+/** The descriptor of a stream that was opened, or -1. */
+int pug_capture_stream_descriptor(const struct pug_capture *capture);
+
+/* ---- live.c: reading streams ---- */
 
 /** The first `most` bytes of a stream stay, while it is read as it comes. False: no memory. */
 bool pug_capture_keep_begin(struct pug_capture *capture, uint64_t most);
@@ -314,11 +336,5 @@ void pug_capture_release(struct pug_capture_bytes *bytes);
 /** Did the file that they are of shrink? */
 bool pug_capture_shrank(const struct pug_capture_bytes *bytes, const char *path,
                         struct pug_read_failure *failure);
-
-/** Open the capture's stream: a descriptor, or -1. The log says why not. */
-int pug_capture_open_stream(const struct pug_capture *capture);
-/** All that a stream gives behind what is in memory already: free() it. */
-enum pug_status pug_capture_slurp(const struct pug_capture *capture, int stream,
-                                  struct pug_capture_bytes *bytes);
 
 #endif

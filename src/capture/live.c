@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: MIT
 /** @file Trace from a stream, as it comes: what was read and not used is kept, and no more. */
+#include "live/live.h"
 #include "capture/raw.h"
+#include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
+#include "transport/coresight_guess.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <strings.h>
 
 /* What is read at a time. */
 #define BLOCK ((size_t)64 << 10)
-/* Frames are used when they are whole, and may begin anywhere: so much has one in it. */
-#define FRAMES 64u
+/* Before that many bytes nothing can be said of frames, and then not while more are coming. */
+#define LEAST_AHEAD   32u
+#define PAUSE_MS      5
+#define SCAN_PAUSE_MS 100 /* while sources are looked for */
+/* So many first bytes are looked at for what is wrong, if there are as many. */
+#define SAMPLE      4096u
+#define LEAST_DOUBT 64u
 
 static uint8_t *held(struct pug_capture_raw *raw)
 {
@@ -56,58 +63,120 @@ const uint8_t *pug_capture_begun(const struct pug_capture *capture, uint64_t *si
     return raw->begin.bytes ? raw->begin.bytes : nothing;
 }
 
-/** Nothing more comes. */
-static void end(struct pug_capture_raw *raw)
-{
-    close(raw->stream);
-    raw->stream = -1;
-}
-
 /** Without memory for what comes it is over. */
-static bool starve(struct pug_capture *capture, enum pug_status *status)
-{
-    *status = PUG_ERR_MEM;
-    pug_capture_starve(capture);
-    end(capture->own);
-    return false;
-}
-
-/** Wait for more bytes; false: there are none, or *status says why. */
-static bool read_more(struct pug_capture *capture, enum pug_status *status)
+static int64_t starve(struct pug_capture *capture, enum pug_status *status)
 {
     struct pug_capture_raw *raw = capture->own;
-    uint8_t *grown = realloc(held(raw), (size_t)raw->bytes.size + BLOCK);
-    ssize_t got = -1;
+    *status = PUG_ERR_MEM;
+    pug_capture_starve(capture);
+    raw->open = false;
+    return PUG_LIVE_OVER;
+}
+
+/** Of what came before the peer went away nothing is used any more. */
+static void restart(struct pug_capture *capture)
+{
+    struct pug_capture_raw *raw = capture->own;
+    raw->bytes.size = 0;
+    raw->asked = UINT64_MAX;
+    capture->restarted = true;
+}
+
+/** Wait for more bytes, at most so long. PUG_LIVE_OVER: there are none, or *status says why. */
+static int64_t read_more(struct pug_capture *capture, int timeout, enum pug_status *status)
+{
+    struct pug_capture_raw *raw = capture->own;
+    const uint64_t wanted = raw->bytes.size + BLOCK;
+    const uint64_t room = wanted > raw->room ? wanted + raw->room : raw->room;
+    uint8_t *grown = room > raw->room ? realloc(held(raw), (size_t)room) : held(raw);
     if (!grown)
         return starve(capture, status);
     raw->bytes.bytes = grown;
-    do {
-        got = read(raw->stream, grown + raw->bytes.size, BLOCK);
-    } while (got < 0 && errno == EINTR);
+    raw->room = room;
+    const int64_t got = pug_live_read(capture->stream, grown + raw->bytes.size, BLOCK, timeout);
     if (got > 0) {
         raw->bytes.size += (uint64_t)got;
-        return keep(raw, (uint64_t)got) || starve(capture, status);
+        return keep(raw, (uint64_t)got) ? got : starve(capture, status);
     }
-    if (got < 0) {
+    /* What is read into memory first is one connection's. */
+    if (got == PUG_LIVE_GAP && capture->live)
+        restart(capture);
+    if ((got == PUG_LIVE_GAP && capture->live) || got == PUG_LIVE_PAUSE)
+        return got;
+    if (got == PUG_LIVE_ERROR) {
         *status = PUG_ERR_FILE;
-        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path, strerror(errno));
+        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path,
+                        pug_live_why(capture->stream));
     }
-    end(raw);
-    return false;
+    raw->open = false;
+    return PUG_LIVE_OVER;
 }
 
-enum pug_status pug_capture_live_open(struct pug_capture *capture, size_t ahead)
+enum pug_status pug_capture_live_open(struct pug_capture *capture)
 {
     struct pug_capture_raw *raw = capture->own;
-    enum pug_status status = PUG_OK;
-    raw->stream = pug_capture_open_stream(capture);
-    if (raw->stream < 0)
-        return PUG_ERR_FILE;
     raw->asked = UINT64_MAX;
-    capture->live = true;
-    while (raw->stream >= 0 && raw->bytes.size < ahead && read_more(capture, &status))
-        continue;
+    raw->open = capture->live = true;
+    raw->bytes = capture->head;
+    raw->room = capture->head.bytes ? PUG_LIVE_ENOUGH : 0;
+    capture->head = (struct pug_capture_bytes){0};
+    return PUG_OK;
+}
+
+enum pug_status pug_capture_live_ahead(struct pug_capture *capture,
+                                       bool (*shows)(const uint8_t *bytes, size_t size),
+                                       uint64_t most)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    const uint64_t least =
+        shows || raw->bytes.size < LEAST_AHEAD ? LEAST_AHEAD : raw->bytes.size + 1;
+    enum pug_status status = PUG_OK;
+    while (raw->open && raw->bytes.size < most &&
+           !(shows && shows(raw->bytes.bytes, (size_t)raw->bytes.size))) {
+        const int timeout = raw->bytes.size < least ? -1 : shows ? PAUSE_MS : SCAN_PAUSE_MS;
+        if (read_more(capture, timeout, &status) == PUG_LIVE_PAUSE)
+            break;
+    }
     return status;
+}
+
+/* ---- what is wrong at once ---- */
+
+/** All bytes are this one. */
+static bool is_all(const uint8_t *bytes, size_t size, uint8_t value)
+{
+    return size > 0 && bytes[0] == value && memcmp(bytes, bytes + 1, size - 1) == 0;
+}
+
+/** The likely cause of the first bytes' being what they are; NULL: they look well. */
+static const char *doubt(const struct pug_capture_raw *raw)
+{
+    const uint8_t *bytes = raw->bytes.bytes;
+    const size_t size = raw->bytes.size < SAMPLE ? (size_t)raw->bytes.size : SAMPLE;
+    const bool plain = raw->transport->single, itm = strcasecmp(raw->protocol->name, "itm") == 0;
+    if (is_all(bytes, size, 0) || is_all(bytes, size, 0xff))
+        return bytes[0] ? "only bytes 0xff: is the line's level right, and the trace clock set?"
+                        : "only zeros: is the line connected, and the trace clock set?";
+    if (plain && pug_coresight_fsyncs(bytes, size))
+        return "synchronisations of a TPIU's frames: is it --transport coresight?";
+    if (itm && strcmp(raw->transport->name, "coresight") == 0 &&
+        !pug_coresight_fsyncs(bytes, size) &&
+        pug_live_guess(bytes, size, false, false) == PUG_LIVE_ITM)
+        return "synchronisation packets of an ITM, and no frames: is it --transport plain?";
+    return NULL;
+}
+
+/** Say once, of the first bytes, what seems to be wrong. */
+static void say_doubt(const struct pug_capture *capture)
+{
+    struct pug_capture_raw *raw = capture->own;
+    if (raw->used > 0 || raw->bytes.size < LEAST_DOUBT || raw->doubted)
+        return;
+    raw->doubted = true;
+    const char *words = doubt(raw);
+    if (words)
+        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK, "%s: the first bytes are %s", capture->path,
+                        words);
 }
 
 /** What was used is forgotten. */
@@ -125,16 +194,20 @@ size_t pug_capture_live_read(struct pug_capture *capture, uint64_t from, uint8_t
                              size_t size, enum pug_status *status)
 {
     struct pug_capture_raw *raw = capture->own;
+    capture->restarted = false;
     forget(raw, from);
     /* Who asks again for the same had too little of it. */
-    const uint64_t known = raw->asked == from ? raw->bytes.size : 0;
-    const uint64_t least = raw->transport->single ? 1 : FRAMES;
+    uint64_t known = raw->asked == from ? raw->bytes.size : 0;
     raw->asked = from;
     raw->begun = true;
-    while (raw->stream >= 0 && raw->bytes.size <= size &&
-           (raw->bytes.size <= known || raw->bytes.size < least) && read_more(capture, status))
-        continue;
-    if (from != raw->used || (raw->stream < 0 && raw->bytes.size <= known)) {
+    while (raw->open && raw->bytes.size <= size && raw->bytes.size <= known) {
+        (void)read_more(capture, -1, status);
+        if (capture->restarted)
+            known = 0;
+    }
+    if (pug_capture_stream_waits(capture))
+        say_doubt(capture);
+    if (from != raw->used || (!raw->open && raw->bytes.size <= known)) {
         capture->live = false;
         return 0;
     }
@@ -148,14 +221,13 @@ size_t pug_capture_live_read(struct pug_capture *capture, uint64_t from, uint8_t
 void pug_capture_live_settle(struct pug_capture *capture)
 {
     struct pug_capture_raw *raw = capture->own;
+    enum pug_status status = PUG_OK;
     capture->live = false;
     if (!raw->begun)
         pug_capture_release(&raw->begin);
-    if (raw->stream >= 0) {
-        if (pug_capture_slurp(capture, raw->stream, &raw->bytes) == PUG_ERR_MEM)
-            pug_capture_starve(capture);
-        end(raw);
-    }
+    raw->kept = raw->begin.size;
+    while (raw->open)
+        (void)read_more(capture, -1, &status);
     if (capture->buffers.count > 0) {
         pug_capture_buffers(capture)->size = raw->bytes.size;
         pug_capture_segments(capture)->size = raw->bytes.size;

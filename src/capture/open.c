@@ -2,6 +2,7 @@
 /** @file Recognising an input by what it holds. */
 #include "capture/capture.h"
 #include "files/infile.h"
+#include "live/live.h"
 #include "schedule/peers.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /** The folder: the input, or what its snapshot.ini stands in. NULL: no memory. */
 static char *folder_of(const char *path)
@@ -60,24 +60,6 @@ static enum pug_status look_for_perf(const char *path, bool *is_perf)
     return status == PUG_ERR_TRUNCATED ? PUG_OK : status;
 }
 
-/** The same of standard input, which goes on behind them. */
-static enum pug_status read_stream_head(struct pug_capture *capture)
-{
-    uint8_t *head = calloc(1, HEAD);
-    ssize_t got = 1;
-    if (!head)
-        return PUG_ERR_MEM;
-    capture->head.bytes = head;
-    while (capture->head.size < HEAD && got > 0) {
-        got = read(STDIN_FILENO, head + capture->head.size, HEAD - capture->head.size);
-        if (got > 0)
-            capture->head.size += (uint64_t)got;
-        else if (got < 0 && errno == EINTR)
-            got = 1;
-    }
-    return got < 0 ? refuse(capture, strerror(errno)) : PUG_OK;
-}
-
 static enum pug_status open_file(struct pug_capture *capture)
 {
     bool is_perf;
@@ -92,7 +74,8 @@ static enum pug_status open_file(struct pug_capture *capture)
     return PUG_ERR_NOT_FOUND;
 }
 
-/** A snapshot, or the directory that `perf record` makes for some of its options. */
+/** A snapshot, the directory that `perf record` makes for some of its options, or a trace folder.
+ */
 static enum pug_status open_any_folder(struct pug_capture *capture)
 {
     char path[PATH_MAX];
@@ -103,21 +86,22 @@ static enum pug_status open_any_folder(struct pug_capture *capture)
     const enum pug_status status = look_for_perf(path, &is_perf);
     if (status == PUG_ERR_MEM)
         return status;
-    return is_perf ? pug_perf_open(capture) : open_folder(capture);
+    if (is_perf)
+        return pug_perf_open(capture);
+    const enum pug_status found = pug_capture_find_ctrace(capture, path, sizeof(path));
+    if (found != PUG_ERR_NOT_FOUND)
+        return found == PUG_OK ? pug_capture_open_ctrace(capture, path) : found;
+    return open_folder(capture);
 }
 
 static enum pug_status open_stream(struct pug_capture *capture)
 {
+    bool perf = false;
     capture->kind = PUG_CAPTURE_STREAM;
-    if (capture->options.protocol || capture->options.params)
-        return pug_capture_open_raw(capture);
-    if (strcmp(capture->path, "-") != 0)
-        return pug_perf_open(capture);
-    enum pug_status status = read_stream_head(capture);
-    if (status != PUG_OK || pug_perf_recognise(capture->head.bytes, (size_t)capture->head.size))
-        return status == PUG_OK ? pug_perf_open(capture) : status;
-    refuse(capture, "neither perf.data nor described: trace needs --protocol or --params");
-    return PUG_ERR_NOT_FOUND;
+    const enum pug_status status = pug_capture_open_stream(capture, &perf);
+    if (status != PUG_OK)
+        return status;
+    return perf ? pug_perf_open(capture) : pug_capture_open_raw(capture);
 }
 
 static enum pug_status recognise(struct pug_capture *capture)
@@ -126,15 +110,23 @@ static enum pug_status recognise(struct pug_capture *capture)
     const bool described = capture->options.protocol || capture->options.params;
     if (strcmp(capture->path, "-") == 0)
         return open_stream(capture);
-    if (stat(capture->path, &place) != 0)
+    const bool there = stat(capture->path, &place) == 0;
+    if (pug_live_names(capture->path) && !there)
+        return open_stream(capture);
+    if (!there)
         return refuse(capture, strerror(errno));
-    /* Sockets and other devices are told here, when there is a way to read them. */
+    if (pug_live_names(capture->path))
+        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: taken for the file of this name, not for the live input",
+                        capture->path);
     if (S_ISFIFO(place.st_mode) || S_ISCHR(place.st_mode))
         return open_stream(capture);
     if (described)
         return pug_capture_open_raw(capture);
     if (S_ISDIR(place.st_mode))
         return open_any_folder(capture);
+    if (pug_capture_is_ctrace(capture->path))
+        return pug_capture_open_ctrace(capture, capture->path);
     char *folder = folder_of(capture->path);
     const bool names_snapshot = folder && strcmp(folder, capture->path) != 0;
     free(folder);

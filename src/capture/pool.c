@@ -278,6 +278,8 @@ static bool read_block(struct worker *worker, uint32_t segment, uint64_t *at)
              : pug_capture_bytes(capture, segment, *at, worker->bytes, wanted, &status);
     if (status != PUG_OK)
         pug_capture_say_unread(capture, worker->attribution->log, place->offset + *at, status);
+    if (live && capture->restarted)
+        (void)pug_tree_reset(worker->attribution->tree);
     bool good =
         pug_capture_feed(worker->attribution->tree, place->offset + *at, worker->bytes, got, &used);
     *at += used;

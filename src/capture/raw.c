@@ -4,6 +4,7 @@
 #include "capture/raw.h"
 #include "capture/begin.h"
 #include "capture/marks.h"
+#include "ctrace/ctrace.h"
 #include "files/infile.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
@@ -163,8 +164,20 @@ static void add_xlen(const struct pug_capture *capture, struct pug_capture_raw *
                         (unsigned)told->value, options->programs[0].path, (unsigned)width);
 }
 
-/* Settings that nobody gives: the hart's width, how frames lie, packets' layout. */
-#define DERIVED 3u
+/* Settings that nobody gives: the hart's width, how frames lie, packets' layout, a clock, what a
+   stream is. */
+#define DERIVED 7u
+
+/** A trace folder tells the clock that local timestamps count. */
+static void add_clock(struct pug_capture_raw *raw)
+{
+    static const char name[] = "local_timestamp_hz";
+    const struct pug_settings given = {.items = raw->items, .count = raw->count};
+    const struct pug_ctrace_processor *first =
+        raw->ctrace ? pug_capture_ctrace_first(raw->ctrace) : NULL;
+    if (first && first->clock > 0 && !pug_settings_find(&given, name))
+        raw->items[raw->count++] = (struct pug_setting){.name = name, .value = first->clock};
+}
 
 /** In some wrappings packets have another layout: that goes without saying. */
 static void add_layout(struct pug_capture_raw *raw)
@@ -207,6 +220,13 @@ static enum pug_status take_settings(struct pug_capture *capture, struct pug_cap
             raw->items[raw->count++] = file->items[i];
     add_xlen(capture, raw);
     add_layout(raw);
+    add_clock(raw);
+    if (capture->guessed)
+        raw->items[raw->count++] = (struct pug_setting){.name = capture->guessed, .value = 1};
+    if (capture->begins) {
+        raw->items[raw->count++] = (struct pug_setting){.name = "begin_at", .value = 0};
+        raw->items[raw->count++] = (struct pug_setting){.name = "guess_sync", .value = 1};
+    }
     raw->settings = (struct pug_settings){raw->items, raw->count, given->watch};
     return PUG_OK;
 }
@@ -218,7 +238,9 @@ bool pug_capture_raw_wants(const struct pug_capture *capture, uint16_t id)
     for (size_t i = 0; i < capture->options.wanted_count; i++)
         if (capture->options.wanted[i] == id)
             return true;
-    return capture->options.wanted_count == 0;
+    const struct pug_capture_raw *raw = capture->own;
+    return capture->options.wanted_count == 0 &&
+           (!raw->ctrace || raw->transport->single || pug_capture_ctrace_wants(raw->ctrace, id));
 }
 
 static const char *last_component(const char *path)
@@ -276,7 +298,7 @@ enum pug_status pug_capture_raw_describe(struct pug_capture *capture, const uint
                                          const char *const *protocols, size_t count)
 {
     struct pug_capture_raw *raw = capture->own;
-    const size_t each = raw->count + 1 + PUG_BEGIN_SETTINGS;
+    const size_t each = raw->count + 1 + PUG_BEGIN_SETTINGS + PUG_CAPTURE_CTRACE_SETTINGS;
     enum pug_status status = make_room(raw, count, count * each) ? PUG_OK : PUG_ERR_MEM;
     for (size_t i = 0; i < count && status == PUG_OK; i++) {
         struct pug_setting *items = raw->of_sources + i * each;
@@ -284,11 +306,13 @@ enum pug_status pug_capture_raw_describe(struct pug_capture *capture, const uint
         items[own++] = (struct pug_setting){.name = "src_id", .value = ids[i]};
         status = add_begin(capture, ids[i], items, &own);
         memcpy(items + own, raw->items, raw->count * sizeof(*items));
-        raw->source_settings[i] =
-            (struct pug_settings){items, own + raw->count, raw->settings.watch};
+        own += raw->count;
+        if (raw->ctrace)
+            own += pug_capture_ctrace_settings(raw, ids[i], i, items + own);
+        raw->source_settings[i] = (struct pug_settings){items, own, raw->settings.watch};
         if (status == PUG_OK)
-            status = add_source(capture, ids[i], last_component(capture->path), protocols[i],
-                                &raw->source_settings[i]);
+            status = add_source(capture, ids[i], last_component(pug_capture_raw_file(capture)),
+                                protocols[i], &raw->source_settings[i]);
     }
     return status;
 }
@@ -356,6 +380,8 @@ bool pug_capture_raw_names_source(const struct pug_capture *capture, uint16_t *i
     const struct pug_capture_raw *raw = capture->own;
     /* Where a stream of frames has no other name for it, the ITM is source 1. */
     *id = raw->transport->single ? 0 : 1;
+    if (raw->ctrace && !raw->transport->single)
+        return false;
     return capture->sources.count > 0 || named_source(raw, id) || raw->transport->single ||
            (!transport_of(raw->protocol) && !is_in_frames(capture));
 }
@@ -368,7 +394,7 @@ static enum pug_status find_sources(struct pug_capture *capture)
         return PUG_OK;
     if (pug_capture_raw_names_source(capture, &id))
         return pug_capture_raw_describe(capture, &id, &(const char *const){NULL}, 1);
-    return pug_capture_raw_scan(capture);
+    return capture->live ? pug_capture_raw_scan_live(capture) : pug_capture_raw_scan(capture);
 }
 
 /* ---- opening ---- */
@@ -481,8 +507,9 @@ static enum pug_status add_segment(struct pug_capture *capture)
     if (!buffer || !segment ||
         !pug_capture_add(capture, &capture->images, sizeof(struct pug_capture_images)))
         return PUG_ERR_MEM;
-    *buffer = (struct pug_capture_buffer){.name = last_component(capture->path),
-                                          .file = capture->path,
+    *buffer = (struct pug_capture_buffer){.name = raw->channel ? raw->channel
+                                                               : last_component(capture->path),
+                                          .file = pug_capture_raw_file(capture),
                                           .transport = raw->transport->name,
                                           .size = capture->live ? 0 : raw->bytes.size,
                                           .cpu = PUG_NO_CPU,
@@ -493,17 +520,23 @@ static enum pug_status add_segment(struct pug_capture *capture)
     return PUG_OK;
 }
 
-enum pug_status pug_capture_open_raw(struct pug_capture *capture)
+struct pug_capture_raw *pug_capture_raw_new(struct pug_capture *capture)
 {
     struct pug_capture_raw *raw = calloc(1, sizeof(*raw));
+    if (!raw)
+        return NULL;
+    capture->own = raw;
+    capture->ops = &pug_capture_raw_ops;
+    return raw;
+}
+
+enum pug_status pug_capture_open_raw(struct pug_capture *capture)
+{
+    struct pug_capture_raw *raw = capture->own ? capture->own : pug_capture_raw_new(capture);
     if (!raw)
         return PUG_ERR_MEM;
     if (capture->kind != PUG_CAPTURE_STREAM)
         capture->kind = PUG_CAPTURE_RAW;
-    raw->stream = -1;
-    capture->own = raw;
-    capture->ops = &pug_capture_raw_ops;
-
     enum pug_status status = understand(capture);
     pug_capture_settle_ticks(capture, &raw->settings);
     if (status == PUG_OK)

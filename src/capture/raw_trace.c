@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- bytes ---- */
 
@@ -20,10 +19,12 @@ enum pug_status pug_capture_raw_bytes(struct pug_capture *capture)
     struct pug_capture_raw *raw = capture->own;
     uint16_t id;
     if (capture->kind != PUG_CAPTURE_STREAM)
-        return pug_capture_map(capture, capture->path, &raw->bytes);
-    const enum pug_status status =
-        pug_capture_live_open(capture, pug_capture_raw_guesses(capture) ? PUG_CORESIGHT_SAMPLE : 0);
-    if (status == PUG_OK && !pug_capture_raw_names_source(capture, &id))
+        return pug_capture_map(capture, pug_capture_raw_file(capture), &raw->bytes);
+    enum pug_status status = pug_capture_live_open(capture);
+    if (status == PUG_OK && pug_capture_raw_guesses(capture))
+        status = pug_capture_live_ahead(capture, pug_coresight_shows, PUG_CORESIGHT_SAMPLE);
+    if (status == PUG_OK && !pug_capture_raw_names_source(capture, &id) &&
+        !pug_capture_stream_waits(capture))
         pug_capture_live_settle(capture);
     return status;
 }
@@ -86,6 +87,8 @@ static void ignore_reset(void *context, uint64_t index)
 }
 
 #define SCAN_BLOCK (1u << 20)
+/* Of a live input so much is looked at for its sources, at most. */
+#define MOST_SCANNED (UINT64_C(4) << 20)
 
 /** Let the transport alone go over the trace. */
 static enum pug_status scan(const struct pug_capture *capture, struct found *found)
@@ -263,6 +266,35 @@ enum pug_status pug_capture_raw_scan(struct pug_capture *capture)
     return status;
 }
 
+/** Forget what was described, of no source. */
+static void forget_sources(struct pug_capture_raw *raw)
+{
+    free(raw->of_sources);
+    free(raw->source_settings);
+    raw->of_sources = NULL;
+    raw->source_settings = NULL;
+}
+
+enum pug_status pug_capture_raw_scan_live(struct pug_capture *capture)
+{
+    struct pug_capture_raw *raw = capture->own;
+    enum pug_status status = PUG_OK;
+    for (bool first = true; status == PUG_OK && capture->sources.count == 0 &&
+                            (first || (raw->open && raw->bytes.size < MOST_SCANNED));
+         first = false) {
+        forget_sources(raw);
+        status = pug_capture_live_ahead(capture, NULL, raw->bytes.size + SCAN_BLOCK / 16);
+        if (status == PUG_OK)
+            status = pug_capture_raw_scan(capture);
+    }
+    if (status == PUG_OK && capture->sources.count > 0)
+        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: %zu sources in the first %llu bytes; what others say later is left "
+                        "out: name one with --set src_id=N",
+                        capture->path, capture->sources.count, (unsigned long long)raw->bytes.size);
+    return status;
+}
+
 /* ---- the tree ---- */
 
 static enum pug_status add_source(struct pug_capture *capture,
@@ -360,11 +392,10 @@ static void free_own(struct pug_capture *capture)
 {
     struct pug_capture_raw *raw = capture->own;
     pug_params_free(raw->params);
+    free(raw->ctrace);
     free(raw->items);
     free(raw->of_sources);
     free(raw->source_settings);
-    if (raw->stream >= 0)
-        close(raw->stream);
     pug_capture_release(&raw->bytes);
     pug_capture_release(&raw->begin);
     free(raw);

@@ -103,7 +103,6 @@ static enum pug_status spool(struct pug_perf *perf)
 #ifdef _WIN32
     return refuse(perf, "a stream of perf is not read on Windows: save it as a file");
 #else
-    const bool standard = strcmp(perf->capture->path, "-") == 0;
     const int kept = pug_scratch_open();
     struct pug_infile *in;
     if (kept < 0) {
@@ -111,7 +110,7 @@ static enum pug_status spool(struct pug_perf *perf)
                         perf->capture->path, pug_scratch_folder(), strerror(errno));
         return PUG_ERR_FILE;
     }
-    const int from = standard ? STDIN_FILENO : open(perf->capture->path, O_RDONLY | O_CLOEXEC);
+    const int from = pug_capture_stream_descriptor(perf->capture);
     uint8_t *block = malloc(1u << 16);
     bool good = from >= 0 && block;
     const struct pug_capture_bytes *head = &perf->capture->head;
@@ -124,8 +123,6 @@ static enum pug_status spool(struct pug_perf *perf)
     }
     const int why = errno;
     free(block);
-    if (from >= 0 && !standard)
-        close(from);
     if (!good) {
         close(kept);
         return refuse(perf, strerror(why));

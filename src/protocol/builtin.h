@@ -12,6 +12,7 @@ extern const struct pug_protocol pug_protocol_etmv3;
 extern const struct pug_protocol pug_protocol_ptm;
 extern const struct pug_protocol pug_protocol_stm;
 extern const struct pug_protocol pug_protocol_itm;
+extern const struct pug_protocol pug_protocol_mtb;
 extern const struct pug_protocol pug_protocol_etrace;
 extern const struct pug_protocol pug_protocol_ntrace;
 extern const struct pug_protocol pug_protocol_osd_ctm;

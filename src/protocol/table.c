@@ -3,9 +3,19 @@
 #include "protocol/builtin.h"
 
 static const struct pug_protocol *const builtin[] = {
-    &pug_protocol_etmv4,   &pug_protocol_ete,    &pug_protocol_etmv3,  &pug_protocol_ptm,
-    &pug_protocol_stm,     &pug_protocol_itm,    &pug_protocol_ntrace, &pug_protocol_osd_ctm,
-    &pug_protocol_osd_stm, &pug_protocol_etrace, &pug_protocol_etmv4d, NULL,
+    &pug_protocol_etmv4,
+    &pug_protocol_ete,
+    &pug_protocol_etmv3,
+    &pug_protocol_ptm,
+    &pug_protocol_stm,
+    &pug_protocol_itm,
+    &pug_protocol_mtb,
+    &pug_protocol_ntrace,
+    &pug_protocol_osd_ctm,
+    &pug_protocol_osd_stm,
+    &pug_protocol_etrace,
+    &pug_protocol_etmv4d,
+    NULL,
 };
 
 #define BUILTINS       (sizeof(builtin) / sizeof(builtin[0]))

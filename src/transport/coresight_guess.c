@@ -66,6 +66,16 @@ const char *pug_coresight_guess(const uint8_t *bytes, size_t size)
     return has_fsyncs(bytes, size) ? "fsyncs" : has_hsyncs(bytes, size) ? "hsyncs" : "mem_align";
 }
 
+bool pug_coresight_shows(const uint8_t *bytes, size_t size)
+{
+    return has_fsyncs(bytes, size) || has_hsyncs(bytes, size);
+}
+
+bool pug_coresight_fsyncs(const uint8_t *bytes, size_t size)
+{
+    return has_fsyncs(bytes, size);
+}
+
 bool pug_coresight_is_told(const struct pug_settings *settings)
 {
     static const char *const names[] = {"flags", "fsyncs", "hsyncs", "mem_align",

@@ -40,10 +40,10 @@ verify() { # STATUS PATTERN CAPTURE'S_PATH WORD...
     { printf '%s: expected %q and %s, got %q and %s\n' "$*" "$pattern" "$status" "$said" "$code"; exit 1; }
 }
 verify 3 '*no source 0x77 in it; there are 0x*' etmv4-a64 --source 0x77 "$captures/etmv4-a64"
-verify 0 'equal: * of 1 processor' etmv4-a64 --source 0x10 "$captures/etmv4-a64"
+verify 0 '*equal: * of 1 processor' etmv4-a64 --source 0x10 "$captures/etmv4-a64"
 verify 1 '*a limit was reached*differs: *' etrace-rv32 --expansion 1 "$captures/etrace-rv32"
 verify 2 '*--set nothing: no such setting*' etrace-rv32 --set nothing=1 "$captures/etrace-rv32"
-verify 0 'equal: *' etrace-rv32 --sandbox "$captures/etrace-rv32"
+verify 0 '*equal: *' etrace-rv32 --sandbox "$captures/etrace-rv32"
 verify 3 '*: No such file or directory' etrace-rv32 "$work/none"
 for option in "--time 0,1" "--time 5," "--dso memory_0.bin"; do
   verify 2 '*--verify compares all that ran; *' etrace-rv32 $option "$captures/etrace-rv32"
@@ -55,5 +55,5 @@ images=()
 while read -r file address; do
   images+=(--image "$folder/$file@$address")
 done < <(sed -n 's/^file=//p; s/^address=//p' "$folder/trace_0.ini" | paste - -)
-verify 0 'equal: *' etrace-rv64-options --params "$work/params" --set timestamp_bytes=6 --set padding=sign \
+verify 0 '*equal: *' etrace-rv64-options --params "$work/params" --set timestamp_bytes=6 --set padding=sign \
   --transport encapsulation "${images[@]}" "$folder/trace.bin"

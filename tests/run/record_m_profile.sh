@@ -27,3 +27,7 @@ done
 printf 'pugpath\1\2\0\1B\1\0\4\0\0\240\343E\0\0\1\1Z' >a32.path
 "$pugmark" record --protocol etmv4 --from a32.path --core Cortex-M4 --out made 2>said && exit 1
 grep -q 'Cortex-M4: the path has A32 instructions' said || { cat said; exit 1; }
+
+# No other core has a Micro Trace Buffer.
+"$pugmark" record --protocol mtb --from odd --elf a.elf --out mtb 2>said && exit 1
+grep -q 'only cores of the M profile have such a trace unit' said || { cat said; exit 1; }

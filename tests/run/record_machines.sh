@@ -96,7 +96,7 @@ different() { # KIND NEW NUMBER ADDRESS MESSAGE
   if "$bin/pugmark" pc out --verify ran >said 2>&1; then echo "$*: not found"; exit 1; fi
   grep -Eq "$5" said || { echo "$*:"; cat said; exit 1; }
 }
-different 2 2 1 0 'the trace tells exception [0-9]+, the path has exception [0-9]+'
+different 2 2 1 0 'the trace tells exception [0-9]+( with return address 0x[0-9a-f]+)?, the path has exception [0-9]+'
 different 4 1 0 0 'the trace tells a return from an exception, the path has an exception'
 record an385 etmv4 --set return_stack=0
 cp ran good
@@ -116,3 +116,9 @@ timeout 60 "$bin/pugmark" record --quiet --data --limit 100000 --path data.path 
 
 # A small kernel on processors of the A profile and of RISC-V, with contexts, hypervisor and machine mode.
 "$source/tests/truth/machines.sh" "$bin" "$work/kernels" 50000 0 a64 t32 rv64 rv32 >said || [[ $? == 77 ]] || { cat said; exit 1; }
+
+# A Micro Trace Buffer, by what its program has for a vector table: exceptions, nested and tail-chained, and returns.
+"$bin/pugmark" record --quiet --from an385.path --protocol mtb --core Cortex-M33 --force --out mtb --path ran
+"$bin/pugmark" pc mtb/trace.bin --protocol mtb --elf an385.elf --verify ran >said 2>&1 ||
+  { cat said; exit 1; }
+grep -Eq '^equal: 1[0-9]{5} instructions of 1 processor, [0-9]{3,} exceptions, [0-9]{3,} returns from them$' said

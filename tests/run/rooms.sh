@@ -25,7 +25,7 @@ fi
 # Which protocol it is nobody asks, but where a foreign format has another word for it.
 names=$(sed -nE 's/^    \.name = "([^"]+)",$/\1/p' src/protocol/*/*.c | paste -sd'|')
 [[ $names == *ETMV4I* && $names == *OSD-STM* ]]
-if grep -rnE "\"($names)\"" src --include='*.[ch]' | grep -vE '^src/(protocol|perfdata/info\.c)'; then
+if grep -rnE "\"($names)\"" src --include='*.[ch]' | grep -vE '^src/(protocol|perfdata/info\.c|capture/ctrace\.c)'; then
   echo "these know protocols by name"
   exit 1
 fi
@@ -52,14 +52,17 @@ diagnose tree transport image base
 names files text base
 snapshot tree transport files base
 params tree files base
+ctrace files base
 swo image element base
-capture swo snapshot params schedule tree transport image counts log files element base
+live files base
+capture live ctrace swo snapshot params schedule tree transport image counts log files element base
 profile capture calls schedule names counts base
 export profile names text files base
 correlate capture tree element base
 perfdata capture image tree files base
+waveform files base
 ROWS
-  my %opens = map { $_ => 1 } qw(files image snapshot names perfdata capture disasm);
+  my %opens = map { $_ => 1 } qw(files image snapshot names perfdata capture disasm waveform ctrace live);
   my $failed = 0;
   while (my $file = <STDIN>) {
     chomp $file;

@@ -246,7 +246,7 @@ for command in pc list "list --by-time" calls "calls --by-time" "find --sync" in
 done
 said 2 "pugmark: --type other: no element type; there are UNKNOWN *" list --type event,other "$demo"
 said 0 "" list --type event,Instr_Range "$demo"
-said 2 "pugmark: --format xml: no format; there are text, jsonl, csv" list --format xml "$demo"
+said 2 "pugmark: --format xml: no format; there are text, jsonl, csv, cmsis-csv" list --format xml "$demo"
 said 2 "pugmark: --type is of elements; *" list --packets --type EVENT "$demo"
 for command in pc list calls trace stat profile "timeline -o new"; do
   said 2 "pugmark: --time 5,1: nothing is between these: *" $command --time 5,1 "$demo"

@@ -14,6 +14,7 @@
 /* clang-format off */
 static const struct command *const commands[] = {
     &command_calls,
+    &command_convert,
     &command_coverage,
     &command_diff,
     &command_encode,
@@ -22,13 +23,16 @@ static const struct command *const commands[] = {
     &command_info,
     &command_itm,
     &command_list,
+    &command_live,
     &command_merge,
     &command_pc,
     &command_profile,
     &command_record,
     &command_report,
+    &command_serve,
     &command_stat,
     &command_timeline,
+    &command_top,
     &command_trace,
 };
 /* clang-format on */
@@ -44,7 +48,9 @@ static void usage(FILE *file)
         fprintf(file, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\nINPUT is a snapshot (a folder with snapshot.ini, or that file), a perf.data (file, "
           "folder,\n"
-          "or - for a pipe), or with --protocol one file of trace. `pugmark COMMAND --help` says "
+          "or - for a pipe), a trace folder of the CMSIS-Toolbox, with --protocol one file of "
+          "trace,\nor a live input: tcp:HOST:PORT, serial:DEVICE@BAUD, unix:PATH, "
+          "tcp-listen:PORT, openocd,\npyocd, jlink, orbuculum. `pugmark COMMAND --help` says "
           "more;\n"
           "so does pugmark(1). `pugmark --version` tells the version, and what it was built with;\n"
           "`pugmark --list-cores` what --core can be.\n",

@@ -21,6 +21,7 @@ struct command {
 };
 
 extern const struct command command_calls;
+extern const struct command command_convert;
 extern const struct command command_coverage;
 extern const struct command command_diff;
 extern const struct command command_encode;
@@ -29,13 +30,16 @@ extern const struct command command_index;
 extern const struct command command_info;
 extern const struct command command_itm;
 extern const struct command command_list;
+extern const struct command command_live;
 extern const struct command command_merge;
 extern const struct command command_pc;
 extern const struct command command_profile;
 extern const struct command command_record;
 extern const struct command command_report;
+extern const struct command command_serve;
 extern const struct command command_stat;
 extern const struct command command_timeline;
+extern const struct command command_top;
 extern const struct command command_trace;
 
 /**

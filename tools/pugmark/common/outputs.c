@@ -9,7 +9,7 @@
 
 bool option_is_output(const struct option *option)
 {
-    static const char *const names[] = {"output", "out", "perf", "path"};
+    static const char *const names[] = {"output", "out", "perf", "path", "save"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (option->argument && strcmp(option->name, names[i]) == 0)
             return true;

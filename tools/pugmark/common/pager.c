@@ -90,6 +90,13 @@ bool pager_wanted(struct pager *pager)
     return pager->error == 0;
 }
 
+void pager_flush(struct pager *pager)
+{
+    empty(pager);
+    if (pager->pipe)
+        fflush(pager->pipe);
+}
+
 int pager_close(struct pager *pager)
 {
     empty(pager);

@@ -25,4 +25,7 @@ bool pager_wanted(struct pager *pager);
 /** Write what is left, and wait for the pager; EXIT_DONE, or EXIT_INPUT, having said why. */
 int pager_close(struct pager *pager);
 
+/** What was put so far goes out now. */
+void pager_flush(struct pager *pager);
+
 #endif

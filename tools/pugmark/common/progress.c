@@ -9,7 +9,7 @@ struct progress progress_begin(uint64_t all, bool quiet, bool (*go_on)(void))
     return (struct progress){
         .all = all ? all : 1, /* nothing is done at once */
         .start = time(NULL),
-        .wanted = !quiet && isatty(STDERR_FILENO),
+        .wanted = all > 0 && !quiet && isatty(STDERR_FILENO), /* a stream has no end to come near */
         .go_on = go_on,
     };
 }

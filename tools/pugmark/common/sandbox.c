@@ -7,6 +7,7 @@
 #include "files/scratch.h"
 #include "folders.h"
 #include "input/input.h"
+#include "live/live.h"
 #include "outputs.h"
 
 #include <errno.h>
@@ -198,6 +199,22 @@ static void allow_words(struct rules *rules)
     }
 }
 
+/** A device may be opened again; names of hosts are looked up in these files. */
+static void allow_live(struct rules *rules, const char *operand)
+{
+    static const char *const hosts[] = {
+        "/etc/hosts",    "/etc/resolv.conf", "/etc/nsswitch.conf",  "/etc/host.conf",
+        "/etc/gai.conf", "/etc/services",    "/run/systemd/resolve"};
+    struct pug_live_place place;
+    const char *why;
+    if (!pug_live_names(operand) || !pug_live_place(operand, &place, &why))
+        return;
+    if (place.scheme == PUG_LIVE_SERIAL || place.scheme == PUG_LIVE_UNIX)
+        allow(rules, place.path, rules->read | (rules->write & LANDLOCK_ACCESS_FS_WRITE_FILE));
+    for (size_t i = 0; place.host[0] && i < sizeof(hosts) / sizeof(hosts[0]); i++)
+        allow(rules, hosts[i], rules->read);
+}
+
 static void allow_operands(struct rules *rules)
 {
     char folder[PATH_MAX];
@@ -205,8 +222,10 @@ static void allow_operands(struct rules *rules)
     for (size_t i = 0; i < state.count; i++) {
         const char *operand = state.operands[i], *end = strrchr(operand, '.');
         const bool ini = end && strcmp(end, ".ini") == 0;
-        if (stat(operand, &status) != 0)
+        if (stat(operand, &status) != 0) {
+            allow_live(rules, operand);
             continue;
+        }
         if (S_ISDIR(status.st_mode) || ini)
             (void)(folder_of_input(operand, folder, sizeof(folder)) &&
                    (allow(rules, folder, rules->read), true));
@@ -214,6 +233,35 @@ static void allow_operands(struct rules *rules)
             allow_file(rules, operand);
         if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode))
             allow(rules, operand, rules->read | LANDLOCK_ACCESS_FS_WRITE_FILE);
+    }
+}
+
+/* struct landlock_net_port_attr and its rule, of version 4. */
+#define RULE_NET_PORT   2
+#define ACCESS_NET_BIND UINT64_C(1)
+#define ACCESS_NET_CONN UINT64_C(2)
+
+static void allow_port(struct rules *rules, uint64_t port, uint64_t access)
+{
+    const struct {
+        uint64_t access, port;
+    } rule = {access, port};
+    rules->good &= syscall(SYS_landlock_add_rule, rules->file, RULE_NET_PORT, &rule, 0) == 0;
+}
+
+/** A live input may be connected to again, at its own ports. */
+static void allow_ports(struct rules *rules)
+{
+    struct pug_live_place place;
+    const char *why;
+    for (size_t i = 0; i < state.count; i++) {
+        if (!pug_live_names(state.operands[i]) || access(state.operands[i], F_OK) == 0 ||
+            !pug_live_place(state.operands[i], &place, &why) || !place.port[0])
+            continue;
+        allow_port(rules, strtoul(place.port, NULL, 10),
+                   place.scheme == PUG_LIVE_LISTEN ? ACCESS_NET_BIND : ACCESS_NET_CONN);
+        if (place.fallback)
+            allow_port(rules, place.fallback, ACCESS_NET_CONN);
     }
 }
 
@@ -365,6 +413,8 @@ static bool enter(const struct input_options *options, bool asked)
     rules.good = rules.file >= 0;
     if (rules.good)
         allow_writing(&rules, asked);
+    if (rules.good && wanted.net)
+        allow_ports(&rules);
     if (rules.good && reads) {
         allow_operands(&rules);
         allow_words(&rules);

@@ -60,7 +60,7 @@ static void print_transport(const struct input *input)
 {
     const struct pug_transport *transport = pug_tree_transport(input->tree);
     const struct pug_transport_stats *stats = pug_tree_transport_stats(input->tree);
-    output_text("trace: %s, %" PRIu64 " bytes, %s\n", input->trace_path, input->trace_size,
+    output_text("trace: %s, %" PRIu64 " bytes, %s\n", input->trace_path, input->trace_whole,
                 transport->title);
     if (transport->single)
         return;
@@ -220,7 +220,6 @@ static int print_segment(struct input *input)
 {
     struct tally *tallies = NULL;
     size_t count = 0;
-    input_settle(input);
     if (!input_tree(input, false))
         return EXIT_INPUT;
     while (pug_tree_source_at(input->tree, count))

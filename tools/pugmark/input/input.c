@@ -7,6 +7,7 @@
 #include "common/said.h"
 #include "common/sandbox.h"
 #include "input_lists.h"
+#include "live_input.h"
 #include "unread.h"
 
 #include <inttypes.h>
@@ -76,7 +77,7 @@ bool input_is_bare(const struct input_options *options, const char *path)
     const char *end = strrchr(path, '.');
     struct stat what;
     return !options->protocol && stat(path, &what) == 0 && S_ISREG(what.st_mode) &&
-           !(end && strcmp(end, ".ini") == 0) && begins_plainly(path);
+           !(end && (strcmp(end, ".ini") == 0 || strcmp(end, ".yml") == 0)) && begins_plainly(path);
 }
 
 /** "ETM_0 (0x10)", of each source. */
@@ -188,6 +189,7 @@ struct pug_capture_options input_capture_options(const struct input *input)
         .source_limit = (size_t)options->source_limit,
         .confine = options->confine,
         .peers = input_peers(),
+        .live = input->is_stream ? &input->live : NULL,
         .roots = {.symfs = options->symfs,
                   .symdirs = options->symdirs.items,
                   .symdir_count = options->symdirs.count,
@@ -385,6 +387,11 @@ bool input_open_for(struct input *input, const struct input_options *options, co
         return false;
     }
     pug_log_set_sink(input->log, input_take_message, input);
+    if (!live_begin(&options->live, operand, &input->live, &input->is_stream)) {
+        input->failure = EXIT_USAGE;
+        input_close(input);
+        return false;
+    }
     bool good = sandbox_start(options) && open_capture(input, operand) &&
                 input_holds(input, need) && name_sources(input) && check_settings(input) &&
                 input_choices_are_there(input);
@@ -394,6 +401,10 @@ bool input_open_for(struct input *input, const struct input_options *options, co
     }
     if (good &&
         !input_lists_time(&input->lists, options->time, pug_capture_times(input->capture).unit)) {
+        input->failure = EXIT_USAGE;
+        good = false;
+    }
+    if (good && !live_take_until(input)) {
         input->failure = EXIT_USAGE;
         good = false;
     }

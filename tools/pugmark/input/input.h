@@ -46,6 +46,13 @@ struct input_several {
     bool any;         /**< one of them had it */
 };
 
+/** What the options for live inputs say. */
+struct live_options {
+    bool retry;
+    uint64_t retry_ms, duration_ms; /**< 0: for ever */
+    const char *save, *until;
+};
+
 /** What the shared options say. */
 struct input_options {
     const char *buffer;
@@ -63,6 +70,7 @@ struct input_options {
     bool objects_elsewhere;        /**< another input may have the chosen objects */
     uint64_t source_limit;         /**< 0: as usual */
     uint32_t expansion;            /**< ranges of a packet byte; 0: as usual */
+    struct live_options live;
 };
 
 /** A regular file that does not say what is in it (no snapshot's, no perf.data); no --protocol
@@ -133,6 +141,13 @@ struct input {
     struct known known; /**< private: the names that transport and protocols look for */
     struct known told;  /**< private: names that nobody reads, and that was told */
     struct pug_settings_watch watch;
+    struct pug_capture_stream live; /**< private: of a stream */
+    bool is_stream;                 /**< the operand is one */
+    /** Optional: looks at captured bytes before they are decoded, each once, on this thread. */
+    void (*on_bytes)(void *context, const uint8_t *bytes, size_t size);
+    void *bytes_context;       /**< is handed to it */
+    pug_elements_fn *consumer; /**< private: what elements go to behind --until … */
+    void *consumer_context;    /**< … and its context */
 };
 
 /** Open the input; false, having said why, if it cannot be read. It stands at the first segment. */
@@ -193,7 +208,7 @@ void input_of_several(struct input_options *options, char *const *operands,
 
 /**
  * Run the segment's whole trace through the tree and end it, on as many threads as wanted; `go_on`
- * may end it early. Elements go to `parts`, or, where that is NULL, where the tree's go.
+ * may end it early. Elements go to `consumer`, or, where that is NULL, where the tree's go.
  */
 void input_run(struct input *input, const struct pug_consumer *consumer, bool (*go_on)(void));
 

@@ -2,6 +2,7 @@
 /** @file The options that all subcommands share. */
 #include "input.h"
 #include "input_lists.h"
+#include "live_input.h"
 
 #include "base/edit_distance.h"
 
@@ -183,6 +184,13 @@ const struct option input_option_table[] = {
      "refuse a snapshot that names files outside of its folder; of perf.data: look nowhere but in "
      "given folders",
      option_flag, IN(confine)},
+    {"retry", "[=TIME]", "live: reconnect every 250 ms, for so long (default: for ever)",
+     live_take_retry, IN(live)},
+    {"save", "FILE", "live: keep the raw bytes, FILE.2 and so on of later connections",
+     option_string, IN(live.save)},
+    {"for", "TIME", "live: end after 250ms, 10s, 5m, 2h", live_take_time, IN(live.duration_ms)},
+    {"until", "WHAT", "live: end at an `exception`, an `event`, or when a FUNCTION or address runs",
+     option_string, IN(live.until)},
     {"reference", "[=VERSION]",
      "imitate the reference decoder's quirks: those of 1.8.0 (default) or 1.8.3", take_reference,
      IN(reference)},

@@ -7,6 +7,7 @@
 #include "diagnose/diagnosis.h"
 #include "diagnose/perf_diagnosis.h"
 #include "input_private.h"
+#include "live_input.h"
 #include "schedule/peers.h"
 #include "schedule/stream.h"
 
@@ -78,33 +79,58 @@ static void say_stopped(const struct input *input, uint64_t at)
     message_say("pugmark: %s: decoding stopped at offset %" PRIu64 "\n", input->trace_path, at);
 }
 
-/** At most a command's own consumer and the diagnosis. */
-#define MOST_CONSUMERS 2u
+/** At most a command's own consumer, the diagnosis, and what looks for the end of a stream. */
+#define MOST_CONSUMERS 3u
 
 #define BLOCK ((size_t)64 << 10)
 
 /** A segment that does not begin at offset 0, or comes while it is decoded. */
 struct stream {
     struct input *input;
+    uint64_t shown; /* to on_bytes(), as an offset */
     uint8_t block[BLOCK];
 };
+
+/** What was not used the last time was shown then. */
+static void show_bytes(struct stream *stream, const uint8_t *bytes, uint64_t at, size_t size)
+{
+    const struct input *input = stream->input;
+    const uint64_t old = stream->shown > at ? stream->shown - at : 0;
+    if (!input->on_bytes || old >= size)
+        return;
+    input->on_bytes(input->bytes_context, bytes + old, size - (size_t)old);
+    stream->shown = at + size;
+}
+
+/** Behind another connection the tree begins anew. */
+static const uint8_t *next_live(struct stream *stream, uint64_t at, size_t *size, bool *more)
+{
+    const struct input *input = stream->input;
+    enum pug_status status;
+    output_flush(); /* what was decoded so far is seen before others come */
+    *size = pug_capture_live(input->capture, at, stream->block, BLOCK, &status);
+    *more = pug_capture_is_live(input->capture) || at + *size < input->trace_size;
+    if (pug_capture_live_restarted(input->capture))
+        (void)pug_tree_reset(input->tree);
+    return stream->block;
+}
 
 /** pug_stream.next. */
 static const uint8_t *next_bytes(void *context, uint64_t at, size_t *size, bool *more)
 {
     struct stream *stream = context;
     const struct input *input = stream->input;
-    enum pug_status status;
+    const uint8_t *bytes;
     if (pug_capture_is_live(input->capture)) {
-        output_flush(); /* what was decoded so far is seen before others come */
-        *size = pug_capture_live(input->capture, at, stream->block, BLOCK, &status);
-        *more = pug_capture_is_live(input->capture) || at + *size < input->trace_size;
-        return stream->block;
+        bytes = next_live(stream, at, size, more);
+    } else {
+        const uint64_t left = input->trace_size > at ? input->trace_size - at : 0;
+        *size = left < BLOCK ? (size_t)left : BLOCK;
+        *more = *size < left;
+        bytes = input->trace + at;
     }
-    const uint64_t left = input->trace_size > at ? input->trace_size - at : 0;
-    *size = left < BLOCK ? (size_t)left : BLOCK;
-    *more = *size < left;
-    return input->trace + at;
+    show_bytes(stream, bytes, at, *size);
+    return bytes;
 }
 
 static enum pug_status run_stream(struct input *input, const struct pug_jobs *jobs, uint64_t offset,
@@ -120,6 +146,8 @@ void input_run(struct input *input, const struct pug_consumer *consumer, bool (*
 {
     const struct pug_capture_segment *segment =
         pug_capture_segment_at(input->capture, input->segment);
+    const bool streamed =
+        segment->offset > 0 || input->on_bytes || pug_capture_is_live(input->capture);
     struct progress progress = progress_begin(input->trace_size, input->options->quiet, go_on);
     struct pug_consumer list[MOST_CONSUMERS];
     size_t count = 0;
@@ -127,6 +155,8 @@ void input_run(struct input *input, const struct pug_consumer *consumer, bool (*
         list[count++] = *consumer;
     if (consumer && input->diagnosis)
         list[count++] = diagnosis_consumer(input->diagnosis);
+    if (consumer && streamed && live_consumer(&list[count]))
+        count++;
     const struct pug_jobs jobs = {.threads = input_jobs(input),
                                   .consumers = list,
                                   .consumer_count = count,
@@ -136,7 +166,7 @@ void input_run(struct input *input, const struct pug_consumer *consumer, bool (*
                                   .peers = input_peers()};
     struct pug_jobs_result result = {.response = PUG_RESP_CONT};
     enum pug_status status = PUG_OK;
-    if (segment->offset > 0 || pug_capture_is_live(input->capture))
+    if (streamed)
         status = run_stream(input, &jobs, segment->offset, &result);
     else
         status = pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result);
@@ -175,6 +205,7 @@ static enum pug_status decode_beside(struct input *input, struct pug_capture_dec
     decode->times |= input->options->time != NULL;
     decode->progress = progress_show;
     decode->progress_context = &progress;
+    live_look_first(decode);
     const enum pug_status status =
         pug_capture_decode_beside(input->capture, decode, left_out, result);
     progress_end(&progress);
@@ -336,6 +367,10 @@ int input_result(struct input *input)
         look_again(input);
     else
         conclude(input);
+    if (live_is_silent(input)) {
+        failed_to_read = true;
+        return EXIT_INPUT;
+    }
     if (input->fatal)
         return EXIT_FATAL;
     return input->wrong || erred ? EXIT_TRACE_ERRORS : EXIT_DONE;

@@ -2,6 +2,7 @@
 /** @file An input's trees: of the segment at hand, with the sources that were chosen. */
 #include "diagnose/diagnosis.h"
 #include "input_private.h"
+#include "live_input.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
 #include "swo/dwt_sources.h"
@@ -151,8 +152,23 @@ bool input_tree(struct input *input, bool decode)
     return true;
 }
 
+/** A consumer behind what looks for the end of a live input. */
+static enum pug_response look_first(void *context, const struct pug_element *elements, size_t count,
+                                    size_t *taken)
+{
+    const struct input *input = context;
+    live_look(elements, count);
+    return input->consumer(input->consumer_context, elements, count, taken);
+}
+
 void input_on_elements(struct input *input, pug_elements_fn *function, void *context)
 {
+    if (input->options->live.until) {
+        input->consumer = function;
+        input->consumer_context = context;
+        function = look_first;
+        context = input;
+    }
     if (input->diagnosis)
         diagnosis_consume(input->diagnosis, function, context);
     else

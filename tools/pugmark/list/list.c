@@ -16,13 +16,16 @@
 static bool take_format(const struct option *option, void *target, const char *argument)
 {
     static const char *const names[] = {"text", "jsonl", "csv"};
+    struct list_options *options = target;
+    options->cmsis = strcmp(argument, "cmsis-csv") == 0;
     for (unsigned i = 0; i < 3; i++) {
         if (strcmp(argument, names[i]) == 0) {
-            *(enum list_format *)target = (enum list_format)i;
+            options->format = (enum list_format)i;
             return true;
         }
     }
-    return option_refuse(option, argument, "no format; there are text, jsonl, csv");
+    return options->cmsis ||
+           option_refuse(option, argument, "no format; there are text, jsonl, csv, cmsis-csv");
 }
 
 /** By its name, whatever the case; PUG_ELEM_TYPE_COUNT: there is none. */
@@ -56,6 +59,12 @@ static bool take_types(const struct option *option, void *target, const char *ar
     return true;
 }
 
+static bool take_port(const struct option *option, void *target, const char *argument)
+{
+    uint64_t port;
+    return option_up_to(option, argument, 255, &port) && option_list_add(target, argument);
+}
+
 static const struct option table[] = {
     {"packets", NULL, "list packets (alone: without elements)", option_flag,
      offsetof(struct list_options, packets)},
@@ -73,8 +82,10 @@ static const struct option table[] = {
      offsetof(struct list_options, from)},
     {"to", "OFFSET", "only what begins before this trace offset", option_number,
      offsetof(struct list_options, to)},
-    {"format", "FORMAT", "text (default), jsonl or csv", take_format,
-     offsetof(struct list_options, format)},
+    {"format", "FORMAT", "text (default), jsonl, csv, or cmsis-csv: of an ITM and a DWT",
+     take_format, 0},
+    {"port", "N", "with cmsis-csv only this stimulus port (default: all); may be repeated",
+     take_port, offsetof(struct list_options, ports)},
 };
 
 /** Options that make no sense together: what to say. NULL: they do. */
@@ -96,6 +107,11 @@ static const char *misfit(const struct list_options *options)
                             options->types || window_wanted(&options->window)))
         return "--events lists events alone, by their times; --from, --to, --time and --match "
                "choose";
+    if (options->ports.count > 0 && !options->cmsis)
+        return "--port is for --format cmsis-csv";
+    if (options->cmsis && (options->packets || options->elements || options->by_time ||
+                           options->types || window_wanted(&options->window)))
+        return "--format cmsis-csv has rows of its own: of --from and --to at most";
     if (options->by_time && (options->packets || window_wanted(&options->window)))
         return "--by-time lists elements, and all that was captured";
     return NULL;
@@ -156,6 +172,8 @@ static int list_run(const struct command *self, int argc, char **argv)
     }
     if (options.events)
         return list_events(&options, argv[1]);
+    if (options.cmsis)
+        return list_cmsis(&options, argv[1]);
     if (options.by_time)
         return list_by_time(&options, argv[1]);
     struct input input;

@@ -14,6 +14,8 @@ struct list_options {
     bool packets, elements, by_time, events;
     const char *match; /* of events: words that their lines have; or NULL */
     enum list_format format;
+    bool cmsis;               /* in place of that: rows of the CMSIS-Toolbox */
+    struct option_list ports; /* of these, numbers; none: all */
     uint64_t from, to;
     struct window_options window;
     uint32_t types; /* bit set of enum pug_element_type; 0: all */
@@ -79,6 +81,9 @@ int list_all(struct list_state *state, bool elements);
 
 /** What is to be listed of which part of each buffer; decodes no more than it must. */
 int list_window(struct list_state *state, struct list_options *options, bool elements);
+
+/** What an ITM and a DWT say, as the CMSIS-Toolbox has it in CSV. */
+int list_cmsis(const struct list_options *options, const char *operand);
 
 /** Elements of all buffers in the order of time. */
 int list_by_time(const struct list_options *options, const char *operand);

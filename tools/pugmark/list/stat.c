@@ -68,7 +68,8 @@ static bool is_counted(const struct input *input)
 {
     const struct pug_peers *peers = input_peers();
     const unsigned jobs = pug_peers_any(peers) ? peers->count : input_jobs(input);
-    return input_flows(input) && (jobs == 1 || input->trace_size / COUNTED_LEAST >= jobs);
+    return input_flows(input) && (jobs == 1 || pug_capture_is_live(input->capture) ||
+                                  input->trace_size / COUNTED_LEAST >= jobs);
 }
 
 static struct pug_counts *counts_ranges(void *context)
@@ -201,11 +202,47 @@ static enum pug_status count_all(struct input *input, struct counts *counts,
     return input_decode_quietly(input, &decode, NULL, result);
 }
 
+/** How a stream is read: into memory first, or as it arrives, maybe with a line each second. */
+enum streaming { IN_MEMORY, AT_ONCE, WITH_LINES };
+
+/** Bytes of trace that were decoded. */
+static uint64_t bytes_of(const struct input *input)
+{
+    const uint64_t size = input_bytes(input);
+    return size ? size : pug_capture_came(input->capture);
+}
+
+/** A stream that is being counted: a line a second says how far it is. */
+static struct running {
+    const struct input *input;
+    const struct counts *counts;
+    double start, said;
+} running;
+
+static bool say_running(void)
+{
+    const double time = now();
+    uint64_t elements = 0;
+    if (time - running.said < 1 || running.input->options->quiet)
+        return output_wanted();
+    running.said = time;
+    for (int type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
+        elements += running.counts->by_type[type];
+    output_text("%14llu bytes of trace, %llu elements, %llu instructions, %llu errors, after %.1f "
+                "seconds\n",
+                (unsigned long long)bytes_of(running.input), (unsigned long long)elements,
+                (unsigned long long)running.counts->instructions,
+                (unsigned long long)pug_log_errors(running.input->log), time - running.start);
+    output_flush();
+    return output_wanted();
+}
+
 /**
  * One after the other, for which trees are made in advance: that takes no time here. A tree that
  * was here in the pass before knows the code.
  */
-static bool count_trees(struct input *input, struct counts *counts, double *seconds)
+static bool count_trees(struct input *input, struct counts *counts, enum streaming streams,
+                        double *seconds)
 {
     struct pug_consumer consumer = {.context = counts,
                                     .begin = counts_begin_in,
@@ -217,16 +254,17 @@ static bool count_trees(struct input *input, struct counts *counts, double *seco
                                     .fold = counts_fold};
     bool any = false;
     const bool again = input_tree_again(input);
-    if (!again) {
+    if (!again && streams == IN_MEMORY)
         input_settle(input);
+    if (!again)
         input_first(input);
-    }
     do {
         if (!again && !input_tree(input, true))
             continue;
         consumer.counts = is_counted(input) ? counts_ranges : NULL;
         const double start = now();
-        input_run(input, &consumer, NULL);
+        running = (struct running){.input = input, .counts = counts, .start = start, .said = start};
+        input_run(input, &consumer, streams == WITH_LINES ? say_running : NULL);
         *seconds += now() - start;
         any = true;
         if (input->chosen > 1)
@@ -236,7 +274,8 @@ static bool count_trees(struct input *input, struct counts *counts, double *seco
 }
 
 /** One pass over the whole input; its time, or a negative number when it could not start. */
-static double pass(struct input *input, struct counts *counts, uint64_t *errors, uint64_t *warnings)
+static double pass(struct input *input, struct counts *counts, enum streaming streams,
+                   uint64_t *errors, uint64_t *warnings)
 {
     const bool perf = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
     const uint64_t errors_before = pug_log_errors(input->log);
@@ -251,7 +290,7 @@ static double pass(struct input *input, struct counts *counts, uint64_t *errors,
     if (at_once)
         status = count_all(input, counts, &result);
     else
-        good = count_trees(input, counts, &seconds);
+        good = count_trees(input, counts, streams, &seconds);
     if (seconds == 0)
         seconds = now() - start;
     for (int type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
@@ -325,8 +364,8 @@ static void print_text(const struct input *input, const struct counts *counts, d
     output_text("\n%14llu  elements\n%14llu  instructions\n%14llu  bytes of trace\n"
                 "%14llu  errors\n%14llu  warnings\n%14.6f  seconds\n%14.1f  megabytes a second\n",
                 (unsigned long long)counts->elements, (unsigned long long)counts->instructions,
-                (unsigned long long)input_bytes(input), (unsigned long long)errors,
-                (unsigned long long)warnings, seconds, (double)input_bytes(input) / 1e6 / seconds);
+                (unsigned long long)bytes_of(input), (unsigned long long)errors,
+                (unsigned long long)warnings, seconds, (double)bytes_of(input) / 1e6 / seconds);
     if (counts->elements)
         output_text("%14.1f  nanoseconds an element\n", seconds * 1e9 / (double)counts->elements);
 }
@@ -355,7 +394,7 @@ static void print_json(const struct input *input, const struct counts *counts, d
     pug_json_object(&json, NULL);
     pug_json_number(&json, "elements", counts->elements);
     pug_json_number(&json, "instructions", counts->instructions);
-    pug_json_number(&json, "trace_bytes", input_bytes(input));
+    pug_json_number(&json, "trace_bytes", bytes_of(input));
     pug_json_real(&json, "seconds", seconds);
     pug_json_number(&json, "errors", errors);
     pug_json_number(&json, "warnings", warnings);
@@ -385,8 +424,12 @@ static int stat_run(const struct command *self, int argc, char **argv)
     uint64_t errors = 0, warnings = 0;
     double best = -1;
     uint64_t passes = 0;
+    /* What is looked at once is not kept. */
+    const enum streaming streams = options.passes > 1 || options.packets ? IN_MEMORY
+                                   : options.json                        ? AT_ONCE
+                                                                         : WITH_LINES;
     do {
-        double seconds = pass(&input, &counts, &errors, &warnings);
+        double seconds = pass(&input, &counts, streams, &errors, &warnings);
         if (seconds < 0) {
             input_close(&input);
             return EXIT_INPUT;

@@ -24,7 +24,8 @@ static bool take_id(const struct option *option, void *target, const char *argum
 
 const struct option record_option_table[] = {
     {"protocol", "NAME",
-     "etmv4, ete, etmv3, ptm, etrace, ntrace (none: --path alone); of scripts stm, itm, dwt, osd",
+     "etmv4, ete, etmv3, ptm, mtb, etrace, ntrace (none: --path alone); of scripts stm, itm, dwt, "
+     "osd",
      option_string, AT(protocol)},
     {"out", "DIR", "the snapshot folder to write", option_string, AT(out)},
     {"force", NULL,

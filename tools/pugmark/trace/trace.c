@@ -11,6 +11,7 @@
 #include "common/sandbox.h"
 #include "input/capture_options.h"
 #include "input/input_lists.h"
+#include "input/live_input.h"
 #include "trace_near.h"
 #include "trace_text.h"
 
@@ -195,6 +196,15 @@ static bool print(void *context, const struct trace_item *item)
     return !printing->failed && pager_wanted(printing->pager);
 }
 
+/** Of a stream what was printed goes out at once. */
+static bool flush(void *context, uint64_t done)
+{
+    const struct printing *printing = context;
+    (void)done;
+    pager_flush(printing->pager);
+    return pager_wanted(printing->pager);
+}
+
 static int decode(struct input *input, const struct trace_options *options,
                   struct trace_parts *parts)
 {
@@ -211,9 +221,15 @@ static int decode(struct input *input, const struct trace_options *options,
                                         .log = input->log};
     struct pug_capture_result result;
     enum pug_status status;
-    if (options->whole || (by_time && pug_capture_has_sides(input->capture)) ||
+    const bool live = pug_capture_is_live(input->capture);
+    if (live) {
+        wanted.progress = flush;
+        wanted.progress_context = parts->print_context;
+    }
+    if (options->whole || live || (by_time && pug_capture_has_sides(input->capture)) ||
         !trace_near(parts, &wanted, input_bytes(input), &status, &result)) {
         trace_parts_decode(parts, &wanted);
+        live_look_first(&wanted);
         status = pug_capture_decode(input->capture, &wanted, &result);
     }
     progress_end(&progress);

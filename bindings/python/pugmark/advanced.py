@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Parts for who has trace from elsewhere, or looks below elements.
+
+===============  =================================================================================
+``packets()``    the packets of a capture, with their bytes and their words
+``Index``        where marks are in a capture: synchronisation, timestamps, events, contexts
+``correlate()``  elements of all sources in the order of time
+``Image``        program memory: bytes, files, ELF files, a function of yours
+``Tree``         decodes bytes that you hand it, a piece at a time
+``guess()``      what bytes look like
+===============  =================================================================================
+"""
+
+from collections import namedtuple
+
+from . import _core
+from ._capture import Correlated, Packets, _selection
+from ._core import CorrelatedElement, Image, Packet, Tree
+
+Mark = namedtuple("Mark", "offset value source")
+Guess = namedtuple("Guess", "transport protocol score reason settings")
+ANY = 0x10000  # every source
+
+
+def packets(capture, *, text=True, **selection):
+    """Packets of a capture, in the order of the trace: an iterator of :class:`Packet`.
+
+    Args:
+        text: put each into words.
+        selection: as of Capture.batches(); only ``source`` counts.
+
+    >>> next(packets(capture)).name
+    'I_ASYNC'
+    """
+    options = _selection(**selection)
+    options["text"] = text
+    return capture._stream("packets", options, Packets)
+
+
+def correlate(capture, **selection):
+    """Elements of all buffers and sources in the order of time."""
+    return capture._stream("correlated", _selection(**selection), Correlated)
+
+
+class Index:
+    """Where marks are in a segment of a capture. Building it reads all packets once.
+
+    >>> Index(capture).find(MARK_SYNC).offset
+    0
+    """
+
+    def __init__(self, capture, segment=0):
+        self._index = _core.index(capture._open(), segment)
+
+    def find(self, kind, *, source=ANY, start=0, backwards=False, least=0, greatest=2**64 - 1):
+        """The first mark of a kind from ``start`` on: (offset, value, source), or None.
+
+        Args:
+            kind: MARK_SYNC, MARK_TIMESTAMP, MARK_EXCEPTION ...
+            least, greatest: only with such a value.
+        """
+        found = self._index.find(kind, source, start, backwards, least, greatest)
+        return Mark(*found) if found else None
+
+    def find_all(self, kind, **options):
+        """All marks of a kind, one after another."""
+        options.setdefault("start", 0)
+        while (mark := self.find(kind, **options)) is not None:
+            yield mark
+            options["start"] = mark.offset + 1
+
+    def counts(self):
+        """How many marks each source has: a dict of trace ids, each with a list by kind."""
+        return {source: counts for source, _, _, counts in self._index.counts()}
+
+    def save(self, path):
+        """Write it to a file, which the command reads, too."""
+        self._index.save(path)
+
+
+def guess(data):
+    """What bytes look like: a list of (transport, protocol, score, reason, settings)."""
+    return [Guess(*item) for item in _core.guess(data)]
+
+
+for _name in dir(_core):
+    if _name.startswith("MARK_"):
+        globals()[_name] = getattr(_core, _name)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Every format of profiles and coverage is what the command writes."""
+
+import pytest
+
+import pugmark
+from conftest import SOURCE
+
+NAMES = [row.name for row in pugmark.Profile.formats()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_profile_format(name, command):
+    path = SOURCE / "tests/captures/etmv4-arm-times"  # its program has names
+    expected = command("profile", path, "--format", name, "--stacks", codes=(0, 1, 2, 3, 4))
+    with pugmark.open(path) as capture:
+        profile = capture.profile(stacks=True)
+    if not expected:
+        with pytest.raises(pugmark.Error):
+            profile.export(name)
+    elif name == "report":
+        assert profile.export(name).startswith(expected[:9])  # the command says more of the capture
+    else:
+        assert profile.export(name) == expected
+
+
+def test_saved(small, command, tmp_path):
+    with pugmark.open(small) as capture:
+        profile = capture.profile(stacks=True)
+    profile.save(tmp_path / "a.prof")
+    command("profile", small, "--stacks", "--output", tmp_path / "b.prof")
+    assert (tmp_path / "a.prof").read_bytes() == (tmp_path / "b.prof").read_bytes()
+    again = pugmark.read_profile(tmp_path / "a.prof")
+    count = again.instructions
+    again += profile
+    assert again.instructions == 2 * count
+    with pytest.raises(pugmark.InputError):
+        (tmp_path / "bad.prof").write_bytes(b"PUGMARK?")
+        pugmark.read_profile(tmp_path / "bad.prof")
+
+
+@pytest.fixture(scope="module")
+def with_lines(tmp_path_factory):
+    """A program with lines that ran under QEMU: made here, where the tools are."""
+    import shutil
+    import subprocess
+
+    from conftest import BIN
+
+    folder = tmp_path_factory.mktemp("lines")
+    if not shutil.which("aarch64-linux-gnu-gcc") or not shutil.which("qemu-aarch64"):
+        pytest.skip("needs aarch64-linux-gnu-gcc and qemu-aarch64")
+    (folder / "p.c").write_text("int f(int n)\n{\n    return n > 2 ? n * 3 : n;\n}\n"
+                                "int main(void)\n{\n    return f(1) + f(5) - 16;\n}\n")
+    subprocess.run(["aarch64-linux-gnu-gcc", "-g", "-O0", "-static", "p.c", "-o", "p"], cwd=folder,
+                   check=True)
+    done = subprocess.run([BIN / "pugmark", "record", "--output", "trace", "--", "./p"], cwd=folder,
+                          capture_output=True, text=True)
+    if not (folder / "trace").exists():
+        pytest.skip(done.stderr)
+    return folder / "trace"
+
+
+def test_coverage(with_lines, command):
+    with pugmark.open(with_lines) as capture:
+        coverage = capture.coverage()
+        assert coverage.lcov().encode() == command("coverage", with_lines, "--format", "lcov")
+        assert any(line.count for line in coverage.lines("p.c"))
+        calls = [call for call in capture.calls() if call.function == "f"]
+    assert len(calls) == 2 and calls[0].file.endswith("p.c") and calls[0].line == 2

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+/** @file A live input: opening it, reading, reconnecting, keeping its bytes. */
+#include "live/live.h"
+
+#include "files/whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#ifndef _WIN32
+#include <poll.h>
+#include <sys/socket.h>
+#endif
+
+#define RETRY_MS   250
+#define SILENCE_MS 1000
+
+struct pug_live {
+    struct pug_live_place place;
+    struct pug_live_options options;
+    int file, listener, saved;
+    struct pug_live_line *line;
+    struct pug_live_tcl tcl;
+    uint64_t came, until; /* until: in milliseconds; 0: for ever */
+    unsigned connections;
+    bool stopped, save_failed, silence_said;
+    char why[512];
+};
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+static void say(const struct pug_live *live, const char *text)
+{
+    if (live->options.say)
+        live->options.say(live->options.context, text);
+}
+
+/* ---- waiting ---- */
+
+/** How long may still be waited, where `timeout` is the most; 0: the time is over. */
+static int left(const struct pug_live *live, int timeout)
+{
+    if (!live->until)
+        return timeout;
+    const uint64_t time = now();
+    const uint64_t most = time < live->until ? live->until - time : 0;
+    return timeout < 0 || (uint64_t)timeout > most ? (int)(most < INT32_MAX ? most : INT32_MAX)
+                                                   : timeout;
+}
+
+/** Wait for bytes; PUG_LIVE_OVER: it was stopped. 1: something is there. */
+static int wait_for_bytes(struct pug_live *live, int timeout)
+{
+#ifdef _WIN32
+    (void)live;
+    (void)timeout;
+    return 1;
+#else
+    for (;;) {
+        struct pollfd both[] = {{.fd = live->file, .events = POLLIN},
+                                {.fd = live->options.stop, .events = POLLIN}};
+        const int most = left(live, timeout);
+        const int ready = poll(both, 2, most);
+        if (ready < 0 && errno != EINTR)
+            return PUG_LIVE_ERROR;
+        if (both[1].revents > 0 && ready > 0)
+            break;
+        if (ready > 0)
+            return 1;
+        if (live->until && now() >= live->until)
+            break;
+        if (ready == 0 && timeout >= 0)
+            return PUG_LIVE_PAUSE;
+    }
+    live->stopped = true;
+    return PUG_LIVE_OVER;
+#endif
+}
+
+/* ---- keeping ---- */
+
+/** Opens FILE, or FILE.2 and so on. */
+static void begin_save(struct pug_live *live)
+{
+    char name[4096 + 16];
+    if (!live->options.save || live->save_failed)
+        return;
+    if (live->saved >= 0)
+        close(live->saved);
+    if (live->connections < 2)
+        snprintf(name, sizeof(name), "%s", live->options.save);
+    else
+        snprintf(name, sizeof(name), "%s.%u", live->options.save, live->connections);
+    live->saved = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (live->saved >= 0)
+        return;
+    char text[4096 + 256];
+    snprintf(text, sizeof(text), "--save %s: %s: the bytes are not saved", name, strerror(errno));
+    live->save_failed = true;
+    say(live, text);
+}
+
+static void save(struct pug_live *live, const uint8_t *bytes, size_t size)
+{
+    if (live->saved < 0 || pug_write_whole(live->saved, bytes, size))
+        return;
+    char text[4096 + 256];
+    snprintf(text, sizeof(text), "--save %s: %s after %llu bytes: saving stopped, decoding goes on",
+             live->options.save, strerror(errno), (unsigned long long)live->came);
+    live->save_failed = true;
+    close(live->saved);
+    live->saved = -1;
+    say(live, text);
+}
+
+/* ---- connecting ---- */
+
+static void close_peer(struct pug_live *live)
+{
+    if (live->file < 0)
+        return;
+    pug_live_serial_end(live->line, live->file);
+    live->line = NULL;
+    close(live->file);
+    live->file = -1;
+}
+
+static int open_once(struct pug_live *live, const char **why)
+{
+    const struct pug_live_place *place = &live->place;
+    *why = NULL;
+    switch (place->scheme) {
+    case PUG_LIVE_FILE:
+        return strcmp(place->path, "-") == 0 ? dup(STDIN_FILENO)
+                                             : open(place->path, O_RDONLY | O_CLOEXEC);
+    case PUG_LIVE_SERIAL: return pug_live_serial(place, &live->line, why);
+    case PUG_LIVE_LISTEN:
+        if (live->listener < 0)
+            live->listener = pug_live_listen(place, why);
+        return live->listener < 0 ? -1 : pug_live_accept(live->listener, live->options.stop);
+    case PUG_LIVE_TCP:
+    case PUG_LIVE_UNIX: break;
+    }
+    return pug_live_connect(place, live->options.stop, why);
+}
+
+/** A preset with two ports is tried at the second one, too. */
+static int open_any(struct pug_live *live, const char **why)
+{
+    int file = open_once(live, why);
+    if (file >= 0 || errno != ECONNREFUSED || !live->place.fallback)
+        return file;
+    char first[sizeof(live->place.port)];
+    strcpy(first, live->place.port);
+    snprintf(live->place.port, sizeof(live->place.port), "%u", (unsigned)live->place.fallback);
+    file = open_once(live, why);
+    if (file < 0)
+        strcpy(live->place.port, first);
+    return file;
+}
+
+static bool may_retry(const struct pug_live *live, int error, uint64_t since)
+{
+    const struct pug_live_options *options = &live->options;
+    const bool passing = error == ECONNREFUSED || error == ENOENT || error == ENXIO ||
+                         error == EIO || error == ETIMEDOUT || error == EHOSTUNREACH ||
+                         error == ENETUNREACH || error == ENODEV || error == ECONNRESET;
+    return options->retry && passing && live->place.scheme != PUG_LIVE_FILE &&
+           (options->retry_ms == 0 || now() - since < options->retry_ms);
+}
+
+/** Sleep before the next try; false: it was stopped. */
+static bool rest(struct pug_live *live)
+{
+    const int file = live->file;
+    live->file = -1;
+    const int waited = wait_for_bytes(live, RETRY_MS);
+    live->file = file;
+    return waited != PUG_LIVE_OVER;
+}
+
+static bool connect_peer(struct pug_live *live)
+{
+    const uint64_t since = now();
+    const char *why;
+    int error;
+    while ((live->file = open_any(live, &why)) < 0) {
+        error = errno;
+        live->stopped |= error == EINTR;
+        if (live->stopped || why || !may_retry(live, error, since)) {
+            snprintf(live->why, sizeof(live->why), "%s%s%s",
+                     why             ? why
+                     : live->stopped ? "stopped before anything was there"
+                                     : strerror(error),
+                     live->place.hint ? ": " : "", live->place.hint ? live->place.hint : "");
+            return false;
+        }
+        if (!rest(live)) {
+            snprintf(live->why, sizeof(live->why), "%s: stopped while waiting for it",
+                     strerror(error));
+            return false;
+        }
+    }
+    live->connections++;
+    live->tcl = (struct pug_live_tcl){.digit = -1};
+    if (live->place.tcl && !pug_write_whole(live->file, PUG_LIVE_TCL_ASK, strlen(PUG_LIVE_TCL_ASK)))
+        snprintf(live->why, sizeof(live->why), "%s", strerror(errno));
+    begin_save(live);
+    return true;
+}
+
+enum pug_status pug_live_open(const struct pug_live_place *place,
+                              const struct pug_live_options *options, struct pug_live **out)
+{
+    struct pug_live *live = calloc(1, sizeof(*live));
+    *out = live;
+    if (!live)
+        return PUG_ERR_MEM;
+    live->place = *place;
+    live->options = *options;
+    live->file = live->listener = live->saved = -1;
+    if (options->duration_ms)
+        live->until = now() + options->duration_ms;
+    return connect_peer(live) ? PUG_OK : PUG_ERR_FILE;
+}
+
+void pug_live_free(struct pug_live *live)
+{
+    if (!live)
+        return;
+    close_peer(live);
+    if (live->listener >= 0)
+        close(live->listener);
+    if (live->saved >= 0)
+        close(live->saved);
+    free(live);
+}
+
+/* ---- reading ---- */
+
+/** The peer is gone: the end, or another connection follows. */
+static int64_t lose_peer(struct pug_live *live)
+{
+    if (!live->options.retry || live->place.scheme == PUG_LIVE_FILE)
+        return PUG_LIVE_OVER;
+    close_peer(live);
+    say(live, "the peer went away: waiting for it");
+    if (connect_peer(live))
+        return PUG_LIVE_GAP;
+    return PUG_LIVE_OVER;
+}
+
+static int64_t read_once(struct pug_live *live, uint8_t *bytes, size_t size)
+{
+    ssize_t got;
+    do {
+        got = read(live->file, bytes, size);
+    } while (got < 0 && errno == EINTR);
+    /* The other side of a pseudo terminal, or a probe that was unplugged. */
+    const bool gone = got < 0 && (errno == EIO || errno == ECONNRESET || errno == ENXIO ||
+                                  errno == ENODEV || errno == ETIMEDOUT);
+    if (got < 0 && !gone) {
+        snprintf(live->why, sizeof(live->why), "%s", strerror(errno));
+        return PUG_LIVE_ERROR;
+    }
+    return got > 0 ? got : PUG_LIVE_OVER;
+}
+
+/** Some servers say nothing until they are asked to: what to do is said after a second. */
+static int wait_at_first(struct pug_live *live, int timeout)
+{
+    char text[320];
+    if (live->came > 0 || live->silence_said || timeout >= 0 || !live->place.silence)
+        return wait_for_bytes(live, timeout);
+    const int ready = wait_for_bytes(live, SILENCE_MS);
+    if (ready != PUG_LIVE_PAUSE)
+        return ready;
+    live->silence_said = true;
+    snprintf(text, sizeof(text), "nothing arrives: %s", live->place.silence);
+    say(live, text);
+    return wait_for_bytes(live, timeout);
+}
+
+int64_t pug_live_read(struct pug_live *live, uint8_t *bytes, size_t size, int timeout)
+{
+    int64_t got = 0;
+    if (live->stopped || live->file < 0)
+        return PUG_LIVE_OVER;
+    do { /* notifications may hold no trace */
+        const int ready = wait_at_first(live, timeout);
+        if (ready <= 0)
+            return ready;
+        got = read_once(live, bytes, size);
+        if (got == PUG_LIVE_OVER)
+            return lose_peer(live);
+        if (got > 0 && live->place.tcl)
+            got = (int64_t)pug_live_tcl(&live->tcl, bytes, (size_t)got);
+    } while (got == 0);
+    if (got > 0) {
+        live->came += (uint64_t)got;
+        save(live, bytes, (size_t)got);
+    }
+    return got;
+}
+
+/* ---- questions ---- */
+
+const char *pug_live_why(const struct pug_live *live)
+{
+    return live->why;
+}
+
+bool pug_live_stopped(const struct pug_live *live)
+{
+    return live->stopped;
+}
+
+uint64_t pug_live_came(const struct pug_live *live)
+{
+    return live->came;
+}
+
+const struct pug_live_place *pug_live_where(const struct pug_live *live)
+{
+    return &live->place;
+}
+
+int pug_live_descriptor(const struct pug_live *live)
+{
+    return live->file;
+}

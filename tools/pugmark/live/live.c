@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file pugmark live: keeps the newest bytes of a live input, and shows how it came to its end
+ * whenever the stream stops: at a breakpoint, after a crash, when the board is reset.
+ */
+#include "live/live.h"
+#include "common/command.h"
+#include "common/output.h"
+#include "common/sandbox.h"
+#include "files/scratch.h"
+#include "files/whole.h"
+#include "input/live_input.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct live_command {
+    struct input_options input;
+    const char *last;
+    uint64_t ring, pause;
+    bool once;
+};
+
+static const struct option table[] = {
+    {"last", "N", "show the last N instructions (default 50)", option_string,
+     offsetof(struct live_command, last)},
+    {"ring", "N", "keep the newest N bytes (default 4194304)", option_size,
+     offsetof(struct live_command, ring)},
+    {"pause", "TIME", "the stream has stopped when nothing comes for so long (default 1s)",
+     live_take_time, offsetof(struct live_command, pause)},
+    {"once", NULL, "end when it has stopped, instead of listening again", option_flag,
+     offsetof(struct live_command, once)},
+};
+
+/** The newest bytes; `dropped`: older ones that there was no room for. */
+struct ring {
+    uint8_t *bytes;
+    size_t room, at, count;
+    uint64_t dropped;
+};
+
+static void ring_put(struct ring *ring, const uint8_t *bytes, size_t size)
+{
+    const size_t over = ring->count + size > ring->room ? ring->count + size - ring->room : 0;
+    if (size > ring->room) {
+        bytes += size - ring->room;
+        size = ring->room;
+    }
+    const size_t first = size < ring->room - ring->at ? size : ring->room - ring->at;
+    memcpy(ring->bytes + ring->at, bytes, first);
+    memcpy(ring->bytes, bytes + first, size - first);
+    ring->at = (ring->at + size) % ring->room;
+    ring->count = ring->count + size < ring->room ? ring->count + size : ring->room;
+    ring->dropped += over;
+}
+
+/** The ring's bytes in their order, into a file that is there as long as its descriptor is. */
+static int ring_save(const struct ring *ring)
+{
+    const size_t begin = (ring->at + ring->room - ring->count) % ring->room;
+    const size_t first = ring->count < ring->room - begin ? ring->count : ring->room - begin;
+    const int file = pug_scratch_open();
+    if (file >= 0 && pug_write_whole(file, ring->bytes + begin, first) &&
+        pug_write_whole(file, ring->bytes, ring->count - first) && lseek(file, 0, SEEK_SET) == 0)
+        return file;
+    if (file >= 0)
+        close(file);
+    return -1;
+}
+
+/* ---- showing the end ---- */
+
+/** What the bytes are, where nobody says: the words that a command wants. */
+static size_t guess_words(const struct live_command *options, const struct ring *ring,
+                          const char **words)
+{
+    const size_t size = ring->count < PUG_LIVE_ENOUGH ? ring->count : PUG_LIVE_ENOUGH;
+    size_t count = 0;
+    if (options->input.protocol || options->input.params)
+        return 0;
+    /* Behind what was dropped the begin is no begin: the guess is of what is in the ring. */
+    const enum pug_live_kind kind = pug_live_guess(ring->bytes, size, true, true);
+    words[count++] = "--protocol=itm";
+    if (kind == PUG_LIVE_TPIU)
+        words[count++] = "--transport=coresight", words[count++] = "--set=fsyncs=1";
+    if (kind == PUG_LIVE_ORBFLOW)
+        words[count++] = "--transport=orbflow";
+    if (kind == PUG_LIVE_ITM_OPEN)
+        words[count++] = "--set=begin_at=0", words[count++] = "--set=guess_sync=1";
+    return count;
+}
+
+/** Are the options of this name of `pugmark live` alone? */
+static bool is_own(const char *word, bool *has_argument)
+{
+    static const char *const own[] = {"last", "ring", "pause", "save", "for", "until"};
+    const size_t length = strcspn(word + 2, "=");
+    *has_argument = word[2 + length] == 0;
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+        if (strlen(own[i]) == length && strncmp(word + 2, own[i], length) == 0)
+            return true;
+    *has_argument = false;
+    return strncmp(word, "--retry", 7) == 0 || strcmp(word, "--once") == 0;
+}
+
+/** The command that shows the end, with the user's options but those of this command. */
+static int show_end(const struct live_command *options, const struct ring *ring, char *const *given,
+                    size_t given_count)
+{
+    char input[32];
+    const char *guessed[4];
+    const int file = ring_save(ring);
+    const size_t guesses = guess_words(options, ring, guessed);
+    const bool itm =
+        guesses > 0 || (options->input.protocol && strcmp(options->input.protocol, "itm") == 0);
+    char **argv = calloc(given_count + guesses + 8, sizeof(*argv));
+    size_t count = 0;
+    if (file < 0 || !argv) {
+        fprintf(stderr, "pugmark: the newest bytes cannot be kept in %s\n", pug_scratch_folder());
+        free(argv);
+        return EXIT_FATAL;
+    }
+    argv[count++] = (char *)(uintptr_t)(itm ? "itm" : "trace");
+    if (!itm) {
+        argv[count++] = (char *)(uintptr_t) "--no-pager";
+        argv[count++] = (char *)(uintptr_t) "--last";
+        argv[count++] = (char *)(uintptr_t)(options->last ? options->last : "50");
+    }
+    for (size_t i = 0; i < given_count; i++) {
+        bool skip;
+        if (strncmp(given[i], "--", 2) == 0 && is_own(given[i], &skip))
+            i += skip;
+        else
+            argv[count++] = given[i];
+    }
+    for (size_t i = 0; i < guesses; i++)
+        argv[count++] = (char *)(uintptr_t)guessed[i];
+    snprintf(input, sizeof(input), "/dev/fd/%d", file);
+    argv[count++] = input;
+    const struct command *command = itm ? &command_itm : &command_trace;
+    const int code = command->run(command, (int)count, argv);
+    output_flush();
+    free(argv);
+    close(file);
+    return code;
+}
+
+/* ---- reading ---- */
+
+struct following {
+    const struct live_command *options;
+    struct pug_live *live;
+    struct ring ring;
+    char *const *given; /* words without the operand */
+    size_t given_count;
+    const char *operand;
+    bool shown; /* the end of what is in the ring was shown */
+    int code;
+};
+
+static void say(void *context, const char *text)
+{
+    const struct following *following = context;
+    message_say("pugmark: %s: %s\n", following->operand, text);
+}
+
+static void stop_here(struct following *following, const char *why)
+{
+    struct ring *ring = &following->ring;
+    if (following->shown || ring->count == 0)
+        return;
+    fprintf(stderr, "pugmark: %s: ", following->operand);
+    if (ring->dropped)
+        fprintf(stderr,
+                "%s; of what came the newest %zu bytes are kept, %llu before them are not\n", why,
+                ring->count, (unsigned long long)ring->dropped);
+    else
+        fprintf(stderr, "%s after %zu bytes\n", why, ring->count);
+    following->code = show_end(following->options, ring, following->given, following->given_count);
+    following->shown = true;
+}
+
+static void follow(struct following *following)
+{
+    uint8_t bytes[1 << 14];
+    const struct live_command *options = following->options;
+    for (bool more = true; more;) {
+        const int timeout =
+            following->shown || following->ring.count == 0 ? -1 : (int)options->pause;
+        const int64_t got = pug_live_read(following->live, bytes, sizeof(bytes), timeout);
+        if (got == PUG_LIVE_PAUSE) {
+            stop_here(following, "the stream has stopped");
+            more = !options->once;
+        } else if (got == PUG_LIVE_GAP) {
+            stop_here(following, "the peer went away");
+            following->ring.count = following->ring.at = 0;
+            following->ring.dropped = 0;
+            more = !options->once;
+        } else if (got > 0) {
+            following->shown = false;
+            ring_put(&following->ring, bytes, (size_t)got);
+        } else {
+            stop_here(following, "the stream is over");
+            more = false;
+        }
+    }
+}
+
+static bool open_live(struct following *following)
+{
+    const struct live_command *options = following->options;
+    struct pug_capture_stream stream;
+    struct pug_live_place place;
+    const char *why;
+    bool is_stream;
+    if (!live_begin(&options->input.live, following->operand, &stream, &is_stream))
+        return false;
+    if (!is_stream || !pug_live_place(following->operand, &place, &why)) {
+        message_say("pugmark: %s: %s\n", following->operand,
+                    is_stream ? why : "no live input; `pugmark trace` shows a file");
+        following->code = EXIT_USAGE;
+        return false;
+    }
+    const struct pug_live_options wanted = {.retry = options->input.live.retry,
+                                            .retry_ms = stream.retry_ms,
+                                            .duration_ms = stream.duration_ms,
+                                            .save = stream.save,
+                                            .stop = stream.has_stop ? stream.stop : -1,
+                                            .say = say,
+                                            .context = following};
+    if (!sandbox_start(&options->input))
+        return false;
+    if (pug_live_open(&place, &wanted, &following->live) == PUG_OK)
+        return true;
+    message_say("pugmark: %s: %s\n", following->operand,
+                following->live ? pug_live_why(following->live) : "out of memory");
+    return false;
+}
+
+static int live_run(const struct command *self, int argc, char **argv)
+{
+    struct live_command options = {.ring = UINT64_C(4) << 20, .pause = 1000};
+    const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
+    char **given = calloc((size_t)argc + 1, sizeof(*given));
+    if (!given)
+        return EXIT_FATAL;
+    memcpy(given, argv + 1, (size_t)(argc - 1) * sizeof(*given));
+    const int end = command_start(self, argc, argv, sets, 2, 1);
+    if (end >= 0) {
+        free(given);
+        return end;
+    }
+    struct following following = {
+        .options = &options, .given = given, .operand = argv[1], .code = EXIT_INPUT};
+    for (int i = 0; i < argc - 1; i++) /* the operand stood among the options */
+        if (strcmp(given[i], argv[1]) != 0)
+            given[following.given_count++] = given[i];
+    following.ring.room = options.ring ? (size_t)options.ring : 1;
+    following.ring.bytes = malloc(following.ring.room);
+    if (!following.ring.bytes)
+        fprintf(stderr, "pugmark: out of memory\n");
+    else if (open_live(&following)) {
+        follow(&following);
+        if (pug_live_came(following.live) == 0)
+            message_say("pugmark: %s: no byte came: is trace enabled at the peer?\n",
+                        following.operand);
+    }
+    pug_live_free(following.live);
+    free(following.ring.bytes);
+    free(given);
+    return following.code;
+}
+
+const struct command command_live = {
+    "live", "INPUT", "keep the newest trace of a live input; show its end when it stops", live_run};
