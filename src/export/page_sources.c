@@ -38,17 +38,17 @@ static void put_counts(struct pug_json *json, const struct coverage_file *file)
     pug_json_close(json);
 }
 
-/** A file as a part of its own; false: it does not fit. What cannot be read is no part. */
+/** A file as a part of its own; false: it is too long. What cannot be read is no part. */
 static bool put_source(struct page *page, const struct coverage_file *file, size_t *left)
 {
     const int64_t number = pug_page_number(page, file->path);
     uint8_t *bytes;
-    size_t size;
+    size_t size = 0;
     char name[32];
     if (number < 0 ||
         !pug_export_source(page->exporter, file->path, *left < SOURCE_LIMIT ? *left : SOURCE_LIMIT,
                            &bytes, &size))
-        return true;
+        return number < 0 || size != SIZE_MAX;
     *left -= size;
     struct pug_memory memory = {.bytes = NULL};
     struct pug_sink sink = pug_memory_sink(&memory);

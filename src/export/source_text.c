@@ -91,12 +91,18 @@ static bool is_text(const uint8_t *bytes, size_t size)
 
 static bool load(const char *path, size_t most, uint8_t **bytes, size_t *size)
 {
-    if (pug_infile_load(path, most, bytes, size) != PUG_OK)
+    struct stat status;
+    if (pug_infile_load(path, most, bytes, size) == PUG_OK) {
+        if (is_text(*bytes, *size))
+            return true;
+        free(*bytes);
+    } else if (stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+               (uintmax_t)status.st_size > most) {
+        *size = SIZE_MAX;
         return false;
-    if (is_text(*bytes, *size))
-        return true;
-    free(*bytes);
+    }
     *bytes = NULL;
+    *size = 0;
     return false;
 }
 
@@ -121,8 +127,8 @@ static bool load_moved(const struct pug_report *report, const char *folder, cons
             continue;
         const int length = snprintf(place, sizeof(place), "%s/%s", folder, rest);
         if (length > 0 && (size_t)length < sizeof(place) && may_show(report, place) &&
-            load(place, most, bytes, size))
-            return true;
+            (load(place, most, bytes, size) || *size > 0))
+            return *size != SIZE_MAX;
     }
     return false;
 }
@@ -131,11 +137,13 @@ bool pug_export_source(const struct exporter *exporter, const char *path, size_t
                        uint8_t **bytes, size_t *size)
 {
     const struct pug_report *report = exporter->options->report;
+    *size = 0;
     if (report && may_show(report, path))
         return load(path, most, bytes, size);
     for (size_t i = 0; report && i < report->source_dir_count; i++)
         if (load_moved(report, report->source_dirs[i], path, most, bytes, size))
             return true;
-    withhold(report, path);
+    if (*size == 0)
+        withhold(report, path);
     return false;
 }

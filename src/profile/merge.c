@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file One profile added to another: its numbers become those that the other gives. */
+#include "profile/peers.h"
 #include "profile/profile.h"
 
 #include <stdlib.h>
@@ -119,5 +120,36 @@ enum pug_status pug_profile_merge(struct pug_profile *profile, const struct pug_
     free(numbers.tasks);
     free(numbers.ranges);
     free(numbers.frames);
+    return status;
+}
+
+/** Notes of a profile whose samples are left out, and how many these are. */
+static void note_samples(struct pug_profile *profile, const struct pug_profile *sampled)
+{
+    for (int note = 0; note < PUG_NOTE_SATURATED; note++)
+        if (note != PUG_NOTE_UNMAPPED) /* of the samples themselves */
+            pug_profile_note(profile, note, sampled->notes[note]);
+    for (unsigned kind = 0; kind < PUG_SAMPLES_KINDS; kind++)
+        pug_profile_note(profile, PUG_NOTE_SAMPLES, sampled->sampled[kind]);
+}
+
+enum pug_status pug_profile_merge_noting(struct pug_profile *profile,
+                                         const struct pug_profile *other)
+{
+    if (!profile || !other || !pug_profile_mixes(profile, other))
+        return pug_profile_merge(profile, other);
+    if (pug_profile_is_sampled(other)) {
+        note_samples(profile, other);
+        return PUG_OK;
+    }
+    struct pug_profile *sampled = pug_profile_new();
+    if (!sampled)
+        return PUG_ERR_MEM;
+    const struct pug_profile empty = *sampled;
+    *sampled = *profile;
+    *profile = empty;
+    const enum pug_status status = pug_profile_merge(profile, other);
+    note_samples(profile, sampled);
+    pug_profile_free(sampled);
     return status;
 }

@@ -11,7 +11,7 @@ static enum pug_status merge_bytes(struct pug_profile *profile, const uint8_t *b
     enum pug_status status = pug_profile_read(bytes, size, &other);
     if (status != PUG_OK)
         return status;
-    status = pug_profile_merge(profile, other);
+    status = pug_profile_merge_noting(profile, other);
     pug_profile_free(other);
     return status;
 }

@@ -79,6 +79,9 @@ if command -v clang >/dev/null && command -v ld.lld >/dev/null && command -v qem
         [[ $detail == 1 ]] && named='"left_out": ["the text of '$work'/big/seldom.c"]}' || named='"left_out": []}'
         [[ $(cat "$work/left_out") == "$named" ]] || fail "sources: --detail $detail: $(cat "$work/left_out")"
     done
+    head -c 4400000 /dev/zero | tr '\0' '\n' >>"$work/big/often.c" # longer than a page takes of one file
+    "$pugmark" report --quiet --detail 2 --source-dir "$work/big" -o "$work/big.html" "$work/big/capture" || fail "sources: exit $?"
+    part "$work/big.html" head | grep -q '"left_out": .*the text of [^"]*/big/often.c"' || fail "sources: a file of 7 MB is not named"
 else
     echo "skipped: sources that do not fit need clang, lld and qemu-aarch64"
 fi

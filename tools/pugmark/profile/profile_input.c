@@ -198,7 +198,7 @@ static int add_one(const struct profile_input *what, const char *operand,
          pug_outfile_save(kept, bytes, size) != PUG_OK))
         unlink(kept); /* what is there is not of it: it will be done again */
     free(bytes);
-    if (profile_goes_on(code) && pug_profile_merge(profile, one) != PUG_OK)
+    if (profile_goes_on(code) && pug_profile_merge_noting(profile, one) != PUG_OK)
         code = EXIT_INPUT;
     pug_profile_free(one);
     return code;
