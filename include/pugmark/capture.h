@@ -81,9 +81,9 @@ struct pug_capture_stream {
     uint64_t retry_ms;    /**< for so long each time; 0: for ever */
     uint64_t duration_ms; /**< end as at the end of a file after so many milliseconds; 0: never */
     const char *save;     /**< keep the raw bytes in this file (PATH.2 … of later connections) */
-    bool has_stop; /**< end as at the end of a file when `stop` becomes readable */
-    int stop;      /**< a descriptor */
-    uint64_t spare[4]; /**< zero */
+    bool has_stop;        /**< end as at the end of a file when `stop` becomes readable */
+    int stop;             /**< a descriptor */
+    uint64_t spare[4];    /**< zero */
 };
 
 /** What the options point to is borrowed, and must outlive the capture. */
@@ -120,7 +120,7 @@ struct pug_capture_options {
      */
     struct pug_peers *peers;
     const struct pug_capture_stream *live; /**< NULL: as usual */
-    uint64_t spare[1];                   /**< zero */
+    uint64_t spare[1];                     /**< zero */
 };
 
 /** So many sources are decoded where source_limit does not say another number. */
@@ -131,9 +131,10 @@ struct pug_capture_options {
  * trace that the options describe), "-" for standard input, a FIFO or a device, or a live input:
  * "tcp:HOST:PORT", "tcp-listen:[HOST:]PORT", "unix:PATH", "serial:DEVICE[@BAUD]", or a preset
  * ("openocd", "openocd-tcl", "pyocd", "jlink", "orbuculum", each with [:HOST][:PORT]). A live input
- * without a protocol is ITM; its first bytes show how it is framed. PUG_ERR_FILE: it cannot be opened, errno says why where it is not 0; PUG_ERR_DCDREG_NAME_UNKNOWN: no such
- * protocol, transport or buffer; PUG_ERR_INVALID_PARAM_VAL: settings cannot be; PUG_ERR_NOT_FOUND:
- * nothing says what it is, or the parameter file lists no source that is wanted. The log says more.
+ * without a protocol is ITM; its first bytes show how it is framed. PUG_ERR_FILE: it cannot be
+ * opened, errno says why where it is not 0; PUG_ERR_DCDREG_NAME_UNKNOWN: no such protocol,
+ * transport or buffer; PUG_ERR_INVALID_PARAM_VAL: settings cannot be; PUG_ERR_NOT_FOUND: nothing
+ * says what it is, or the parameter file lists no source that is wanted. The log says more.
  */
 enum pug_status pug_capture_open(const char *input, const struct pug_capture_options *options,
                                  struct pug_capture **capture);
