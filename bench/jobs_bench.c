@@ -20,15 +20,18 @@ struct counts {
     unsigned long long elements, instructions;
 };
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
+    (void)piece;
     (void)context;
     (void)worker;
     return calloc(1, sizeof(struct counts));
 }
 
-static void add(void *part, const struct pug_element *elements, size_t count)
+static void add(void *part, const struct pug_origin *origin, const struct pug_element *elements,
+                size_t count)
 {
+    (void)origin;
     struct counts *counts = part;
     counts->elements += count;
     for (size_t i = 0; i < count; i++)
@@ -69,7 +72,7 @@ static void keep_least(double *least, double seconds)
 static void pass(const struct bench_input *input, size_t size, unsigned threads,
                  struct counts *counts, struct pug_jobs_result *result, struct work *best)
 {
-    const struct pug_parts parts = {
+    const struct pug_consumer consumer = {
         .context = counts, .begin = begin, .elements = add, .take = take, .drop = free};
     struct pug_image *image = pug_image_new();
     struct pug_tree *tree;
@@ -79,7 +82,9 @@ static void pass(const struct bench_input *input, size_t size, unsigned threads,
                                  &tree));
     const double wall = bench_seconds(), all = bench_worked(), caller = caller_worked();
     bench_good(pug_tree_decode(
-        tree, &(struct pug_jobs){.threads = threads, .parts = &parts, .piece = PIECE},
+        tree,
+        &(struct pug_jobs){
+            .threads = threads, .consumers = &consumer, .consumer_count = 1, .piece = PIECE},
         input->trace.at, size, result));
     keep_least(&best->wall, bench_seconds() - wall);
     keep_least(&best->all, bench_worked() - all);

@@ -5,7 +5,7 @@
 #include "files/infile.h"
 #include "files/outfile.h"
 #include "files/whole.h"
-#include "jobs/peers.h"
+#include "schedule/peers.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

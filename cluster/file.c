@@ -2,8 +2,8 @@
 #include "file.h"
 
 #include "files/outfile.h"
-#include "jobs/peers.h"
 #include "pugmark/advanced/state.h"
+#include "schedule/peers.h"
 #include "world.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "inputs.h"
 
 #include "base/grow.h"
-#include "jobs/checkpoint.h"
+#include "schedule/checkpoint.h"
 
 #include <dirent.h>
 #include <errno.h>

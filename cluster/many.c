@@ -5,7 +5,7 @@
 #include "done.h"
 #include "input/input.h"
 #include "inputs.h"
-#include "jobs/peers.h"
+#include "schedule/peers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

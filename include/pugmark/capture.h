@@ -81,9 +81,9 @@ struct pug_capture_stream {
     uint64_t retry_ms;    /**< for so long each time; 0: for ever */
     uint64_t duration_ms; /**< end as at the end of a file after so many milliseconds; 0: never */
     const char *save;     /**< keep the raw bytes in this file (PATH.2 … of later connections) */
-    bool has_stop; /**< end as at the end of a file when `stop` becomes readable */
-    int stop;      /**< a descriptor */
-    uint64_t spare[4]; /**< zero */
+    bool has_stop;        /**< end as at the end of a file when `stop` becomes readable */
+    int stop;             /**< a descriptor */
+    uint64_t spare[4];    /**< zero */
 };
 
 /** What the options point to is borrowed, and must outlive the capture. */
@@ -120,7 +120,7 @@ struct pug_capture_options {
      */
     struct pug_peers *peers;
     const struct pug_capture_stream *live; /**< NULL: as usual */
-    uint64_t spare[1];                   /**< zero */
+    uint64_t spare[1];                     /**< zero */
 };
 
 /** So many sources are decoded where source_limit does not say another number. */
@@ -131,9 +131,10 @@ struct pug_capture_options {
  * trace that the options describe), "-" for standard input, a FIFO or a device, or a live input:
  * "tcp:HOST:PORT", "tcp-listen:[HOST:]PORT", "unix:PATH", "serial:DEVICE[@BAUD]", or a preset
  * ("openocd", "openocd-tcl", "pyocd", "jlink", "orbuculum", each with [:HOST][:PORT]). A live input
- * without a protocol is ITM; its first bytes show how it is framed. PUG_ERR_FILE: it cannot be opened, errno says why where it is not 0; PUG_ERR_DCDREG_NAME_UNKNOWN: no such
- * protocol, transport or buffer; PUG_ERR_INVALID_PARAM_VAL: settings cannot be; PUG_ERR_NOT_FOUND:
- * nothing says what it is, or the parameter file lists no source that is wanted. The log says more.
+ * without a protocol is ITM; its first bytes show how it is framed. PUG_ERR_FILE: it cannot be
+ * opened, errno says why where it is not 0; PUG_ERR_DCDREG_NAME_UNKNOWN: no such protocol,
+ * transport or buffer; PUG_ERR_INVALID_PARAM_VAL: settings cannot be; PUG_ERR_NOT_FOUND: nothing
+ * says what it is, or the parameter file lists no source that is wanted. The log says more.
  */
 enum pug_status pug_capture_open(const char *input, const struct pug_capture_options *options,
                                  struct pug_capture **capture);
@@ -345,7 +346,7 @@ typedef bool pug_situated_fn(void *context, const struct pug_origin *origin,
 enum pug_status pug_capture_elements(struct pug_capture *capture, pug_situated_fn *give,
                                      void *context);
 
-/** A consumer whose work is done by many threads, as struct pug_parts is (jobs.h). */
+/** A consumer whose work is done by many threads, as struct pug_consumer is (consumer.h). */
 struct pug_capture_decode {
     void *context; /**< is handed to these functions */
     /** A new part; `worker` counts from 0 to one below the number of threads. NULL: no memory. */
@@ -386,9 +387,9 @@ struct pug_capture_decode {
      */
     uint64_t from, to;   /**< what part of the segment, as offsets */
     struct pug_log *log; /**< where messages of decoding go; NULL: the capture's log */
-    /** Optional: called behind begin() with the way for portions (jobs.h). */
-    void (*passage)(void *part, struct pug_passage *passage);
-    const struct pug_travel *travel; /**< optional, as in struct pug_parts */
+    /** Optional: called after begin() with the piece, to emit chunks (consumer.h). */
+    void (*passage)(void *part, struct pug_piece *passage);
+    const struct pug_travel *travel; /**< optional: how parts travel (jobs.h) */
     bool bare;                       /**< counted() asks for totals alone: pug_counts_new_bare() */
     bool any_order;                  /**< of sources, as pug_tree_any_order() has it */
     /**

@@ -26,6 +26,7 @@
  * The parts, for who has trace from elsewhere:
  *
  *     tree.h        transport and sources; bytes go in, elements come out, waiting and flushing
+ *     consumer.h    what threads make of elements; several consumers share one pass
  *     jobs.h        a capture in memory on all processors (peers.h: on several machines), with the
  *                   output of one thread
  *     counts.h      how often ranges ran, without elements
@@ -64,6 +65,7 @@
 #ifndef PUGMARK_PUGMARK_H
 #define PUGMARK_PUGMARK_H
 
+#include "pugmark/advanced/consumer.h"
 #include "pugmark/advanced/correlate.h"
 #include "pugmark/advanced/counts.h"
 #include "pugmark/advanced/diagnose.h"

@@ -10,9 +10,9 @@
 #include "capture/decode.h"
 #include "capture/marks.h"
 #include "element/payload.h"
-#include "jobs/peers.h"
 #include "pugmark/advanced/jobs.h"
-#include "tree/tree_internal.h"
+#include "schedule/peers.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ struct spare_tree {
 };
 
 struct by_time {
-    struct pug_passage passage; /* first: it is the way from a passage to all of this */
+    struct pug_piece passage; /* first: it is the way from a passage to all of this */
     struct pug_capture_decoding *outer;
     struct pug_capture_decode config; /* the sides' */
     struct pug_capture_decoding decoding;
@@ -84,7 +84,7 @@ struct by_time {
 
 /* ---- to the consumer ---- */
 
-/** A part, or a portion of one, if it is wanted. */
+/** A part, or a chunk of one, if it is wanted. */
 static void hand_over(struct by_time *all, void *part)
 {
     const struct pug_capture_decode *config = all->outer->config;
@@ -94,12 +94,12 @@ static void hand_over(struct by_time *all, void *part)
         all->over = all->outer->result->ended = true;
 }
 
-static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
+static bool give_chunk(struct pug_piece *passage, void *chunk, size_t size)
 {
     struct by_time *all = (struct by_time *)passage;
     (void)size;
-    if (portion)
-        hand_over(all, portion);
+    if (chunk)
+        hand_over(all, chunk);
     else
         all->over = all->starved = true;
     return !all->over;
@@ -497,7 +497,7 @@ static void free_spare(struct pug_list *spare)
 
 enum pug_status pug_capture_by_time(struct pug_capture_decoding *decoding)
 {
-    struct by_time all = {.passage = {.give = give_portion},
+    struct by_time all = {.passage = {.emit = give_chunk},
                           .outer = decoding,
                           .config = *decoding->config,
                           .decoding = *decoding};

@@ -2,7 +2,7 @@
 /** @file The capture: its strings, its messages, and what can be asked of it. */
 #include "capture/marks.h"
 #include "live/live.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -299,8 +299,7 @@ static enum pug_status give_desk(struct pug_capture *capture, uint32_t segment,
         return PUG_ERR_MEM;
     desk->capture = capture;
     desk->segment = segment;
-    tree->companion = desk;
-    tree->companion_free = desk_leave;
+    pug_tree_set_companion(tree, desk, desk_leave);
     const enum pug_status status = capture->ops->begin(desk, tree);
     return status == PUG_OK ? pug_tree_renew(tree) : status;
 }

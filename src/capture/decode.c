@@ -4,8 +4,8 @@
 
 #include "capture/named.h"
 #include "counts/counts.h"
-#include "jobs/peers.h"
 #include "pugmark/author/transport.h"
+#include "schedule/peers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,8 +153,8 @@ void pug_capture_say_unread(const struct pug_capture *capture, struct pug_log *l
 /* ---- a segment in memory, on all threads ---- */
 
 struct whole_part {
-    struct pug_passage passage; /* first: it is the way from a passage to its part */
-    struct pug_passage *outer;
+    struct pug_piece own; /* first: it is the way from a piece to its part */
+    struct pug_piece *piece;
     struct pug_attribution *attribution;
     void *part;
     struct pug_counts *counts; /* NULL: ranges are not counted */
@@ -179,12 +179,23 @@ static struct whole_part *wrap(struct pug_attribution *attribution, void *part)
     return whole;
 }
 
-static void *begin(void *context, unsigned worker)
+static bool emit(struct pug_piece *piece, void *chunk, size_t size)
+{
+    const struct whole_part *part = (const struct whole_part *)piece;
+    return pug_piece_emit(part->piece, wrap(part->attribution, chunk), size);
+}
+
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     struct pug_capture_decoding *decoding = context;
     const struct pug_capture_decode *config = decoding->config;
     struct whole_part *part =
         wrap(&decoding->attributions[worker], config->begin(config->context, worker));
+    if (part && config->passage) {
+        part->own.emit = emit;
+        part->piece = piece;
+        config->passage(part->part, &part->own);
+    }
     if (!part || !decoding->counts)
         return part;
     part->counts = pug_capture_new_counts(decoding);
@@ -195,29 +206,17 @@ static void *begin(void *context, unsigned worker)
     return NULL;
 }
 
-static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
-{
-    const struct whole_part *part = (const struct whole_part *)passage;
-    return pug_passage_give(part->outer, wrap(part->attribution, portion), size);
-}
-
-static void set_passage(void *context, struct pug_passage *passage)
-{
-    struct whole_part *part = context;
-    part->outer = passage;
-    part->passage.give = give_portion;
-    part->attribution->decoding->config->passage(part->part, &part->passage);
-}
-
 static struct pug_counts *counts_of(void *context)
 {
     const struct whole_part *part = context;
     return part->counts;
 }
 
-static void elements(void *context, const struct pug_element *given, size_t count)
+static void elements(void *context, const struct pug_origin *origin,
+                     const struct pug_element *given, size_t count)
 {
     struct whole_part *part = context;
+    (void)origin;
     pug_attribution_elements(part->attribution, part->part, given, count);
 }
 
@@ -293,13 +292,6 @@ static bool fold(void *context, void *taken)
     return good;
 }
 
-static const struct pug_travel *travel_of(const struct pug_capture_decode *config)
-{
-    static const struct pug_travel one_by_one = {.pack = pack, .unpack = unpack},
-                                   folded = {.pack = pack, .unpack = unpack, .fold = fold};
-    return !config->travel ? NULL : config->travel->fold ? &folded : &one_by_one;
-}
-
 static bool whole_progress(void *context, uint64_t done)
 {
     return pug_capture_goes_on(context, done);
@@ -310,16 +302,19 @@ static enum pug_status decode_tree(struct pug_capture_decoding *decoding, uint32
 {
     const struct pug_capture *capture = decoding->capture;
     const struct pug_capture_segment *place = &pug_capture_segments(capture)[segment];
-    const struct pug_parts parts = {.context = decoding,
-                                    .begin = begin,
-                                    .elements = elements,
-                                    .take = take,
-                                    .drop = drop,
-                                    .counts = decoding->counts ? counts_of : NULL,
-                                    .passage = decoding->config->passage ? set_passage : NULL,
-                                    .travel = travel_of(decoding->config)};
+    const struct pug_travel *travel = decoding->config->travel;
+    const struct pug_consumer consumer = {.context = decoding,
+                                          .begin = begin,
+                                          .elements = elements,
+                                          .take = take,
+                                          .drop = drop,
+                                          .counts = decoding->counts ? counts_of : NULL,
+                                          .pack = travel ? pack : NULL,
+                                          .unpack = travel ? unpack : NULL,
+                                          .fold = travel && travel->fold ? fold : NULL};
     const struct pug_jobs jobs = {.threads = decoding->threads,
-                                  .parts = &parts,
+                                  .consumers = &consumer,
+                                  .consumer_count = 1,
                                   .piece = decoding->config->piece,
                                   .progress = whole_progress,
                                   .progress_context = decoding,

@@ -4,7 +4,7 @@
 #include "capture/marks.h"
 #include "base/bisect.h"
 #include "swo/clock.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 

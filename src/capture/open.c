@@ -2,8 +2,8 @@
 /** @file Recognising an input by what it holds. */
 #include "capture/capture.h"
 #include "files/infile.h"
-#include "jobs/peers.h"
 #include "live/live.h"
+#include "schedule/peers.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -8,7 +8,7 @@
  */
 #include "capture/pool.h"
 #include "counts/counts.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 #define AHEAD 4u
 
 struct worker {
-    struct pug_passage passage; /* first: it is the way from a passage to its worker */
+    struct pug_piece passage; /* first: it is the way from a passage to its worker */
     struct pool *pool;
     struct pug_attribution *attribution;
     unsigned number;
@@ -181,15 +181,15 @@ static bool piece_put(struct worker *worker, struct piece *piece)
 }
 
 /** What a part has so far is a piece of its own, with the messages so far. */
-static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
+static bool give_chunk(struct pug_piece *passage, void *chunk, size_t size)
 {
     struct worker *worker = (struct worker *)passage;
-    struct piece *piece = portion ? calloc(1, sizeof(*piece)) : NULL;
+    struct piece *piece = chunk ? calloc(1, sizeof(*piece)) : NULL;
     (void)size;
-    if (portion && !piece)
-        worker->pool->decoding->config->drop(portion);
+    if (chunk && !piece)
+        worker->pool->decoding->config->drop(chunk);
     if (piece) {
-        *piece = (struct piece){.part = portion, .records = worker->piece->records};
+        *piece = (struct piece){.part = chunk, .records = worker->piece->records};
         worker->piece->records = (struct pug_log_records){0};
         worker->amount = ENOUGH;
     }
@@ -350,7 +350,7 @@ static bool decode_run(struct worker *worker, uint32_t n)
 
 static bool worker_open(struct worker *worker, struct pool *pool, unsigned number)
 {
-    *worker = (struct worker){.passage = {.give = give_portion},
+    *worker = (struct worker){.passage = {.emit = give_chunk},
                               .pool = pool,
                               .pieces = {.last = &worker->pieces.first},
                               .attribution = &pool->decoding->attributions[number],

@@ -4,9 +4,9 @@
 #define PUG_CAPTURE_POOL_H
 
 #include "capture/decode.h"
-#include "jobs/checkpoint.h"
-#include "jobs/products.h"
 #include "log/records.h"
+#include "schedule/checkpoint.h"
+#include "schedule/products.h"
 
 #include <pthread.h>
 

@@ -47,7 +47,7 @@ struct part {
     struct step *steps;
     struct mapping *mappings;
     size_t step_count, step_room, mapping_count, mapping_room;
-    struct pug_passage *passage;
+    struct pug_piece *passage;
     bool failed;
 };
 
@@ -148,7 +148,7 @@ static void put_step(struct part *part, const struct pug_origin *origin, enum st
             origin->task, origin->buffer, origin->segment, origin->source, (uint8_t)kind, from, to};
 }
 
-static void set_passage(void *context, struct pug_passage *passage)
+static void set_passage(void *context, struct pug_piece *passage)
 {
     ((struct part *)context)->passage = passage;
 }
@@ -157,12 +157,12 @@ static void hand_on(struct part *part)
 {
     const size_t size =
         part->step_room * sizeof(struct step) + part->mapping_room * sizeof(struct mapping);
-    struct part *portion = malloc(sizeof(*portion));
-    if (portion) {
-        *portion = *part;
+    struct part *chunk = malloc(sizeof(*chunk));
+    if (chunk) {
+        *chunk = *part;
         *part = (struct part){.all = part->all, .passage = part->passage};
     }
-    part->failed = !pug_passage_give(part->passage, portion, size);
+    part->failed = !pug_piece_emit(part->passage, chunk, size);
 }
 
 static bool has_seen(const struct mapping *mapping, int32_t pid, uint64_t address)

@@ -2,7 +2,6 @@
 /** @file The code map: making one, its views, and starting anew. */
 #include "base/hash.h"
 #include "image/codemap_store.h"
-#include "image/paths.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,8 +108,8 @@ static void restart(struct pug_codemap *map)
 {
     struct pug_codemap_store *store = map->store;
     struct pug_reader_space reduced = store->space;
-    if (map->paths)
-        pug_paths_forget(map->paths);
+    if (map->before_change)
+        map->before_change(map->counter, PUG_CODE_ALL_CHANGES, 0);
     free_blocks(map);
     pug_code_drop_pages(store);
     pug_code_use_page(store);
@@ -278,8 +277,8 @@ static bool choose(struct pug_codemap *map)
     const struct pug_memory_choice choice =
         chooser->choose(chooser->context, &store->space, store->moment);
     const bool other = choice.number != store->memory || choice.image != store->image;
-    if (choice.number != store->memory && map->paths)
-        pug_paths_leave_memory(map->paths, choice.number);
+    if (choice.number != store->memory && map->before_change)
+        map->before_change(map->counter, PUG_CODE_OTHER_MEMORY, choice.number);
     store->image = choice.image;
     store->memory = choice.number;
     if (other)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file The code map: looking blocks up, making them, linking them. */
 #include "image/codemap_store.h"
-#include "image/paths.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -251,8 +250,8 @@ static const struct pug_block *revalidate(struct pug_codemap *map, struct pug_bl
     pug_code_build(map, block->start, block->isa, block->it_in);
     if (store->scratch_rests.transient)
         return store->scratch;
-    if (map->paths)
-        pug_paths_spread(map->paths);
+    if (map->before_change)
+        map->before_change(map->counter, PUG_CODE_BLOCK_CHANGES, 0);
     store->scratch->number = block->number;
     keep_scratch(store, block, block->rests);
     return block;

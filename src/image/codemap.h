@@ -161,6 +161,13 @@ struct pug_codemap_config {
     size_t limit; /**< bytes for blocks and pages; 0: 8 MiB; at least 64 KiB */
 };
 
+/** What is about to change in a code map. */
+enum pug_code_change {
+    PUG_CODE_BLOCK_CHANGES, /**< a block is built again in its place */
+    PUG_CODE_ALL_CHANGES,   /**< all blocks are dropped */
+    PUG_CODE_OTHER_MEMORY,  /**< the source sees another memory from here on */
+};
+
 /** Public to the inline functions only. */
 struct pug_codemap {
     uint32_t epoch;
@@ -172,8 +179,13 @@ struct pug_codemap {
     uint32_t view;                      /**< the address space in force, as a tag has it */
     const struct pug_block *first_jump; /**< `jumps`, where there are no others */
     bool stops_at_calls;
-    uint16_t rounds;         /**< how often epochs began anew */
-    struct pug_paths *paths; /**< that count hops, or NULL: told before blocks and links change */
+    uint16_t rounds; /**< how often epochs began anew */
+    /**
+     * What counts hops on blocks: called before blocks, links or the memory change, so that it can
+     * take over the hits. `memory`: the number of the memory that comes. NULL: nothing counts.
+     */
+    void (*before_change)(void *counter, enum pug_code_change change, uint64_t memory);
+    void *counter;
     struct pug_codemap_config config;
     struct pug_codemap_store *store;
 };

@@ -22,11 +22,17 @@ void pug_memos_free(struct pug_memos *memos)
     *memos = (struct pug_memos){0};
 }
 
+static void lose_hits(struct pug_memos *memos, struct pug_memo *memo)
+{
+    if (memo->hits > 0)
+        memos->lose_hits(memos, memo);
+}
+
 void pug_memos_lose_hits(struct pug_memos *memos)
 {
     const size_t count = memos->items ? memos->mask + (size_t)1 : 0;
     for (size_t i = 0; i < count; i++)
-        pug_memo_lose_hits(memos, &memos->items[i]);
+        lose_hits(memos, &memos->items[i]);
 }
 
 void pug_memos_forget(struct pug_memos *memos)
@@ -48,7 +54,7 @@ static void put(struct pug_memos *memos, const struct pug_memo *memo)
     struct pug_memo *place = &memos->items[pug_memo_hash(memo->cause) & memos->mask];
     struct pug_memo *other = &memos->items[(place - memos->items) ^ 1];
     const bool moves = place->stamp == memo->stamp;
-    pug_memo_lose_hits(memos, moves ? other : place);
+    lose_hits(memos, moves ? other : place);
     if (moves) {
         memos->replaced += other->stamp == memo->stamp;
         *other = *place;
@@ -76,7 +82,8 @@ static bool grow(struct pug_memos *memos, const struct pug_codemap *map)
                              .met = calloc(PRINTS * count, sizeof(*more.met)),
                              .mask = count - 1,
                              .number = memos->number,
-                             .paths = memos->paths};
+                             .paths = memos->paths,
+                             .lose_hits = memos->lose_hits};
     if (!more.items || !more.met) {
         pug_memos_free(&more);
         return false;

@@ -13,8 +13,6 @@
 
 #include "image/codemap.h"
 
-struct pug_chain;
-
 /** Most blocks. Where there are more, a packet costs little beside them. */
 #define PUG_MEMO_HOPS 16u
 
@@ -64,16 +62,17 @@ struct pug_memos {
     uint32_t number;        /**< of the one that was kept last */
     /** The one that leaves the decoder where it stands, and has not told it yet; or NULL. */
     struct pug_memo *at;
-    uint32_t replaced;              /**< since there are so many */
-    uint32_t hits, misses;          /**< lately */
-    uint32_t rest;                  /**< so many packets are not looked for: few were found */
-    struct pug_paths *paths;        /**< on whose counts they are counted; NULL: none was */
+    uint32_t replaced;       /**< since there are so many */
+    uint32_t hits, misses;   /**< lately */
+    uint32_t rest;           /**< so many packets are not looked for: few were found */
+    struct pug_paths *paths; /**< on whose counts they are counted; NULL: none was */
+    /** Takes over the hits of a memo that is about to be dropped or changed. */
+    void (*lose_hits)(struct pug_memos *memos, struct pug_memo *memo);
     const struct pug_memo *counted; /**< the last of a row of such, or NULL */
 };
 
 void pug_memos_free(struct pug_memos *memos);
-/** private: the hits of one, or all, into the counts. */
-void pug_memo_lose_hits(struct pug_memos *memos, struct pug_memo *memo);
+/** Has lose_hits() take over the hits of all memos. */
 void pug_memos_lose_hits(struct pug_memos *memos);
 /** Before a change of what they depend on, and neither their words nor the map tell. */
 void pug_memos_forget(struct pug_memos *memos);
@@ -287,24 +286,5 @@ static inline void pug_memo_repeat(struct pug_memos *memos, const struct pug_mem
     batch->count += memo->ranges;
     memos->hits++;
 }
-
-/* ---- packet_memo_counts.c ---- */
-
-/**
- * A memo once more, counted in place of its ranges; a chain that was open ends before it. False:
- * not now. Of one that ends with a hop `last.start` is where that led.
- */
-bool pug_memos_count(struct pug_memos *memos, struct pug_stage *stage, struct pug_chain *chain,
-                     struct pug_memo *memo);
-/** private: … if there is a row. */
-void pug_memos_end_row(struct pug_memos *memos);
-/** Before anything else than memos is counted or pushed. */
-static inline void pug_memos_count_close(struct pug_memos *memos)
-{
-    if (memos->counted)
-        pug_memos_end_row(memos);
-}
-/** Before the paths are freed. */
-void pug_memos_counting_end(struct pug_memos *memos);
 
 #endif

@@ -2,8 +2,9 @@
 /** @file Making an index, or the rest of one, by reading a capture. */
 #include "index/making.h"
 #include "index/reach.h"
-#include "jobs/peers.h"
 #include "pugmark/advanced/jobs.h"
+#include "schedule/peers.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
@@ -47,8 +48,8 @@ static void keep_times(struct making *making)
     for (size_t n = 0; n < making->summaries.count; n++) {
         if (summaries[n].kind != PUG_MARK_TIMESTAMP || summaries[n].nobody)
             continue;
-        for (size_t i = 0; i < tree->source_count; i++)
-            if (summaries[n].source == pug_source_id(tree->sources[i]))
+        for (size_t i = 0; i < pug_tree_source_count(tree); i++)
+            if (summaries[n].source == pug_source_id(pug_tree_source_at(tree, i)))
                 making->times[i] = summaries[n].last;
     }
 }
@@ -65,7 +66,7 @@ static unsigned thread_count(const struct pug_tree *tree, const struct pug_index
 static void note_states(struct making *making, const struct yield *yield)
 {
     const uint64_t next = yield->block + 1;
-    const size_t sources = making->job.tree->source_count;
+    const size_t sources = pug_tree_source_count(making->job.tree);
     for (size_t i = 0; i <= sources; i++)
         if (yield->states[i] > PUG_INDEX_STATE_LOST)
             making->states[i] = yield->states[i];
@@ -269,8 +270,8 @@ static void read_marks(struct making *making, struct pug_tree *tree, struct pug_
     making->blocks = making->job.blocks < UINT32_MAX
                          ? calloc((size_t)making->job.blocks + 1, sizeof(*making->blocks))
                          : NULL;
-    making->states = calloc(1 + tree->source_count, sizeof(*making->states));
-    making->times = calloc(1 + tree->source_count, sizeof(*making->times));
+    making->states = calloc(1 + pug_tree_source_count(tree), sizeof(*making->states));
+    making->times = calloc(1 + pug_tree_source_count(tree), sizeof(*making->times));
     making->failed = !making->blocks || !making->states || !making->times;
     making->job.times = making->times;
     if (making->failed)
@@ -338,7 +339,7 @@ static enum pug_status make_and_clear(struct making *making, struct pug_tree *tr
 
 static uint64_t default_block(const struct pug_tree *tree)
 {
-    const size_t sources = tree->source_count;
+    const size_t sources = pug_tree_source_count(tree);
     return sources > 1 ? DEFAULT_BLOCK * (sources + 1) / 2 : DEFAULT_BLOCK;
 }
 

@@ -2,7 +2,8 @@
 /** @file The blocks of a capture, each read by one of several threads or processes. */
 #include "index/collector.h"
 #include "index/reach.h"
-#include "jobs/peers.h"
+#include "schedule/peers.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
@@ -22,38 +23,38 @@
 static void note_states(const struct pug_tree *tree, const struct pug_jobs_block *block,
                         struct yield *yield)
 {
-    yield->has_states = block->has_state && !pug_quirks_any(&tree->quirks);
+    yield->has_states = block->has_state && !pug_quirks_any(pug_tree_quirks(tree));
     if (!yield->has_states)
         return;
     pug_index_state_hashes(tree, &block->state, yield->states);
-    for (size_t i = 0; i < tree->source_count; i++)
-        if (!tree->sources[i]->touched)
+    for (size_t i = 0; i < pug_tree_source_count(tree); i++)
+        if (!pug_source_is_touched(pug_tree_source_at(tree, i)))
             yield->states[1 + i] =
                 pug_tree_loss_of(tree, i) == PUG_TREE_LOSS ? PUG_INDEX_STATE_LOST : 0;
 }
 
 static void note_clocks_before(const struct pug_tree *tree, struct yield *yield)
 {
-    for (size_t i = 0; i < tree->source_count; i++) {
+    for (size_t i = 0; i < pug_tree_source_count(tree); i++) {
         struct clock *clock = &yield->clocks[i];
-        const struct pug_source *source = tree->sources[i];
+        const struct pug_source *source = pug_tree_source_at(tree, i);
         const unsigned bits = pug_source_clock(source, &clock->begin);
-        clock->begin_bits = source->touched ? bits : 0;
+        clock->begin_bits = pug_source_is_touched(source) ? bits : 0;
     }
 }
 
 /** A source that was first heard in the block may have come with the clock of another strand. */
 static void note_clocks_behind(const struct pug_tree *tree, struct yield *yield)
 {
-    for (size_t i = 0; i < tree->source_count; i++) {
+    for (size_t i = 0; i < pug_tree_source_count(tree); i++) {
         struct clock *clock = &yield->clocks[i];
-        const struct pug_source *source = tree->sources[i];
+        const struct pug_source *source = pug_tree_source_at(tree, i);
         const unsigned bits = pug_source_clock(source, &clock->end);
-        clock->end_bits = source->touched ? bits : 0;
+        clock->end_bits = pug_source_is_touched(source) ? bits : 0;
         if (clock->begin_bits > 0)
             continue;
-        clock->begin = source->came_time;
-        clock->begin_bits = source->came_bits ? source->came_bits : 64;
+        const unsigned arrived = pug_source_arrival_clock(source, &clock->begin);
+        clock->begin_bits = arrived ? arrived : 64;
     }
 }
 
@@ -176,12 +177,12 @@ static uint64_t time_behind(const struct clock *clock, uint64_t last)
 static void settle_times(const struct job *job, struct yield *yield)
 {
     bool any = false;
-    for (size_t i = 0; i < job->tree->source_count; i++) {
+    for (size_t i = 0; i < pug_tree_source_count(job->tree); i++) {
         const struct clock *clock = &yield->clocks[i];
         const uint64_t more = time_behind(clock, job->times[i]);
         yield->crowded |= more > 0 && clock->end_bits != clock->begin_bits;
         any |= more > 0;
-        job->behind[pug_source_id(job->tree->sources[i])] = more;
+        job->behind[pug_source_id(pug_tree_source_at(job->tree, i))] = more;
         if (clock->end_bits > 0)
             job->times[i] = clock->end + more;
     }
@@ -212,7 +213,7 @@ static bool take_start(struct job *job, const struct pug_tree *tree)
     if (!yield)
         return false;
     yield->at = job->first * job->block;
-    yield->has_states = !pug_quirks_any(&tree->quirks) && pug_tree_state(tree, &state);
+    yield->has_states = !pug_quirks_any(pug_tree_quirks(tree)) && pug_tree_state(tree, &state);
     if (yield->has_states)
         pug_index_state_hashes(tree, &state, yield->states);
     const bool good = !state.failed;

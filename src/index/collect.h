@@ -4,7 +4,7 @@
 #define PUG_INDEX_COLLECT_H
 
 #include "index/values.h"
-#include "jobs/together.h"
+#include "schedule/threads.h"
 
 #include <stdatomic.h>
 

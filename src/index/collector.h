@@ -4,7 +4,8 @@
 #define PUG_INDEX_COLLECTOR_H
 
 #include "index/collect.h"
-#include "tree/tree_internal.h"
+#include "pugmark/author/protocol.h"
+#include "pugmark/author/transport.h"
 
 /* Marks of a source that wait to be counted. */
 #define PUG_INDEX_LIST 512u

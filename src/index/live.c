@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file An index that is made while somebody else reads the trace, as it arrives. */
 #include "index/collect.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
@@ -44,8 +44,8 @@ enum pug_status pug_indexer_new(struct pug_tree *tree, const struct pug_index_op
     if (!tree || (options->block &&
                   (options->block < PUG_INDEX_BLOCK_MIN || options->block > PUG_INDEX_BLOCK_MAX)))
         return PUG_ERR_INVALID_PARAM_VAL;
-    for (size_t n = 0; n < tree->source_count; n++)
-        if (tree->sources[n]->protocol->operate)
+    for (size_t n = 0; n < pug_tree_source_count(tree); n++)
+        if (pug_source_protocol(pug_tree_source_at(tree, n))->operate)
             return PUG_ERR_INVALID_PARAM_TYPE;
     struct pug_indexer *indexer = calloc(1, sizeof(*indexer));
     if (!indexer)

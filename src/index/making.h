@@ -4,7 +4,8 @@
 #define PUG_INDEX_MAKING_H
 
 #include "index/collect.h"
-#include "tree/tree_internal.h"
+#include "pugmark/author/protocol.h"
+#include "pugmark/author/transport.h"
 
 /** An index in the making. */
 struct making {

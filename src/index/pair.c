@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "index/pair.h"
 #include "index/reach.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #define FIRST_STEP UINT64_C(1024)
 
@@ -49,7 +49,7 @@ static bool compare(const struct pug_index_pair *pair, const struct pug_state *w
                     const struct pug_state *fresh, pug_index_same_fn *tell, void *context)
 {
     const uint8_t *left = whole->bytes, *right = fresh->bytes;
-    for (size_t n = 0; n <= pair->whole->source_count; n++) {
+    for (size_t n = 0; n <= pug_tree_source_count(pair->whole); n++) {
         struct pug_state_section a = pug_state_section(&left), b = pug_state_section(&right);
         if (n > 0) { /* losses are no elements */
             (void)pug_state_section_loss(pair->whole, &a);

@@ -4,7 +4,7 @@
  * before it is in the right state as soon as its state is the one that the index has for the block.
  */
 #include "index/reach.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ void pug_index_state_hashes(const struct pug_tree *tree, const struct pug_state 
 {
     const uint8_t *at = state->bytes;
     hashes[0] = hash_section(pug_state_section(&at));
-    for (size_t i = 0; i < tree->source_count; i++)
+    for (size_t i = 0; i < pug_tree_source_count(tree); i++)
         hashes[1 + i] = hash_source(tree, pug_state_section(&at));
 }
 
@@ -49,11 +49,11 @@ uint64_t pug_index_state_sum(const uint64_t *hashes, size_t sources)
 uint64_t pug_index_tree_sum(const struct pug_tree *tree)
 {
     struct pug_state state = {0};
-    uint64_t *hashes = malloc((1 + tree->source_count) * sizeof(*hashes));
+    uint64_t *hashes = malloc((1 + pug_tree_source_count(tree)) * sizeof(*hashes));
     uint64_t sum = 0;
     if (hashes && pug_tree_state(tree, &state)) {
         pug_index_state_hashes(tree, &state, hashes);
-        sum = pug_index_state_sum(hashes, tree->source_count);
+        sum = pug_index_state_sum(hashes, pug_tree_source_count(tree));
     }
     pug_state_free(&state);
     free(hashes);
@@ -114,11 +114,11 @@ bool pug_index_move_source(struct pug_tree *from, const struct pug_tree *model, 
                            struct pug_tree *to)
 {
     const bool heard = pug_tree_loss_of(from, n) == PUG_TREE_NO_LOSS;
-    struct pug_source *source = pug_tree_take(from, model, n);
+    struct pug_source *source = pug_tree_take_source(from, model, n);
     if (!source)
         return false;
-    source->heard = heard;
-    pug_source_free(pug_tree_exchange(to, n, source));
+    pug_source_set_heard(source, heard);
+    pug_tree_put_source(to, n, source);
     return true;
 }
 
@@ -129,8 +129,8 @@ static void forget_marks(struct pug_mark_list *list)
 
 static void read_marks(struct pug_tree *tree, struct pug_mark_list *list)
 {
-    for (size_t i = 0; i < tree->source_count; i++)
-        pug_source_marks(tree->sources[i], list);
+    for (size_t i = 0; i < pug_tree_source_count(tree); i++)
+        pug_source_marks(pug_tree_source_at(tree, i), list);
 }
 
 /**
@@ -143,10 +143,10 @@ static struct pug_tree *read_part(struct aim *aim, const struct pug_source *only
     struct pug_tree *tree = NULL;
     if (pug_tree_clone(aim->model, NULL, &tree) != PUG_OK)
         return NULL;
-    aim->whole = tree->source_count > 0 && pug_tree_loss_of(tree, 0) == PUG_TREE_NO_LOSS;
+    aim->whole = pug_tree_source_count(tree) > 0 && pug_tree_loss_of(tree, 0) == PUG_TREE_NO_LOSS;
     if (only) {
         pug_tree_enable_all(tree, false);
-        pug_tree_enable(tree, only->slot, true);
+        pug_tree_enable(tree, pug_source_slot(only), true);
     }
     read_marks(tree, aim->elements ? NULL : &aim->nobody);
     if (pug_index_feed(tree, aim->bytes, at, end))
@@ -162,14 +162,12 @@ static struct pug_tree *read_part(struct aim *aim, const struct pug_source *only
 static bool bring_source(struct aim *aim, struct pug_tree *tree, size_t n, uint64_t back,
                          uint64_t from)
 {
-    struct pug_source *source = tree->sources[n];
+    struct pug_source *source = pug_tree_source_at(tree, n);
     const uint16_t id = pug_source_id(source);
     const uint64_t silent = pug_index_silent_from(aim->index, id, aim->block);
     const uint64_t at = pug_index_start_before(aim->index, id, silent, back);
-    if (silent == 0 && aim->index->header->from == 0) {
-        source->stage.from_begin = true;
-        source->heard = aim->whole;
-    }
+    if (silent == 0 && aim->index->header->from == 0)
+        pug_source_start_at_begin(source, aim->whole);
     if (silent == 0 || at >= from)
         return true;
     /* What begins in one block may come with the next. */
@@ -185,7 +183,7 @@ static struct pug_tree *read_before(struct aim *aim, uint64_t back, uint64_t fro
 {
     struct pug_tree *tree = read_part(aim, NULL, from, aim->block * aim->index->header->block);
     bool good = tree != NULL;
-    for (size_t n = 0; good && from > 0 && n < tree->source_count; n++)
+    for (size_t n = 0; good && from > 0 && n < pug_tree_source_count(tree); n++)
         good = bring_source(aim, tree, n, back, from);
     if (good)
         return tree;

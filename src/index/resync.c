@@ -8,7 +8,7 @@
  */
 #include "index/pair.h"
 #include "index/reach.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ struct telling {
 static bool knows_ids(const struct telling *telling, const struct pug_source *source)
 {
     const struct pug_index *index = telling->index;
-    const uint8_t known = source->stage.out.blank.context_flags;
+    const uint8_t known = pug_source_known_context(source);
     for (uint32_t i = 0; i < index->header->sources; i++) {
         const struct pug_index_file_source *of = &index->sources[i];
         if (of->id == pug_source_id(source) && !(of->flags & PUG_INDEX_SOURCE_NOBODY))
@@ -40,24 +40,16 @@ static bool knows_ids(const struct telling *telling, const struct pug_source *so
     return true;
 }
 
-/** Could a source be told? */
-static bool is_tellable(const struct pug_source *source)
-{
-    const struct pug_protocol *protocol = source->protocol;
-    return source->decoder && protocol->self_synced &&
-           (!protocol->reader_clock || protocol->reader_set_time);
-}
-
 static bool is_told(const struct telling *telling, const struct pug_tree *tree, size_t n)
 {
-    const struct pug_source *source = tree->sources[n];
-    return is_tellable(source) && knows_ids(telling, source) &&
-           source->protocol->self_synced(source->decoder);
+    const struct pug_source *source = pug_tree_source_at(tree, n);
+    return pug_source_can_resync(source) && knows_ids(telling, source) &&
+           pug_source_is_resynced(source);
 }
 
 static void note_told(const struct telling *telling, const struct pug_tree *tree)
 {
-    for (size_t n = 0; n < tree->source_count; n++)
+    for (size_t n = 0; n < pug_tree_source_count(tree); n++)
         telling->told[n] = telling->told[n] && is_told(telling, tree, n);
 }
 
@@ -84,21 +76,19 @@ static void complete_time(const struct telling *telling, struct pug_source *sour
     const struct pug_index_file_summary *told =
         pug_index_last_summary(telling->index, pug_source_id(source), PUG_MARK_TIMESTAMP, block);
     const uint64_t last = told ? told->last : 0;
-    source->protocol->reader_set_time(source->reader,
-                                      last - ((last - time) & pug_clock_mask(bits)));
+    pug_source_set_time(source, last - ((last - time) & pug_clock_mask(bits)));
 }
 
 /** What decoders learn that begin behind what their readers have read; false: no memory. */
 static bool begin_decoders(const struct telling *telling, struct pug_tree *tree, uint64_t block)
 {
     bool good = true;
-    for (size_t n = 0; good && n < tree->source_count; n++) {
-        struct pug_source *source = tree->sources[n];
-        if (!is_tellable(source))
+    for (size_t n = 0; good && n < pug_tree_source_count(tree); n++) {
+        struct pug_source *source = pug_tree_source_at(tree, n);
+        if (!pug_source_can_resync(source))
             continue;
         complete_time(telling, source, block);
-        good = !source->protocol->decoder_begin ||
-               source->protocol->decoder_begin(source->decoder, source->reader);
+        good = pug_source_begin_decoder(source);
     }
     return good;
 }
@@ -115,7 +105,7 @@ static struct pug_tree *begin_at(const struct telling *telling, const struct pug
     }
     if (tree && only) {
         pug_tree_enable_all(tree, false);
-        pug_tree_enable(tree, only->slot, true);
+        pug_tree_enable(tree, pug_source_slot(only), true);
     }
     return tree;
 }
@@ -146,7 +136,7 @@ static bool read_pair(struct telling *telling, const struct pug_source *only, ui
         return false;
     if (first == 0) /* there is no farther attempt */
         telling->left = 0;
-    for (size_t n = 0; n < telling->model->source_count; n++)
+    for (size_t n = 0; n < pug_tree_source_count(telling->model); n++)
         telling->told[n] = true;
     if (!pug_index_holds(telling->index, telling->bytes, first * size, end * size) ||
         !(pair->whole = begin_at(telling, only, first)))
@@ -166,7 +156,7 @@ static bool read_pair(struct telling *telling, const struct pug_source *only, ui
 /** One source, read alone from farther and farther before where it spoke last. */
 static bool bring_told(struct telling *telling, struct pug_tree *tree, size_t n, uint64_t block)
 {
-    const struct pug_source *source = telling->model->sources[n];
+    const struct pug_source *source = pug_tree_source_at(telling->model, n);
     const uint64_t silent = pug_index_silent_from(telling->index, pug_source_id(source), block);
     /* What begins in one block may come with the next. */
     const uint64_t end = silent < block ? silent + 1 : block;
@@ -183,7 +173,7 @@ static struct pug_tree *take_told(struct telling *telling, const bool *told, uin
     struct pug_tree *tree = telling->pair.whole;
     bool all = true;
     telling->pair.whole = NULL;
-    for (size_t n = 0; all && n < telling->model->source_count; n++)
+    for (size_t n = 0; all && n < pug_tree_source_count(telling->model); n++)
         all = told[n] || bring_told(telling, tree, n, block);
     if (all)
         return tree;
@@ -196,11 +186,12 @@ static bool are_tellable(const struct telling *telling, uint64_t block)
 {
     const struct pug_tree *model = telling->model;
     size_t n = 0;
-    while (n < model->source_count &&
-           (is_tellable(model->sources[n]) ||
-            !pug_index_silent_from(telling->index, pug_source_id(model->sources[n]), block)))
+    while (n < pug_tree_source_count(model) &&
+           (pug_source_can_resync(pug_tree_source_at(model, n)) ||
+            !pug_index_silent_from(telling->index, pug_source_id(pug_tree_source_at(model, n)),
+                                   block)))
         n++;
-    return n == model->source_count;
+    return n == pug_tree_source_count(model);
 }
 
 bool pug_index_reach_resync(const struct pug_index *index, const struct pug_tree *tree,
@@ -211,7 +202,7 @@ bool pug_index_reach_resync(const struct pug_index *index, const struct pug_tree
                               .model = tree,
                               .bytes = bytes,
                               .left = most < BYTES_IN_ALL ? most : BYTES_IN_ALL};
-    const size_t count = tree->source_count;
+    const size_t count = pug_tree_source_count(tree);
     bool *told = calloc(count + 1, sizeof(*told));
     telling.told = calloc(count + 1, sizeof(*telling.told));
     *reached = NULL;

@@ -6,7 +6,7 @@
  */
 #include "index/pair.h"
 #include "index/reach.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 /** What is compared: what is still to come of the sources that spoke in the window. */
 struct settling {
@@ -21,7 +21,7 @@ struct settling {
 
 static bool spoke(const struct settling *settling, size_t source)
 {
-    const uint16_t id = pug_source_id(settling->tree->sources[source]);
+    const uint16_t id = pug_source_id(pug_tree_source_at(settling->tree, source));
     size_t n = 0;
     while (n < settling->count && settling->ids[n] != id)
         n++;
@@ -34,7 +34,8 @@ static bool has_met(void *context, size_t n, bool same)
     const struct settling *settling = context;
     if (!same && (n == 0 || spoke(settling, n - 1)))
         return false;
-    return !settling->first || n == 0 || settling->pair.fresh->sources[n - 1]->touched;
+    return !settling->first || n == 0 ||
+           pug_source_is_touched(pug_tree_source_at(settling->pair.fresh, n - 1));
 }
 
 /** Read on from `start` until they have met; UINT64_MAX: they do not soon. */
@@ -62,7 +63,7 @@ uint64_t pug_index_settle(const struct pug_index *index, const struct pug_tree *
     if (pug_index_has_all_states(index, tree) || to >= size || start >= size || size < h->indexed)
         return settled;
     struct settling settling = {.tree = tree, .first = from == 0};
-    settling.all = tree->transport->single || h->indexed < start;
+    settling.all = pug_tree_transport(tree)->single || h->indexed < start;
     if (!settling.all) /* bytes of a run may lie in the block behind that of its first */
         settling.count = pug_index_active(index, from > h->block ? from - h->block : 0, start,
                                           settling.ids, PUG_INDEX_SOURCE_LIMIT);

@@ -8,7 +8,7 @@
 #include "index/tail_reads.h"
 #include "index/pair.h"
 #include "index/reach.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ static bool leap(const struct pug_index_tail_reads *rest, const struct pug_index
     struct pug_tree *there = NULL, *here = *tree;
     if (!pug_index_reach_block(index, model, bytes, false, to / index->header->block, &there))
         return false;
-    pug_tree_give_log(there, here->log);
+    pug_tree_set_log(there, pug_tree_log(here));
     pug_tree_enable_all(there, false);
     for (size_t n = 0; n < rest->sources; n++) {
         if (!is_pending(rest, n, to))
@@ -54,9 +54,11 @@ static bool leap(const struct pug_index_tail_reads *rest, const struct pug_index
             pug_tree_free(there);
             return false;
         }
-        pug_tree_enable(there, there->sources[n]->slot, true);
+        pug_tree_enable(there, pug_source_slot(pug_tree_source_at(there, n)), true);
     }
-    pug_tree_on_elements(there, here->on_elements, here->elements_context);
+    void *context;
+    pug_elements_fn *consumer = pug_tree_elements_consumer(here, &context);
+    pug_tree_on_elements(there, consumer, context);
     pug_tree_free(here);
     *tree = there;
     return true;
@@ -68,10 +70,10 @@ static bool leap(const struct pug_index_tail_reads *rest, const struct pug_index
  */
 static void end_pending(const struct pug_index_tail_reads *rest, struct pug_tree *tree)
 {
-    pug_tree_give_log(tree, NULL);
+    pug_tree_set_log(tree, NULL);
     for (size_t n = 0; n < rest->sources; n++)
         if (rest->settled[n] == UINT64_MAX)
-            (void)pug_source_end(pug_tree_touch(tree, n));
+            pug_tree_end_source(tree, n);
     (void)pug_tree_deliver(tree);
 }
 
@@ -119,7 +121,7 @@ static bool speaks(const struct finding *finding, uint64_t at, uint64_t block)
         for (size_t i = 0; s->kind == PUG_MARK_DATA && !s->nobody && i < finding->rest->sources;
              i++)
             if (is_pending(finding->rest, i, at) &&
-                pug_source_id(finding->model->sources[i]) == s->source)
+                pug_source_id(pug_tree_source_at(finding->model, i)) == s->source)
                 return true;
     }
     return false;
@@ -132,7 +134,7 @@ static void note_run(void *context, const struct pug_run *run)
     if (run->size == 0 || pug_run_index(run, run->bytes + run->size - 1) < finding->from)
         return;
     for (size_t n = 0; n < finding->rest->sources; n++)
-        if (pug_source_id(finding->model->sources[n]) == run->source)
+        if (pug_source_id(pug_tree_source_at(finding->model, n)) == run->source)
             finding->rest->settled[n] = UINT64_MAX;
 }
 
@@ -149,7 +151,7 @@ static bool note_met(void *context, size_t n, bool same)
     if (n == 0)
         return same;
     if (same && is_pending(finding->rest, n - 1, meeting->at) &&
-        (!finding->first || finding->pair.fresh->sources[n - 1]->touched))
+        (!finding->first || pug_source_is_touched(pug_tree_source_at(finding->pair.fresh, n - 1))))
         finding->rest->settled[n - 1] = meeting->at;
     return true;
 }
@@ -248,7 +250,7 @@ static bool read_until_settled(struct finding *finding, uint64_t size, uint64_t 
 static bool begin_finding(struct finding *finding, uint64_t size, uint64_t start)
 {
     struct pug_index_tail_reads *rest = finding->rest;
-    rest->sources = finding->model->source_count;
+    rest->sources = pug_tree_source_count(finding->model);
     rest->settled = calloc(rest->sources + 1, sizeof(*rest->settled));
     if (!rest->settled)
         return false;
@@ -270,7 +272,7 @@ bool pug_index_tail_reads_find(const struct pug_index *index, const struct pug_t
                               .from = from,
                               .first = from == 0};
     *rest = (struct pug_index_tail_reads){0};
-    if (to >= size || start >= size || tree->transport->single ||
+    if (to >= size || start >= size || pug_tree_transport(tree)->single ||
         !pug_index_has_all_marks(index, size))
         return false;
     const bool found =

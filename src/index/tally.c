@@ -2,6 +2,7 @@
 #include "index/collector.h"
 #include "index/values.h"
 #include "pugmark/advanced/counts.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
@@ -360,7 +361,7 @@ void pug_index_begin_block(struct collector *collector, struct pug_tree *tree, u
 {
     collector->block = number;
     collector->at = at;
-    tree->present = collector->counts ? at : 0;
+    pug_tree_set_present(tree, collector->counts ? at : 0);
 }
 
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
@@ -379,8 +380,7 @@ static void attach_decoders(struct collector *collector, struct pug_tree *tree)
 {
     collector->counts = pug_counts_new_bare();
     collector->failed |= !collector->counts;
-    tree->on_late = on_late;
-    tree->late_context = collector;
+    pug_tree_on_late(tree, on_late, collector);
     pug_tree_on_elements(tree, on_elements, collector);
     pug_tree_count(tree, collector->counts);
     pug_tree_any_order(tree, true);
@@ -392,31 +392,32 @@ void pug_index_attach(struct collector *collector, struct pug_tree *tree)
         attach_decoders(collector, tree);
         return;
     }
-    for (size_t n = 0; n < tree->source_count; n++) {
-        struct source *source = pug_index_source_of(collector, pug_source_id(tree->sources[n]));
+    for (size_t n = 0; n < pug_tree_source_count(tree); n++) {
+        struct source *source =
+            pug_index_source_of(collector, pug_source_id(pug_tree_source_at(tree, n)));
         if (!source)
             return;
         source->in_tree = true;
-        pug_source_marks(tree->sources[n], &source->list);
+        pug_source_marks(pug_tree_source_at(tree, n), &source->list);
     }
     pug_tree_on_runs(tree, pug_index_on_run, collector);
     pug_tree_splice_runs(tree, true);
-    tree->row_runs = true;
+    pug_tree_row_runs(tree, true);
     (void)pug_tree_on_frames(tree, pug_index_on_frame, collector,
                              4); /* a single source has no frames */
 }
 
 void pug_index_detach(struct pug_tree *tree)
 {
-    for (size_t n = 0; n < tree->source_count; n++)
-        pug_source_marks(tree->sources[n], NULL);
+    for (size_t n = 0; n < pug_tree_source_count(tree); n++)
+        pug_source_marks(pug_tree_source_at(tree, n), NULL);
     pug_tree_on_runs(tree, NULL, NULL);
     pug_tree_splice_runs(tree, false);
-    tree->row_runs = false;
+    pug_tree_row_runs(tree, false);
     (void)pug_tree_on_frames(tree, NULL, NULL, 0);
     pug_tree_count(tree, NULL);
     pug_tree_any_order(tree, false);
-    tree->present = 0;
+    pug_tree_set_present(tree, 0);
     pug_tree_on_elements(tree, NULL, NULL);
 }
 

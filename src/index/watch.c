@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file What an index needs of a tree that somebody else feeds. */
 #include "index/collector.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
@@ -46,14 +47,15 @@ struct collector *pug_index_watch(struct job *job, struct pug_tree *tree)
         collector->job = job;
         collector->transport = pug_tree_transport(tree);
     }
-    for (size_t n = 0; good && n < tree->source_count; n++) {
-        struct source *source = pug_index_source_of(collector, pug_source_id(tree->sources[n]));
-        good = source && !tree->sources[n]->protocol->operate;
+    for (size_t n = 0; good && n < pug_tree_source_count(tree); n++) {
+        struct source *source =
+            pug_index_source_of(collector, pug_source_id(pug_tree_source_at(tree, n)));
+        good = source && !pug_source_protocol(pug_tree_source_at(tree, n))->operate;
         if (!good)
             break;
         source->in_tree = true;
-        source->watched = tree->sources[n];
-        pug_source_monitor(tree->sources[n], on_packet, source);
+        source->watched = pug_tree_source_at(tree, n);
+        pug_source_monitor(pug_tree_source_at(tree, n), on_packet, source);
     }
     if (!good) {
         if (collector)
@@ -67,8 +69,8 @@ struct collector *pug_index_watch(struct job *job, struct pug_tree *tree)
 
 void pug_index_unwatch(struct collector *collector, struct pug_tree *tree, struct yield **yield)
 {
-    for (size_t n = 0; n < tree->source_count; n++)
-        pug_source_monitor(tree->sources[n], NULL, NULL);
+    for (size_t n = 0; n < pug_tree_source_count(tree); n++)
+        pug_source_monitor(pug_tree_source_at(tree, n), NULL, NULL);
     pug_tree_on_runs(tree, NULL, NULL);
     (void)pug_tree_on_frames(tree, NULL, NULL, 0);
     if (collector->yield)

@@ -2,7 +2,7 @@
 /** @file What a block gave: its records, made, freed, and sent to another process. */
 #include "base/bytes.h"
 #include "index/collect.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ void pug_index_yield_free(struct yield *yield)
 
 struct yield *pug_index_yield_new(const struct pug_tree *tree, uint64_t block)
 {
-    const size_t sources = tree->source_count;
+    const size_t sources = pug_tree_source_count(tree);
     struct yield *yield = calloc(1, sizeof(*yield) + (1 + sources) * sizeof(*yield->states) +
                                         sources * sizeof(*yield->clocks));
     if (!yield)
@@ -82,8 +82,9 @@ static void pack_yield(void *context, const void *product, struct pug_state *to)
     pug_state_number(to, yield->bytes);
     pug_state_number(to, yield->crowded);
     pug_state_number(to, yield->has_states);
-    pug_state_put(to, yield->states, (1 + job->tree->source_count) * sizeof(*yield->states));
-    pug_state_put(to, yield->clocks, job->tree->source_count * sizeof(*yield->clocks));
+    pug_state_put(to, yield->states,
+                  (1 + pug_tree_source_count(job->tree)) * sizeof(*yield->states));
+    pug_state_put(to, yield->clocks, pug_tree_source_count(job->tree) * sizeof(*yield->clocks));
     pack_records(&yield->summaries, to);
     pack_records(&yield->marks, to);
     pack_records(&yield->behind, to);
@@ -93,7 +94,7 @@ static void pack_yield(void *context, const void *product, struct pug_state *to)
 static void *unpack_yield(void *context, const uint8_t *from, size_t size)
 {
     const struct job *job = context;
-    const size_t sources = job->tree->source_count;
+    const size_t sources = pug_tree_source_count(job->tree);
     struct pug_bytes bytes = pug_bytes_of(from, size);
     struct yield *yield = pug_index_yield_new(job->tree, pug_bytes_take_64(&bytes));
     if (!yield)

@@ -2,9 +2,10 @@
 /** @file perf.data as a capture: bytes of segments, and who ran with which memory. */
 #include "base/bisect.h"
 #include "capture/marks.h"
+#include "image/codemap.h"
 #include "perfdata/perfdata.h"
 #include "perfdata/program.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
@@ -299,7 +300,7 @@ static enum pug_status begin(struct pug_capture_desk *base, struct pug_tree *tre
     desk->tid = pug_capture_buffers(base->capture)[segment->buffer].tid;
     desk->marks_read = false;
     desk->round++;
-    tree->chooser = (struct pug_memory_chooser){choose, desk};
+    pug_tree_set_memory_chooser(tree, &(struct pug_memory_chooser){choose, desk});
     return PUG_OK;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Whose trace is in a segment (section 9), and the trees for it (section 10). */
 #include "perfdata/perfdata.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 #include <string.h>

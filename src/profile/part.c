@@ -298,7 +298,7 @@ static void hand_on(struct profile_part *part)
         part->step_count = part->step_room = part->other_count = part->other_room = 0;
         part->group_count = part->group_room = 0;
     }
-    part->unwanted = !pug_passage_give(part->passage, portion, size);
+    part->unwanted = !pug_piece_emit(part->passage, portion, size);
 }
 
 /** Room for so many items more. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "profile/peers.h"
 
-#include "jobs/peers.h"
+#include "schedule/peers.h"
 
 #include <stdlib.h>
 

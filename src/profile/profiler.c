@@ -5,8 +5,8 @@
 #include "base/grow.h"
 #include "capture/capture.h"
 #include "counts/counts.h"
-#include "jobs/peers.h"
 #include "pugmark/advanced/jobs.h"
+#include "schedule/peers.h"
 
 #include <stdlib.h>
 
@@ -55,7 +55,7 @@ static void *begin(void *context, unsigned worker)
     return part;
 }
 
-static void set_passage(void *context, struct pug_passage *passage)
+static void set_passage(void *context, struct pug_piece *passage)
 {
     struct profile_part *part = context;
     part->passage = passage;

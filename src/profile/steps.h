@@ -177,7 +177,7 @@ struct profile_part {
     bool stacks;   /* steps are kept */
     bool failed;   /* no memory */
     bool unwanted; /* it does not count, nor would what follows */
-    struct pug_passage *passage;
+    struct pug_piece *passage;
     uint64_t notes[PUG_NOTE_COUNT];
     struct profile_sample *samples;
     size_t sample_count, sample_room;

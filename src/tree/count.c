@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file A tree that counts ranges, and delivers all other elements. */
-#include "image/paths.h"
+#include "counts/paths.h"
 #include "tree/tree_internal.h"
 
 /** Elements [from, *to) to the tree's consumer; *to: what it took. */

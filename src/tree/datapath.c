@@ -10,7 +10,7 @@
 
 static bool is_active(const struct pug_tree *tree, const struct pug_source *source)
 {
-    return tree->transport->single || pug_tree_is_enabled(tree, source->slot);
+    return tree->transport->single || pug_slots_enabled(&tree->slots, source->slot);
 }
 
 enum pug_response pug_tree_deliver(struct pug_tree *tree)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file One source: drives its packet reader and its decoder, and tells who listens. */
-#include "image/paths.h"
+#include "counts/paths.h"
 #include "protocol/builtin.h"
 #include "tree/tree_internal.h"
 

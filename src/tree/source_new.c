@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file One source: making it, its reader and its decoder, anew, and from another one. */
-#include "image/paths.h"
+#include "counts/paths.h"
 #include "protocol/builtin.h"
 #include "tree/tree_internal.h"
 

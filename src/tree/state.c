@@ -67,23 +67,6 @@ static void end_section(struct pug_state *state, size_t begin)
         memcpy(state->bytes + begin - sizeof(size), &size, sizeof(size));
 }
 
-enum pug_tree_loss pug_tree_loss_of(const struct pug_tree *tree, size_t n)
-{
-    const struct pug_transport *transport = tree->transport;
-    const struct pug_source *source = tree->sources[n];
-    if (!pug_tree_tells_losses(tree) || transport->heard(tree->transport_state, source->slot))
-        return PUG_TREE_NO_LOSS;
-    if (transport->lost(tree->transport_state))
-        return PUG_TREE_LOSS;
-    return source->heard ? PUG_TREE_NO_LOSS : PUG_TREE_LOSS_UNKNOWN;
-}
-
-void pug_tree_assume_heard(struct pug_tree *tree)
-{
-    for (size_t i = 0; i < tree->source_count; i++)
-        tree->sources[i]->heard = true;
-}
-
 bool pug_tree_state(const struct pug_tree *tree, struct pug_state *state)
 {
     if (!tree->transport->state || tree->batch.count > 0 || tree->end_asked || tree->ending ||

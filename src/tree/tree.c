@@ -6,10 +6,14 @@
 #include "image/image.h"
 #include "pugmark/pugmark.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* 256 elements are 16 KiB: with the decoder's own data they stay in the first-level cache. */
 #define BATCH_ELEMENTS 256u
+
+static_assert(sizeof(struct pug_tree) < 4096,
+              "of 65536 possible sources, unused ones cost nothing");
 
 static void count_undelivered(struct pug_tree *tree, const struct pug_run *run)
 {
@@ -48,48 +52,6 @@ static struct pug_source *touch(struct pug_tree *tree, const struct pug_source *
     while (tree->sources[n] != source)
         n++;
     return pug_tree_touch(tree, n);
-}
-
-void pug_tree_give_log(struct pug_tree *tree, struct pug_log *log)
-{
-    tree->log = tree->transport_sink.log = log;
-    for (size_t n = 0; n < tree->source_count; n++)
-        tree->sources[n]->stage.log = log;
-}
-
-struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug_source *source)
-{
-    struct pug_source *other = tree->sources[n];
-    source->tree = tree;
-    source->stage.log = tree->log;
-    source->stage.out.batch = &tree->batch;
-    source->stage.encapsulation = tree->on_encapsulation;
-    source->stage.encapsulation_context = tree->encapsulation_context;
-    pug_source_count(source);
-    source->stage.marks = other->stage.marks;
-    source->stage.unwatched = other->stage.unwatched;
-    source->untimed = other->untimed;
-    source->came_bits = pug_source_clock(source, &source->came_time);
-    pug_source_monitor(source, other->monitor, other->monitor_context);
-    if (source->stage.code) {
-        source->stage.code->config.batch = &tree->batch;
-        source->stage.code->config.chooser = &tree->chooser;
-    }
-    tree->sources[n] = source;
-    (void)pug_slots_put(&tree->slots, source->slot, source); /* there was another */
-    return other;
-}
-
-struct pug_source *pug_tree_take(struct pug_tree *tree, const struct pug_tree *model, size_t n)
-{
-    struct pug_source *taken = tree->sources[n], *fresh = NULL;
-    pug_slots_clear(&tree->slots, taken->slot);
-    pug_source_count_no_more(taken); /* who gets it may be another thread */
-    if (pug_source_clone(model->sources[n], tree, &fresh) == PUG_OK)
-        return pug_tree_exchange(tree, n, fresh);
-    pug_source_count(taken);
-    (void)pug_slots_put(&tree->slots, taken->slot, taken);
-    return NULL;
 }
 
 /**
@@ -140,7 +102,7 @@ struct pug_source *pug_tree_hear(struct pug_tree *tree, const struct pug_run *ru
 {
     const uint16_t slot = slot_of(tree, run);
     struct pug_source *source = pug_slots_get(&tree->slots, slot);
-    if (!source || (!tree->transport->single && !pug_tree_is_enabled(tree, slot))) {
+    if (!source || (!tree->transport->single && !pug_slots_enabled(&tree->slots, slot))) {
         count_undelivered(tree, run);
         return NULL;
     }
@@ -178,7 +140,7 @@ static unsigned on_takes(void *context, uint16_t id)
 {
     const struct pug_tree *tree = context;
     const struct pug_source *source = pug_slots_get(&tree->slots, id);
-    if (!source || !pug_tree_is_enabled(tree, id))
+    if (!source || !pug_slots_enabled(&tree->slots, id))
         return tree->on_run ? 0 : PUG_TAKES_NOTHING;
     const unsigned shown =
         (tree->splice_runs ? PUG_TAKES_SPLICED : 0) | (tree->row_runs ? PUG_TAKES_ROWS : 0);
@@ -191,7 +153,7 @@ static void on_reset(void *context, uint64_t index)
     struct pug_tree *tree = context;
     (void)index;
     for (size_t i = 0; i < tree->source_count; i++) {
-        if (!pug_tree_is_enabled(tree, tree->sources[i]->slot))
+        if (!pug_slots_enabled(&tree->slots, tree->sources[i]->slot))
             continue;
         if (!tree->few_speak)
             pug_tree_touch(tree, i);
@@ -205,7 +167,7 @@ static void on_frame(void *context, enum pug_op op, uint64_t index, enum pug_fra
 {
     struct pug_tree *tree = context;
     if (kind == PUG_FRAME_ID_DATA && source != PUG_SOURCE_UNKNOWN &&
-        !pug_tree_is_enabled(tree, source))
+        !pug_slots_enabled(&tree->slots, source))
         return;
     tree->on_frame(tree->frame_context, op, index, kind, source, bytes, size);
 }
@@ -298,11 +260,6 @@ enum pug_status pug_tree_renew(struct pug_tree *tree)
             status = pug_source_renew(source);
     }
     return status;
-}
-
-void pug_tree_few_speak(struct pug_tree *tree)
-{
-    tree->few_speak = true;
 }
 
 void pug_tree_free(struct pug_tree *tree)
@@ -584,12 +541,6 @@ enum pug_status pug_tree_memory_page(struct pug_tree *tree, uint32_t size)
 const struct pug_image *pug_tree_image(const struct pug_tree *tree)
 {
     return tree->image;
-}
-
-unsigned pug_tree_starved(const struct pug_tree *tree)
-{
-    const struct pug_image *image = tree->image ? tree->image : tree->empty_image;
-    return image ? pug_image_starved(image) : 0;
 }
 
 const struct pug_quirks *pug_tree_quirks(const struct pug_tree *tree)

@@ -7,6 +7,7 @@
 #include "pugmark/advanced/counts.h"
 #include "pugmark/advanced/tree.h"
 #include "pugmark/author/transport.h"
+#include "tree/embed.h"
 #include "tree/slots.h"
 
 /** How far the end of trace has come in one source. */
@@ -78,15 +79,14 @@ struct pug_tree {
     pug_elements_fn *others;   /* who gets all other elements then */
     void *others_context;
     /* Who is told of ranges that are only counted, and come of bytes before `present`. */
-    void (*on_late)(void *context, uint64_t index);
+    pug_late_fn *on_late;
     void *late_context;
     uint64_t present;
 
     pug_run_fn *on_run;
     bool splice_runs; /* … takes spliced ones */
     bool row_runs;    /* … and rows */
-    /* Before the n-th source gets something for the first time; may put another in its place. */
-    void (*on_touch)(void *context, size_t n);
+    pug_touch_fn *on_touch;
     void *touch_context;
     void *run_context;
     pug_frame_fn *on_frame;
@@ -101,106 +101,17 @@ struct pug_tree {
     size_t end_next; /* the source that the end of trace has reached */
 };
 
-static inline bool pug_tree_is_enabled(const struct pug_tree *tree, uint16_t slot)
-{
-    return pug_slots_enabled(&tree->slots, slot);
-}
-
-/**
- * The tree as it was when it was made, but for what its code maps know. A reset is not the same: a
- * decoder tells that it was reset.
- */
-enum pug_status pug_tree_renew(struct pug_tree *tree);
-
-/**
- * Of many sources few will speak before the tree is renewed: those that get nothing tell no end of
- * trace, and cost nothing. One thread decodes all of its trace.
- */
-void pug_tree_few_speak(struct pug_tree *tree);
-
-/**
- * Put a source, which is of a clone of this tree or of the one that it is a clone of, in the place
- * of the n-th; the answer is the one that was there. Marks go where they went from this place.
- */
-struct pug_source *pug_tree_exchange(struct pug_tree *tree, size_t n, struct pug_source *source);
-
-/**
- * Take the n-th source out of a tree, as it is; a new one after that of the model, of which the
- * tree is a clone, gets its place. NULL: no memory.
- */
-struct pug_source *pug_tree_take(struct pug_tree *tree, const struct pug_tree *model, size_t n);
-
-/** Does its transport tell sources what they lost, and others what it knows of that? */
-static inline bool pug_tree_tells_losses(const struct pug_tree *tree)
-{
-    return tree->transport->heard && tree->transport->lost;
-}
-
-/** What a transport knows of what a source lost. */
-enum pug_tree_loss {
-    PUG_TREE_LOSS,         /* packets may be missing before its next one */
-    PUG_TREE_NO_LOSS,      /* none are */
-    PUG_TREE_LOSS_UNKNOWN, /* reading began in the middle; since then nothing came and nothing was
-                              lost */
-};
-
-/**
- * Reading will begin in the middle, and nothing of any source was lost before. Who compares states
- * sees whether that is so.
- */
-void pug_tree_assume_heard(struct pug_tree *tree);
-
-/** … of the n-th; of a transport that does not tell sources there is none. */
-enum pug_tree_loss pug_tree_loss_of(const struct pug_tree *tree, size_t n);
-
 /** The n-th source, which is about to get something. */
 struct pug_source *pug_tree_touch(struct pug_tree *tree, size_t n);
 
 /** Reset the n-th source; one of few that speak is when it does. */
 enum pug_response pug_tree_reset_source(struct pug_tree *tree, size_t n);
 
-/** A section of a tree's written state: the transport's, then that of each source. */
-struct pug_state_section {
-    const uint8_t *bytes;
-    size_t size;
-};
-
-/** The section that begins at *at, which is moved behind it. */
-static inline struct pug_state_section pug_state_section(const uint8_t **at)
-{
-    uint64_t size;
-    memcpy(&size, *at, sizeof(size));
-    const struct pug_state_section section = {*at + sizeof(size), (size_t)size};
-    *at = section.bytes + section.size;
-    return section;
-}
-
-static inline bool pug_state_same_section(const struct pug_state_section *a,
-                                          const struct pug_state_section *b)
-{
-    return a->size == b->size && (a->size == 0 || memcmp(a->bytes, b->bytes, a->size) == 0);
-}
-
-/** Take off a source's section what it says of losses: its last number, if the transport tells. */
-static inline enum pug_tree_loss pug_state_section_loss(const struct pug_tree *tree,
-                                                        struct pug_state_section *section)
-{
-    uint64_t loss = PUG_TREE_NO_LOSS;
-    if (pug_tree_tells_losses(tree)) {
-        section->size -= sizeof(loss);
-        memcpy(&loss, section->bytes + section->size, sizeof(loss));
-    }
-    return (enum pug_tree_loss)loss;
-}
-
 /** Of several answers the worst counts. */
 static inline enum pug_response pug_worse(enum pug_response a, enum pug_response b)
 {
     return a > b ? a : b;
 }
-
-/** Deliver what waits in the batch; the consumer's answer. */
-enum pug_response pug_tree_deliver(struct pug_tree *tree);
 
 /* What a batch can do. */
 bool pug_batch_deliver(struct pug_batch *batch);
@@ -220,12 +131,6 @@ void pug_interleave_free(struct pug_tree *tree);
 
 /** Who gets a run, and is touched by it. NULL: nobody, which is counted. */
 struct pug_source *pug_tree_hear(struct pug_tree *tree, const struct pug_run *run);
-
-/** From now on it and its sources log there; NULL: nowhere. */
-void pug_tree_give_log(struct pug_tree *tree, struct pug_log *log);
-
-/** How often there was no memory for code that the tree, or a clone of it, came to. */
-unsigned pug_tree_starved(const struct pug_tree *tree);
 
 /** Who takes the batches. */
 void pug_tree_choose_consumer(struct pug_tree *tree);
@@ -254,7 +159,6 @@ enum pug_status pug_source_clone(const struct pug_source *source, struct pug_tre
                                  struct pug_source **clone);
 /** As it was when it was made, but for what its code map knows. */
 enum pug_status pug_source_renew(struct pug_source *source);
-void pug_source_free(struct pug_source *source);
 enum pug_response pug_source_run(struct pug_source *source, const struct pug_run *run,
                                  size_t *used);
 /**
@@ -263,13 +167,6 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
  */
 enum pug_response pug_source_run_turns(struct pug_source *source, struct pug_span *span,
                                        enum pug_response *worst);
-/** What pug_protocol.reader_clock() answers; 64 without one. */
-unsigned pug_source_clock(const struct pug_source *source, uint64_t *time);
-/** Its bits. */
-static inline uint64_t pug_clock_mask(unsigned bits)
-{
-    return UINT64_MAX >> (64 - bits);
-}
 /** The packets of a span for their marks. */
 void pug_source_take_marks(struct pug_source *source, struct pug_span *span);
 /** Those that the reader has left at the end of trace. */

@@ -186,6 +186,14 @@ for what in list pc calls trace "stat --json"; do
   cmp -s <(sed -E 's/"seconds": [^,]*//' file.out) <(sed -E 's/"seconds": [^,]*//' out) || fail "$what: not as of the file"
 done
 
+# What ends it is looked for whatever the command makes of elements, and where ranges are counted, too.
+for what in "stat --json" pc list; do
+  play $pieces hold
+  # shellcheck disable=SC2086
+  timeout 60 "$pugmark" $what --until read_line "${registers[@]}" "tcp:127.0.0.1:$port" >out 2>said
+  [[ $? -le 1 && -s out ]] || fail "$what --until: $(tail -n 2 said)"
+done
+
 # ---- gaps, saving, ends
 play $sync $hi 4d -- $sync $hi
 timeout 60 "$pugmark" list --retry=500ms --save saved "tcp:127.0.0.1:$port" >out 2>said

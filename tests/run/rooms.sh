@@ -4,6 +4,24 @@
 # of another, and only some rooms open files.
 set -eu
 cd "$2"
+# Only src/tree includes its private header. What others may ask of a tree is in tree/embed.h, for the scheduler, the
+# index, captures and tests; each new user of it is one more place that knows how trees work, and counts here.
+users=30
+if grep -rnE '#include "(tree_internal|tree/tree_internal|tree/slots)\.h"' src tools compat cluster recorder fuzz bench tests \
+    --include='*.[ch]' | grep -v '^src/tree/'; then
+  echo "these include the private header of src/tree in place of tree/embed.h"
+  exit 1
+fi
+found=$(grep -rl '#include "tree/embed.h"' src tools compat cluster recorder fuzz bench tests --include='*.[ch]' |
+  grep -v '^src/tree/' | sort)
+if [[ $(wc -l <<<"$found") -gt $users ]]; then
+  echo "tree/embed.h has $(wc -l <<<"$found") users, more than $users: $found"
+  exit 1
+fi
+if grep -vE '^(src/(schedule|index|capture|perfdata)|tests|tools/pugmark/index)/' <<<"$found"; then
+  echo "these use tree/embed.h and are neither scheduler, index, capture nor test"
+  exit 1
+fi
 # Which protocol it is nobody asks, but where a foreign format has another word for it.
 names=$(sed -nE 's/^    \.name = "([^"]+)",$/\1/p' src/protocol/*/*.c | paste -sd'|')
 [[ $names == *ETMV4I* && $names == *OSD-STM* ]]
@@ -20,16 +38,16 @@ log base
 isa base
 transport base
 files text base
-counts element base
-image isa counts files base
-protocol image isa transport base
+image isa files base
+counts image element base
+protocol counts image isa transport base
 tree protocol transport image isa log counts base
 listing tree log element base
 disasm isa base
 calls image element base
-jobs tree image log files base
-index jobs tree files base
-cursor index jobs tree image base
+schedule tree image log files base
+index schedule tree files base
+cursor index schedule tree image base
 diagnose tree transport image base
 names files text base
 snapshot tree transport files base
@@ -37,8 +55,8 @@ params tree files base
 ctrace files base
 swo image element base
 live files base
-capture live ctrace swo snapshot params jobs tree transport image counts log files element base
-profile capture calls jobs names counts base
+capture live ctrace swo snapshot params schedule tree transport image counts log files element base
+profile capture calls schedule names counts base
 export profile names text files base
 correlate capture tree element base
 perfdata capture image tree files base

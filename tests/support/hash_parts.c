@@ -9,47 +9,46 @@ struct part {
     unsigned worker; /* who made it */
     uint64_t *hashes;
     size_t count, room;
-    struct pug_passage *passage;
-    size_t portion; /* how large it is said to be */
+    struct pug_piece *piece;
+    size_t chunk; /* how large it is said to be; 0: there are none */
 };
 
 /* What this thread reads. */
 static _Thread_local struct part *current;
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     (void)context;
     if (worker >= MOST_WORKERS)
         abort();
     current = calloc(1, sizeof(*current));
     if (current)
-        current->worker = worker;
+        *current = (struct part){.worker = worker, .piece = piece};
     return current;
 }
 
-static void set_passage(void *context, struct pug_passage *passage)
+static void *begin_chunks(void *context, unsigned worker, struct pug_piece *piece)
 {
-    struct part *part = context;
-    part->passage = passage;
-    part->portion = 4096;
+    struct part *part = begin(context, worker, piece);
+    part->chunk = 4096;
+    return part;
 }
 
 /* As if a few hashes were so much that the others have to wait. */
-static void set_wide_passage(void *context, struct pug_passage *passage)
+static void *begin_wide_chunks(void *context, unsigned worker, struct pug_piece *piece)
 {
-    struct part *part = context;
-    part->passage = passage;
-    part->portion = (size_t)10 << 20;
+    struct part *part = begin(context, worker, piece);
+    part->chunk = (size_t)10 << 20;
+    return part;
 }
 
 static void hand_on(struct part *part)
 {
-    struct part *portion = malloc(sizeof(*portion));
-    *portion = *part;
-    *part =
-        (struct part){.worker = part->worker, .passage = part->passage, .portion = part->portion};
-    if (!pug_passage_give(part->passage, portion, part->portion))
-        part->passage = NULL;
+    struct part *chunk = malloc(sizeof(*chunk));
+    *chunk = *part;
+    *part = (struct part){.worker = part->worker, .piece = part->piece, .chunk = part->chunk};
+    if (!pug_piece_emit(part->piece, chunk, part->chunk))
+        part->chunk = 0;
 }
 
 static void add_hashes(struct part *part, const uint64_t *hashes, size_t count)
@@ -63,14 +62,16 @@ static void add_hashes(struct part *part, const uint64_t *hashes, size_t count)
     part->count += count;
 }
 
-static void add_elements(void *context, const struct pug_element *elements, size_t count)
+static void add_elements(void *context, const struct pug_origin *origin,
+                         const struct pug_element *elements, size_t count)
 {
+    (void)origin;
     struct part *part = context;
     for (size_t i = 0; i < count; i++) {
         const uint64_t hash = outcome_hash(&elements[i]);
         add_hashes(part, &hash, 1);
     }
-    if (part->passage && part->count >= HASH_PORTION)
+    if (part->chunk && part->count >= HASH_PORTION)
         hand_on(part);
 }
 
@@ -99,9 +100,10 @@ static bool watch(void *context, unsigned worker, struct pug_tree *tree)
     return true;
 }
 
-void hash_parts_watch(struct pug_parts *parts)
+void hash_parts_watch(struct pug_consumer *consumer)
 {
-    parts->watch = watch;
+    consumer->attach = watch;
+    consumer->wants = PUG_WANTS_PACKET_TIMES;
 }
 
 static void drop(void *context)
@@ -147,17 +149,20 @@ static bool fold(void *context, void *folded)
     return true;
 }
 
-const struct pug_travel hash_parts_travel = {.pack = pack, .unpack = unpack};
-const struct pug_travel hash_parts_folded = {.pack = pack, .unpack = unpack, .fold = fold};
-
-struct pug_parts hash_parts(struct outcome *outcome, size_t portion)
+void hash_parts_pack(struct pug_consumer *consumer, bool folds)
 {
-    return (struct pug_parts){.context = outcome,
-                              .begin = begin,
-                              .elements = add_elements,
-                              .take = take,
-                              .drop = drop,
-                              .passage = portion == 0      ? NULL
-                                         : portion <= 4096 ? set_passage
-                                                           : set_wide_passage};
+    consumer->pack = pack;
+    consumer->unpack = unpack;
+    consumer->fold = folds ? fold : NULL;
+}
+
+struct pug_consumer hash_parts(struct outcome *outcome, size_t chunk)
+{
+    return (struct pug_consumer){.context = outcome,
+                                 .begin = chunk == 0      ? begin
+                                          : chunk <= 4096 ? begin_chunks
+                                                          : begin_wide_chunks,
+                                 .elements = add_elements,
+                                 .take = take,
+                                 .drop = drop};
 }

@@ -5,17 +5,17 @@
 
 #include "support/outcome.h"
 
-/** Hashes in a portion. */
+/** Hashes in a chunk. */
 #define HASH_PORTION 24u
 
-/** Parts for an outcome, which learns who made them; `portion`: how large one is said to be, 0:
+/** A consumer for an outcome, which learns the workers; `chunk`: how large one is said to be, 0:
  * there are none. */
-struct pug_parts hash_parts(struct outcome *outcome, size_t portion);
+struct pug_consumer hash_parts(struct outcome *outcome, size_t chunk);
 
 /** Have them hash packets, too. */
-void hash_parts_watch(struct pug_parts *parts);
+void hash_parts_watch(struct pug_consumer *consumer);
 
-/** How they travel, one by one or folded. */
-extern const struct pug_travel hash_parts_travel, hash_parts_folded;
+/** Let other processes send them, one by one or folded. */
+void hash_parts_pack(struct pug_consumer *consumer, bool folds);
 
 #endif

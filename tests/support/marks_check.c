@@ -2,7 +2,6 @@
 #include "support/marks_check.h"
 
 #include "pugmark/author/protocol.h"
-#include "tree/tree_internal.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -100,10 +100,10 @@ static void test_tails(void **state)
 /** What comes, in its order. */
 struct given {
     struct pug_capture *capture;
-    uint64_t most;                     /* parts that are wanted; 0: all */
-    uint64_t parts;                    /* that were taken, and portions of them */
-    uint64_t open;                     /* that were begun, and are neither taken nor dropped */
-    uint64_t portions, numbers, taken; /* in the order in which they are to be taken */
+    uint64_t most;                   /* parts that are wanted; 0: all */
+    uint64_t parts;                  /* that were taken, and chunks of them */
+    uint64_t open;                   /* that were begun, and are neither taken nor dropped */
+    uint64_t chunks, numbers, taken; /* in the order in which they are to be taken */
     uint64_t instructions, left_out;
     uint64_t turns; /* from one buffer to another */
     uint64_t back;  /* timestamps that are less than the thread's last one */
@@ -113,7 +113,7 @@ struct given {
 
 struct part {
     struct given *given;
-    struct pug_passage *passage;
+    struct pug_piece *passage;
     uint64_t number;
     bool any, unwanted;
     uint32_t segment;
@@ -134,22 +134,22 @@ static void *begin(void *context, unsigned worker)
     return new_part(context);
 }
 
-static void set_passage(void *context, struct pug_passage *passage)
+static void set_passage(void *context, struct pug_piece *passage)
 {
     struct part *part = context;
     part->passage = passage;
 }
 
-/** What there is is a portion, which comes before the rest. */
+/** What there is is a chunk, which comes before the rest. */
 static void hand_on(struct part *part)
 {
-    struct part *portion = new_part(part->given);
-    const uint64_t number = portion->number;
-    portion->number = part->number;
+    struct part *chunk = new_part(part->given);
+    const uint64_t number = chunk->number;
+    chunk->number = part->number;
     part->number = number;
-    part->given->portions++;
+    part->given->chunks++;
     assert_non_null(part->passage);
-    part->unwanted = !pug_passage_give(part->passage, portion, sizeof(*portion));
+    part->unwanted = !pug_piece_emit(part->passage, chunk, sizeof(*chunk));
 }
 
 static void look_at_time(struct given *given, const struct pug_origin *origin, uint64_t time)
@@ -250,7 +250,7 @@ static void test_parts(void **state)
     assert_int_equal(all.instructions, plain.instructions);
     assert_int_equal(all.left_out, 0);
     assert_int_equal(all.back, 0);
-    assert_true(plain.back > 0 && plain.portions > 0 && all.portions > 0);
+    assert_true(plain.back > 0 && plain.chunks > 0 && all.chunks > 0);
     assert_true(plain.turns <= story.segments);
     assert_true(all.turns > 2 * story.segments); /* segments take turns */
     const int32_t tid = story.paths[0].tid;

@@ -9,7 +9,7 @@
 #include "pugmark/pugmark.h"
 #include "recorder/encapsulation.h"
 #include "recorder/osd.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -264,10 +264,10 @@ static bool meet(const struct trace *trace, const struct rec_bytes *bytes,
     struct pug_tree *trees[2];
     for (unsigned n = 0; n < 2; n++) {
         trees[n] = new_tree(trace);
-        for (size_t i = 0; i < trees[n]->source_count; i++) {
-            pug_source_marks(trees[n]->sources[i], list);
-            trees[n]->sources[i]->untimed = untimed;
-        }
+        for (size_t i = 0; i < pug_tree_source_count(trees[n]); i++)
+            pug_source_marks(pug_tree_source_at(trees[n], i), list);
+        if (untimed)
+            pug_tree_skip_unwatched(trees[n], true);
         uint64_t at = n * (bytes->size / 2 / PUG_INDEX_ALIGNMENT * PUG_INDEX_ALIGNMENT);
         assert_int_equal(pug_tree_feed(trees[n], bytes->data, &at, bytes->size), PUG_RESP_CONT);
         assert_true(pug_tree_state(trees[n], &states[n]));

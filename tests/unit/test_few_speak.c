@@ -5,7 +5,7 @@
  */
 #include "recorder/etmv4.h"
 #include "recorder/frames.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

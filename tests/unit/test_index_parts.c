@@ -12,7 +12,7 @@
 #include "recorder/encapsulation.h"
 #include "support/harts.h"
 #include "support/indexed.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -322,9 +322,9 @@ static void decode_by_blocks(const struct indexed *capture)
         uint64_t hashes[64];
         late.reading = at / 1024;
         if (index->blocks[late.reading].elements != 0) {
-            assert_true(tree->source_count < 64 && pug_tree_state(tree, &state));
+            assert_true(pug_tree_source_count(tree) < 64 && pug_tree_state(tree, &state));
             pug_index_state_hashes(tree, &state, hashes);
-            assert_int_equal(pug_index_state_sum(hashes, tree->source_count),
+            assert_int_equal(pug_index_state_sum(hashes, pug_tree_source_count(tree)),
                              index->blocks[late.reading].elements);
         }
         pug_state_free(&state);

@@ -47,7 +47,7 @@
 struct manner {
     unsigned threads;
     size_t block, piece;
-    bool parts, portions, packets;
+    bool parts, chunks, packets;
 };
 
 static const struct manner manners[] = {
@@ -73,15 +73,15 @@ static enum pug_response take_elements(void *context, const struct pug_element *
     return PUG_RESP_CONT;
 }
 
-/* Of a portion: so large that the others have to wait. */
-#define PORTION_SIZE ((size_t)10 << 20)
+/* Of a chunk: so large that the others have to wait. */
+#define CHUNK_SIZE ((size_t)10 << 20)
 
 /* ---- decoding ---- */
 
 static struct outcome decode(const struct capture *capture, const struct manner *manner)
 {
     struct outcome outcome = {0};
-    struct pug_parts parts = hash_parts(&outcome, manner->portions ? PORTION_SIZE : 0);
+    struct pug_consumer parts = hash_parts(&outcome, manner->chunks ? CHUNK_SIZE : 0);
     if (manner->packets)
         hash_parts_watch(&parts);
     struct pug_image *image = pug_image_new();
@@ -93,7 +93,8 @@ static struct outcome decode(const struct capture *capture, const struct manner 
         const struct pug_jobs jobs = {.threads = manner->threads,
                                       .block = manner->block,
                                       .piece = manner->piece,
-                                      .parts = manner->parts ? &parts : NULL};
+                                      .consumers = &parts,
+                                      .consumer_count = manner->parts};
         struct pug_jobs_result result;
         pug_log_set_sink(log, outcome_record, &outcome);
         pug_tree_on_elements(tree, take_elements, &outcome);
@@ -231,15 +232,18 @@ struct cuts {
     uint64_t parts, hash;
 };
 
-static void *cuts_begin(void *context, unsigned worker)
+static void *cuts_begin(void *context, unsigned worker, struct pug_piece *piece)
 {
+    (void)piece;
     (void)context;
     (void)worker;
     return calloc(1, sizeof(uint64_t));
 }
 
-static void cuts_elements(void *part, const struct pug_element *elements, size_t count)
+static void cuts_elements(void *part, const struct pug_origin *origin,
+                          const struct pug_element *elements, size_t count)
 {
+    (void)origin;
     (void)elements;
     *(uint64_t *)part += count;
 }
@@ -256,12 +260,12 @@ static bool cuts_take(void *context, void *part)
 static struct cuts decode_cuts(const struct capture *capture, unsigned threads)
 {
     struct cuts cuts = {0};
-    const struct pug_parts parts = {.context = &cuts,
-                                    .begin = cuts_begin,
-                                    .elements = cuts_elements,
-                                    .take = cuts_take,
-                                    .drop = free};
-    const struct pug_jobs jobs = {.threads = threads, .parts = &parts};
+    const struct pug_consumer parts = {.context = &cuts,
+                                       .begin = cuts_begin,
+                                       .elements = cuts_elements,
+                                       .take = cuts_take,
+                                       .drop = free};
+    const struct pug_jobs jobs = {.threads = threads, .consumers = &parts, .consumer_count = 1};
     struct pug_image *image = pug_image_new();
     struct pug_tree *tree = NULL;
     const struct pug_snapshot_tree_config config = {.image = image, .decode = true};
@@ -322,8 +326,9 @@ static struct pug_tree *itm_tree(const char *transport)
 static struct outcome decode_itm(const uint8_t *bytes, unsigned threads)
 {
     struct outcome outcome = {0};
-    const struct pug_parts parts = hash_parts(&outcome, 0);
-    const struct pug_jobs jobs = {.threads = threads, .piece = ITM_PIECE, .parts = &parts};
+    const struct pug_consumer parts = hash_parts(&outcome, 0);
+    const struct pug_jobs jobs = {
+        .threads = threads, .piece = ITM_PIECE, .consumers = &parts, .consumer_count = 1};
     struct pug_jobs_result result;
     struct pug_tree *tree = itm_tree("plain");
     assert_int_equal(pug_tree_decode(tree, &jobs, bytes, ITM_BYTES, &result), PUG_OK);
@@ -379,8 +384,9 @@ static void test_switched_off(void **state)
     rec_frames_finish(&frames);
     struct outcome outcomes[2];
     for (unsigned i = 0; i < 2; i++) {
-        const struct pug_parts parts = hash_parts(&outcomes[i], 0);
-        const struct pug_jobs jobs = {.threads = 1 + i, .piece = ITM_PIECE, .parts = &parts};
+        const struct pug_consumer parts = hash_parts(&outcomes[i], 0);
+        const struct pug_jobs jobs = {
+            .threads = 1 + i, .piece = ITM_PIECE, .consumers = &parts, .consumer_count = 1};
         struct pug_jobs_result result;
         struct pug_tree *tree = itm_tree("coresight");
         assert_int_equal(pug_tree_add_source(tree, &other, NULL), PUG_OK);
@@ -429,10 +435,11 @@ static void test_stale(void **state)
     for (unsigned i = 0; i < 4; i++) {
         const unsigned threads = 1 + i % 2;
         struct outcome *outcome = &outcomes[i / 2][i % 2];
-        struct pug_parts parts = hash_parts(outcome, 0);
+        struct pug_consumer parts = hash_parts(outcome, 0);
         if (i >= 2)
             hash_parts_watch(&parts);
-        const struct pug_jobs jobs = {.threads = threads, .piece = 64 << 10, .parts = &parts};
+        const struct pug_jobs jobs = {
+            .threads = threads, .piece = 64 << 10, .consumers = &parts, .consumer_count = 1};
         struct pug_jobs_result result;
         struct pug_tree *tree;
         assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "plain"}, &tree),

@@ -25,7 +25,7 @@
 
 struct manner {
     unsigned peers, threads;
-    bool folds, portions;
+    bool folds, chunks;
 };
 
 static const struct manner manners[] = {
@@ -46,14 +46,16 @@ static struct outcome decode(const struct running *running, struct pug_peers *pe
 {
     const struct capture *capture = running->capture;
     struct outcome outcome = {0};
-    struct pug_parts parts = hash_parts(&outcome, running->manner->portions ? 4096 : 0);
-    parts.travel = running->manner->folds ? &hash_parts_folded : &hash_parts_travel;
+    struct pug_consumer parts = hash_parts(&outcome, running->manner->chunks ? 4096 : 0);
+    hash_parts_pack(&parts, running->manner->folds);
     struct pug_image *image = pug_image_new();
     struct pug_log *log = pug_log_new(PUG_SEV_INFO);
     struct pug_tree *tree = NULL;
     const struct pug_snapshot_tree_config config = {.image = image, .decode = true, .log = log};
-    const struct pug_jobs jobs = {
-        .threads = running->manner->threads, .parts = &parts, .peers = peers};
+    const struct pug_jobs jobs = {.threads = running->manner->threads,
+                                  .consumers = &parts,
+                                  .consumer_count = 1,
+                                  .peers = peers};
     struct pug_jobs_result result;
     assert_int_equal(pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree), PUG_OK);
     pug_log_set_sink(log, outcome_record, &outcome);

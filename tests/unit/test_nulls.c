@@ -274,6 +274,12 @@ static void *begin_part(void *context, unsigned worker)
     return context;
 }
 
+static void *begin_in_piece(void *context, unsigned worker, struct pug_piece *piece)
+{
+    (void)piece;
+    return begin_part(context, worker);
+}
+
 static void take_elements(void *part, const struct pug_element *elements, size_t count)
 {
     (void)part;
@@ -300,23 +306,45 @@ static void drop_part(void *part)
 
 static const struct pug_travel nowhere;
 
+static void pack_part(const void *part, struct pug_state *bytes)
+{
+    (void)part;
+    (void)bytes;
+}
+
+static void *unpack_part(void *context, const uint8_t *bytes, size_t size)
+{
+    (void)bytes;
+    (void)size;
+    return context;
+}
+
 /* Each of the functions that are called without a look is missing once. */
 static void a_consumer_without_a_function_is_refused(void **state)
 {
     (void)state;
-    const struct pug_parts parts = {NULL, begin_part, take_elements, take_part, drop_part, NULL,
-                                    NULL, NULL,       NULL,          NULL,      false,     {0}};
-    struct pug_parts without[5] = {parts, parts, parts, parts, parts};
+    const struct pug_consumer whole = {.begin = begin_in_piece,
+                                       .elements = take_situated,
+                                       .take = take_part,
+                                       .drop = drop_part,
+                                       .pack = pack_part,
+                                       .unpack = unpack_part};
+    struct pug_consumer without[6] = {whole, whole, whole, whole, whole, whole};
     struct pug_jobs_result result;
     struct pug_tree *tree;
     without[0].begin = NULL;
     without[1].elements = NULL;
     without[2].take = NULL;
     without[3].drop = NULL;
-    without[4].travel = &nowhere;
+    without[4].pack = NULL;
+    without[5].unpack = NULL;
     assert_int_equal(pug_tree_new(&(struct pug_tree_config){0}, &tree), PUG_OK);
-    for (size_t i = 0; i < 5; i++)
-        REFUSED(pug_tree_decode(tree, &(struct pug_jobs){.parts = &without[i]}, &byte, 1, &result));
+    for (size_t i = 0; i < 6; i++) {
+        const struct pug_consumer consumers[] = {whole, without[i]};
+        const struct pug_jobs jobs = {.consumers = consumers, .consumer_count = 2};
+        REFUSED(pug_tree_decode(tree, &jobs, &byte, 1, &result));
+    }
+    REFUSED(pug_tree_decode(tree, &(struct pug_jobs){.consumer_count = 1}, &byte, 1, &result));
     pug_tree_free(tree);
 }
 

@@ -24,7 +24,7 @@
 struct manner {
     unsigned peers, threads;
     size_t block, piece;
-    bool folds, portions, packets;
+    bool folds, chunks, packets;
 };
 
 static const struct manner manners[] = {
@@ -46,8 +46,8 @@ static struct outcome decode(const struct capture *capture, const struct manner 
                              struct pug_peers *peers)
 {
     struct outcome outcome = {0};
-    struct pug_parts parts = hash_parts(&outcome, manner->portions ? 4096 : 0);
-    parts.travel = manner->folds ? &hash_parts_folded : &hash_parts_travel;
+    struct pug_consumer parts = hash_parts(&outcome, manner->chunks ? 4096 : 0);
+    hash_parts_pack(&parts, manner->folds);
     if (manner->packets)
         hash_parts_watch(&parts);
     struct pug_image *image = pug_image_new();
@@ -56,7 +56,8 @@ static struct outcome decode(const struct capture *capture, const struct manner 
     const struct pug_snapshot_tree_config config = {
         .image = image, .decode = true, .options = {.data_elements = true}, .log = log};
     if (pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree) == PUG_OK) {
-        const struct pug_jobs jobs = {.threads = manner->threads, .parts = &parts, .peers = peers};
+        const struct pug_jobs jobs = {
+            .threads = manner->threads, .consumers = &parts, .consumer_count = 1, .peers = peers};
         struct pug_jobs_result result;
         pug_log_set_sink(log, outcome_record, &outcome);
         assert_int_equal(pug_tree_decode(tree, &jobs, capture->bytes, capture->size, &result),

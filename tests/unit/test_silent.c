@@ -122,10 +122,14 @@ struct among {
 static struct outcome decode_parts(const struct rec_bytes *capture, struct pug_peers *peers)
 {
     struct outcome outcome = {0};
-    struct pug_parts parts = hash_parts(&outcome, 0);
-    parts.travel = &hash_parts_folded;
-    const struct pug_jobs jobs = {
-        .threads = peers ? 3 : 1, .piece = 16384, .block = 256, .parts = &parts, .peers = peers};
+    struct pug_consumer parts = hash_parts(&outcome, 0);
+    hash_parts_pack(&parts, true);
+    const struct pug_jobs jobs = {.threads = peers ? 3 : 1,
+                                  .piece = 16384,
+                                  .block = 256,
+                                  .consumers = &parts,
+                                  .consumer_count = 1,
+                                  .peers = peers};
     struct pug_tree *tree = new_tree(true);
     assert_int_equal(pug_tree_decode(tree, &jobs, capture->data, capture->size, NULL), PUG_OK);
     pug_tree_free(tree);

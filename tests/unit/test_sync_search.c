@@ -9,7 +9,6 @@
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"
 #include "transport/unwrap.h"
-#include "tree/tree_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

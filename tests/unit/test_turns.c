@@ -12,7 +12,7 @@
 #include "support/captures.h"
 #include "support/outcome.h"
 #include "support/share.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,7 +151,7 @@ static struct seen decode(const struct capture *capture, const struct manner *ma
     struct pug_tree *tree = make_tree(capture, image, log);
     if (tree)
         seen = feed(tree, log, capture->bytes, capture->size, manner);
-    *turns = tree && tree->interleave;
+    *turns = tree && pug_tree_gathers(tree);
     pug_tree_free(tree);
     pug_image_free(image);
     pug_log_free(log);
@@ -237,9 +237,10 @@ static void lend(struct pug_tree *tree, struct streams *streams)
     const struct pug_source *source, *other;
     for (size_t n = 0; (source = pug_tree_source_at(tree, n)); n++)
         for (size_t m = 0; (other = pug_tree_source_at(tree, m)); m++) {
-            struct rec_bytes *to = &streams->of[source->slot];
-            const struct rec_bytes *from = &streams->of[other->slot];
-            if (to->size == 0 && from->size > 0 && source->protocol == other->protocol)
+            struct rec_bytes *to = &streams->of[pug_source_slot(source)];
+            const struct rec_bytes *from = &streams->of[pug_source_slot(other)];
+            if (to->size == 0 && from->size > 0 &&
+                pug_source_protocol(source) == pug_source_protocol(other))
                 rec_put_n(to, from->data, from->size);
         }
 }
@@ -385,7 +386,7 @@ static struct seen decode_messages(const struct rec_bytes *bytes, const struct m
         assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
     }
     struct seen seen = feed(tree, log, bytes->data, bytes->size, manner);
-    assert_true(manner->each || tree->interleave);
+    assert_true(manner->each || pug_tree_gathers(tree));
     pug_tree_free(tree);
     pug_log_free(log);
     return seen;

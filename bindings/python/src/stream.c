@@ -310,7 +310,7 @@ uint32_t stream_string(struct stream *stream, const char *text)
 struct part {
     struct chunk head; /**< kind NULL tells a part from a chunk */
     struct stream *stream;
-    struct pug_passage *passage;
+    struct pug_piece *passage;
     struct chunk *filling;
     struct chunk *first, *last; /**< what could not go on, without a passage */
     bool over, failed;
@@ -325,7 +325,7 @@ static void *begin_part(void *context, unsigned worker)
     return part;
 }
 
-static void set_passage(void *part, struct pug_passage *passage)
+static void set_passage(void *part, struct pug_piece *passage)
 {
     ((struct part *)part)->passage = passage;
 }
@@ -337,9 +337,9 @@ static void hand_on(struct part *part)
     if (!chunk)
         return;
     if (part->passage) {
-        part->over = !pug_passage_give(part->passage, chunk,
-                                       sizeof(*chunk) + chunk->room * chunk->kind->size +
-                                           chunk->payload_size);
+        part->over =
+            !pug_piece_emit(part->passage, chunk,
+                            sizeof(*chunk) + chunk->room * chunk->kind->size + chunk->payload_size);
         return;
     }
     if (part->last)

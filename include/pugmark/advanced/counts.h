@@ -108,8 +108,8 @@ void pug_tree_show_ranges(struct pug_tree *tree, bool show);
 
 /**
  * Count a whole capture as pug_tree_decode() decodes it, on several threads, into `counts`, which
- * need not be empty. Elements that are no ranges are not delivered. `jobs->parts` is not looked at;
- * `jobs` and `result` may be NULL. As pug_tree_decode().
+ * need not be empty. Elements that are no ranges are not delivered. `jobs->consumers` are not
+ * looked at; `jobs` and `result` may be NULL. As pug_tree_decode().
  */
 enum pug_status pug_tree_count_all(struct pug_tree *tree, const struct pug_jobs *jobs,
                                    const uint8_t *bytes, size_t size, struct pug_counts *counts,

@@ -4,7 +4,7 @@
  * there bytes for the sources at all, and what do bytes look like that nobody could synchronise to.
  *
  * Evidence is collected from elements, whatever protocol they come from, on as many threads as
- * decode (struct pug_parts): each part collects by itself and is added, in the trace's order, to
+ * decode (consumer.h): each part collects by itself and is added, in the trace's order, to
  * the diagnosis. Of a long trace a part is looked at that depends on the trace's offsets alone;
  * what lies across the boundary of two parts is not.
  */

@@ -3,7 +3,7 @@
 #ifndef PUG_ETMV3_COUNT_H
 #define PUG_ETMV3_COUNT_H
 
-#include "image/paths.h"
+#include "counts/paths.h"
 #include "protocol/etmv3/decoder.h"
 
 /** Steps after which all is spread, so that no tally overflows. */

@@ -3,7 +3,7 @@
 #ifndef PUG_PROTOCOL_ETMV4_FAST_PATH_H
 #define PUG_PROTOCOL_ETMV4_FAST_PATH_H
 
-#include "image/paths.h"
+#include "counts/paths.h"
 #include "protocol/etmv4/address.h"
 
 /**

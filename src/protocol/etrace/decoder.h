@@ -10,8 +10,7 @@
 #ifndef PUG_PROTOCOL_ETRACE_DECODER_H
 #define PUG_PROTOCOL_ETRACE_DECODER_H
 
-#include "image/packet_memo.h"
-#include "image/paths.h"
+#include "counts/packet_memos.h"
 #include "protocol/etrace/etrace.h"
 
 #define PUG_ETRACE_BPRED_MAX 1024u

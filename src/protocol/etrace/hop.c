@@ -3,7 +3,7 @@
  * @file The usual case of a walk by itself, with everything at hand: blocks that end in branches,
  * in jumps that need no telling and in inferred returns, with links, and outcomes that are there.
  */
-#include "image/paths.h"
+#include "counts/paths.h"
 #include "protocol/etrace/walk.h"
 
 static inline bool is_conditional(const struct pug_block *block)

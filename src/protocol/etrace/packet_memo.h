@@ -3,7 +3,7 @@
 #ifndef PUG_PROTOCOL_ETRACE_MEMO_H
 #define PUG_PROTOCOL_ETRACE_MEMO_H
 
-#include "image/paths.h"
+#include "counts/paths.h"
 #include "protocol/etrace/decoder.h"
 
 /** May packets be memos now? Until one is decoded, or elements are delivered, that stays so. */

@@ -6,9 +6,8 @@
 #ifndef PUG_PROTOCOL_NTRACE_DECODE_H
 #define PUG_PROTOCOL_NTRACE_DECODE_H
 
+#include "counts/packet_memos.h"
 #include "image/codemap.h"
-#include "image/packet_memo.h"
-#include "image/paths.h"
 #include "protocol/ntrace/ntrace.h"
 
 /** What a message says about the last instruction of the code that it covers. */

@@ -3,7 +3,7 @@
 #ifndef PUG_PROTOCOL_NTRACE_MEMO_H
 #define PUG_PROTOCOL_NTRACE_MEMO_H
 
-#include "image/paths.h"
+#include "counts/paths.h"
 #include "protocol/ntrace/decode.h"
 
 /** May messages be memos now? Until one is decoded, or elements are delivered, that stays so. */

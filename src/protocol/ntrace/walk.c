@@ -4,7 +4,7 @@
  * history bits on conditional branches, infers what the encoder left out, pushes a range for every
  * run of sequential instructions.
  */
-#include "image/paths.h"
+#include "counts/paths.h"
 #include "protocol/ntrace/packet_memo.h"
 
 /* ---- return stack: the newest addresses, the oldest are dropped ---- */

@@ -3,7 +3,7 @@
 #ifndef PUG_PTM_DECODER_H
 #define PUG_PTM_DECODER_H
 
-#include "image/paths.h"
+#include "counts/paths.h"
 #include "protocol/ptm/ptm.h"
 
 #define PUG_PTM_STACK_ENTRIES 16u

@@ -12,8 +12,8 @@ struct diagnosis;
 struct diagnosis *diagnosis_new(struct input *input);
 void diagnosis_free(struct diagnosis *diagnosis);
 
-/** Parts that collect evidence as well. They and `inner` stay until the run is over. */
-const struct pug_parts *diagnosis_parts(struct diagnosis *diagnosis, const struct pug_parts *inner);
+/** The consumer that collects evidence; others can share its pass. */
+struct pug_consumer diagnosis_consumer(struct diagnosis *diagnosis);
 
 /** A consumer of the tree that collects evidence and passes elements on. */
 void diagnosis_consume(struct diagnosis *diagnosis, pug_elements_fn *function, void *context);

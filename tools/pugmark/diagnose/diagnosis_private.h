@@ -11,8 +11,6 @@ struct diagnosis {
     struct input *input;
     struct pug_diagnosis *evidence;
     struct pug_diagnosis_part *own; /**< of a consumer that takes elements one after another */
-    struct pug_parts parts;
-    const struct pug_parts *inner;
     pug_elements_fn *consumer;
     void *consumer_context;
     bool quiet;

@@ -7,7 +7,7 @@
 #include "common/sandbox.h"
 #include "diagnose/diagnosis.h"
 #include "index_input.h"
-#include "jobs/peers.h"
+#include "schedule/peers.h"
 
 #include <errno.h>
 #include <inttypes.h>

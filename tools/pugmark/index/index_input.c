@@ -4,7 +4,7 @@
 
 #include "common/progress.h"
 #include "index/format.h"
-#include "jobs/peers.h"
+#include "schedule/peers.h"
 
 #include <errno.h>
 #include <stdio.h>

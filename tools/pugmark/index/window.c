@@ -4,7 +4,7 @@
 
 #include "index_input.h"
 #include "input/input_lists.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 /* Bytes handed to the tree at once. */
 #define PIECE (UINT64_C(1) << 16)
@@ -230,7 +230,7 @@ bool window_enter(struct window *window, struct input *input, bool elements, uin
                         before - margin, &reached, at)) {
         window->model = input->tree;
         input->tree = reached;
-        pug_tree_give_log(reached, input->log);
+        pug_tree_set_log(reached, input->log);
         return true;
     }
     *at = 0;
@@ -257,7 +257,7 @@ static size_t next_piece(const struct window *window, const struct input *input,
 static enum pug_response end_tree(const struct window *window, const struct input *input)
 {
     if (window->to < input->trace_size)
-        pug_tree_give_log(input->tree, NULL);
+        pug_tree_set_log(input->tree, NULL);
     return pug_tree_end(input->tree);
 }
 

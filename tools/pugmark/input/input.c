@@ -77,8 +77,7 @@ bool input_is_bare(const struct input_options *options, const char *path)
     const char *end = strrchr(path, '.');
     struct stat what;
     return !options->protocol && stat(path, &what) == 0 && S_ISREG(what.st_mode) &&
-           !(end && (strcmp(end, ".ini") == 0 || strcmp(end, ".yml") == 0)) &&
-           begins_plainly(path);
+           !(end && (strcmp(end, ".ini") == 0 || strcmp(end, ".yml") == 0)) && begins_plainly(path);
 }
 
 /** "ETM_0 (0x10)", of each source. */

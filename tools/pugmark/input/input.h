@@ -208,9 +208,9 @@ void input_of_several(struct input_options *options, char *const *operands,
 
 /**
  * Run the segment's whole trace through the tree and end it, on as many threads as wanted; `go_on`
- * may end it early. Elements go to `parts`, or, where that is NULL, where the tree's go.
+ * may end it early. Elements go to `consumer`, or, where that is NULL, where the tree's go.
  */
-void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)(void));
+void input_run(struct input *input, const struct pug_consumer *consumer, bool (*go_on)(void));
 
 /**
  * Decode all that is chosen, with what the options select; `decode` says whom elements go to, the

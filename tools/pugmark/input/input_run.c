@@ -7,8 +7,9 @@
 #include "diagnose/diagnosis.h"
 #include "diagnose/perf_diagnosis.h"
 #include "input_private.h"
-#include "jobs/peers.h"
 #include "live_input.h"
+#include "schedule/peers.h"
+#include "schedule/stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,151 +79,95 @@ static void say_stopped(const struct input *input, uint64_t at)
     message_say("pugmark: %s: decoding stopped at offset %" PRIu64 "\n", input->trace_path, at);
 }
 
-/** What a part gets of a segment that does not begin at offset 0. */
-struct part_sink {
-    struct pug_passage passage; /* first: it is the way from a passage to its sink */
-    const struct pug_parts *parts;
-    void *part;
-    bool stopped, failed; /* nobody wants more; there is no memory */
-};
-
-static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
-{
-    struct part_sink *sink = (struct part_sink *)passage;
-    (void)size;
-    sink->failed |= !portion;
-    if (portion)
-        sink->stopped |= !sink->parts->take(sink->parts->context, portion);
-    return !sink->stopped && !sink->failed;
-}
-
-static void *begin_part(struct part_sink *sink)
-{
-    const struct pug_parts *parts = sink->parts;
-    void *part = parts->begin(parts->context, 0);
-    sink->failed |= !part;
-    if (part && parts->passage)
-        parts->passage(part, &sink->passage);
-    return part;
-}
-
-static enum pug_response to_part(void *context, const struct pug_element *elements, size_t count,
-                                 size_t *taken)
-{
-    const struct part_sink *sink = context;
-    *taken = count;
-    live_look(elements, count);
-    if (sink->part && !sink->stopped && !sink->failed)
-        sink->parts->elements(sink->part, elements, count);
-    return sink->stopped || sink->failed ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
-}
-
-/** Ranges are counted, but for those that somebody looks at. */
-static void count_part(struct pug_tree *tree, const struct pug_parts *parts, struct part_sink *sink,
-                       uint64_t at)
-{
-    uint64_t next = 0;
-    struct pug_counts *counts = parts->counts(sink->part);
-    sink->failed |= !counts;
-    if (!counts)
-        return;
-    pug_tree_count(tree, counts);
-    if (parts->shows)
-        pug_tree_show_ranges(tree, parts->shows(parts->context, at, &next));
-}
+/** At most a command's own consumer, the diagnosis, and what looks for the end of a stream. */
+#define MOST_CONSUMERS 3u
 
 #define BLOCK ((size_t)64 << 10)
 
-/** The trace's bytes from `at` on, as far as they are to be decoded at once. */
-static const uint8_t *next_bytes(const struct input *input, uint64_t at, uint8_t block[BLOCK],
-                                 size_t *size)
-{
-    enum pug_status status;
-    if (pug_capture_is_live(input->capture)) {
-        *size = pug_capture_live(input->capture, at, block, BLOCK, &status);
-        return block;
-    }
-    const uint64_t left = input->trace_size - at;
-    *size = left < BLOCK ? (size_t)left : BLOCK;
-    return input->trace + at;
-}
+/** A segment that does not begin at offset 0, or comes while it is decoded. */
+struct stream {
+    struct input *input;
+    uint64_t shown; /* to on_bytes(), as an offset */
+    uint8_t block[BLOCK];
+};
 
 /** What was not used the last time was shown then. */
-static void show_bytes(const struct input *input, const uint8_t *bytes, uint64_t at, size_t size,
-                       uint64_t *shown)
+static void show_bytes(struct stream *stream, const uint8_t *bytes, uint64_t at, size_t size)
 {
-    const uint64_t old = *shown > at ? *shown - at : 0;
+    const struct input *input = stream->input;
+    const uint64_t old = stream->shown > at ? stream->shown - at : 0;
     if (!input->on_bytes || old >= size)
         return;
     input->on_bytes(input->bytes_context, bytes + old, size - (size_t)old);
-    *shown = at + size;
+    stream->shown = at + size;
 }
 
-/**
- * The same as pug_tree_decode(), on this thread, of a segment from the middle of a buffer, or of a
- * stream as it comes.
- */
-static enum pug_status run_from(struct input *input, const struct pug_parts *parts, uint64_t offset,
-                                struct progress *progress, struct pug_jobs_result *result)
+/** Behind another connection the tree begins anew. */
+static const uint8_t *next_live(struct stream *stream, uint64_t at, size_t *size, bool *more)
 {
-    struct part_sink sink = {.passage = {.give = give_portion}, .parts = parts};
-    uint8_t block[BLOCK];
-    uint64_t shown = 0;
-    bool more = true;
-    if (parts)
-        pug_tree_on_elements(input->tree, to_part, &sink);
-    if (parts && parts->watch)
-        more = parts->watch(parts->context, 0, input->tree);
-    sink.failed = !more;
-    while (more) {
-        size_t used = 0, size;
-        const uint8_t *bytes = next_bytes(input, result->at, block, &size);
-        show_bytes(input, bytes, result->at, size, &shown);
-        sink.part = parts ? begin_part(&sink) : NULL;
-        if (parts && parts->counts && sink.part)
-            count_part(input->tree, parts, &sink, offset + result->at);
-        if (pug_capture_live_restarted(input->capture))
-            (void)pug_tree_reset(input->tree);
-        if (size > 0 && !sink.failed)
-            result->response = pug_tree_data(input->tree, offset + result->at, bytes, size, &used);
-        result->at += used;
-        more =
-            (pug_capture_is_live(input->capture) || (used > 0 && result->at < input->trace_size)) &&
-            !PUG_RESP_IS_FATAL(result->response);
-        if (!more && !sink.failed && !PUG_RESP_IS_FATAL(result->response))
-            result->response = pug_tree_end(input->tree);
-        if (pug_capture_is_live(input->capture))
-            output_flush();
-        more = progress_show(progress, result->at) && more && !sink.stopped && !sink.failed;
-        if (parts && parts->counts)
-            pug_tree_count(input->tree, NULL);
-        if (sink.part && (sink.stopped || sink.failed))
-            parts->drop(sink.part);
-        else if (sink.part && !parts->take(parts->context, sink.part))
-            more = false;
-    }
-    if (sink.stopped || sink.failed)
-        result->response = PUG_RESP_CONT; /* it was the sink that ended it */
-    return sink.failed ? PUG_ERR_MEM : PUG_OK;
+    const struct input *input = stream->input;
+    enum pug_status status;
+    output_flush(); /* what was decoded so far is seen before others come */
+    *size = pug_capture_live(input->capture, at, stream->block, BLOCK, &status);
+    *more = pug_capture_is_live(input->capture) || at + *size < input->trace_size;
+    if (pug_capture_live_restarted(input->capture))
+        (void)pug_tree_reset(input->tree);
+    return stream->block;
 }
 
-void input_run(struct input *input, const struct pug_parts *parts, bool (*go_on)(void))
+/** pug_stream.next. */
+static const uint8_t *next_bytes(void *context, uint64_t at, size_t *size, bool *more)
+{
+    struct stream *stream = context;
+    const struct input *input = stream->input;
+    const uint8_t *bytes;
+    if (pug_capture_is_live(input->capture)) {
+        bytes = next_live(stream, at, size, more);
+    } else {
+        const uint64_t left = input->trace_size > at ? input->trace_size - at : 0;
+        *size = left < BLOCK ? (size_t)left : BLOCK;
+        *more = *size < left;
+        bytes = input->trace + at;
+    }
+    show_bytes(stream, bytes, at, *size);
+    return bytes;
+}
+
+static enum pug_status run_stream(struct input *input, const struct pug_jobs *jobs, uint64_t offset,
+                                  struct pug_jobs_result *result)
+{
+    struct stream stream = {.input = input};
+    return pug_tree_decode_stream(
+        input->tree, jobs,
+        &(struct pug_stream){.context = &stream, .index = offset, .next = next_bytes}, result);
+}
+
+void input_run(struct input *input, const struct pug_consumer *consumer, bool (*go_on)(void))
 {
     const struct pug_capture_segment *segment =
         pug_capture_segment_at(input->capture, input->segment);
+    const bool streamed =
+        segment->offset > 0 || input->on_bytes || pug_capture_is_live(input->capture);
     struct progress progress = progress_begin(input->trace_size, input->options->quiet, go_on);
-    if (parts && input->diagnosis)
-        parts = diagnosis_parts(input->diagnosis, parts);
+    struct pug_consumer list[MOST_CONSUMERS];
+    size_t count = 0;
+    if (consumer)
+        list[count++] = *consumer;
+    if (consumer && input->diagnosis)
+        list[count++] = diagnosis_consumer(input->diagnosis);
+    if (consumer && streamed && live_consumer(&list[count]))
+        count++;
     const struct pug_jobs jobs = {.threads = input_jobs(input),
-                                  .parts = parts,
+                                  .consumers = list,
+                                  .consumer_count = count,
                                   .piece = input->piece,
                                   .progress = progress_show,
                                   .progress_context = &progress,
                                   .peers = input_peers()};
     struct pug_jobs_result result = {.response = PUG_RESP_CONT};
     enum pug_status status = PUG_OK;
-    if (segment->offset > 0 || input->on_bytes || pug_capture_is_live(input->capture))
-        status = run_from(input, parts, segment->offset, &progress, &result);
+    if (streamed)
+        status = run_stream(input, &jobs, segment->offset, &result);
     else
         status = pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result);
     progress_end(&progress);
@@ -316,44 +261,15 @@ static uint64_t look_most(const struct input *input)
     return share > LOOK_SHORT ? share : LOOK_SHORT;
 }
 
-static void *begin_nothing(void *context, unsigned worker)
-{
-    (void)worker;
-    return context;
-}
-
-static void ignore_elements(void *part, const struct pug_element *elements, size_t count)
-{
-    (void)part;
-    (void)elements;
-    (void)count;
-}
-
-static bool take_nothing(void *context, void *part)
-{
-    (void)context;
-    (void)part;
-    return true;
-}
-
-static void drop_nothing(void *part)
-{
-    (void)part;
-}
-
 static void look_at_segment(struct input *input, uint64_t most)
 {
-    const struct pug_parts nobody = {.context = input,
-                                     .begin = begin_nothing,
-                                     .elements = ignore_elements,
-                                     .take = take_nothing,
-                                     .drop = drop_nothing};
+    const struct pug_consumer evidence = diagnosis_consumer(input->diagnosis);
     struct pug_jobs_result result = {.response = PUG_RESP_CONT};
     input->partial = input->trace_whole > most;
     if (input->partial)
         input->trace_size = input->trace_whole = most;
-    const struct pug_jobs jobs = {.threads = input_jobs(input),
-                                  .parts = diagnosis_parts(input->diagnosis, &nobody)};
+    const struct pug_jobs jobs = {
+        .threads = input_jobs(input), .consumers = &evidence, .consumer_count = 1};
     if (pug_tree_decode(input->tree, &jobs, input->trace, input->trace_size, &result) == PUG_OK)
         conclude(input);
     input->partial = false;

@@ -238,6 +238,53 @@ void live_look(const struct pug_element *elements, size_t count)
     }
 }
 
+/** Its parts hold nothing. */
+static void *begin_look(void *context, unsigned worker, struct pug_piece *piece)
+{
+    (void)worker;
+    (void)piece;
+    return context;
+}
+
+static void look_at(void *part, const struct pug_origin *origin, const struct pug_element *elements,
+                    size_t count)
+{
+    (void)part;
+    (void)origin;
+    live_look(elements, count);
+}
+
+static bool shows_none(void *context, uint64_t at, uint64_t *end)
+{
+    (void)context;
+    (void)at;
+    (void)end;
+    return false;
+}
+
+static bool take_look(void *context, void *part)
+{
+    (void)context;
+    (void)part;
+    return true;
+}
+
+static void drop_look(void *part)
+{
+    (void)part;
+}
+
+bool live_consumer(struct pug_consumer *consumer)
+{
+    *consumer = (struct pug_consumer){.context = &until,
+                                      .begin = begin_look,
+                                      .elements = look_at,
+                                      .shows = until.what == ADDRESSES ? NULL : shows_none,
+                                      .take = take_look,
+                                      .drop = drop_look};
+    return until.what != NOTHING;
+}
+
 static void look_first(void *part, const struct pug_origin *origin,
                        const struct pug_element *elements, size_t count)
 {

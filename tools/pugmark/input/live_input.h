@@ -27,7 +27,9 @@ bool live_take_until(struct input *input);
 
 /** Look at elements for --until; the stream ends when it is among them. */
 void live_look(const struct pug_element *elements, size_t count);
-/** The same in front of what a consumer gets. */
+/** A consumer that looks so, of a stream on one thread; false: nothing is looked for. */
+bool live_consumer(struct pug_consumer *consumer);
+/** The same in front of what a consumer of a capture gets. */
 void live_look_first(struct pug_capture_decode *decode);
 
 /** No byte came from a live input: say the likely cause. False: some did, or it is none. */

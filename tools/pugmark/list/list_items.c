@@ -394,10 +394,10 @@ static void list_parts(struct list_state *state)
         if (!open_watches(state, input_jobs(input)))
             input_starve(input);
     }
-    const struct pug_parts parts = text_parts(&printer);
+    const struct pug_consumer consumer = text_consumer(&printer);
     input->piece = TEXT_PIECE;
     if (!input->fatal)
-        input_run(input, &parts, output_wanted);
+        input_run(input, &consumer, output_wanted);
 }
 
 /** Packets of the DWT join to events; what is selected elements tell in their turn. */

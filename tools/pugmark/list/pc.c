@@ -210,7 +210,7 @@ struct thread_part {
     struct thread_state *state;
     unsigned worker;
     struct output_text_buffer text;
-    struct pug_passage *passage;
+    struct pug_piece *passage;
     struct slice slice; /* being printed */
     struct slice *slices;
     size_t count, room;
@@ -257,24 +257,24 @@ static bool end_slice(struct thread_part *part)
            add_slice(&part->slices, &part->count, &part->room, &part->slice);
 }
 
-/** What the part has is a portion; the rest of the slice begins the next one. */
+/** What the part has is a chunk; the rest of the slice begins the next one. */
 static void thread_hand_on(struct output_text_buffer *text)
 {
     struct thread_part *part =
         (struct thread_part *)((char *)text - offsetof(struct thread_part, text));
-    struct thread_part *portion = end_slice(part) ? malloc(sizeof(*portion)) : NULL;
+    struct thread_part *chunk = end_slice(part) ? malloc(sizeof(*chunk)) : NULL;
     const size_t size = text->room;
-    if (portion) {
-        *portion = *part;
+    if (chunk) {
+        *chunk = *part;
         part->text = (struct output_text_buffer){.full = thread_hand_on};
         part->slices = NULL;
         part->count = part->room = 0;
         part->slice.at = 0;
     }
-    text->failed = !pug_passage_give(part->passage, portion, size);
+    text->failed = !pug_piece_emit(part->passage, chunk, size);
 }
 
-static void thread_passage(void *context, struct pug_passage *passage)
+static void thread_passage(void *context, struct pug_piece *passage)
 {
     struct thread_part *part = context;
     part->passage = passage;
@@ -464,12 +464,12 @@ static int run_trees(struct pc_state *pc, bool samples)
 {
     struct text_printer printer = {.print = samples ? print_plain_samples : print_plain,
                                    .context = pc};
-    const struct pug_parts parts = text_parts(&printer);
+    const struct pug_consumer consumer = text_consumer(&printer);
     int code, worst = EXIT_DONE;
     do {
         code = EXIT_INPUT;
         if (input_tree(pc->input, true)) {
-            input_run(pc->input, &parts, output_wanted);
+            input_run(pc->input, &consumer, output_wanted);
             code = input_result(pc->input);
         }
         worst = code > worst ? code : worst;

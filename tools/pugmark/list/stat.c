@@ -3,9 +3,9 @@
 #include "common/command.h"
 #include "common/output.h"
 #include "input/input.h"
-#include "jobs/peers.h"
 #include "pugmark/advanced/counts.h"
 #include "pugmark/author/protocol.h"
+#include "schedule/peers.h"
 #include "text/json.h"
 
 #include <stdio.h>
@@ -54,6 +54,12 @@ static void *counts_begin(void *context, unsigned worker)
     return calloc(1, sizeof(struct part));
 }
 
+static void *counts_begin_in(void *context, unsigned worker, struct pug_piece *piece)
+{
+    (void)piece;
+    return counts_begin(context, worker);
+}
+
 /* So much for each of several threads, and code recurs in what one of them takes at once. */
 #define COUNTED_LEAST (UINT64_C(8) << 20)
 
@@ -72,9 +78,11 @@ static struct pug_counts *counts_ranges(void *context)
     return part->ranges = pug_counts_new_bare();
 }
 
-static void counts_elements(void *context, const struct pug_element *elements, size_t count)
+static void counts_elements(void *context, const struct pug_origin *origin,
+                            const struct pug_element *elements, size_t count)
 {
     struct part *part = context;
+    (void)origin;
     for (size_t i = 0; i < count; i++) {
         part->counts.by_type[elements[i].type]++;
         if (elements[i].type == PUG_ELEM_INSTR_RANGE)
@@ -168,13 +176,6 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static void counts_situated(void *part, const struct pug_origin *origin,
-                            const struct pug_element *elements, size_t count)
-{
-    (void)origin;
-    counts_elements(part, elements, count);
-}
-
 /** Add ranges that were not shown. */
 static void counts_counted(void *context, struct pug_counts *counted)
 {
@@ -192,7 +193,7 @@ static enum pug_status count_all(struct input *input, struct counts *counts,
 {
     struct pug_capture_decode decode = {.context = counts,
                                         .begin = counts_begin,
-                                        .elements = counts_situated,
+                                        .elements = counts_elements,
                                         .take = counts_take,
                                         .drop = counts_drop,
                                         .counted = counts_counted,
@@ -243,12 +244,14 @@ static bool say_running(void)
 static bool count_trees(struct input *input, struct counts *counts, enum streaming streams,
                         double *seconds)
 {
-    struct pug_parts parts = {.context = counts,
-                              .begin = counts_begin,
-                              .elements = counts_elements,
-                              .take = counts_take,
-                              .drop = counts_drop,
-                              .travel = &counts_travel};
+    struct pug_consumer consumer = {.context = counts,
+                                    .begin = counts_begin_in,
+                                    .elements = counts_elements,
+                                    .take = counts_take,
+                                    .drop = counts_drop,
+                                    .pack = counts_pack,
+                                    .unpack = counts_unpack,
+                                    .fold = counts_fold};
     bool any = false;
     const bool again = input_tree_again(input);
     if (!again && streams == IN_MEMORY)
@@ -258,10 +261,10 @@ static bool count_trees(struct input *input, struct counts *counts, enum streami
     do {
         if (!again && !input_tree(input, true))
             continue;
-        parts.counts = is_counted(input) ? counts_ranges : NULL;
+        consumer.counts = is_counted(input) ? counts_ranges : NULL;
         const double start = now();
         running = (struct running){.input = input, .counts = counts, .start = start, .said = start};
-        input_run(input, &parts, streams == WITH_LINES ? say_running : NULL);
+        input_run(input, &consumer, streams == WITH_LINES ? say_running : NULL);
         *seconds += now() - start;
         any = true;
         if (input->chosen > 1)

@@ -2,7 +2,7 @@
 #include "text_parts.h"
 
 #include "input/input.h"
-#include "jobs/peers.h"
+#include "schedule/peers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ struct text_part {
     uint32_t segment;
     unsigned worker;
     struct output_text_buffer text;
-    struct pug_passage *passage;
+    struct pug_piece *passage;
     bool kept; /* by another process, there: */
     uint32_t process;
     uint64_t at, size;
@@ -24,21 +24,21 @@ static struct text_part *part_of(struct output_text_buffer *text)
     return (struct text_part *)((char *)text - offsetof(struct text_part, text));
 }
 
-/** The text so far is a portion; what nobody wants is lost. */
+/** The text so far is a chunk; what nobody wants is lost. */
 static void hand_on(struct output_text_buffer *text)
 {
-    struct text_part *part = part_of(text), *portion = malloc(sizeof(*portion));
+    struct text_part *part = part_of(text), *chunk = malloc(sizeof(*chunk));
     const size_t size = text->room;
-    if (portion) {
-        *portion = *part;
+    if (chunk) {
+        *chunk = *part;
         *text = (struct output_text_buffer){.full = hand_on};
     }
     output_to(NULL); /* it may be taken at once, with a head in front of it */
-    text->failed = !pug_passage_give(part->passage, portion, size);
+    text->failed = !pug_piece_emit(part->passage, chunk, size);
     output_to(text);
 }
 
-static void set_passage(void *context, struct pug_passage *passage)
+static void set_passage(void *context, struct pug_piece *passage)
 {
     struct text_part *part = context;
     part->passage = passage;
@@ -64,9 +64,19 @@ static void *begin(void *context, unsigned worker)
     return part;
 }
 
-static void print(void *context, const struct pug_element *elements, size_t count)
+static void *begin_in(void *context, unsigned worker, struct pug_piece *piece)
+{
+    void *part = begin(context, worker);
+    if (part)
+        set_passage(part, piece);
+    return part;
+}
+
+static void print(void *context, const struct pug_origin *origin,
+                  const struct pug_element *elements, size_t count)
 {
     struct text_part *part = context;
+    (void)origin;
     output_to(&part->text);
     part->printer->print(part->printer->context, part->worker, elements, count);
     output_to(NULL);
@@ -152,17 +162,16 @@ static void *unpack(void *context, const uint8_t *bytes, size_t size)
 
 static const struct pug_travel travel = {.pack = pack, .unpack = unpack};
 
-struct pug_parts text_parts(struct text_printer *printer)
+struct pug_consumer text_consumer(struct text_printer *printer)
 {
-    return (struct pug_parts){.context = printer,
-                              .begin = begin,
-                              .elements = print,
-                              .take = take,
-                              .drop = drop,
-                              .passage = set_passage,
-                              .travel = &travel,
-                              .watch = printer->watch ? watch : NULL,
-                              .untimed = true}; /* words have times as packets do */
+    return (struct pug_consumer){.context = printer, /* words have times as packets do */
+                                 .attach = printer->watch ? watch : NULL,
+                                 .begin = begin_in,
+                                 .elements = print,
+                                 .take = take,
+                                 .drop = drop,
+                                 .pack = pack,
+                                 .unpack = unpack};
 }
 
 static void print_situated(void *context, const struct pug_origin *origin,

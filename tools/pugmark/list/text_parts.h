@@ -6,7 +6,7 @@
 #include "common/output.h"
 #include "pugmark/pugmark.h"
 
-/** Puts out what it has to say of some elements; `worker` as in struct pug_parts. */
+/** Puts out what it has to say of some elements; `worker` as in struct pug_consumer. */
 typedef void text_print_fn(void *context, unsigned worker, const struct pug_element *elements,
                            size_t count);
 
@@ -22,7 +22,7 @@ struct text_printer {
     void (*head)(void *context, uint32_t segment);
     /**
      * For who puts out more than what elements say, or NULL: the text of what a worker reads from
-     * now on; and that worker's tree, as in struct pug_parts. For input_run().
+     * now on; and that worker's tree, as in struct pug_consumer. For input_run().
      */
     void (*begin)(void *context, unsigned worker, struct output_text_buffer *text);
     bool (*watch)(void *context, unsigned worker, struct pug_tree *tree);
@@ -33,8 +33,8 @@ struct text_printer {
 /** Text is much longer than trace: threads take less at once. */
 #define TEXT_PIECE ((size_t)128 << 10)
 
-/** Parts for input_run(); the printer must outlive it. */
-struct pug_parts text_parts(struct text_printer *printer);
+/** A consumer for input_run(); the printer must outlive it. */
+struct pug_consumer text_consumer(struct text_printer *printer);
 
 /** The same for input_decode(). */
 struct pug_capture_decode text_decode(struct text_printer *printer);

@@ -47,7 +47,7 @@ struct verify_part {
     size_t data_count, data_room;
     struct pug_walk *walk;
     const struct pug_image *image; /**< that the walk reads */
-    struct pug_passage *passage;
+    struct pug_piece *passage;
     bool failed;
 };
 
@@ -120,7 +120,7 @@ struct verify_name verify_name_of(const struct verify *verify, unsigned number);
 void *verify_begin(void *context, unsigned worker);
 void verify_elements(void *part, const struct pug_origin *origin,
                      const struct pug_element *elements, size_t count);
-void verify_passage(void *part, struct pug_passage *passage);
+void verify_passage(void *part, struct pug_piece *passage);
 void verify_drop(void *part);
 
 #endif

@@ -91,27 +91,27 @@ static int32_t cpu_of(const struct verify *verify, const struct pug_origin *orig
     return origin->cpu >= 0 ? origin->cpu % (int32_t)VERIFY_CPUS : 0;
 }
 
-void verify_passage(void *data, struct pug_passage *passage)
+void verify_passage(void *data, struct pug_piece *passage)
 {
     ((struct verify_part *)data)->passage = passage;
 }
 
-/** What the part has is a portion; the walk stays. */
+/** What the part has is a chunk; the walk stays. */
 static void hand_on(struct verify_part *part)
 {
-    struct verify_part *portion = malloc(sizeof(*portion));
+    struct verify_part *chunk = malloc(sizeof(*chunk));
     const size_t size = part->room * sizeof(*part->addresses) +
                         part->piece_room * sizeof(*part->pieces) +
                         part->data_room * sizeof(*part->data);
-    if (portion) {
-        *portion = *part;
-        portion->walk = NULL;
+    if (chunk) {
+        *chunk = *part;
+        chunk->walk = NULL;
         *part = (struct verify_part){.verify = part->verify,
                                      .walk = part->walk,
                                      .image = part->image,
                                      .passage = part->passage};
     }
-    part->failed = !pug_passage_give(part->passage, portion, size);
+    part->failed = !pug_piece_emit(part->passage, chunk, size);
 }
 
 static void add_range(struct verify_part *part, const struct pug_origin *origin,

@@ -2,8 +2,8 @@
 /** @file pugmark profile: how often what ran, for people and in the formats of other tools. */
 #include "common/command.h"
 #include "files/outfile.h"
-#include "jobs/peers.h"
 #include "profile_input.h"
+#include "schedule/peers.h"
 #include "swo/interrupts.h"
 
 #include <errno.h>

@@ -8,9 +8,9 @@
 #include "common/sandbox.h"
 #include "files/infile.h"
 #include "files/outfile.h"
-#include "jobs/peers.h"
 #include "profile/peers.h"
 #include "profile/profile.h"
+#include "schedule/peers.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -31,7 +31,7 @@ struct part {
     struct trace_list spare; /* items for which there is a new use */
     struct block *blocks;
     size_t size; /* of these */
-    struct pug_passage *passage;
+    struct pug_piece *passage;
     /* Where the last elements belonged, and the last range lay. */
     struct pug_origin *where;
     struct trace_place *place;
@@ -277,7 +277,7 @@ static void append_begins(struct trace_parts *parts, const struct trace_begins *
     }
 }
 
-static void set_passage(void *context, struct pug_passage *passage)
+static void set_passage(void *context, struct pug_piece *passage)
 {
     struct part *part = context;
     part->passage = passage;
@@ -299,7 +299,7 @@ static void hand_on(struct part *part)
         part->where = NULL;
         part->place = NULL;
     }
-    part->unwanted = !pug_passage_give(part->passage, portion, size);
+    part->unwanted = !pug_piece_emit(part->passage, portion, size);
 }
 
 /** A portion that is full goes on. False: nobody wants more, or there is no memory. */

@@ -4,15 +4,18 @@
 
 #include <stdlib.h>
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     (void)context;
+    (void)piece;
     (void)worker;
     return pug_counts_new();
 }
 
-static void drop_elements(void *part, const struct pug_element *elements, size_t count)
+static void drop_elements(void *part, const struct pug_origin *origin,
+                          const struct pug_element *elements, size_t count)
 {
+    (void)origin;
     (void)part;
     (void)elements;
     (void)count;
@@ -42,14 +45,15 @@ enum pug_status pug_tree_count_all(struct pug_tree *tree, const struct pug_jobs 
 {
     if (!tree || !counts || (!bytes && size > 0))
         return PUG_ERR_INVALID_PARAM_VAL;
-    const struct pug_parts parts = {.context = counts,
-                                    .begin = begin,
-                                    .elements = drop_elements,
-                                    .take = take,
-                                    .drop = drop,
-                                    .counts = counts_of};
+    const struct pug_consumer consumer = {.context = counts,
+                                          .begin = begin,
+                                          .elements = drop_elements,
+                                          .take = take,
+                                          .drop = drop,
+                                          .counts = counts_of};
     struct pug_jobs config = jobs ? *jobs : (struct pug_jobs){0};
-    config.parts = &parts;
+    config.consumers = &consumer;
+    config.consumer_count = 1;
     const enum pug_status status = pug_tree_decode(tree, &config, bytes, size, result);
     return status == PUG_OK ? pug_counts_status(counts) : status;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "jobs/peers.h"
+#include "schedule/peers.h"
 
 #include "files/outfile.h"
 #include "files/scratch.h"

@@ -7,8 +7,8 @@
  * as there is something for it. So it is with the sources of a core that sleeps. Only a strand
  * whose output is known to be the true one gives, as what is given cannot be compared any more.
  */
-#include "jobs/jobs.h"
-#include "tree/tree_internal.h"
+#include "schedule/threads_internal.h"
+#include "tree/embed.h"
 
 void pug_jobs_touch(void *context, size_t source)
 {
@@ -22,7 +22,7 @@ void pug_jobs_touch(void *context, size_t source)
     seat->at = worker->number;
     pthread_mutex_unlock(&worker->jobs->lock);
     if (given)
-        pug_source_free(pug_tree_exchange(worker->hand.tree, source, given));
+        pug_tree_put_source(worker->hand.tree, source, given);
 }
 
 /* ---- what is the same ---- */
@@ -33,7 +33,7 @@ static enum pug_tree_loss loss_of(const struct pug_jobs_worker *worker, size_t s
     const struct pug_source *given = worker->strand->seats[source].given;
     const enum pug_tree_loss loss = pug_tree_loss_of(worker->hand.tree, source);
     if (given && loss == PUG_TREE_LOSS_UNKNOWN)
-        return given->heard ? PUG_TREE_NO_LOSS : PUG_TREE_LOSS;
+        return pug_source_is_heard(given) ? PUG_TREE_NO_LOSS : PUG_TREE_LOSS;
     return loss;
 }
 
@@ -80,9 +80,9 @@ static bool give_source(struct pug_jobs_worker *worker, size_t source, struct pu
     const bool heard = loss_of(worker, source) == PUG_TREE_NO_LOSS;
     seat->given = NULL;
     if (!given)
-        given = pug_tree_take(worker->hand.tree, worker->jobs->plan->tree, source);
+        given = pug_tree_take_source(worker->hand.tree, worker->jobs->plan->tree, source);
     if (given)
-        given->heard = heard;
+        pug_source_set_heard(given, heard);
     pug_source_free(to->seats[source].given);
     to->seats[source].given = given;
     if (!given)
@@ -94,7 +94,8 @@ static bool give_source(struct pug_jobs_worker *worker, size_t source, struct pu
 static bool is_heard(const struct pug_jobs_worker *worker, size_t source)
 {
     const struct pug_tree *tree = worker->hand.tree;
-    return tree->transport->single || pug_tree_is_enabled(tree, tree->sources[source]->slot);
+    return pug_tree_transport(tree)->single ||
+           pug_tree_is_enabled(tree, pug_source_slot(pug_tree_source_at(tree, source)));
 }
 
 /** Go through the sources; with `give`, give what is to be given. False: they cannot be met. */

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file What the files of together.h share: together.c (the caller's thread), worker.c (the
- * others), span.c (other processes), products.c (what goes to them), portion.c (what workers hand
- * on before a block is read), meet.c (where one's output goes over into another's).
+ * @file What the files of the scheduler share:
+ *
+ *   threads.c   the caller's thread: starts workers and takes blocks in their order
+ *   worker.c    the other threads: each reads blocks into strands
+ *   join.c      where a strand goes over into one that another worker began
+ *   chunks.c    what workers hand on before a block is read to its end
+ *   ranks.c     other processes; products.c holds what is sent to them
  */
-#ifndef PUG_JOBS_INTERNAL_H
-#define PUG_JOBS_INTERNAL_H
+#ifndef PUG_SCHEDULE_THREADS_INTERNAL_H
+#define PUG_SCHEDULE_THREADS_INTERNAL_H
 
-#include "jobs/together.h"
+#include "schedule/threads.h"
 
 #include <pthread.h>
 
@@ -25,9 +29,9 @@ struct pug_jobs_strand {
     size_t first;                 /* number of its first block */
     struct pug_jobs_block *blocks;
     size_t count, room;
-    size_t dropped;                /* blocks that hold nothing any more, from the first on */
-    struct pug_jobs_portions open; /* of the block that is being read */
-    bool stuck;                    /* in that block: it holds too much, and waits for its turn */
+    size_t dropped;              /* blocks that hold nothing any more, from the first on */
+    struct pug_jobs_chunks open; /* of the block that is being read */
+    bool stuck;                  /* in that block: it holds too much, and waits for its turn */
     bool ended;
     bool proven; /* its last blocks are the true output: it began it, or a proven strand met it */
     struct pug_jobs_strand *met; /* goes on with this one's block behind its own last */
@@ -38,12 +42,12 @@ struct pug_jobs_state {
     const struct pug_jobs_plan *plan;
     const struct pug_jobs_client *client;
     size_t sources;
-    uint64_t piece_size;        /* bytes in a piece */
-    size_t piece, pieces;       /* blocks in one, how many there are */
-    size_t blocks;              /* in all */
-    size_t window;              /* how many pieces may be claimed ahead of the caller */
-    size_t begun, own;          /* strands begin with pieces from the one on, up to the other */
-    struct pug_jobs_span *span; /* of several processes; or NULL */
+    uint64_t piece_size;          /* bytes in a piece */
+    size_t piece, pieces;         /* blocks in one, how many there are */
+    size_t blocks;                /* in all */
+    size_t window;                /* how many pieces may be claimed ahead of the caller */
+    size_t begun, own;            /* strands begin with pieces from the one on, up to the other */
+    struct pug_rank_range *range; /* of several processes; or NULL */
 
     pthread_mutex_t lock;            /* guards what follows */
     pthread_cond_t published;        /* workers wait for a block, or for room in the window */
@@ -55,7 +59,7 @@ struct pug_jobs_state {
     struct pug_jobs_strand *current; /* where it takes from */
     struct pug_jobs_strand *strands; /* that may hold something */
     struct pug_jobs_strand *old;     /* that do not, but may still be known to others */
-    size_t held, most;               /* bytes of portions; how many may be */
+    size_t held, most;               /* bytes of chunks; how many may be */
     bool crowded;                    /* somebody waits for room for one */
     uint64_t read, repeated;         /* bytes */
     uint64_t vain; /* bytes of pieces that were read twice to their ends, since strands met */
@@ -89,8 +93,8 @@ void pug_jobs_block_free(struct pug_jobs_state *jobs, struct pug_jobs_block *blo
 /** Wait until others went on. Under the lock. */
 void pug_jobs_wait(struct pug_jobs_state *jobs);
 
-/* portion.c */
-/** Portions that a thread may hold, in bytes: those of usual pieces, so that nobody waits. */
+/* chunks.c */
+/** Chunks that a thread may hold, in bytes: those of usual pieces, so that nobody waits. */
 #define PUG_JOBS_HELD ((size_t)24 << 20)
 
 /** What the one whose turn it is may hold besides, where others hold all that. */
@@ -98,10 +102,10 @@ void pug_jobs_wait(struct pug_jobs_state *jobs);
 
 /** A worker's pug_jobs_hand.give. */
 bool pug_jobs_give(struct pug_jobs_hand *hand, void *product, size_t size);
-/** Take the next portion that is the caller's; NULL: there is none. Under the lock. */
-void *pug_jobs_next_portion(struct pug_jobs_state *jobs);
+/** Take the next chunk that is the caller's; NULL: there is none. Under the lock. */
+void *pug_jobs_next_chunk(struct pug_jobs_state *jobs);
 /** Under the lock, or when no thread is left. */
-void pug_jobs_drop_portions(struct pug_jobs_state *jobs, struct pug_jobs_portions *portions);
+void pug_jobs_drop_chunks(struct pug_jobs_state *jobs, struct pug_jobs_chunks *chunks);
 
 /* worker.c */
 struct pug_jobs_worker {
@@ -132,7 +136,7 @@ struct pug_jobs_strand *pug_jobs_new_strand(struct pug_jobs_state *jobs);
 /** No memory: everybody stops. Under the lock. */
 void pug_jobs_fail(struct pug_jobs_state *jobs);
 
-/* meet.c */
+/* join.c */
 /** A source of the worker's tree is about to get something for the first time. */
 void pug_jobs_touch(void *worker, size_t source);
 /**

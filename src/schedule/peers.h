@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file Messages among the processes that decode one capture together, and where they keep much.
  */
-#ifndef PUG_JOBS_PEERS_H
-#define PUG_JOBS_PEERS_H
+#ifndef PUG_SCHEDULE_PEERS_H
+#define PUG_SCHEDULE_PEERS_H
 
 #include "pugmark/advanced/jobs.h"
 

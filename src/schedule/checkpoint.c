@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "jobs/checkpoint.h"
+#include "schedule/checkpoint.h"
 
 #include "files/infile.h"
 #include "files/outfile.h"

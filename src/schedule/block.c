@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: MIT
 /** @file One block through a tree: its elements into a part, its messages kept. */
-#include "jobs/decode.h"
+#include "schedule/decode.h"
 
 #include "base/bytes.h"
 #include "pugmark/advanced/counts.h"
-#include "tree/tree_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
+struct desk;
+
+/** What a consumer emits chunks with. */
+struct piece {
+    struct pug_piece base; /* first: it is the way from the one to the other */
+    struct desk *desk;
+    size_t consumer; /* its number */
+};
+
 /** What a hand has beside its tree. */
 struct desk {
-    struct pug_passage passage; /* first: it is the way from a passage to its desk */
     const struct pug_jobs_decoding *decoding;
     struct pug_jobs_hand *hand;
     bool unwanted;                    /* the block that is being read, by now */
@@ -18,7 +26,15 @@ struct desk {
     struct pug_jobs_decoded *product; /* being made */
     pug_elements_fn *consumer;        /* of the caller's tree */
     void *consumer_context;
+    struct piece pieces[]; /* by consumer */
 };
+
+/** A product without messages and parts; NULL: no memory. */
+static struct pug_jobs_decoded *empty_product(const struct pug_jobs_decoding *decoding)
+{
+    const size_t parts = decoding->consumers.count * sizeof(void *);
+    return calloc(1, sizeof(struct pug_jobs_decoded) + parts);
+}
 
 /* ---- messages ---- */
 
@@ -29,7 +45,7 @@ static void give_messages(struct desk *desk)
 {
     struct pug_log_records *records = &desk->product->records;
     const size_t size = pug_log_records_size(records);
-    struct pug_jobs_decoded *decoded = calloc(1, sizeof(*decoded));
+    struct pug_jobs_decoded *decoded = empty_product(desk->decoding);
     if (!decoded)
         return; /* they go with the block */
     decoded->records = *records;
@@ -56,19 +72,22 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     const struct desk *desk = context;
     *taken = count;
     if (desk->product && !desk->unwanted)
-        desk->decoding->parts->elements(desk->product->part, elements, count);
+        pug_consumers_elements(&desk->decoding->consumers, desk->product->parts, NULL, elements,
+                               count);
     return desk->unwanted ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
 }
 
-/** The messages so far go with the portion. */
-static bool give_portion(struct pug_passage *passage, void *portion, size_t size)
+/** The messages so far go with the chunk. */
+static bool emit(struct pug_piece *base, void *chunk, size_t size)
 {
-    struct desk *desk = (struct desk *)passage;
-    struct pug_jobs_decoded *decoded = portion ? calloc(1, sizeof(*decoded)) : NULL;
-    if (portion && !decoded)
-        desk->decoding->parts->drop(portion);
+    const struct piece *piece = (const struct piece *)base;
+    struct desk *desk = piece->desk;
+    struct pug_jobs_decoded *decoded = chunk ? empty_product(desk->decoding) : NULL;
+    if (chunk && !decoded)
+        desk->decoding->consumers.items[piece->consumer].drop(chunk);
     if (decoded) {
-        *decoded = (struct pug_jobs_decoded){portion, desk->product->records};
+        decoded->parts[piece->consumer] = chunk;
+        decoded->records = desk->product->records;
         desk->product->records = (struct pug_log_records){0};
     }
     if (!desk->hand->give(desk->hand, decoded, size))
@@ -79,40 +98,38 @@ static bool give_portion(struct pug_passage *passage, void *portion, size_t size
 /** Elements without parts go where they are to go. */
 static bool has_parts(const struct pug_jobs_decoding *decoding, const struct pug_jobs_hand *hand)
 {
-    return !hand->alone || decoding->config->parts;
+    return !hand->alone || !decoding->delivers;
 }
 
 static bool open_hand(void *context, struct pug_jobs_hand *hand)
 {
     const struct pug_jobs_decoding *decoding = context;
-    struct desk *desk = hand->desk = calloc(1, sizeof(*desk));
+    const struct pug_consumers *consumers = &decoding->consumers;
+    struct desk *desk = hand->desk =
+        calloc(1, sizeof(*desk) + consumers->count * sizeof(desk->pieces[0]));
     if (!desk)
         return false;
-    desk->passage.give = give_portion;
+    for (size_t i = 0; i < consumers->count; i++)
+        desk->pieces[i] = (struct piece){{emit}, desk, i};
     desk->decoding = decoding;
     desk->hand = hand;
     if (hand->alone) {
         hand->tree = decoding->tree;
-        desk->consumer = hand->tree->on_elements;
-        desk->consumer_context = hand->tree->elements_context;
+        desk->consumer = pug_tree_elements_consumer(hand->tree, &desk->consumer_context);
     } else {
-        const bool tells = decoding->tree->log || decoding->config->peers;
+        const bool tells = pug_tree_log(decoding->tree) || decoding->config->peers;
         desk->log = tells ? pug_log_new(PUG_SEV_INFO) : NULL;
         if ((tells && !desk->log) ||
             pug_tree_clone(decoding->tree, desk->log, &hand->tree) != PUG_OK)
             return false;
-        pug_tree_any_order(hand->tree, decoding->tree->any_order);
+        pug_tree_any_order(hand->tree, pug_tree_in_any_order(decoding->tree));
         pug_log_set_sink(desk->log, keep_record, desk);
     }
     if (has_parts(decoding, hand))
         pug_tree_on_elements(hand->tree, on_elements, desk);
-    const struct pug_parts *parts = decoding->parts;
-    const bool good = !parts->watch || parts->watch(parts->context, hand->number, hand->tree);
-    for (size_t i = 0; i < hand->tree->source_count && !hand->alone; i++) {
-        struct pug_source *source = hand->tree->sources[i];
-        source->stage.unwatched = !source->stage.monitored;
-        source->untimed = !source->decoder && (source->stage.unwatched || parts->untimed);
-    }
+    const bool good = pug_consumers_attach(consumers, hand->number, hand->tree);
+    if (!hand->alone)
+        pug_tree_skip_unwatched(hand->tree, !pug_consumers_want(consumers, PUG_WANTS_PACKET_TIMES));
     return good;
 }
 
@@ -136,8 +153,7 @@ static void drop_decoded(void *context, void *product)
 {
     const struct pug_jobs_decoding *decoding = context;
     struct pug_jobs_decoded *decoded = product;
-    if (decoded->part)
-        decoding->parts->drop(decoded->part);
+    pug_consumers_drop(&decoding->consumers, decoded->parts);
     pug_log_records_free(&decoded->records);
     free(decoded);
 }
@@ -145,17 +161,18 @@ static void drop_decoded(void *context, void *product)
 static struct pug_jobs_decoded *new_decoded(const struct pug_jobs_decoding *decoding,
                                             const struct pug_jobs_hand *hand)
 {
-    const struct pug_parts *parts = decoding->parts;
+    const struct pug_consumers *consumers = &decoding->consumers;
     struct desk *desk = hand->desk;
-    struct pug_jobs_decoded *decoded = calloc(1, sizeof(*decoded));
-    if (!decoded || !has_parts(decoding, hand))
+    struct pug_jobs_decoded *decoded = empty_product(decoding);
+    bool good = decoded != NULL;
+    for (size_t i = 0; good && has_parts(decoding, hand) && i < consumers->count; i++) {
+        const struct pug_consumer *consumer = &consumers->items[i];
+        decoded->parts[i] = consumer->begin(consumer->context, hand->number, &desk->pieces[i].base);
+        good = decoded->parts[i] != NULL;
+    }
+    if (good || !decoded)
         return decoded;
-    decoded->part = parts->begin(parts->context, hand->number);
-    if (decoded->part && parts->passage)
-        parts->passage(decoded->part, &desk->passage);
-    if (decoded->part)
-        return decoded;
-    free(decoded);
+    drop_decoded((void *)(uintptr_t)decoding, decoded);
     return NULL;
 }
 
@@ -168,16 +185,34 @@ static bool insist(struct pug_tree *tree, enum pug_response *response)
     return waited;
 }
 
+/** The bytes of a stream's block up to `end`. */
+static enum pug_response feed_stream(const struct pug_jobs_decoding *decoding,
+                                     struct pug_tree *tree, uint64_t *at, uint64_t end)
+{
+    enum pug_response response = PUG_RESP_CONT;
+    size_t used = 1;
+    while (*at < end && used > 0 && PUG_RESP_IS_CONT(response)) {
+        response =
+            pug_tree_data(tree, decoding->stream->index + *at,
+                          decoding->bytes + (*at - decoding->base), (size_t)(end - *at), &used);
+        *at += used;
+    }
+    return response;
+}
+
 /** Up to where it is asked next whether ranges are shown; in the end with the state. */
 static void feed(const struct pug_jobs_decoding *decoding, struct pug_jobs_hand *hand, bool counts,
                  uint64_t end, struct pug_jobs_block *block)
 {
-    const struct pug_parts *parts = decoding->parts;
-    uint64_t next = end;
+    uint64_t next;
     do {
-        if (counts && parts->shows)
-            pug_tree_show_ranges(hand->tree, parts->shows(parts->context, block->at, &next));
-        if (next < end)
+        next = end;
+        if (counts)
+            pug_tree_show_ranges(hand->tree,
+                                 pug_consumers_show(&decoding->consumers, block->at, &next));
+        if (decoding->stream)
+            block->response = feed_stream(decoding, hand->tree, &block->at, next);
+        else if (next < end)
             block->response = pug_tree_feed(hand->tree, decoding->bytes, &block->at, next);
         else
             pug_jobs_feed(hand, decoding->bytes, end, block);
@@ -191,17 +226,19 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     const struct pug_jobs_decoding *decoding = context;
     struct desk *desk = hand->desk;
     struct pug_jobs_decoded *decoded = new_decoded(decoding, hand);
-    const bool counts = decoded && decoded->part && decoding->parts->counts;
-    const bool any_order = hand->tree->any_order;
+    struct pug_counts *counts = decoded && has_parts(decoding, hand)
+                                    ? pug_consumers_counts(&decoding->consumers, decoded->parts)
+                                    : NULL;
+    const bool any_order = pug_tree_in_any_order(hand->tree);
     block->product = desk->product = decoded;
     if (!decoded) /* who watches has nowhere to put what it sees */
         return;
     desk->unwanted = false;
     if (counts) {
-        pug_tree_count(hand->tree, decoding->parts->counts(decoded->part));
+        pug_tree_count(hand->tree, counts);
         pug_tree_any_order(hand->tree, true);
     }
-    feed(decoding, hand, counts, end, block);
+    feed(decoding, hand, counts != NULL, end, block);
     if (block->at == decoding->size && PUG_RESP_IS_CONT(block->response)) {
         block->response = pug_tree_end(hand->tree);
         (void)insist(hand->tree, &block->response);
@@ -210,6 +247,7 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
         pug_tree_count(hand->tree, NULL);
         pug_tree_show_ranges(hand->tree, false);
         pug_tree_any_order(hand->tree, any_order);
+        pug_consumers_spread_counts(&decoding->consumers, decoded->parts);
     }
     desk->product = NULL;
 }
@@ -217,28 +255,24 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
 static bool take_block(void *context, struct pug_jobs_block *block)
 {
     struct pug_jobs_decoding *decoding = context;
-    const struct pug_parts *parts = decoding->parts;
     const struct pug_jobs *config = decoding->config;
     struct pug_jobs_decoded *decoded = block->product;
     struct pug_jobs_result *result = decoding->result;
-    pug_log_records_give(&decoded->records, decoding->tree->log);
+    pug_log_records_give(&decoded->records, pug_tree_log(decoding->tree));
     result->at = block->at;
     result->response = block->response;
-    result->stopped = (decoded->part && !parts->take(parts->context, decoded->part)) ||
+    result->stopped = !pug_consumers_take(&decoding->consumers, decoded->parts) ||
                       (config->progress && !config->progress(config->progress_context, block->at));
-    decoded->part = NULL;
     drop_decoded(decoding, decoded);
     return !result->stopped;
 }
 
-static bool take_portion(void *context, void *product)
+static bool take_chunk(void *context, void *product)
 {
     struct pug_jobs_decoding *decoding = context;
-    const struct pug_parts *parts = decoding->parts;
     struct pug_jobs_decoded *decoded = product;
-    pug_log_records_give(&decoded->records, decoding->tree->log);
-    decoding->result->stopped = decoded->part && !parts->take(parts->context, decoded->part);
-    decoded->part = NULL;
+    pug_log_records_give(&decoded->records, pug_tree_log(decoding->tree));
+    decoding->result->stopped = !pug_consumers_take(&decoding->consumers, decoded->parts);
     drop_decoded(decoding, decoded);
     return !decoding->result->stopped;
 }
@@ -250,24 +284,18 @@ static void pack_decoded(void *context, const void *product, struct pug_state *t
     const struct pug_jobs_decoding *decoding = context;
     const struct pug_jobs_decoded *decoded = product;
     pug_log_records_pack(&decoded->records, to);
-    pug_state_number(to, decoded->part != NULL);
-    if (decoded->part)
-        decoding->parts->travel->pack(decoded->part, to);
+    pug_consumers_pack(&decoding->consumers, decoded->parts, to);
 }
 
 static void *unpack_decoded(void *context, const uint8_t *bytes, size_t size)
 {
     const struct pug_jobs_decoding *decoding = context;
-    const struct pug_parts *parts = decoding->parts;
     struct pug_bytes left = pug_bytes_of(bytes, size);
-    struct pug_jobs_decoded *decoded = calloc(1, sizeof(*decoded));
+    struct pug_jobs_decoded *decoded = empty_product(decoding);
     if (!decoded)
         return NULL;
     pug_log_records_unpack(&decoded->records, &left);
-    const bool has_part = pug_bytes_take_64(&left);
-    if (has_part)
-        decoded->part = parts->travel->unpack(parts->context, left.at, pug_bytes_left(&left));
-    if (decoded->part || !has_part)
+    if (pug_consumers_unpack(&decoding->consumers, &left, decoded->parts))
         return decoded;
     drop_decoded(context, decoded);
     return NULL;
@@ -278,22 +306,19 @@ static bool fold_decoded(void *context, void *product, void *taken)
     const struct pug_jobs_decoding *decoding = context;
     struct pug_jobs_decoded *decoded = product, *later = taken;
     pug_log_records_join(&decoded->records, &later->records);
-    const bool both = decoded->part && later->part;
-    const bool good = !both || decoding->parts->travel->fold(decoded->part, later->part);
-    if (!decoded->part)
-        decoded->part = later->part;
-    later->part = NULL;
+    const bool good = pug_consumers_fold(&decoding->consumers, decoded->parts, later->parts);
     drop_decoded(context, later);
     return good;
 }
 
-/** As the parts do. */
+/** As all parts do; NULL: one of them cannot. */
 static const struct pug_jobs_travel *travel_of(const struct pug_jobs_decoding *decoding)
 {
     static const struct pug_jobs_travel one_by_one = {pack_decoded, unpack_decoded, NULL};
     static const struct pug_jobs_travel folded = {pack_decoded, unpack_decoded, fold_decoded};
-    const struct pug_travel *travel = decoding->parts->travel;
-    return !travel ? NULL : travel->fold ? &folded : &one_by_one;
+    return !pug_consumers_can_pack(&decoding->consumers)  ? NULL
+           : pug_consumers_can_fold(&decoding->consumers) ? &folded
+                                                          : &one_by_one;
 }
 
 struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding)
@@ -303,7 +328,7 @@ struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding)
                                     .close = close_hand,
                                     .read = read_block,
                                     .take = take_block,
-                                    .take_portion = take_portion,
+                                    .take_chunk = take_chunk,
                                     .drop = drop_decoded,
                                     .travel = travel_of(decoding)};
 }

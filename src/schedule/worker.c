@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file A worker: claims pieces, reads them, and ends where it meets another's strand. */
-#include "jobs/jobs.h"
-#include "tree/tree_internal.h"
+#include "schedule/threads_internal.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
@@ -62,7 +62,7 @@ struct pug_jobs_strand *pug_jobs_new_strand(struct pug_jobs_state *jobs)
 /** A piece that another strand began was read to its end, and that one not met. */
 static void note_vain(struct pug_jobs_state *jobs, const struct pug_jobs_strand *strand)
 {
-    if (!strand->proven || jobs->span)
+    if (!strand->proven || jobs->range)
         return;
     jobs->vain += jobs->piece_size;
     if (pug_jobs_given_up(jobs))
@@ -121,8 +121,8 @@ static bool publish(struct pug_jobs_state *jobs, struct pug_jobs_strand *strand,
         strand->room = room;
     }
     const uint64_t end = pug_jobs_block_start(jobs, strand->first + strand->count + 1);
-    block->portions = strand->open;
-    strand->open = (struct pug_jobs_portions){0};
+    block->chunks = strand->open;
+    strand->open = (struct pug_jobs_chunks){0};
     strand->blocks[strand->count++] = *block;
     /* the caller is not woken for each block, which would cost as much as a short one */
     if (jobs->waiting > 0)

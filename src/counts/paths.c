@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Keeping paths, and spreading their hits. */
-#include "image/paths.h"
+#include "counts/paths.h"
 #include "image/codemap_store.h"
 
 #include <stdlib.h>
@@ -390,6 +390,29 @@ void pug_paths_keep_jump(struct pug_paths *paths, uint64_t from, uint64_t addres
 
 /* ---- making ---- */
 
+/** The source sees another memory from here on. */
+static void leave_memory(struct pug_paths *paths, uint64_t memory)
+{
+    struct pug_batch *batch = paths->map->config.batch;
+    if (!paths->counts)
+        return;
+    if (batch && batch->count > 0)
+        batch->flush(batch); /* what it holds ran in the memory before */
+    pug_counts_set_memory(paths->counts, paths->map->config.source, memory);
+}
+
+/** What the code map calls before it changes. */
+static void before_change(void *context, enum pug_code_change change, uint64_t memory)
+{
+    struct pug_paths *paths = context;
+    if (change == PUG_CODE_BLOCK_CHANGES)
+        pug_paths_spread(paths);
+    else if (change == PUG_CODE_ALL_CHANGES)
+        pug_paths_forget(paths);
+    else
+        leave_memory(paths, memory);
+}
+
 struct pug_paths *pug_paths_new(struct pug_codemap *map)
 {
     struct pug_paths *paths = calloc(1, sizeof(*paths));
@@ -402,7 +425,8 @@ struct pug_paths *pug_paths_new(struct pug_codemap *map)
         free(paths);
         return NULL;
     }
-    map->paths = paths;
+    map->before_change = before_change;
+    map->counter = paths;
     return paths;
 }
 
@@ -410,7 +434,7 @@ void pug_paths_free(struct pug_paths *paths)
 {
     if (!paths)
         return;
-    paths->map->paths = NULL;
+    paths->map->before_change = NULL;
     free(paths->paths);
     free(paths->jumps);
     free(paths->contexts.items);
@@ -436,16 +460,6 @@ void pug_paths_tell_memory(const struct pug_paths *paths)
 {
     if (paths->counts)
         pug_counts_set_memory(paths->counts, paths->map->config.source, paths->map->store->memory);
-}
-
-void pug_paths_leave_memory(struct pug_paths *paths, uint64_t memory)
-{
-    struct pug_batch *batch = paths->map->config.batch;
-    if (!paths->counts)
-        return;
-    if (batch && batch->count > 0)
-        batch->flush(batch); /* what it holds ran in the memory before */
-    pug_counts_set_memory(paths->counts, paths->map->config.source, memory);
 }
 
 /** Another context, before which too many of them are forgotten; NULL: no memory. */

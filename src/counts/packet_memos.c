@@ -3,8 +3,7 @@
  * @file Memos that are counted: how often, beside each, in place of its ranges. What that means is
  * added up when blocks or counts change, or a memo loses its place.
  */
-#include "image/packet_memo.h"
-#include "image/paths.h"
+#include "counts/packet_memos.h"
 
 static struct pug_element hop_range(const struct pug_memo *memo, uint32_t hop)
 {
@@ -30,7 +29,7 @@ static void add_jump(struct pug_paths *paths, const struct pug_memo *memo, uint3
         pug_counts_add_jump(paths->counts, &branch, pug_memo_behind(memo, hop), count);
 }
 
-void pug_memo_lose_hits(struct pug_memos *memos, struct pug_memo *memo)
+static void lose_hits(struct pug_memos *memos, struct pug_memo *memo)
 {
     struct pug_paths *paths = memos->paths;
     for (uint32_t i = 0; i < memo->count && memo->hits > 0; i++) {
@@ -91,6 +90,7 @@ static bool begin_row(struct pug_memos *memos, struct pug_stage *stage, const st
     paths->spread_own = spread_own;
     paths->own = memos;
     memos->paths = paths;
+    memos->lose_hits = lose_hits;
     pug_counts_follow(paths->counts, boundary, start_of(memo));
     if (memo->silent)
         add_jump(paths, memo, 0, UINT64_MAX);

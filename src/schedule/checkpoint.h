@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /** @file What a process has done of a call, kept so that another run of it goes on with that. */
-#ifndef PUG_JOBS_CHECKPOINT_H
-#define PUG_JOBS_CHECKPOINT_H
+#ifndef PUG_SCHEDULE_CHECKPOINT_H
+#define PUG_SCHEDULE_CHECKPOINT_H
 
 #include "base/bytes.h"
-#include "jobs/peers.h"
 #include "pugmark/advanced/state.h"
+#include "schedule/peers.h"
 
 /** Two files: a record, which is written anew each time, and a spool that grows. */
 struct pug_checkpoint {

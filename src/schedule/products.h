@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /** @file Products of one of several processes, kept until it is clear which of them count. */
-#ifndef PUG_JOBS_PRODUCTS_H
-#define PUG_JOBS_PRODUCTS_H
+#ifndef PUG_SCHEDULE_PRODUCTS_H
+#define PUG_SCHEDULE_PRODUCTS_H
 
 #include "base/bytes.h"
-#include "jobs/peers.h"
-#include "jobs/together.h"
+#include "schedule/peers.h"
+#include "schedule/threads.h"
 
 struct pug_products;
 
@@ -19,7 +19,7 @@ void pug_products_free(struct pug_products *products);
 bool pug_products_cut(struct pug_products *products);
 /** Of a block; it is freed. */
 bool pug_products_block(struct pug_products *products, struct pug_jobs_block *block);
-bool pug_products_portion(struct pug_products *products, void *product);
+bool pug_products_chunk(struct pug_products *products, void *product);
 
 /** They are kept in a file from now on; false: it cannot be written. */
 bool pug_products_open(struct pug_products *products, const char *path);

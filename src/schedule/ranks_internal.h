@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-/** @file A span from inside: span.c has what neighbours say, span_checkpoint.c what is kept of it.
+/**
+ * @file What ranks.c, which exchanges messages with the neighbours, and ranks_checkpoint.c, which
+ * keeps what was done for a later run, share.
  */
-#ifndef PUG_JOBS_SPAN_INTERNAL_H
-#define PUG_JOBS_SPAN_INTERNAL_H
+#ifndef PUG_SCHEDULE_RANKS_INTERNAL_H
+#define PUG_SCHEDULE_RANKS_INTERNAL_H
 
-#include "jobs/checkpoint.h"
-#include "jobs/products.h"
-#include "jobs/span.h"
+#include "schedule/checkpoint.h"
+#include "schedule/products.h"
+#include "schedule/ranks.h"
 
 /** A state, behind a block. */
 struct hash {
     uint64_t words[2];
 };
 
-/** Where somebody from the left may go over into this span. */
+/** Where somebody from the left may go over into this range. */
 struct place {
     uint64_t block; /* the first one behind it */
     struct hash hash;
@@ -25,7 +27,7 @@ struct asker {
     uint64_t has;
 };
 
-struct pug_jobs_span {
+struct pug_rank_range {
     struct pug_jobs_state *jobs;
     struct pug_peers *peers;
     size_t begin, end;   /* blocks */
@@ -60,16 +62,16 @@ struct pug_jobs_span {
 };
 
 /** Room for more items; NULL: no memory, and they are freed. */
-void *pug_jobs_span_room(void *items, size_t count, size_t *room, size_t more, size_t size);
+void *pug_rank_range_room(void *items, size_t count, size_t *room, size_t more, size_t size);
 
-/* span_checkpoint.c */
+/* ranks_checkpoint.c */
 /** Find what was kept, or begin to keep. False: it cannot be written. */
-bool pug_jobs_span_resume(struct pug_jobs_span *span);
+bool pug_rank_range_resume(struct pug_rank_range *range);
 /** The piece to begin with. */
-size_t pug_jobs_span_start(struct pug_jobs_span *span);
+size_t pug_rank_range_start(struct pug_rank_range *range);
 /** A block before that where it goes on: is it that one, and the state the same? False: stop. */
-bool pug_jobs_span_pass(struct pug_jobs_span *span, bool whole);
+bool pug_rank_range_pass(struct pug_rank_range *range, bool whole);
 /** Keep what there is, if it is time. False: no memory, or no room. */
-bool pug_jobs_span_keep(struct pug_jobs_span *span, bool now);
+bool pug_rank_range_keep(struct pug_rank_range *range, bool now);
 
 #endif

@@ -4,57 +4,57 @@
  * gigabytes of elements: a worker that holds too much waits until the caller has taken all before
  * its block, and from then on hands on piece by piece what the caller takes.
  */
-#include "jobs/jobs.h"
+#include "schedule/threads_internal.h"
 
 #include <stdlib.h>
 
-struct pug_jobs_portion {
-    struct pug_jobs_portion *next;
+struct pug_jobs_chunk {
+    struct pug_jobs_chunk *next;
     void *product;
     size_t size;
 };
 
-static void append(struct pug_jobs_portions *portions, struct pug_jobs_portion *portion)
+static void append(struct pug_jobs_chunks *chunks, struct pug_jobs_chunk *chunk)
 {
-    if (portions->last)
-        portions->last->next = portion;
+    if (chunks->last)
+        chunks->last->next = chunk;
     else
-        portions->first = portion;
-    portions->last = portion;
-    portions->size += portion->size;
+        chunks->first = chunk;
+    chunks->last = chunk;
+    chunks->size += chunk->size;
 }
 
 /** The product of the first one, which is freed. */
-static void *take_first(struct pug_jobs_state *jobs, struct pug_jobs_portions *portions)
+static void *take_first(struct pug_jobs_state *jobs, struct pug_jobs_chunks *chunks)
 {
-    struct pug_jobs_portion *portion = portions->first;
-    void *product = portion->product;
-    jobs->held -= portion->size;
-    portions->size -= portion->size;
-    portions->first = portion->next;
-    if (!portions->first)
-        portions->last = NULL;
-    free(portion);
+    struct pug_jobs_chunk *chunk = chunks->first;
+    void *product = chunk->product;
+    jobs->held -= chunk->size;
+    chunks->size -= chunk->size;
+    chunks->first = chunk->next;
+    if (!chunks->first)
+        chunks->last = NULL;
+    free(chunk);
     return product;
 }
 
-void pug_jobs_drop_portions(struct pug_jobs_state *jobs, struct pug_jobs_portions *portions)
+void pug_jobs_drop_chunks(struct pug_jobs_state *jobs, struct pug_jobs_chunks *chunks)
 {
-    while (portions->first)
-        jobs->client->drop(jobs->client->context, take_first(jobs, portions));
+    while (chunks->first)
+        jobs->client->drop(jobs->client->context, take_first(jobs, chunks));
 }
 
-void *pug_jobs_next_portion(struct pug_jobs_state *jobs)
+void *pug_jobs_next_chunk(struct pug_jobs_state *jobs)
 {
     struct pug_jobs_strand *strand = jobs->current;
     const size_t at = strand ? jobs->taken - strand->first : 0;
-    struct pug_jobs_portions *portions = !strand              ? NULL
-                                         : at < strand->count ? &strand->blocks[at].portions
-                                                              : &strand->open;
-    if (!portions || !portions->first)
+    struct pug_jobs_chunks *chunks = !strand              ? NULL
+                                     : at < strand->count ? &strand->blocks[at].chunks
+                                                          : &strand->open;
+    if (!chunks || !chunks->first)
         return NULL;
-    void *product = take_first(jobs, portions);
-    /* who waits for room is woken for much of it: for each portion would cost as much as one */
+    void *product = take_first(jobs, chunks);
+    /* who waits for room is woken for much of it: for each chunk would cost as much as one */
     if ((strand->stuck && strand->open.size <= PUG_JOBS_TURN / 2) ||
         (jobs->crowded && jobs->held <= jobs->most / 4 * 3)) {
         jobs->crowded = false;
@@ -80,7 +80,7 @@ static bool has_room(const struct pug_jobs_state *jobs, const struct pug_jobs_st
            (jobs->held <= jobs->most && size <= jobs->most - jobs->held);
 }
 
-/** Wait for room. False: the portion is not wanted any more. */
+/** Wait for room. False: the chunk is not wanted any more. */
 static bool wait_for_room(struct pug_jobs_state *jobs, struct pug_jobs_strand *strand, size_t size)
 {
     while (is_wanted(jobs, strand) && !has_room(jobs, strand, size)) {
@@ -96,7 +96,7 @@ static bool wait_for_room(struct pug_jobs_state *jobs, struct pug_jobs_strand *s
     return is_wanted(jobs, strand);
 }
 
-/** Is the caller woken for the last portion? Not for each, which would cost as much as one. */
+/** Is the caller woken for the last chunk? Not for each, which would cost as much as one. */
 static bool is_due(const struct pug_jobs_strand *strand, size_t size)
 {
     const size_t step = PUG_JOBS_TURN / 4;
@@ -108,24 +108,24 @@ bool pug_jobs_give(struct pug_jobs_hand *hand, void *product, size_t size)
     struct pug_jobs_worker *worker = (struct pug_jobs_worker *)hand;
     struct pug_jobs_state *jobs = worker->jobs;
     struct pug_jobs_strand *strand = worker->strand;
-    struct pug_jobs_portion *portion = product ? malloc(sizeof(*portion)) : NULL;
+    struct pug_jobs_chunk *chunk = product ? malloc(sizeof(*chunk)) : NULL;
     pthread_mutex_lock(&jobs->lock);
-    if (!portion)
+    if (!chunk)
         pug_jobs_fail(jobs);
-    const bool wanted = portion && wait_for_room(jobs, strand, size);
+    const bool wanted = chunk && wait_for_room(jobs, strand, size);
     if (wanted) {
-        *portion = (struct pug_jobs_portion){.product = product, .size = size};
-        append(&strand->open, portion);
+        *chunk = (struct pug_jobs_chunk){.product = product, .size = size};
+        append(&strand->open, chunk);
         jobs->held += size;
         if (strand == jobs->current && is_due(strand, size))
             pthread_cond_signal(&jobs->ready);
     } else {
-        pug_jobs_drop_portions(jobs, &strand->open);
+        pug_jobs_drop_chunks(jobs, &strand->open);
     }
     pthread_mutex_unlock(&jobs->lock);
     if (!wanted && product)
         jobs->client->drop(jobs->client->context, product);
     if (!wanted)
-        free(portion);
+        free(chunk);
     return wanted;
 }

@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: MIT
 /** @file The caller's thread: starts workers, and takes the blocks that hold in their order. */
-#include "image/image.h"
-#include "jobs/span.h"
-#include "tree/tree_internal.h"
+#include "schedule/ranks.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 
 /* Pieces that nobody reads yet, so that nobody waits. */
 #define PIECES_AHEAD 1u
-
-/** Does anything need the caller's thread, or one reader that sees it all? */
-static bool must_be_alone(const struct pug_tree *tree)
-{
-    if (tree->each_packet || tree->on_element || tree->on_run || tree->on_frame ||
-        tree->on_encapsulation || tree->counts || tree->classify || tree->chooser.choose ||
-        (tree->image && tree->image->callbacks > 0) || pug_quirks_any(&tree->quirks))
-        return true;
-    for (size_t i = 0; i < tree->source_count; i++) {
-        const struct pug_source *source = tree->sources[i];
-        if (source->monitor || source->sink || source->classify || source->stage.marks ||
-            source->hide_bad_from_sink)
-            return true;
-    }
-    return false;
-}
 
 /* ---- blocks ---- */
 
@@ -37,7 +20,7 @@ void pug_jobs_feed(const struct pug_jobs_hand *hand, const uint8_t *bytes, uint6
 
 void pug_jobs_block_free(struct pug_jobs_state *jobs, struct pug_jobs_block *block)
 {
-    pug_jobs_drop_portions(jobs, &block->portions);
+    pug_jobs_drop_chunks(jobs, &block->chunks);
     if (block->product)
         jobs->client->drop(jobs->client->context, block->product);
     block->product = NULL;
@@ -64,25 +47,25 @@ static void drop_passed(struct pug_jobs_state *jobs)
 }
 
 /**
- * Take the next portion, or the next block out of its strand, where there is one. False: the strand
+ * Take the next chunk, or the next block out of its strand, where there is one. False: the strand
  * is at its end.
  */
-static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block, void **portion)
+static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block, void **chunk)
 {
     for (;;) {
         struct pug_jobs_strand *strand = jobs->current;
         const size_t at = strand ? jobs->taken - strand->first : 0;
         if (jobs->failed)
             return false;
-        if ((*portion = pug_jobs_next_portion(jobs)) != NULL)
+        if ((*chunk = pug_jobs_next_chunk(jobs)) != NULL)
             return true;
         if (strand && at < strand->count) {
             *block = strand->blocks[at];
             strand->blocks[at] = (struct pug_jobs_block){.at = block->at};
             if (++jobs->taken % jobs->piece == 0)
                 drop_passed(jobs);
-            if (jobs->span)
-                pug_jobs_span_note(jobs, strand);
+            if (jobs->range)
+                pug_rank_range_note(jobs, strand);
             if (jobs->waiting > 0)
                 pthread_cond_broadcast(&jobs->published);
             return true;
@@ -106,28 +89,27 @@ static bool take(const struct pug_jobs_client *client, struct pug_jobs_block *bl
     return more && PUG_RESP_IS_CONT(block->response) && block->at == end;
 }
 
-static bool take_next(struct pug_jobs_state *jobs, struct pug_jobs_block *block, void *portion,
+static bool take_next(struct pug_jobs_state *jobs, struct pug_jobs_block *block, void *chunk,
                       uint64_t end)
 {
     const struct pug_jobs_client *client = jobs->client;
-    if (jobs->span)
-        return portion ? pug_jobs_span_portion(jobs, portion)
-                       : pug_jobs_span_block(jobs, block, end);
-    return portion ? client->take_portion(client->context, portion) : take(client, block, end);
+    if (jobs->range)
+        return chunk ? pug_rank_range_chunk(jobs, chunk) : pug_rank_range_block(jobs, block, end);
+    return chunk ? client->take_chunk(client->context, chunk) : take(client, block, end);
 }
 
 /** Take the blocks of the true output, one after the other. */
 static void take_all(struct pug_jobs_state *jobs)
 {
     struct pug_jobs_block block = {.product = NULL};
-    void *portion;
+    void *chunk;
     bool more = true, good = true;
     pthread_mutex_lock(&jobs->lock);
-    while (more && (good = next_block(jobs, &block, &portion))) {
+    while (more && (good = next_block(jobs, &block, &chunk))) {
         const uint64_t end = pug_jobs_block_start(jobs, jobs->taken);
         pthread_mutex_unlock(&jobs->lock);
-        good = portion || block.product != NULL;
-        more = good && take_next(jobs, &block, portion, end);
+        good = chunk || block.product != NULL;
+        more = good && take_next(jobs, &block, chunk, end);
         pthread_mutex_lock(&jobs->lock);
         more &= jobs->taken < jobs->blocks;
     }
@@ -144,7 +126,7 @@ static void free_strands(struct pug_jobs_state *jobs, struct pug_jobs_strand *st
         strands = strand->next;
         for (size_t i = 0; i < strand->count; i++)
             pug_jobs_block_free(jobs, &strand->blocks[i]);
-        pug_jobs_drop_portions(jobs, &strand->open);
+        pug_jobs_drop_chunks(jobs, &strand->open);
         for (size_t i = 0; i < jobs->sources; i++)
             pug_source_free(strand->seats[i].given);
         free(strand->seats);
@@ -170,13 +152,12 @@ static bool open_hands(struct pug_jobs_worker *workers, unsigned *count,
         good = client->open(client->context, &worker->hand);
         if (!good)
             continue;
-        worker->hand.tree->on_touch = pug_jobs_touch;
-        worker->hand.tree->touch_context = worker;
+        pug_tree_on_touch(worker->hand.tree, pug_jobs_touch, worker);
     }
     *count = opened;
     good = good && pug_tree_state(workers[0].hand.tree, &state);
-    if (good && jobs->span)
-        pug_jobs_span_begin(jobs->span, &state);
+    if (good && jobs->range)
+        pug_rank_range_begin(jobs->range, &state);
     pug_state_free(&state);
     return good;
 }
@@ -204,7 +185,7 @@ static void finish(struct pug_jobs_worker *workers, unsigned count,
             pthread_join(workers[i].thread, NULL);
     for (unsigned i = 0; i < count; i++) {
         if (workers[i].hand.tree)
-            workers[i].hand.tree->on_touch = NULL;
+            pug_tree_on_touch(workers[i].hand.tree, NULL, NULL);
         client->close(client->context, &workers[i].hand);
     }
     free(workers);
@@ -235,7 +216,7 @@ static bool read_together(struct pug_jobs_state *jobs, struct pug_jobs_outcome *
     const struct pug_jobs_plan *plan = jobs->plan;
     const size_t pieces = jobs->own - jobs->begun;
     unsigned threads = plan->threads < pieces ? plan->threads : (unsigned)pieces;
-    if (threads < (jobs->span ? 1 : 2) || must_be_alone(plan->tree))
+    if (threads < (jobs->range ? 1 : 2) || !pug_tree_can_be_shared(plan->tree))
         return false;
     jobs->window = threads + PIECES_AHEAD;
     jobs->most = threads * PUG_JOBS_HELD;
@@ -275,11 +256,25 @@ static bool give_at_once(struct pug_jobs_hand *hand, void *product, size_t size)
     if (product && loner->stopped)
         client->drop(client->context, product);
     else if (product)
-        loner->stopped = !client->take_portion(client->context, product);
+        loner->stopped = !client->take_chunk(client->context, product);
     return !loner->failed && !loner->stopped;
 }
 
-/** The same blocks as those of several threads, where the plan has no others. */
+/**
+ * Where the next block ends: the same blocks as those of several threads, if the plan has no
+ * others. True: it is the last one.
+ */
+static bool next_end(const struct pug_jobs_state *jobs, size_t number, uint64_t at, uint64_t *end)
+{
+    const struct pug_jobs_plan *plan = jobs->plan;
+    if (plan->next)
+        return !plan->next(plan->next_context, at, end);
+    *end = plan->alone == 0               ? pug_jobs_block_start(jobs, number)
+           : plan->end - at > plan->alone ? at + plan->alone
+                                          : plan->end;
+    return *end >= plan->end;
+}
+
 static void read_alone(const struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
 {
     const struct pug_jobs_plan *plan = jobs->plan;
@@ -289,16 +284,14 @@ static void read_alone(const struct pug_jobs_state *jobs, struct pug_jobs_outcom
     loner.failed = !client->open(client->context, &loner.hand);
     bool more = !loner.failed;
     for (size_t number = 1; more; number++) {
-        const uint64_t left = plan->end - block.at;
-        const uint64_t end = plan->alone == 0     ? pug_jobs_block_start(jobs, number)
-                             : left > plan->alone ? block.at + plan->alone
-                                                  : plan->end;
+        uint64_t end;
+        const bool last = next_end(jobs, number, block.at, &end);
         block.product = NULL;
         client->read(client->context, &loner.hand, end, &block);
         loner.failed |= block.product == NULL;
         more = !loner.failed && !loner.stopped;
         if (more)
-            more = take(client, &block, end) && end < plan->end;
+            more = take(client, &block, end) && !last;
         else if (block.product)
             client->drop(client->context, block.product);
     }
@@ -315,16 +308,16 @@ static void read_here(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outc
         read_alone(jobs, outcome);
 }
 
-static void read_span(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
+static void read_range(struct pug_jobs_state *jobs, struct pug_jobs_outcome *outcome)
 {
     struct pug_peers *peers = jobs->plan->peers;
-    bool good = pug_jobs_span_open(jobs);
-    while (good && pug_jobs_span_reads(jobs))
+    bool good = pug_rank_range_open(jobs);
+    while (good && pug_rank_range_reads(jobs))
         good = read_together(jobs, outcome) && !outcome->failed;
     if (!good)
         pug_peers_fail(peers, "out of memory");
-    pug_jobs_span_finish(jobs);
-    pug_jobs_span_free(jobs->span);
+    pug_rank_range_finish(jobs);
+    pug_rank_range_free(jobs->range);
 }
 
 /** Number 0 reads what cannot be cut. */
@@ -333,8 +326,8 @@ static void read_among_peers(struct pug_jobs_state *jobs, struct pug_jobs_outcom
     struct pug_peers *peers = jobs->plan->peers;
     *outcome = (struct pug_jobs_outcome){0};
     pug_peers_begin(peers);
-    if (!must_be_alone(jobs->plan->tree) && pug_jobs_span_wanted(jobs))
-        read_span(jobs, outcome);
+    if (pug_tree_can_be_shared(jobs->plan->tree) && pug_rank_range_wanted(jobs))
+        read_range(jobs, outcome);
     else if (peers->number == 0)
         read_here(jobs, outcome);
     pug_peers_share(peers, outcome, sizeof(*outcome));
@@ -346,11 +339,15 @@ void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_clien
     struct pug_jobs_state jobs = {
         .plan = plan,
         .client = client,
-        .sources = plan->tree->source_count,
+        .sources = pug_tree_source_count(plan->tree),
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .published = PTHREAD_COND_INITIALIZER,
         .ready = PTHREAD_COND_INITIALIZER,
     };
+    if (plan->next) {
+        read_alone(&jobs, outcome);
+        return;
+    }
     divide(&jobs);
     if (pug_peers_any(plan->peers) || (plan->peers && plan->peers->keep))
         read_among_peers(&jobs, outcome);

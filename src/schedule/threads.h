@@ -7,24 +7,24 @@
  * tree that does not know all yet; what it takes are those that one thread would have made, in
  * their order.
  */
-#ifndef PUG_JOBS_TOGETHER_H
-#define PUG_JOBS_TOGETHER_H
+#ifndef PUG_SCHEDULE_THREADS_H
+#define PUG_SCHEDULE_THREADS_H
 
 #include "pugmark/advanced/peers.h"
 #include "pugmark/advanced/tree.h"
 
 /** Products that were handed on while their block was being read, in their order. */
-struct pug_jobs_portions {
-    struct pug_jobs_portion *first, *last;
+struct pug_jobs_chunks {
+    struct pug_jobs_chunk *first, *last;
     size_t size; /**< bytes that they are */
 };
 
 /** One block, read. */
 struct pug_jobs_block {
-    uint64_t at;                       /* where it begins; when it was read, how far that came */
-    struct pug_jobs_portions portions; /* before the product */
-    void *product;                     /* NULL: no memory */
-    struct pug_state state;            /* behind it */
+    uint64_t at;                   /* where it begins; when it was read, how far that came */
+    struct pug_jobs_chunks chunks; /* before the product */
+    void *product;                 /* NULL: no memory */
+    struct pug_state state;        /* behind it */
     bool has_state;
     enum pug_response response;
 };
@@ -68,14 +68,14 @@ struct pug_jobs_client {
     /** Take and free a product; on the caller's thread. False: stop. */
     bool (*take)(void *context, struct pug_jobs_block *block);
     /** The same of a product that was handed on. NULL: none is. */
-    bool (*take_portion)(void *context, void *product);
+    bool (*take_chunk)(void *context, void *product);
     /** Free a product that does not count; on any thread. */
     void (*drop)(void *context, void *product);
     /** NULL: they do not travel, and one process reads all. */
     const struct pug_jobs_travel *travel;
 };
 
-/** What is read, and in what portions. */
+/** What is read, and how it is cut. */
 struct pug_jobs_plan {
     const struct pug_tree *tree; /* that the hands' are clones of */
     unsigned threads;
@@ -91,6 +91,12 @@ struct pug_jobs_plan {
     bool widens;
     uint64_t piece;          /* bytes; about */
     struct pug_peers *peers; /* who else reads it; or NULL */
+    /**
+     * Trace that comes as a stream is read on one thread, and its end is not known: makes the block
+     * from `at` on ready; *end: where that ends. False: it is the last one. Or NULL.
+     */
+    bool (*next)(void *context, uint64_t at, uint64_t *end);
+    void *next_context;
 };
 
 struct pug_jobs_outcome {
@@ -101,8 +107,8 @@ struct pug_jobs_outcome {
 
 /**
  * On one thread where the capture is short, where a tree cannot be copied or write its state, and
- * where somebody watches more than elements or has to be asked. With peers each reads a span
- * (span.h), and number 0 takes all; where it cannot be cut number 0 reads it.
+ * where somebody watches more than elements or has to be asked. With peers each reads a range
+ * (ranks.h), and number 0 takes all; where it cannot be cut number 0 reads it.
  */
 void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_client *client,
                    struct pug_jobs_outcome *outcome);

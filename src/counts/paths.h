@@ -9,8 +9,8 @@
  *
  * A path's blocks rest on memory that stays; hops over others are counted one by one.
  */
-#ifndef PUG_IMAGE_PATHS_H
-#define PUG_IMAGE_PATHS_H
+#ifndef PUG_COUNTS_PATHS_H
+#define PUG_COUNTS_PATHS_H
 
 #include "base/grow.h"
 #include "counts/counts.h"
@@ -76,7 +76,7 @@ struct pug_paths {
     uint32_t cycle_room;
 };
 
-/** NULL: no memory. The map tells it before it changes. */
+/** NULL: no memory. The map calls it before each change (pug_codemap.before_change). */
 struct pug_paths *pug_paths_new(struct pug_codemap *map);
 void pug_paths_free(struct pug_paths *paths);
 
@@ -100,8 +100,6 @@ static inline struct pug_element pug_paths_range(const struct pug_block *block, 
 
 /** Tell the counts which of several memories the source sees. */
 void pug_paths_tell_memory(const struct pug_paths *paths);
-/** It sees another one from here on. */
-void pug_paths_leave_memory(struct pug_paths *paths, uint64_t memory);
 
 /** Counting begins or goes on in the context of `blank`. False: it cannot be done with paths. */
 bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank);

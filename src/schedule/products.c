@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "jobs/products.h"
+#include "schedule/products.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ struct record {
     uint64_t size;
     uint64_t at; /* of its block */
     uint32_t response;
-    uint32_t portion;
+    uint32_t chunk;
 };
 
 struct pug_products {
@@ -53,11 +53,11 @@ void pug_products_free(struct pug_products *products)
 /* ---- records ---- */
 
 /** A record in `packed`; the product stays. False: no memory. */
-static bool pack(struct pug_products *products, const struct pug_jobs_block *block, bool portion)
+static bool pack(struct pug_products *products, const struct pug_jobs_block *block, bool chunk)
 {
     const struct pug_jobs_client *client = products->client;
     struct pug_state *packed = &products->packed;
-    struct record record = {.at = block->at, .response = block->response, .portion = portion};
+    struct record record = {.at = block->at, .response = block->response, .chunk = chunk};
     packed->size = 0;
     pug_state_put(packed, &record, sizeof(record));
     client->travel->pack(client->context, block->product, packed);
@@ -79,11 +79,11 @@ static struct pug_jobs_block unpack(const struct pug_products *products,
         .product = client->travel->unpack(client->context, bytes, (size_t)record->size)};
 }
 
-static bool keep(struct pug_products *products, const struct pug_jobs_block *block, bool portion)
+static bool keep(struct pug_products *products, const struct pug_jobs_block *block, bool chunk)
 {
     const struct pug_jobs_client *client = products->client;
     const bool good =
-        pack(products, block, portion) &&
+        pack(products, block, chunk) &&
         pug_spool_put(&products->spool, products->packed.bytes, products->packed.size);
     client->drop(client->context, block->product);
     return good;
@@ -135,7 +135,7 @@ bool pug_products_block(struct pug_products *products, struct pug_jobs_block *bl
     return products->client->travel->fold ? fold(products, block) : keep(products, block, false);
 }
 
-bool pug_products_portion(struct pug_products *products, void *product)
+bool pug_products_chunk(struct pug_products *products, void *product)
 {
     const struct pug_jobs_block block = {.product = product};
     return flush(products) && keep(products, &block, true);
@@ -250,8 +250,8 @@ static bool take_record(struct pug_products *products, const uint8_t *bytes, boo
     struct pug_jobs_block block = unpack(products, &record, bytes + sizeof(record));
     if (!block.product)
         return false;
-    if (record.portion)
-        *more = client->take_portion(client->context, block.product);
+    if (record.chunk)
+        *more = client->take_chunk(client->context, block.product);
     else
         *more = client->take(client->context, &block);
     return true;

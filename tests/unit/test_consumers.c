@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+/* Several consumers share one pass: each gets what it would get alone, in threads and processes. */
+#include "schedule/stream.h"
+#include "support/captures.h"
+#include "support/crew.h"
+#include "support/hash_parts.h"
+
+#include "pugmark/pugmark.h"
+
+#include <stdlib.h>
+
+#define CONSUMERS 3u
+
+/* How a pass is cut. Blocks are small, so that short captures have many parts. */
+struct manner {
+    unsigned peers, threads;
+    size_t piece, block;
+    bool folds;
+};
+
+static const struct manner manners[] = {
+    {1, 1, 4096, 512, false}, {1, 2, 4096, 512, false}, {1, 3, 2048, 256, false},
+    {2, 1, 512, 64, true},    {3, 2, 512, 64, false},
+};
+
+struct pass {
+    const struct capture *capture;
+    const struct manner *manner;
+    size_t count; /* of consumers */
+    struct outcome outcomes[CONSUMERS];
+};
+
+/* The first emits no chunks, the second small ones, the third large ones. */
+static void run(struct pug_peers *peers, void *context)
+{
+    static const size_t chunks[CONSUMERS] = {0, 4096, (size_t)10 << 20};
+    struct pass *pass = context;
+    struct outcome outcomes[CONSUMERS] = {{0}};
+    struct pug_consumer consumers[CONSUMERS];
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree = NULL;
+    for (size_t i = 0; i < pass->count; i++) {
+        consumers[i] = hash_parts(&outcomes[i], chunks[i]);
+        hash_parts_pack(&consumers[i], pass->manner->folds);
+    }
+    const struct pug_snapshot_tree_config config = {.image = image, .decode = true};
+    const struct pug_jobs jobs = {.threads = pass->manner->threads,
+                                  .consumers = consumers,
+                                  .consumer_count = pass->count,
+                                  .piece = pass->manner->piece,
+                                  .block = pass->manner->block,
+                                  .peers = peers};
+    assert_int_equal(
+        pug_snapshot_tree(pass->capture->snapshot, pass->capture->buffer, &config, &tree), PUG_OK);
+    assert_int_equal(pug_tree_decode(tree, &jobs, pass->capture->bytes, pass->capture->size, NULL),
+                     PUG_OK);
+    if (!peers || peers->number == 0)
+        memcpy(pass->outcomes, outcomes, sizeof(outcomes));
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
+static void compare(struct capture *capture, void *context)
+{
+    unsigned *compared = context;
+    struct pass alone = {.capture = capture, .manner = &manners[0], .count = 1};
+    run(NULL, &alone);
+    if (alone.outcomes[0].elements == 0)
+        return;
+    ++*compared;
+    for (size_t i = 0; i < sizeof(manners) / sizeof(manners[0]); i++) {
+        const struct manner *manner = &manners[i];
+        struct pass pass = {.capture = capture, .manner = manner, .count = CONSUMERS};
+        if (manner->peers > 1)
+            (void)crew_run(manner->peers, manner->piece, manner->block, run, &pass);
+        else
+            run(NULL, &pass);
+        for (size_t n = 0; n < CONSUMERS; n++) {
+            assert_int_equal(pass.outcomes[n].elements, alone.outcomes[0].elements);
+            assert_int_equal(pass.outcomes[n].element_hash, alone.outcomes[0].element_hash);
+        }
+    }
+}
+
+static void each_gets_what_it_gets_alone(void **state)
+{
+    unsigned compared = 0;
+    (void)state;
+    captures_each(CAPTURES_OWN, compare, &compared);
+    assert_true(compared > 10);
+}
+
+/* ---- streams ---- */
+
+/* A capture in blocks of a few bytes. */
+struct blocks {
+    const struct capture *capture;
+    size_t size;
+};
+
+static const uint8_t *next_block(void *context, uint64_t at, size_t *size, bool *more)
+{
+    const struct blocks *blocks = context;
+    const size_t left = blocks->capture->size - (size_t)at;
+    *size = left < blocks->size ? left : blocks->size;
+    *more = *size < left;
+    return blocks->capture->bytes + at;
+}
+
+static void compare_stream(struct capture *capture, void *context)
+{
+    struct pass alone = {.capture = capture, .manner = &manners[0], .count = 1};
+    unsigned *compared = context;
+    run(NULL, &alone);
+    for (size_t size = 1000; size < 100000; size *= 7) {
+        struct outcome outcome = {0};
+        const struct pug_consumer consumer = hash_parts(&outcome, 4096);
+        const struct pug_jobs jobs = {.consumers = &consumer, .consumer_count = 1};
+        const struct pug_snapshot_tree_config config = {.image = pug_image_new(), .decode = true};
+        struct blocks blocks = {capture, size};
+        const struct pug_stream stream = {.context = &blocks, .next = next_block};
+        struct pug_jobs_result result;
+        struct pug_tree *tree;
+        assert_int_equal(pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree),
+                         PUG_OK);
+        assert_int_equal(pug_tree_decode_stream(tree, &jobs, &stream, &result), PUG_OK);
+        assert_int_equal(result.at, capture->size);
+        assert_int_equal(outcome.elements, alone.outcomes[0].elements);
+        assert_int_equal(outcome.element_hash, alone.outcomes[0].element_hash);
+        pug_tree_free(tree);
+        pug_image_free(config.image);
+        *compared += outcome.elements > 0;
+    }
+}
+
+static void a_stream_gives_what_its_bytes_give(void **state)
+{
+    unsigned compared = 0;
+    (void)state;
+    captures_each(CAPTURES_OWN, compare_stream, &compared);
+    assert_true(compared > 10);
+}
+
+/* ---- counting beside others ---- */
+
+struct counting {
+    struct pug_counts *sum;
+    uint64_t ranges; /* that came as elements */
+    uint64_t from;   /* the offset from which on they are shown; 0: it does not say */
+};
+
+static void *begin_counts(void *context, unsigned worker, struct pug_piece *piece)
+{
+    (void)context;
+    (void)worker;
+    (void)piece;
+    return pug_counts_new();
+}
+
+static void no_elements(void *part, const struct pug_origin *origin,
+                        const struct pug_element *elements, size_t count)
+{
+    (void)part;
+    (void)origin;
+    (void)elements;
+    (void)count;
+}
+
+static struct pug_counts *counts_of(void *part)
+{
+    return part;
+}
+
+static bool take_counts(void *context, void *part)
+{
+    struct counting *counting = context;
+    pug_counts_append(counting->sum, part);
+    pug_counts_free(part);
+    return true;
+}
+
+static void drop_counts(void *part)
+{
+    pug_counts_free(part);
+}
+
+static void *begin_number(void *context, unsigned worker, struct pug_piece *piece)
+{
+    (void)context;
+    (void)worker;
+    (void)piece;
+    return calloc(1, sizeof(uint64_t));
+}
+
+static void count_ranges(void *part, const struct pug_origin *origin,
+                         const struct pug_element *elements, size_t count)
+{
+    uint64_t *ranges = part;
+    (void)origin;
+    for (size_t i = 0; i < count; i++)
+        *ranges += elements[i].type == PUG_ELEM_INSTR_RANGE;
+}
+
+static bool take_number(void *context, void *part)
+{
+    struct counting *counting = context;
+    counting->ranges += *(uint64_t *)part;
+    free(part);
+    return true;
+}
+
+static bool show_from(void *context, uint64_t at, uint64_t *end)
+{
+    const struct counting *counting = context;
+    const bool shown = at >= counting->from;
+    *end = shown ? UINT64_MAX : counting->from;
+    return shown;
+}
+
+/* Two that count, and one that wants ranges as elements, too, from an offset on. */
+static void count(struct capture *capture, unsigned threads, uint64_t from,
+                  struct counting counting[3])
+{
+    const struct pug_consumer counter = {.begin = begin_counts,
+                                         .elements = no_elements,
+                                         .counts = counts_of,
+                                         .take = take_counts,
+                                         .drop = drop_counts};
+    const struct pug_consumer seer = {.begin = begin_number,
+                                      .elements = count_ranges,
+                                      .shows = from > 0 ? show_from : NULL,
+                                      .take = take_number,
+                                      .drop = free};
+    struct pug_consumer consumers[] = {counter, seer, counter};
+    struct pug_image *image = pug_image_new();
+    struct pug_tree *tree = NULL;
+    const struct pug_snapshot_tree_config config = {.image = image, .decode = true};
+    const struct pug_jobs jobs = {.threads = threads,
+                                  .consumers = consumers,
+                                  .consumer_count = 3,
+                                  .piece = 4096,
+                                  .block = 512};
+    for (size_t i = 0; i < 3; i++) {
+        counting[i] = (struct counting){.sum = pug_counts_new(), .from = from};
+        consumers[i].context = &counting[i];
+    }
+    assert_int_equal(pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree), PUG_OK);
+    assert_int_equal(pug_tree_decode(tree, &jobs, capture->bytes, capture->size, NULL), PUG_OK);
+    pug_tree_free(tree);
+    pug_image_free(image);
+}
+
+static void compare_counts(struct capture *capture, void *context)
+{
+    uint64_t *partly = context;
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        uint64_t all = 0;
+        for (uint64_t from = 0; from <= capture->size + 1; from += capture->size / 2 + 1) {
+            struct counting counting[3];
+            uint64_t ranges[2], instructions[2];
+            count(capture, threads, from, counting);
+            pug_counts_total(counting[0].sum, &ranges[0], &instructions[0]);
+            pug_counts_total(counting[2].sum, &ranges[1], &instructions[1]);
+            assert_int_equal(ranges[0], ranges[1]);
+            assert_int_equal(instructions[0], instructions[1]);
+            if (from == 0) /* it says nothing of what it wants to see: it gets all ranges */
+                assert_int_equal(counting[1].ranges, all = ranges[0]);
+            else
+                assert_true(counting[1].ranges <= all && ranges[0] == all);
+            *partly += from > 0 && counting[1].ranges > 0 && counting[1].ranges < all;
+            for (size_t i = 0; i < 3; i++)
+                pug_counts_free(counting[i].sum);
+        }
+    }
+}
+
+static void one_counts_and_another_sees_ranges(void **state)
+{
+    uint64_t partly = 0;
+    (void)state;
+    captures_each(CAPTURES_OWN, compare_counts, &partly);
+    assert_true(partly > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_gets_what_it_gets_alone),
+        cmocka_unit_test(a_stream_gives_what_its_bytes_give),
+        cmocka_unit_test(one_counts_and_another_sees_ranges),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
