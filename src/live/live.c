@@ -46,6 +46,7 @@ static void say(const struct pug_live *live, const char *text)
 
 /* ---- waiting ---- */
 
+#ifndef _WIN32
 /** How long may still be waited, where `timeout` is the most; 0: the time is over. */
 static int left(const struct pug_live *live, int timeout)
 {
@@ -56,6 +57,7 @@ static int left(const struct pug_live *live, int timeout)
     return timeout < 0 || (uint64_t)timeout > most ? (int)(most < INT32_MAX ? most : INT32_MAX)
                                                    : timeout;
 }
+#endif
 
 /** Wait for bytes; PUG_LIVE_OVER: it was stopped. 1: something is there. */
 static int wait_for_bytes(struct pug_live *live, int timeout)
