@@ -44,13 +44,19 @@ static int by_length(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/** The nearest whole number, without the library of mathematics. */
+static double nearest_whole(double value)
+{
+    return value < 9e15 ? (double)(uint64_t)(value + 0.5) : value;
+}
+
 /** Pulses as multiples of a unit: the unit that fits them best, near this one. */
 static double refine(const struct pulses *pulses, double unit, double most)
 {
     for (unsigned round = 0; round < 8; round++) {
         double length = 0, units = 0;
         for (size_t i = 0; i < pulses->count; i++) {
-            const double n = floor(pulses->lengths[i] / unit + 0.5);
+            const double n = nearest_whole(pulses->lengths[i] / unit);
             if (n < 1 || n > most)
                 continue;
             length += pulses->lengths[i];
@@ -69,7 +75,7 @@ static double misfit(const struct pulses *pulses, double unit, double most)
 {
     double bad = 0, all = 0;
     for (size_t i = 0; i < pulses->count; i++) {
-        const double n = pulses->lengths[i] / unit, nearest = floor(n + 0.5);
+        const double n = pulses->lengths[i] / unit, nearest = nearest_whole(n);
         if (pulses->levels[i] && n > most)
             continue; /* the line was idle */
         all++;
