@@ -73,7 +73,7 @@ static void table_drop(struct table *table)
 
 static void schema_release(struct ArrowSchema *schema)
 {
-    for (int64_t i = 0; i < schema->n_children; i++) {
+    for (int64_t i = 0; schema->children && i < schema->n_children; i++) {
         struct ArrowSchema *child = schema->children[i];
         if (child && child->release)
             child->release(child);
@@ -114,7 +114,7 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 
 static void array_release(struct ArrowArray *array)
 {
-    for (int64_t i = 0; i < array->n_children; i++) {
+    for (int64_t i = 0; array->children && i < array->n_children; i++) {
         struct ArrowArray *child = array->children[i];
         if (child && child->release)
             child->release(child);
