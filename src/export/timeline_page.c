@@ -139,7 +139,8 @@ static void take_gap(struct pug_timeline *timeline, struct page_track *track,
     }
     if (page->gap_count >= PAGE_GAPS + PAGE_GAPS ||
         !make_room(timeline, (void **)&track->gaps, &track->gap_room, track->gap_count,
-                   sizeof(*track->gaps)))
+                   sizeof(*track->gaps)) ||
+        !track->gaps)
         return;
     page->gap_count++;
     track->gaps[track->gap_count++] =
