@@ -12,7 +12,8 @@ static bool read_words(const struct pug_image *image, const struct pug_reader_sp
                        uint64_t address, uint32_t *words, unsigned count)
 {
     uint8_t bytes[4 * (SYSTEM_VECTORS + INTERRUPTS)];
-    if (pug_image_read(image, space, address, bytes, 4 * count) != (int64_t)(4 * count))
+    const size_t size = (size_t)4 * count;
+    if (pug_image_read(image, space, address, bytes, size) != (int64_t)size)
         return false;
     for (unsigned i = 0; i < count; i++)
         words[i] = pug_bytes_32(bytes + 4 * i);
@@ -104,7 +105,7 @@ bool pug_vector_table(const struct pug_image *image, const struct pug_reader_spa
 bool pug_vector_symbol(const struct pug_image *image, const struct pug_vector_table *table,
                        unsigned vector, struct pug_symbol *symbol)
 {
-    uint32_t words[SYSTEM_VECTORS + INTERRUPTS];
+    uint32_t words[SYSTEM_VECTORS + INTERRUPTS] = {0};
     if (vector == 0 || vector >= table->count || table->count > SYSTEM_VECTORS + INTERRUPTS ||
         !read_words(image, &table->space, table->address, words, table->count) ||
         !is_handler(image, words[vector], symbol))

@@ -162,11 +162,11 @@ static int open_any(struct pug_live *live, const char **why)
     if (file >= 0 || errno != ECONNREFUSED || !live->place.fallback)
         return file;
     char first[sizeof(live->place.port)];
-    strcpy(first, live->place.port);
+    memcpy(first, live->place.port, strlen(live->place.port) + 1);
     snprintf(live->place.port, sizeof(live->place.port), "%u", (unsigned)live->place.fallback);
     file = open_once(live, why);
     if (file < 0)
-        strcpy(live->place.port, first);
+        memcpy(live->place.port, first, strlen(first) + 1);
     return file;
 }
 

@@ -98,7 +98,7 @@ static bool take_address(const char *text, struct pug_live_place *place)
     if (end > begin)
         snprintf(place->host, sizeof(place->host), "%.*s", (int)(end - begin), begin);
     if (colon)
-        strcpy(place->port, colon + 1);
+        memcpy(place->port, colon + 1, strlen(colon + 1) + 1);
     return true;
 }
 
@@ -117,7 +117,7 @@ static bool take_preset(const struct preset *preset, const char *rest, struct pu
         return true;
     place->fallback = 0;
     if (is_port(rest + 1) && strlen(rest + 1) < sizeof(place->port))
-        return strcpy(place->port, rest + 1), true;
+        return memcpy(place->port, rest + 1, strlen(rest + 1) + 1), true;
     return take_address(rest + 1, place);
 }
 
@@ -151,10 +151,10 @@ bool pug_live_place(const char *input, struct pug_live_place *place, const char 
     switch (scheme) {
     case PUG_LIVE_SERIAL: return take_serial(rest, place, why);
     case PUG_LIVE_LISTEN:
-        strcpy(place->host, "127.0.0.1");
+        memcpy(place->host, "127.0.0.1", sizeof("127.0.0.1"));
         *why = "expected tcp-listen:PORT or tcp-listen:HOST:PORT";
         if (is_port(rest) && strlen(rest) < sizeof(place->port))
-            return strcpy(place->port, rest), true;
+            return memcpy(place->port, rest, strlen(rest) + 1), true;
         return take_address(rest, place) && place->port[0];
     case PUG_LIVE_TCP:
         *why = "expected tcp:HOST:PORT";

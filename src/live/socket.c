@@ -129,7 +129,7 @@ static int connect_unix(const struct pug_live_place *place, int stop, const char
         *why = "the path is too long for a socket";
         return -1;
     }
-    strcpy(address.sun_path, place->path);
+    memcpy(address.sun_path, place->path, strlen(place->path) + 1);
     const int file = socket(AF_UNIX, SOCK_STREAM, 0);
     if (file < 0 || connects(file, (const struct sockaddr *)&address, sizeof(address), stop))
         return file;

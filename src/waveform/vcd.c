@@ -71,15 +71,15 @@ static void take_variable(struct vcd *vcd)
     char width[128], id[128];
     if (!next_word(vcd) || is_end(vcd) || !next_word(vcd) || is_end(vcd))
         return;
-    strcpy(width, vcd->word);
+    memcpy(width, vcd->word, strlen(vcd->word) + 1);
     if (!next_word(vcd) || is_end(vcd))
         return;
-    strcpy(id, vcd->word);
+    memcpy(id, vcd->word, strlen(vcd->word) + 1);
     if (!next_word(vcd) || is_end(vcd))
         return;
     if (strcmp(width, "1") == 0 && strlen(id) < sizeof(vcd->id) &&
         pug_wave_line_add(&vcd->lines, vcd->waveform, vcd->word))
-        strcpy(vcd->id, id);
+        memcpy(vcd->id, id, strlen(id) + 1);
     skip_to_end(vcd);
 }
 

@@ -46,10 +46,10 @@ static size_t slot_of(struct top_table *table, const char *name)
         if (table->function_count == TOP_FUNCTIONS / 4 * 3)
             break;
         table->function_count++;
-        strcpy(function->name, name);
+        memcpy(function->name, name, strlen(name) + 1);
         return slot;
     }
-    strcpy(table->functions[TOP_FUNCTIONS].name, "[others]");
+    memcpy(table->functions[TOP_FUNCTIONS].name, "[others]", sizeof("[others]"));
     return TOP_FUNCTIONS;
 }
 
