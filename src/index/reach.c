@@ -49,7 +49,7 @@ uint64_t pug_index_state_sum(const uint64_t *hashes, size_t sources)
 uint64_t pug_index_tree_sum(const struct pug_tree *tree)
 {
     struct pug_state state = {0};
-    uint64_t *hashes = malloc((1 + pug_tree_source_count(tree)) * sizeof(*hashes));
+    uint64_t *hashes = calloc(1 + pug_tree_source_count(tree), sizeof(*hashes));
     uint64_t sum = 0;
     if (hashes && pug_tree_state(tree, &state)) {
         pug_index_state_hashes(tree, &state, hashes);

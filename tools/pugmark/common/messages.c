@@ -76,18 +76,18 @@ static void put_error(void *context, const void *bytes, size_t size)
 
 void message_say(const char *format, ...)
 {
-    char line[1024], *text = line;
+    char line[1024];
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
-    if (length >= (int)sizeof(line) && (text = malloc((size_t)length + 1)) != NULL) {
+    char *whole = length >= (int)sizeof(line) ? malloc((size_t)length + 1) : NULL;
+    if (whole) {
         va_start(arguments, format);
-        length = vsnprintf(text, (size_t)length + 1, format, arguments);
+        length = vsnprintf(whole, (size_t)length + 1, format, arguments);
         va_end(arguments);
     }
-    if (!text || length < 0)
-        text = line; /* what there is room for */
+    char *text = whole && length >= 0 ? whole : line; /* else what there is room for */
     const size_t size = strlen(text);
     const bool ended = size > 0 && text[size - 1] == '\n';
     if (ended)
@@ -95,8 +95,7 @@ void message_say(const char *format, ...)
     pug_sink_printable(&(struct pug_sink){.put = put_error}, text);
     if (ended)
         put_error(NULL, "\n", 1);
-    if (text != line)
-        free(text);
+    free(whole);
 }
 
 /** Where in the trace, what is wrong, and with what. */
