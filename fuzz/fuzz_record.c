@@ -180,13 +180,12 @@ static void read_log(struct recording *recording, const uint8_t *code, size_t si
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct recording recording = {.items = 0};
-    const struct rec_unit_class *unit;
     unsigned units = 0;
     if (size <= CHOICES)
         return 0;
     for (unsigned i = 0; i < CHOICES; i++)
         recording.random.state = recording.random.state * 257 + data[i] + 1;
-    while ((unit = rec_unit_at(units)) != NULL)
+    while (rec_unit_at(units) != NULL)
         units++;
     recording.unit = rec_unit_at(rec_random_below(&recording.random, units));
     fuzz_write("path", data + CHOICES, size - CHOICES);

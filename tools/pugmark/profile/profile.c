@@ -247,7 +247,7 @@ static int profile_run(const struct command *self, int argc, char **argv)
         return EXIT_USAGE;
     input_of_several(&options.input, argv + 1, &several);
     if (options.interrupts &&
-        (options.stacks || (options.format && strcmp(options.format, "table")))) {
+        (options.stacks || (options.format && strcmp(options.format, "table") != 0))) {
         fprintf(stderr, "pugmark: --interrupts is a table of its own, with or without --json\n");
         return EXIT_USAGE;
     }

@@ -88,7 +88,7 @@ static void set_up(struct report_extra *extra, const struct report_options *opti
     size_t count = 0;
     while (operands[count])
         count++;
-    const uint64_t all = SLICES_ALL * (options->detail ? options->detail : 1) / count;
+    const uint64_t all = SLICES_ALL * (options->detail ? options->detail : 1) / (count ? count : 1);
     *extra = (struct report_extra){.is = {.withheld = &extra->withheld,
                                           .inputs = (const char *const *)operands,
                                           .input_count = count,
