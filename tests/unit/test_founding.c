@@ -494,7 +494,9 @@ static void test_log(void **state)
         rewind(file);
         while (fgets(line, sizeof(line), file)) {
             static const char *const words[] = {"wrong", "odd", "so"};
-            assert_non_null(strstr(line, words[lines++]));
+            if (lines < 3)
+                assert_non_null(strstr(line, words[lines]));
+            lines++;
         }
         assert_int_equal(lines, verbosity); /* none, errors, warnings too, all */
         fclose(file);
