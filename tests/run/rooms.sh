@@ -59,6 +59,7 @@ capture live ctrace swo snapshot params schedule tree transport image counts log
 profile capture calls schedule names counts base
 export profile names text files base
 correlate capture tree element base
+debug capture calls names image isa files element base
 perfdata capture image tree files base
 waveform files base
 ROWS

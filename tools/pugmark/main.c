@@ -19,6 +19,7 @@ static const struct command *const commands[] = {
     &command_diff,
     &command_encode,
     &command_find,
+    &command_gdb,
     &command_index,
     &command_info,
     &command_itm,

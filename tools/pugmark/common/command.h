@@ -26,6 +26,7 @@ extern const struct command command_coverage;
 extern const struct command command_diff;
 extern const struct command command_encode;
 extern const struct command command_find;
+extern const struct command command_gdb;
 extern const struct command command_index;
 extern const struct command command_info;
 extern const struct command command_itm;
