@@ -79,6 +79,11 @@ const struct pug_debug_program *pug_history_program(struct pug_history *history,
     return of->program.count > 0 ? &of->program : NULL;
 }
 
+bool pug_history_is_program(struct pug_history *history, uint32_t object)
+{
+    return pug_history_program(history, object) != NULL;
+}
+
 uint64_t pug_history_first_address(struct pug_history *history, uint32_t object)
 {
     const struct pug_debug_program *program = pug_history_program(history, object);

@@ -92,6 +92,8 @@ struct pug_history_block {
 bool pug_history_next_block(const struct pug_history *history, uint32_t *n,
                             struct pug_history_block *block);
 
+/** Is an object an ELF file that is there? */
+bool pug_history_is_program(struct pug_history *history, uint32_t object);
 /** The address of the first segment of an object's file, as the file has it; 0: not known. */
 uint64_t pug_history_first_address(struct pug_history *history, uint32_t object);
 
@@ -104,8 +106,8 @@ enum pug_history_kind {
 
 /** A position. */
 struct pug_history_place {
-    uint64_t position;
-    uint64_t pc;
+    uint64_t position;         /**< its number */
+    uint64_t pc;               /**< where it is */
     uint64_t entry;            /**< where the block begins that the instruction is in */
     uint64_t link;             /**< the return address, where `has_link` */
     uint32_t thread;           /**< by number */
@@ -178,7 +180,7 @@ void pug_history_run(struct pug_history *history, struct pug_history_move *move)
 
 /** Where a move stops. */
 struct pug_history_breakpoint {
-    uint64_t address;
+    uint64_t address;  /**< of the instruction */
     int32_t pid;       /**< of the process that it is in; PUG_NO_CPU: in all */
     uint64_t spare[1]; /**< zero */
 };

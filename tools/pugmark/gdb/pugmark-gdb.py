@@ -92,7 +92,10 @@ class PugmarkUnwinder(Unwinder):
             return None
         if level == len(frames):  # the caller that nobody knows: its pc is 0, and GDB ends there
             sp = self.pointer((TOPS[width] - 16 * (frames[-1][2] - 1)) & ((1 << 8 * width) - 1), width)
-            return frame.create_unwind_info(FrameId(sp, self.pointer(0, width)))
+            info = frame.create_unwind_info(FrameId(sp, self.pointer(0, width)))
+            info.add_saved_register("pc", self.pointer(0, width))
+            info.add_saved_register("sp", self.pointer(BASES[width] + 16 * level, width))
+            return info
         _, function, depth, flags = frames[level]
         sp = self.pointer((TOPS[width] - 16 * depth) & ((1 << 8 * width) - 1), width)
         info = frame.create_unwind_info(FrameId(sp, self.pointer(function, width)))
@@ -174,3 +177,21 @@ for command in ("goto", "back-line", "back-over"):
     Moves(command)
 for command in ("find", "where", "time", "calls", "compare", "history", "losses", "status", "help"):
     Asks(command)
+
+
+class HideUnknown:
+    """Leaves the caller that nobody knows out of backtraces."""
+
+    def __init__(self):
+        self.name = "pugmark"
+        self.priority = 100
+        self.enabled = True
+        gdb.frame_filters[self.name] = self
+
+    def filter(self, frames):
+        for frame in frames:
+            if frame.inferior_frame().pc() != 0:
+                yield frame
+
+
+HideUnknown()

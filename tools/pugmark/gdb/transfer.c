@@ -51,7 +51,8 @@ static void find_objects(struct gdb_server *server)
                                               .pid = pid_of(server, block.thread),
                                               .bias = block.start - location.vaddr};
         const struct pug_capture_object *known = pug_capture_object_at(capture, location.object);
-        bool is_new = known && known->file && !location.text;
+        bool is_new = known && known->file && !location.text &&
+                      pug_history_is_program(server->session->history, location.object);
         for (size_t i = 0; i < server->object_count && is_new; i++)
             is_new = server->objects[i].object != object.object ||
                      server->objects[i].pid != object.pid || server->objects[i].bias != object.bias;
