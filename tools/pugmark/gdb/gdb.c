@@ -114,13 +114,9 @@ static int accept_peer(int listener)
     return file;
 }
 
-static int serve_port(struct session *session, const struct gdb_options *options)
+static void serve_port(struct session *session, const struct gdb_options *options, int listener,
+                       unsigned port)
 {
-    unsigned port;
-    const int listener =
-        listen_at(options->port.given ? (unsigned)options->port.value : DEFAULT_PORT, &port);
-    if (listener < 0)
-        return EXIT_USAGE;
     fprintf(stderr,
             "pugmark: GDB can connect now:\n"
             "    gdb-multiarch -ex 'set osabi none' -ex 'set sysroot /' -ex 'target remote "
@@ -140,8 +136,6 @@ static int serve_port(struct session *session, const struct gdb_options *options
         close(file);
         more = !options->once;
     }
-    close(listener);
-    return EXIT_DONE;
 }
 
 static int serve_stdio(struct session *session)
@@ -160,11 +154,25 @@ static int serve_stdio(struct session *session)
 static int serve(const struct gdb_options *options, const char *operand)
 {
     struct session session;
-    if (!session_open(&session, &options->session, operand))
-        return session.code;
-    const int code = options->stdio ? serve_stdio(&session) : serve_port(&session, options);
-    const int closed = session_close(&session);
-    return code == EXIT_DONE ? closed : code;
+    unsigned port = options->port.given ? (unsigned)options->port.value : DEFAULT_PORT;
+    /* Before the input is opened: from then on no port can be had (sandbox.h). */
+    const int listener = options->stdio ? -1 : listen_at(port, &port);
+    int code = EXIT_DONE;
+    if (!options->stdio && listener < 0)
+        return EXIT_USAGE;
+    if (session_open(&session, &options->session, operand)) {
+        if (options->stdio)
+            code = serve_stdio(&session);
+        else
+            serve_port(&session, options, listener, port);
+        const int closed = session_close(&session);
+        code = code == EXIT_DONE ? closed : code;
+    } else {
+        code = session.code;
+    }
+    if (listener >= 0)
+        close(listener);
+    return code;
 }
 
 /* ---- starting GDB ---- */
