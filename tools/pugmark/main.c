@@ -16,6 +16,7 @@ static const struct command *const commands[] = {
     &command_calls,
     &command_convert,
     &command_coverage,
+    &command_debug,
     &command_diff,
     &command_encode,
     &command_find,

@@ -23,6 +23,7 @@ struct command {
 extern const struct command command_calls;
 extern const struct command command_convert;
 extern const struct command command_coverage;
+extern const struct command command_debug;
 extern const struct command command_diff;
 extern const struct command command_encode;
 extern const struct command command_find;
