@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file MTB packets to elements: kept until the data end, then told from the oldest on. */
+/** @file MTB packets to elements: kept until the data ends, then reported from the oldest on. */
 #include "base/bytes.h"
 #include "image/codemap.h"
 #include "protocol/mtb/mtb.h"
@@ -29,10 +29,10 @@ struct decoder {
     /* telling */
     enum phase phase;
     struct pug_mtb_ring ring;
-    size_t at;        /* packets that are told */
+    size_t at;        /* packets that are reported */
     unsigned blocks;  /* of this walk */
     bool known;       /* execution is at `address` */
-    bool left;        /* an exception returned: a packet tells where to */
+    bool left;        /* an exception returned: the next packet has its target */
     uint64_t address; /* … with so much of an IT block left */
     uint8_t it;
     struct {
@@ -162,7 +162,8 @@ static void push_no_memory(struct decoder *d, uint64_t address)
     d->known = false;
 }
 
-/** One block on the way. Where none leads to the source, the source itself is known all the same.
+/**
+ * One block on the way. Where none leads to the source, the source itself is known all the same.
  */
 static enum phase walk(struct decoder *d, const struct pug_mtb_goal *goal, enum phase behind)
 {
@@ -230,7 +231,10 @@ static void interrupt(struct decoder *d, uint64_t back)
     d->interrupted[d->depth++].it = d->it;
 }
 
-/** Was it interrupted there? So a return to a handler's begin is told from an exception's entry. */
+/**
+ * Was it interrupted there? This separates a return to the start of a handler from an exception's
+ * entry.
+ */
 static bool is_interrupted(const struct decoder *d, uint64_t address)
 {
     return d->depth > 0 && d->interrupted[d->depth - 1].address == address;
@@ -266,7 +270,7 @@ static enum phase arrive(struct decoder *d)
     unsigned number = 0;
     const unsigned handles = packet->source & 1 ? exceptions_at(d, destination, &number) : 0;
     if (handles != 1)
-        number = 0; /* which of them it was, nobody tells */
+        number = 0; /* which of them it was is unknown */
     if (packet->source & 1 && !resumes)
         interrupt(d, source);
     d->it = 0;
@@ -320,7 +324,7 @@ enum pug_response pug_mtb_resume(void *data)
     return PUG_RESP_CONT;
 }
 
-/** Where the vector table is, if nobody says: there may be one in the program, or else at 0. */
+/** Find the vector table when no setting gives it: in the program, or else at 0. */
 static uint32_t find_table(const struct decoder *d)
 {
     struct pug_vector_table table;
