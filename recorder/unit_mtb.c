@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file The engine's view of a Micro Trace Buffer with memory without end. Where trace begins and
- * ends the PC is said to be moved to where it is, as by a debugger, so that all that ran is told.
+ * ends the PC counts as moved there by a debugger, so that everything that ran is in the trace.
  */
 #include "pugmark/advanced/settings.h"
 #include "recorder/unit.h"
@@ -87,7 +87,7 @@ static void end(struct rec_unit *unit, const struct rec_place *last, const struc
                 uint32_t since)
 {
     (void)last;
-    (void)since; /* branches that were not taken are told by nothing else */
+    (void)since; /* nothing else shows branches that were not taken */
     put(unit, next->address, true, next->address);
 }
 
