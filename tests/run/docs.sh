@@ -27,7 +27,7 @@ done
 for name in $(grep -oE '`(src|include|docs|cases)/[a-z0-9_/.]+`' $page | tr -d '`' | sort -u); do
   [[ -e $name || -e tests/$name ]] || { echo "$page: no $name"; exit 1; }
 done
-# What the tests of other hosts leave out is told, and nothing that they do not leave out.
+# What the tests of other hosts leave out is listed, and nothing else.
 page=docs/hosts.md
 filter=$(grep '"name": "host".*' -A2 CMakePresets.json | sed -nE 's/.*"exclude": \{"name": "\^\((.*)\)\$"\}.*/\1/p')
 wanted=$(sed -E 's/\(_shared\)\?//g; s/\.\*/\*/g' <<<"$filter" | grep -oE '(run|test)_\([^)]*\)|vectors_\*' |
