@@ -25,7 +25,7 @@ struct pug_origin;
 
 /** The piece that a part is made of. A part can use it until its last elements have come. */
 struct pug_piece {
-    /** What pug_piece_emit() calls. */
+    /** pug_piece_emit() calls this. */
     bool (*emit)(struct pug_piece *piece, void *chunk, size_t size);
 };
 
