@@ -13,12 +13,13 @@ for page in CONTRIBUTING.md docs/architecture.md docs/founding.md; do
 done
 page=docs/founding.md
 # `test_index` goes_on, follows_growth: functions of a test; `cases/osd/ctm.txt` "events were missed": a case.
-grep '^|' $page | grep -oE '`test_[a-z0-9_]+` [a-z0-9_]+(, [a-z0-9_]+)*' | tr -d '`,' | while read -r name functions; do
+items() { awk '/^(- .*|)$/ { print item; item = "" } { item = item " " $0 } END { print item }' "$page" | tr -s ' '; }
+items | grep -oE '\*Test\*:.*' | grep -oE '`test_[a-z0-9_]+` [a-z0-9_]+(, [a-z0-9_]+)*' | tr -d '`,' | while read -r name functions; do
   for function in $functions; do
     grep -qw "static void $function" "tests/unit/$name.c" || { echo "$page: $name has no $function"; exit 1; }
   done
 done
-grep -oE '`cases/[a-z0-9_/.]+` "[^"]+"' $page | tr -d '`"' | while read -r file name; do
+items | grep -oE '`cases/[a-z0-9_/.]+` "[^"]+"' | tr -d '`"' | while read -r file name; do
   grep -qE "^case $name" "tests/$file" || { echo "$page: $file has no case $name"; exit 1; }
 done
 for name in $(grep -oE '`pug_[a-z0-9_]+\(\)`' $page | tr -d '`()' | sort -u); do
