@@ -14,7 +14,7 @@ done
 page=docs/founding.md
 # `test_index` goes_on, follows_growth: functions of a test; `cases/osd/ctm.txt` "events were missed": a case.
 items() { awk '/^(- .*|)$/ { print item; item = "" } { item = item " " $0 } END { print item }' "$page" | tr -s ' '; }
-items | grep -oE '\*Test\*:.*' | grep -oE '`test_[a-z0-9_]+` [a-z0-9_]+(, [a-z0-9_]+)*' | tr -d '`,' | while read -r name functions; do
+{ items | grep -oE '\*Test\*:.*'; grep '^|' $page; } | grep -oE '`test_[a-z0-9_]+` [a-z0-9_]+(, [a-z0-9_]+)*' | tr -d '`,' | while read -r name functions; do
   for function in $functions; do
     grep -qw "static void $function" "tests/unit/$name.c" || { echo "$page: $name has no $function"; exit 1; }
   done
