@@ -8,6 +8,10 @@
 
 /** Exceptions in each other whose IT blocks are kept. */
 #define NESTED 16u
+/** Bit 3 of EXC_RETURN: the exception interrupted Thread mode. */
+#define EXC_RETURN_THREAD UINT32_C(8)
+/** Packets that are read ahead to find out whether an exception was chained. */
+#define LOOK_AHEAD 4096u
 /** Entries of a vector table, its first four bytes included. */
 #define VECTORS 256u
 
@@ -109,10 +113,14 @@ enum pug_response pug_mtb_decode(void *data, const struct pug_packet *packet)
 
 /* ---- telling ---- */
 
+static const struct pug_mtb_kept *packet_at(const struct decoder *d, size_t at)
+{
+    return &d->packets[d->ring.begin + (d->ring.first + at) % d->ring.size];
+}
+
 static const struct pug_mtb_kept *current(const struct decoder *d)
 {
-    const size_t at = d->at < d->ring.count ? d->at : d->ring.count - 1;
-    return &d->packets[d->ring.begin + (d->ring.first + at) % d->ring.size];
+    return packet_at(d, d->at < d->ring.count ? d->at : d->ring.count - 1);
 }
 
 static struct pug_element *push(struct decoder *d, enum pug_element_type type)
@@ -240,6 +248,39 @@ static bool is_interrupted(const struct decoder *d, uint64_t address)
     return d->depth > 0 && d->interrupted[d->depth - 1].address == address;
 }
 
+/**
+ * An exception returned to the start of a handler that was interrupted there, having interrupted a
+ * thread itself. Did the hardware chain another exception with the same handler instead? Then that
+ * one's EXC_RETURN still says that a handler was interrupted. (An exception that is active cannot
+ * be chained, so a handler that belongs to one exception was not.)
+ */
+static bool was_chained(struct decoder *d)
+{
+    uint32_t inner[NESTED];
+    unsigned depth = 0, number;
+    const size_t end = d->ring.count - d->at > LOOK_AHEAD ? d->at + LOOK_AHEAD : d->ring.count;
+    for (size_t at = d->at + 1; at < end && d->depth == 2; at++) {
+        const struct pug_mtb_kept *packet = packet_at(d, at);
+        const uint32_t source = pug_mtb_address(packet->source);
+        const uint32_t destination = pug_mtb_address(packet->destination);
+        const bool resumes = pug_mtb_is_magic(source);
+        if (packet->destination & 1)
+            return false;
+        if (depth == 0 && pug_mtb_is_magic(destination))
+            return !(destination & EXC_RETURN_THREAD);
+        if (!(packet->source & 1))
+            continue;
+        if (!resumes && depth == NESTED)
+            return false;
+        if (!resumes)
+            inner[depth++] = source;
+        else if (depth > 0 &&
+                 (destination == inner[depth - 1] || exceptions_at(d, destination, &number) == 0))
+            depth--;
+    }
+    return false;
+}
+
 /** Execution goes on, in an IT block where it was interrupted in one. */
 static void come_back(struct decoder *d)
 {
@@ -276,7 +317,8 @@ static enum phase arrive(struct decoder *d)
     d->it = 0;
     d->known = !pug_mtb_is_magic(destination);
     d->address = destination;
-    if (resumes && handles > 0 && !is_interrupted(d, destination))
+    if (resumes && handles > 0 &&
+        (!is_interrupted(d, destination) || (handles > 1 && was_chained(d))))
         push_exception(d, number, 0, true);
     else if (resumes)
         come_back(d);
