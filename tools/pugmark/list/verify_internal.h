@@ -69,7 +69,8 @@ struct verify_cursor {
     uint64_t compared, total; /**< total: in the path */
     struct verify_trap trap;  /**< the one that comes next, where `at_trap` */
     bool at_trap;
-    bool chained; /**< the last one was a return that another exception was tail-chained to */
+    bool chained;     /**< the last one was a return that another exception was tail-chained to */
+    bool last_return; /**< the trace has one at the end of the path */
     uint64_t exceptions, returns, traps_total; /**< compared; traps_total: both, in the path */
     struct {
         bool known;
