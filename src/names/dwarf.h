@@ -72,6 +72,7 @@ struct names_dwarf {
     struct names_variable *variables; /* by start */
     size_t variable_count;
     bool variables_read;
+    uint64_t type_steps;                  /* from entries to their types */
     uint64_t left;                        /* see pug_names_dwarf_take() */
     uint64_t paths_left;                  /* bytes of paths that libdw may yet write */
     struct names_line_table *line_tables; /* by offset */

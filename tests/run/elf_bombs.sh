@@ -21,11 +21,16 @@ arm=(--jobs 2 --protocol etmv4i --transport plain --core ARMv8-A --set TRCIDR0=0
     --set TRCCONFIGR=0xc1)
 kinds=$(perl "$source/tests/support/elf_bombs.pl" kinds)
 [[ $kinds == *abbreviations*sections* ]] || { echo "no kinds of programs: $kinds"; exit 1; }
+# Variables are looked for where a DWT tells of accesses.
+perl -I"$source/tests/support" -Mswo -e 'swo::sync; for (0 .. 99) { swo::watch(0, 0x1002, 4 * $_, 4, 1); swo::time(10); } swo::done' >watch.swo
+swo=(--protocol itm --set DWT_COMP0=0x20000000 --elf program.elf watch.swo)
 for kind in $kinds; do
     perl "$source/tests/support/elf_bombs.pl" "$kind" program.elf || { wrong "$kind: not made"; continue; }
     (($(stat -c %s program.elf) <= 1000000)) || wrong "$kind: $(stat -c %s program.elf) bytes"
     for command in profile "report --output made"; do
-        (ulimit -d $data && exec timeout $seconds "$bin/pugmark" $command "${arm[@]}" --elf program.elf atoms.etm) >out 2>said
+        input=("${arm[@]}" --elf program.elf atoms.etm)
+        [[ $kind == types ]] && command="timeline --format chrome" && input=("${swo[@]}")
+        (ulimit -d $data && exec timeout $seconds "$bin/pugmark" $command "${input[@]}") >out 2>said
         code=$?
         ((code == 0)) || wrong "$command with $kind: exit $code within 512 MiB and $seconds s: $(tail -n 1 said)"
         grep -qE 'program.elf: its debug information (is left out|says more than)' said || wrong "$command with $kind: nothing says what is left out"

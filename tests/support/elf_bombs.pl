@@ -78,6 +78,18 @@ my %kinds = (
             ['.debug_info', 1, unit5("\1" . pack('QV', 0x1000, 4096) . $functions . "\0")], ['.debug_rnglists', 1, pack('V', length $lists) . $lists],
             ['.debug_addr', 1, pack('VvCCQ', 12, 5, 8, 0, 0x1000)]);
     },
+    # 40,000 variables, whose type are arrays of arrays with other names between them.
+    types => sub {
+        my $abbreviations = "\1\x11\1\x11\1\x12\6\0\0\2\x34\0\3\x08\2\x18\x49\x13\0\0\3\x16\0\x49\x13\0\0\4\1\1\x49\x13\0\0\5\x21\0\x37\x0b\0\0\6\x24\0\x0b\x0b\0\0\0";
+        my ($types, $at) = ('', 11 + 13);
+        for my $level (1 .. 60) { # each is of the next: names, then an array of one
+            $types .= pack('CV', 3, $at + length($types) + 5) for 1 .. 60;
+            $types .= pack('CVCCC', 4, $at + length($types) + 8, 5, 1, 0);
+        }
+        $types .= pack('CC', 6, 4);
+        my $variables = join '', map { "\2v\0\x09\3" . pack('QV', 0x20000000 + 4 * $_, $at) } 1 .. 40000;
+        write_program($out, $code, ['.debug_abbrev', 1, $abbreviations], ['.debug_info', 1, unit(0, "\1" . pack('QV', 0x1000, 4096) . $types . $variables . "\0")]);
+    },
     # Files that the program of the lines defines.
     defined => sub {
         my $header = $line_header . 'd' x 300000 . "\0\0\0";
