@@ -88,7 +88,8 @@ static void make(struct choices *choices, const char *name)
     }
     const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (file >= 0) {
-        need(write(file, name, strlen(name)) == (ssize_t)strlen(name));
+        const char *text = strstr(name, "thesis") ? THESIS : name;
+        need(write(file, text, strlen(text)) == (ssize_t)strlen(text));
         close(file);
     }
 }
@@ -117,6 +118,15 @@ static void write_manifest(struct choices *choices)
     if (file >= 0)
         close(file);
     close(folder);
+}
+
+/** What was a folder of ours leads elsewhere since. */
+static void swap_folder(void)
+{
+    char path[4096];
+    empty_folder("target/program_0");
+    place(path, "target/program_0");
+    need(rmdir(path) == 0 && symlink("../victim", path) == 0);
 }
 
 /** Records into it. True: all was put into its place. */
@@ -149,6 +159,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (choose(&choices, 3))
         write_manifest(&choices);
     place(late, "target/mine.txt"); /* that no manifest has */
+    if (choose(&choices, 3) == 0)
+        swap_folder();
     const bool others = choose(&choices, 2);
     if (others)
         fuzz_write("target/mine.txt", "mine\n", 5);
