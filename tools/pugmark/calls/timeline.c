@@ -60,11 +60,12 @@ static bool take_clock(const struct option *option, void *target, const char *ar
 }
 
 static const struct option table[] = {
-    {"format", "FORMAT", "perfetto (default), chrome, speedscope or ctf (a folder)", take_form,
+    {"format", "perfetto|chrome|speedscope|ctf",
+     "perfetto (default), chrome, speedscope or ctf (a folder)", take_form,
      offsetof(struct timeline_options, form)},
     {"output", "FILE", "where it goes (default: standard output; ctf needs a folder's name)",
      option_string, offsetof(struct timeline_options, output)},
-    {"clock", "CLOCK",
+    {"clock", "time|cycles|instructions|HZ",
      "time, cycles or instructions (default: the first that the trace has); or HZ, the core's "
      "clock, which local timestamps of an ITM count",
      take_clock, offsetof(struct timeline_options, clock)},
@@ -209,4 +210,17 @@ const struct command command_timeline = {
     .operands = "INPUT",
     .summary = "calls over time, for Perfetto, chrome://tracing, speedscope or babeltrace",
     .run = run,
+    .task = TASK_FOLLOW,
+    .purpose = "Writes the calls of every source and thread as a timeline that a viewer opens: "
+               "ui.perfetto.dev, chrome://tracing, speedscope, or Trace Compass and babeltrace.",
+    .examples =
+        {
+            {"pugmark timeline -o run.pftrace examples/crash --elf examples/crash/crash",
+             "for ui.perfetto.dev"},
+            {"pugmark timeline --format speedscope -o run.json examples/crash --elf "
+             "examples/crash/crash",
+             "for speedscope.app"},
+            {"pugmark timeline --format ctf -o run.ctf examples/crash --elf examples/crash/crash",
+             "a folder for babeltrace2 and Trace Compass"},
+        },
 };

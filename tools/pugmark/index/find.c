@@ -46,8 +46,8 @@ static const struct option table[] = {
      offsetof(struct find_options, event)},
     {"context", "C", "context id C (STM: master)", option_given,
      offsetof(struct find_options, context)},
-    {"address", "A", "a packet that tells address A", option_given,
-     offsetof(struct find_options, address)},
+    {"address", "ADDRESS", "a packet that tells this address: a number, a function, FILE:LINE",
+     option_given, offsetof(struct find_options, address)},
     {"exception", "N", "exception N; or by name: SysTick, or its handler's", take_exception,
      offsetof(struct find_options, exception)},
     {"sync", NULL, "a synchronisation point", option_flag, offsetof(struct find_options, sync)},
@@ -292,5 +292,18 @@ static int find_run(const struct command *self, int argc, char **argv)
     return written ? written : code;
 }
 
-const struct command command_find = {"find", "INPUT", "tell where in the capture something is",
-                                     find_run};
+const struct command command_find = {
+    .name = "find",
+    .operands = "INPUT",
+    .summary = "tell where in the capture something is",
+    .run = find_run,
+    .task = TASK_FIND,
+    .purpose = "Says at which trace offset something is: a time, an exception, an address, an "
+               "event, a loss. `list --around` and `trace --around` show what is there.",
+    .examples =
+        {
+            {"pugmark find --exception 0 examples/crash", "the first exception of this number"},
+            {"pugmark find --sync examples/demo", "the first place where decoding can start"},
+            {"pugmark find --time 16849564 examples/demo", "the first timestamp from a time on"},
+        },
+};

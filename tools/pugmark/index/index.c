@@ -285,5 +285,20 @@ static int index_run(const struct command *self, int argc, char **argv)
     return written ? written : code;
 }
 
-const struct command command_index = {"index", "INPUT",
-                                      "make an index of a capture, for find and list", index_run};
+const struct command command_index = {
+    .name = "index",
+    .operands = "INPUT",
+    .summary = "make an index of a capture, for find and list",
+    .run = index_run,
+    .task = TASK_FIND,
+    .purpose = "Makes a file beside a long trace that says where things are in it. `find` answers "
+               "from it at once, and windows of `list` and `trace` start in the middle.",
+    .examples =
+        {
+            {"pugmark index -o demo.pugindex examples/demo", "an index with a name of its own"},
+            {"pugmark index --elements -o demo.pugindex examples/demo",
+             "also decodes, so that `list` can start anywhere"},
+            {"pugmark index --rebuild -o demo.pugindex examples/demo",
+             "makes it again, whatever is there"},
+        },
+};

@@ -265,8 +265,6 @@ static int info_run(const struct command *self, int argc, char **argv)
     struct info_options options = {0};
     const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
     int end = command_start(self, argc, argv, sets, 2, 1);
-    if (end == EXIT_DONE)
-        print_names();
     if (end >= 0)
         return end;
     struct input input;
@@ -303,5 +301,20 @@ static int info_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_info = {
-    "info", "INPUT",
-    "say what a capture holds: devices, sources, settings, images, what is missing", info_run};
+    .name = "info",
+    .operands = "INPUT",
+    .summary = "say what a capture holds: devices, sources, settings, images, what is missing",
+    .run = info_run,
+    .task = TASK_LOOK,
+    .purpose = "Says what a file or folder holds, what is missing to decode it, and which command "
+               "to try next. Start here with a file that you do not know.",
+    .examples =
+        {
+            {"pugmark info examples/demo", "devices, sources, settings and program memory"},
+            {"pugmark info examples/demo/trace.bin",
+             "what a file of trace looks like that nothing describes"},
+            {"pugmark info --protocol etmv4 --core Cortex-A53 examples/demo/trace.bin",
+             "the same file, with what is known about it"},
+        },
+    .more_help = print_names,
+};

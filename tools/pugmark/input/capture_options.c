@@ -6,6 +6,7 @@
 #include <string.h>
 
 const struct option capture_option_table[] = {
+    OPTION_GROUP("Debug information"),
     {"debug-dir", "DIR", "separate debug information is below DIR (default /usr/lib/debug)",
      option_to_list, offsetof(struct capture_options, debug_dirs)},
 };

@@ -542,4 +542,19 @@ static int pc_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_pc = {
-    "pc", "INPUT", "print the address of every executed instruction, in order", pc_run};
+    .name = "pc",
+    .operands = "INPUT",
+    .summary = "print the address of every executed instruction, in order",
+    .run = pc_run,
+    .task = TASK_FOLLOW,
+    .purpose =
+        "Prints one address a line for every instruction that ran, for scripts and for comparison "
+        "with another trace. With --verify it compares with a path that is known.",
+    .examples =
+        {
+            {"pugmark pc examples/demo", "all addresses"},
+            {"pugmark pc --verify examples/demo/path.txt examples/demo",
+             "compares with the path that ran, and says where they differ first"},
+            {"pugmark pc --samples examples/swo", "the addresses of a DWT's samples"},
+        },
+};

@@ -274,4 +274,18 @@ static int live_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_live = {
-    "live", "INPUT", "keep the newest trace of a live input; show its end when it stops", live_run};
+    .name = "live",
+    .operands = "INPUT",
+    .summary = "keep the newest trace of a live input; show its end when it stops",
+    .run = live_run,
+    .task = TASK_LIVE,
+    .purpose = "Keeps the newest trace of a live input and shows how it came to its end when the "
+               "target stops: the last instructions, or the text of an ITM.",
+    .examples =
+        {
+            {"pugmark live --last 100 openocd --elf firmware.elf",
+             "the last 100 instructions whenever the target halts"},
+            {"pugmark live --once tcp:localhost:2332 --protocol itm", "waits for one stop"},
+            {"pugmark live --ring 16777216 orbuculum --elf firmware.elf", "keeps 16 MB"},
+        },
+};

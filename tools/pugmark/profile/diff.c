@@ -96,5 +96,20 @@ static int diff_run(const struct command *self, int argc, char **argv)
     return code;
 }
 
-const struct command command_diff = {"diff", "BEFORE AFTER",
-                                     "compare what ran: captures, or saved profiles", diff_run};
+const struct command command_diff = {
+    .name = "diff",
+    .operands = "BEFORE AFTER",
+    .summary = "compare what ran: captures, or saved profiles",
+    .run = diff_run,
+    .task = TASK_COUNT,
+    .purpose = "Compares two runs, function by function, line by line: what became faster or "
+               "slower, what runs only in one of them. Each side is a capture or a profile that "
+               "`profile --output` saved.",
+    .examples =
+        {
+            {"pugmark diff examples/demo examples/crash", "what differs between two captures"},
+            {"pugmark diff --rows 5 examples/demo examples/crash",
+             "the five largest differences of each table"},
+            {"pugmark diff --json examples/demo examples/crash", "the tables as lines of JSON"},
+        },
+};

@@ -128,5 +128,18 @@ static int merge_run(const struct command *self, int argc, char **argv)
     return code;
 }
 
-const struct command command_merge = {"merge", "PROFILE...",
-                                      "add up profiles that `profile --output` saved", merge_run};
+const struct command command_merge = {
+    .name = "merge",
+    .operands = "PROFILE...",
+    .summary = "add up profiles that `profile --output` saved",
+    .run = merge_run,
+    .task = TASK_COUNT,
+    .purpose = "Adds up profiles of several runs, so that one table, diff or AutoFDO profile "
+               "covers all of them.",
+    .examples =
+        {
+            {"pugmark profile -o one.pugprof examples/demo", "saves a first profile"},
+            {"pugmark merge -o all.pugprof one.pugprof one.pugprof", "the sum of two"},
+            {"pugmark profile --rows 5 all.pugprof", "a table of the sum"},
+        },
+};

@@ -63,8 +63,8 @@ static const struct option table[] = {
      offsetof(struct profile_options, output)},
     {"like", "simpleperf", "autofdo as simpleperf writes it: indirect branches lead to 0",
      take_like, offsetof(struct profile_options, like)},
-    {"weight", "WHAT", "of folded stacks: instructions (default), cycles, time", take_weight,
-     offsetof(struct profile_options, weight)},
+    {"weight", "instructions|cycles|time", "of folded stacks: instructions (default), cycles, time",
+     take_weight, offsetof(struct profile_options, weight)},
     {"stacks", NULL, "keep call stacks, also where the format does not need them", option_flag,
      offsetof(struct profile_options, stacks)},
     {"without-plt", NULL, "bolt: leave out the linkage table, which BOLT does not know",
@@ -267,5 +267,22 @@ static int profile_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_profile = {
-    "profile", "INPUT...", "count what ran: a table, a profile, or a format of other tools",
-    profile_run};
+    .name = "profile",
+    .operands = "INPUT...",
+    .summary = "count what ran: a table, a profile, or a format of other tools",
+    .run = profile_run,
+    .task = TASK_COUNT,
+    .purpose = "Counts what ran: functions by instructions and time, branches by outcome. It "
+               "writes a table, a profile to be merged or compared later, or what perf, pprof, "
+               "AutoFDO, BOLT and flame graphs read.",
+    .examples =
+        {
+            {"pugmark profile examples/crash --elf examples/crash/crash",
+             "the busiest functions and lines"},
+            {"pugmark profile --format folded -o stacks.txt examples/crash --elf "
+             "examples/crash/crash",
+             "call stacks for a flame graph"},
+            {"pugmark profile -o run.pugprof examples/demo",
+             "a profile for `pugmark merge` and `pugmark diff`"},
+        },
+};

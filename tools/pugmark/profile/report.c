@@ -189,4 +189,16 @@ const struct command command_report = {
     .operands = "INPUT...",
     .summary = "a page to look at: how it ended, flame graph, functions, code, timeline, coverage",
     .run = run,
+    .task = TASK_COUNT,
+    .purpose = "Writes one HTML page that shows how the run ended, where time went, which lines "
+               "ran and how calls followed each other. The page needs no server and no network.",
+    .examples =
+        {
+            {"pugmark report -o page.html examples/crash --elf examples/crash/crash",
+             "the page of one capture"},
+            {"pugmark report -o page.html --baseline examples/crash examples/demo",
+             "the same, compared with an earlier capture"},
+            {"pugmark report -o page.html --title 'Nightly run' examples/demo",
+             "a page with a name of its own"},
+        },
 };

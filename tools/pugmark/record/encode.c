@@ -200,7 +200,7 @@ static bool take_format(const struct option *option, void *target, const char *a
 }
 
 static const struct option table[] = {
-    {"format", "FORMAT", "encapsulation (default) or osd", take_format,
+    {"format", "encapsulation|osd", "encapsulation (default) or osd", take_format,
      offsetof(struct encode_options, osd)},
     {"set", "NAME=VALUE",
      "a setting of the encapsulation or of the link; may be repeated, see pugmark(1)", take_setting,
@@ -295,5 +295,20 @@ static int encode_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_encode = {
-    "encode", "LINES",
-    "make encapsulated RISC-V packets, or Open SoC Debug datagrams, of lines of text", encode_run};
+    .name = "encode",
+    .operands = "LINES",
+    .summary = "make encapsulated RISC-V packets, or Open SoC Debug datagrams, of lines of text",
+    .run = encode_run,
+    .task = TASK_MAKE,
+    .purpose = "Makes the bytes of RISC-V trace packets in their encapsulation, or of Open SoC "
+               "Debug datagrams, from lines of text. It is for tests of decoders and links.",
+    .examples =
+        {
+            {"echo 'packet 0 0 7308' | pugmark encode -o packets.bin -",
+             "a RISC-V packet with two bytes of payload"},
+            {"echo 'packet 5 0 7308' | pugmark encode --set src_bits=8 -o packets.bin -",
+             "the same, from source 5"},
+            {"echo 'stm 1 32 5 2 7' | pugmark encode --format osd -o datagrams.bin -",
+             "a datagram of an Open SoC Debug system trace module"},
+        },
+};

@@ -739,14 +739,12 @@ static int record_run(const struct command *self, int argc, char **argv)
 {
     struct record_options options = {.id = UINT64_MAX};
     const struct option_set sets[] = {
-        {record_option_table, record_option_count, &options},
+        {record_option_table, record_option_count, &options, false},
     };
     bool from = false;
     for (int i = 1; i < argc; i++)
         from = from || strncmp(argv[i], "--from", 6) == 0 || strncmp(argv[i], "--script", 8) == 0;
     int end = command_start(self, argc, argv, sets, 1, from ? 0 : -1);
-    if (end == EXIT_DONE)
-        record_options_help();
     if (end >= 0)
         return end;
     struct record record = {.options = &options, .m_core = is_m_core(options.core)};
@@ -771,5 +769,23 @@ static int record_run(const struct command *self, int argc, char **argv)
     return record.misused ? EXIT_USAGE : good ? EXIT_DONE : EXIT_INPUT;
 }
 
-const struct command command_record = {"record", "[--] PROGRAM ARGUMENTS...",
-                                       "run a program under QEMU and write its trace", record_run};
+const struct command command_record = {
+    .name = "record",
+    .operands = "[--] PROGRAM ARGUMENTS...",
+    .summary = "run a program under QEMU and write its trace",
+    .run = record_run,
+    .task = TASK_MAKE,
+    .purpose = "Runs a program, or a whole machine, under QEMU and writes the trace that a "
+               "processor's trace unit would have made. It also makes trace from a path, a log of "
+               "Spike or QEMU, or a script of events. No hardware is needed.",
+    .examples =
+        {
+            {"pugmark record --protocol etmv4 --out run examples/crash/crash",
+             "runs an AArch64 program; the folder `run` is a snapshot"},
+            {"pugmark record --protocol etrace --out run --from examples/crash/path",
+             "makes RISC-V trace of a path that was recorded before"},
+            {"pugmark record --protocol itm --out swo --script examples/swo/events.txt",
+             "makes SWO trace of events in words"},
+        },
+    .more_help = record_options_help,
+};

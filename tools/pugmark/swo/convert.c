@@ -35,7 +35,7 @@ static const struct option table[] = {
      AT(output)},
     {"line", "NAME", "the line, by its name or its number from 0 on (default: there is one alone)",
      option_string, AT(line)},
-    {"coding", "CODING",
+    {"coding", "uart|manchester",
      "uart or manchester (default: uart where the line is idle high, manchester where it is low)",
      take_coding, AT(coding)},
     {"rate", "BITS", "bits in a second (default: as the shortest pulses say)", option_some,
@@ -107,5 +107,20 @@ static int convert_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_convert = {
-    "convert", "CAPTURE", "make bytes of what a logic analyser saw of a line: .sr, VCD or CSV",
-    convert_run};
+    .name = "convert",
+    .operands = "CAPTURE",
+    .summary = "make bytes of what a logic analyser saw of a line: .sr, VCD or CSV",
+    .run = convert_run,
+    .task = TASK_SOFTWARE,
+    .purpose =
+        "Reads a logic analyser's capture of an SWO line and writes the bytes that were on it, for "
+        "`pugmark itm`, `list` and `profile`. It finds coding and bit rate by itself.",
+    .examples =
+        {
+            {"pugmark convert -o swo.bin capture.sr", "a session of sigrok or PulseView"},
+            {"pugmark convert --line SWO --rate 2000000 -o swo.bin capture.vcd",
+             "a named line at a known rate"},
+            {"pugmark convert --coding manchester -o swo.bin capture.csv",
+             "Manchester coding from a CSV file"},
+        },
+};

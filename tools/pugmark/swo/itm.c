@@ -467,5 +467,19 @@ static int itm_run(const struct command *self, int argc, char **argv)
     return written ? written : code;
 }
 
-const struct command command_itm = {"itm", "INPUT", "what was written to ITM stimulus ports",
-                                    itm_run};
+const struct command command_itm = {
+    .name = "itm",
+    .operands = "INPUT",
+    .summary = "what was written to ITM stimulus ports",
+    .run = itm_run,
+    .task = TASK_SOFTWARE,
+    .purpose = "Prints what the program wrote to ITM stimulus ports, as printf over SWO does. A "
+               "file that is no snapshot is taken for plain SWO bytes.",
+    .examples =
+        {
+            {"pugmark itm examples/swo", "the text of port 0"},
+            {"pugmark itm --all --prefix examples/swo",
+             "the text of every port, with its number in front"},
+            {"pugmark itm --channel 1,'adc %d' examples/swo", "writes to port 1 as numbers"},
+        },
+};

@@ -22,6 +22,17 @@ static int encode_run(const struct command *self, int argc, char **argv)
     return EXIT_USAGE;
 }
 
-const struct command command_record = {"record", "", "not on Windows: needs QEMU's user mode",
-                                       record_run};
-const struct command command_encode = {"encode", "", "not on Windows", encode_run};
+const struct command command_record = {
+    .name = "record",
+    .operands = "",
+    .summary = "not on Windows: needs QEMU's user mode",
+    .run = record_run,
+    .task = TASK_MAKE,
+};
+const struct command command_encode = {
+    .name = "encode",
+    .operands = "",
+    .summary = "not on Windows",
+    .run = encode_run,
+    .task = TASK_MAKE,
+};
