@@ -33,7 +33,7 @@ said 0 "" -V
 said 2 "pugmark: 'trcae' is no command; is trace meant? *" trcae
 said 2 "pugmark: unknown option '--formt'; is --format meant? *" list --formt text one
 said 2 "pugmark: --format perfeto: *; is perfetto meant?" timeline --format perfeto one
-commands=$("$pugmark" --help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | grep -vx help)
+commands=$("$pugmark" --help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | grep -vxE 'help|explain')
 for command in $commands; do
   grep -q "^\.B $command\$" "$source/docs/man/pugmark.1" || { echo "no $command in the manual"; bad=1; }
   said 0 "" "$command" --help

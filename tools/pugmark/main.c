@@ -77,6 +77,7 @@ static int start(int argc, char **argv)
 int main(int argc, char **argv)
 {
     const int code = start(argc, argv);
+    messages_more();
     option_lists_free();
     const int shown = command_printed(code);
     return shown < EXIT_INPUT && input_failed() ? EXIT_INPUT : shown;

@@ -425,7 +425,7 @@ static void print_summary_head(enum pug_time_unit unit)
 
 static int out_of_memory(void)
 {
-    fprintf(stderr, "pugmark: out of memory\n");
+    message_say("pugmark: out of memory\n");
     return EXIT_FATAL;
 }
 
@@ -620,16 +620,16 @@ static int calls_run(const struct command *self, int argc, char **argv)
     if (end >= 0)
         return end;
     if (options.json && !options.interrupts) {
-        fprintf(stderr, "pugmark: --json is of the table that --interrupts prints\n");
+        message_say("pugmark: --json is of the table that --interrupts prints\n");
         return EXIT_USAGE;
     }
     if (options.by_time && options.running) {
-        fprintf(stderr, "pugmark: --running is of threads, --by-time of sources: not both\n");
+        message_say("pugmark: --running is of threads, --by-time of sources: not both\n");
         return EXIT_USAGE;
     }
     if (options.interrupts && (options.by_time || options.running || options.summary)) {
-        fprintf(stderr, "pugmark: --interrupts is a table of its own: not with --by-time, "
-                        "--running or --summary\n");
+        message_say("pugmark: --interrupts is a table of its own: not with --by-time, "
+                    "--running or --summary\n");
         return EXIT_USAGE;
     }
     if (options.by_time)

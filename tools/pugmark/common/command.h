@@ -64,6 +64,7 @@ extern const struct command command_convert;
 extern const struct command command_coverage;
 extern const struct command command_diff;
 extern const struct command command_encode;
+extern const struct command command_explain;
 extern const struct command command_find;
 extern const struct command command_help;
 extern const struct command command_index;

@@ -14,6 +14,7 @@ static const struct command *const commands[] = {
     &command_coverage,
     &command_diff,
     &command_encode,
+    &command_explain,
     &command_find,
     &command_help,
     &command_index,

@@ -38,12 +38,6 @@ void diagnosis_free(struct diagnosis *diagnosis)
 
 /* ---- the paragraph ---- */
 
-static void put_error(void *context, const void *bytes, size_t size)
-{
-    (void)context;
-    (void)fwrite(bytes, 1, size, stderr);
-}
-
 void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
 {
     char line[4096];
@@ -58,13 +52,13 @@ void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
         said(SAID_WRONG, "%s", line);
     if (diagnosis->quiet)
         return;
-    fprintf(stderr, "  * ");
+    message_say("  * ");
     const bool whole = length >= 0 && (size_t)length < sizeof(line);
     if (whole && length > 0 && line[length - 1] == '\n')
         line[length - 1] = 0;
     /* names from files steer no terminal, and end no line */
-    pug_sink_printable(&(struct pug_sink){.put = put_error}, line);
-    fprintf(stderr, whole ? "\n" : " …\n");
+    message_say("%s", line);
+    message_say(whole ? "\n" : " …\n");
 }
 
 const char *diagnosis_first(const struct pug_evidence *evidence, char buffer[256])

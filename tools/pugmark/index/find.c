@@ -113,14 +113,14 @@ static bool make_query(const struct find_options *options, struct pug_index_quer
         query->greatest = choices[i].greatest;
     }
     if (found != 1 || (options->before.given && options->after.given)) {
-        fprintf(stderr, "pugmark: find needs one of --time, --timestamp, --trigger, --event, "
-                        "--context, --address, --exception, --sync,\n--overflow, --vmid, --dwt, "
-                        "--elapsed, --trace-on, --discard, --transaction,\nand at most one of "
-                        "--after and --before\n");
+        message_say("pugmark: find needs one of --time, --timestamp, --trigger, --event, "
+                    "--context, --address, --exception, --sync, --overflow, --vmid, --dwt, "
+                    "--elapsed, --trace-on, --discard, --transaction, and at most one of "
+                    "--after and --before\n");
         return false;
     }
     if (options->input.sources.count > 1) {
-        fprintf(stderr, "pugmark: find takes one --source\n");
+        message_say("pugmark: find takes one --source\n");
         return false;
     }
     uint64_t id;
@@ -157,13 +157,12 @@ static bool missed(const struct input *input, const struct pug_index *index,
                                        : late || early;
     if (!lacks || (found != PUG_OK && found != PUG_ERR_NOT_FOUND))
         return false;
-    fprintf(stderr,
-            "pugmark: %s: only its bytes from %" PRIu64 " to %" PRIu64 " of %" PRIu64
-            " are indexed%s; `pugmark index%s` indexes the rest\n",
-            input->trace_path, info.from, info.indexed, info.trace_size,
-            found == PUG_OK ? ", there may be a nearer one in the others"
-                            : ", and there is no such place in these",
-            early ? " --rebuild" : "");
+    message_say("pugmark: %s: only its bytes from %" PRIu64 " to %" PRIu64 " of %" PRIu64
+                " are indexed%s; `pugmark index%s` indexes the rest\n",
+                input->trace_path, info.from, info.indexed, info.trace_size,
+                found == PUG_OK ? ", there may be a nearer one in the others"
+                                : ", and there is no such place in these",
+                early ? " --rebuild" : "");
     return found != PUG_OK;
 }
 
@@ -225,10 +224,10 @@ static bool name_exception(const struct input *input, const struct find_options 
         return true;
     pug_vectors_find(&vectors, input->tree ? pug_tree_image(input->tree) : NULL, PUG_VECTORS_ANY);
     if (!pug_vectors_number(&vectors, options->exception_name, &number)) {
-        fprintf(stderr,
-                "pugmark: --exception %s: no exception of a Cortex-M is called so, and no handler "
-                "in the program's vector table; give its number\n",
-                options->exception_name);
+        message_say(
+            "pugmark: --exception %s: no exception of a Cortex-M is called so, and no handler "
+            "in the program's vector table; give its number\n",
+            options->exception_name);
         return false;
     }
     query->least = query->greatest = number;
@@ -246,10 +245,9 @@ static int find_all(struct input *input, const struct find_options *options,
         return input_is_whole(input, "what find tells") ? EXIT_DONE : EXIT_USAGE;
     if (input->chosen > 1 && (options->after.given || options->before.given)) {
         if (input_is_whole(input, "--after or --before"))
-            fprintf(stderr,
-                    "pugmark: --after and --before are of one buffer, and there are %zu; "
-                    "--buffer chooses\n",
-                    input->chosen);
+            message_say("pugmark: --after and --before are of one buffer, and there are %zu; "
+                        "--buffer chooses\n",
+                        input->chosen);
         return EXIT_USAGE;
     }
     if (!index_is_of_one(input, "--index", options->index))

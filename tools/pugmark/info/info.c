@@ -226,7 +226,7 @@ static int print_segment(struct input *input)
         count++;
     tallies = calloc(count + 1, sizeof(*tallies));
     if (!tallies) {
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
         return EXIT_INPUT;
     }
     for (size_t i = 0; i < count; i++)

@@ -46,11 +46,11 @@ static bool take_types(const struct option *option, void *target, const char *ar
         size_t length = strcspn(at, ",");
         unsigned type = find_type(at, length);
         if (type == PUG_ELEM_TYPE_COUNT) {
-            fprintf(stderr, "pugmark: --%s %.*s: no element type; there are", option->name,
-                    (int)length, at);
+            message_say("pugmark: --%s %.*s: no element type; there are", option->name, (int)length,
+                        at);
             for (type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
-                fprintf(stderr, " %s", pug_element_type_name((enum pug_element_type)type));
-            fprintf(stderr, "\n");
+                message_say(" %s", pug_element_type_name((enum pug_element_type)type));
+            message_say("\n");
             return false;
         }
         *(uint32_t *)target |= UINT32_C(1) << type;
@@ -168,7 +168,7 @@ static int list_run(const struct command *self, int argc, char **argv)
         return end;
     const char *wrong = misfit(&options);
     if (wrong) {
-        fprintf(stderr, "pugmark: %s\n", wrong);
+        message_say("pugmark: %s\n", wrong);
         return EXIT_USAGE;
     }
     if (options.events)

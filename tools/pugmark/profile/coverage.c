@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark coverage: which lines, functions, instructions and branch outcomes were seen. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/source_options.h"
 #include "profile_input.h"
 
@@ -53,8 +54,8 @@ static int cover(char **operands, const struct coverage_options *options, struct
     if (profile && (input_spread() || (code != EXIT_INPUT && code != EXIT_USAGE))) {
         profile_say_notes(profile, options->input.quiet);
         if (pug_profile_is_sampled(profile))
-            fprintf(stderr, "pugmark: coverage is of counts of what ran, and these are PC samples: "
-                            "what was not sampled may have run\n");
+            message_say("pugmark: coverage is of counts of what ran, and these are PC samples: "
+                        "what was not sampled may have run\n");
         const int written = profile_export(pug_export_coverage, profile,
                                            find_format(options->format ? options->format : "text"),
                                            &wanted, options->output);

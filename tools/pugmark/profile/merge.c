@@ -110,7 +110,7 @@ static int merge_run(const struct command *self, int argc, char **argv)
     if (end >= 0)
         return end;
     if (!options.output) {
-        fprintf(stderr, "pugmark: merge needs --output FILE\n");
+        message_say("pugmark: merge needs --output FILE\n");
         return EXIT_USAGE;
     }
     while (argv[1 + count])
@@ -118,7 +118,7 @@ static int merge_run(const struct command *self, int argc, char **argv)
     (void)sandbox_start(NULL);
     struct pug_profile *sum = pug_profile_new();
     if (!sum)
-        fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
+        message_say("pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
     int code = add_all(sum, argv + 1, count, &options);
     if (code == EXIT_DONE)
         code = profile_save(sum, options.output);

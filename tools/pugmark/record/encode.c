@@ -11,6 +11,7 @@
  * Numbers are decimal, or hexadecimal behind 0x. What is behind a # is a comment.
  */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/sandbox.h"
 #include "files/outfile.h"
 #include "recorder/encapsulation.h"
@@ -220,10 +221,10 @@ static bool all_known(const struct rec_words *settings, const char *const *names
         if (*name ||
             (names == wrapper_names && strncmp(settings->at[i], WIDTH_OF, WIDTH_OF_SIZE) == 0))
             continue;
-        fprintf(stderr, "pugmark: no setting '%.*s'; there are", (int)length, settings->at[i]);
+        message_say("pugmark: no setting '%.*s'; there are", (int)length, settings->at[i]);
         for (name = names; *name; name++)
-            fprintf(stderr, " %s", *name);
-        fprintf(stderr, "%s\n", names == wrapper_names ? " type_bits_N" : "");
+            message_say(" %s", *name);
+        message_say("%s\n", names == wrapper_names ? " type_bits_N" : "");
         return false;
     }
     return true;
@@ -236,14 +237,14 @@ static bool put_lines(FILE *file, struct wrapper *wrapper, struct rec_osd *osd)
     for (unsigned n = 1; fgets(line, sizeof(line), file); n++) {
         struct rec_words words;
         if (!strchr(line, '\n') && !feof(file)) {
-            fprintf(stderr, "pugmark: line %u is too long\n", n);
+            message_say("pugmark: line %u is too long\n", n);
             return false;
         }
         bool good = rec_words_split(line, &words);
         if (good && (words.count == 0 ||
                      (osd ? rec_script_osd_event(osd, &words) : put_wrapped(wrapper, &words))))
             continue;
-        fprintf(stderr, "pugmark: line %u: no such packet, or what it has does not fit\n", n);
+        message_say("pugmark: line %u: no such packet, or what it has does not fit\n", n);
         return false;
     }
     return true;
@@ -255,7 +256,7 @@ static int encode(const struct encode_options *options, FILE *file)
     struct rec_bytes out = {0};
     struct rec_osd *osd = options->osd ? set_up_osd(&options->settings, &out) : NULL;
     if (options->osd ? !osd : !set_up_wrapper(&wrapper, &options->settings, &out)) {
-        fprintf(stderr, "pugmark: a value of --set is out of range\n");
+        message_say("pugmark: a value of --set is out of range\n");
         return EXIT_USAGE;
     }
     bool good = put_lines(file, &wrapper, osd);
@@ -265,7 +266,7 @@ static int encode(const struct encode_options *options, FILE *file)
         rec_shift_bits(&out, (unsigned)wrapper.shift);
     const char *output = options->output ? options->output : "-";
     if (good && (out.failed || pug_outfile_save_any(output, out.data, out.size) != PUG_OK)) {
-        fprintf(stderr, "pugmark: %s: %s\n", output, strerror(out.failed ? ENOMEM : errno));
+        message_say("pugmark: %s: %s\n", output, strerror(out.failed ? ENOMEM : errno));
         good = false;
     }
     rec_osd_free(osd);
@@ -285,7 +286,7 @@ static int encode_run(const struct command *self, int argc, char **argv)
     (void)sandbox_start(NULL);
     FILE *file = strcmp(argv[1], "-") == 0 ? stdin : fopen(argv[1], "r");
     if (!file) {
-        fprintf(stderr, "pugmark: %s: %s\n", argv[1], strerror(errno));
+        message_say("pugmark: %s: %s\n", argv[1], strerror(errno));
         return EXIT_INPUT;
     }
     int code = encode(&options, file);

@@ -5,6 +5,7 @@
  */
 #include "capture/capture.h"
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/pager.h"
 #include "common/places.h"
 #include "common/progress.h"
@@ -93,13 +94,13 @@ static bool choose(const struct trace_options *options, struct trace_wanted *wan
     limits->all = !options->last.given && !options->around.given && !options->before;
     limits->until_wanted = options->around.given || options->before;
     if (options->unit != TRACE_INSTRUCTIONS && limits->all) {
-        fprintf(stderr, "pugmark: --unit says what --last, --around or --before count\n");
+        message_say("pugmark: --unit says what --last, --around or --before count\n");
         return false;
     }
     if ((options->around.given && options->before) || (options->from_time && !limits->all)) {
-        fprintf(stderr, "pugmark: %s exclude each other\n",
-                options->from_time ? "--from-time and --last, --around, --before"
-                                   : "--around and --before");
+        message_say("pugmark: %s exclude each other\n",
+                    options->from_time ? "--from-time and --last, --around, --before"
+                                       : "--around and --before");
         return false;
     }
     if (options->around.given) {
@@ -114,8 +115,8 @@ static bool choose(const struct trace_options *options, struct trace_wanted *wan
     } else if (options->before) {
         wanted->end = TRACE_END_ADDRESS;
         if (!parse_number(options->before, &wanted->value)) {
-            fprintf(stderr, "pugmark: --before %s: expected exception, event or an address\n",
-                    options->before);
+            message_say("pugmark: --before %s: expected exception, event or an address\n",
+                        options->before);
             return false;
         }
     }
@@ -246,11 +247,11 @@ static void say_nothing_found(const struct trace_wanted *wanted)
                                        [TRACE_END_EXCEPTION] = "exception",
                                        [TRACE_END_EVENT] = "event"};
     if (wanted->end == TRACE_END_ADDRESS)
-        fprintf(stderr, "pugmark: nothing ran at 0x%" PRIx64 "\n", wanted->value);
+        message_say("pugmark: nothing ran at 0x%" PRIx64 "\n", wanted->value);
     else if (wanted->end == TRACE_END_OFFSET)
-        fprintf(stderr, "pugmark: the trace does not come to offset %" PRIu64 "\n", wanted->value);
+        message_say("pugmark: the trace does not come to offset %" PRIu64 "\n", wanted->value);
     else
-        fprintf(stderr, "pugmark: there is no %s in it\n", ends[wanted->end]);
+        message_say("pugmark: there is no %s in it\n", ends[wanted->end]);
 }
 
 /** A window is made of whole ranges: of the first one only its last instructions may be meant. */
@@ -301,7 +302,7 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
         code = code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
     }
     if (options->from_time && !printing.since.any) {
-        fprintf(stderr, "pugmark: nothing has a timestamp of %s or later\n", options->from_time);
+        message_say("pugmark: nothing has a timestamp of %s or later\n", options->from_time);
         code = code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
     }
     printing.failed |= pug_names_status(names) == PUG_ERR_MEM;
@@ -311,9 +312,9 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
     trace_text_free(printing.text);
     int closed = pager_close(pager);
     if (!printing.text || printing.failed)
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
     if (lack && !options->input.quiet)
-        fprintf(stderr, "pugmark: %s\n", lack);
+        message_say("pugmark: %s\n", lack);
     return printing.failed ? EXIT_FATAL : closed != EXIT_DONE ? closed : code;
 }
 
