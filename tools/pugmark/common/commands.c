@@ -28,6 +28,7 @@ static const struct command *const commands[] = {
     &command_record,
     &command_report,
     &command_serve,
+    &command_snapshot,
     &command_stat,
     &command_timeline,
     &command_top,

@@ -200,6 +200,15 @@ static void say_missing(struct diagnosis *diagnosis, const struct pug_evidence *
     size_t at = 0, count;
     if (evidence->missing == 0)
         return;
+    if (diagnosis_lacks_parameters(diagnosis->input, evidence->source, text, sizeof(text))) {
+        diagnosis_say(diagnosis,
+                      "source 0x%02x: the encoder's parameters are missing:%s. Packets are read "
+                      "with the default of each, and execution came %s time%s to addresses that no "
+                      "file or dump has. Give them with --params FILE or --set NAME=VALUE.\n",
+                      evidence->source, text, diagnosis_grouped(evidence->missing, number),
+                      evidence->missing == 1 ? "" : "s");
+        return;
+    }
     count = join_pages(evidence, segments);
     for (size_t i = 0; i < count && i < 5; i++)
         at += (size_t)snprintf(

@@ -19,7 +19,9 @@ const struct explanation explanations_input[] = {
      "Give the registers with --set NAME=VALUE or --params FILE, or let --core CORE (such as "
      "Cortex-M33) supply the usual values of that core. `pugmark snapshot` keeps them beside the "
      "trace."},
-    {"assumed-registers", "*taken from --core *|*is assumed for *|*assumed*",
+    {"assumed-registers",
+     "*are assumed*|*ids in this trace are taken*|"
+     "*taken from --core *|*is assumed for *|*assumed*",
      "Registers that were not given were taken from what is usual for the core, or from the trace. "
      "If a unit was set up in another way, decoding goes wrong.",
      "Check the values that the message lists. Give the right ones with --set NAME=VALUE."},
@@ -112,6 +114,7 @@ const struct explanation explanations_input[] = {
      "A live command reports what it kept, or cannot listen or keep more.",
      "Choose another --port, a smaller --ring, or a --save file on a disk with room."},
     {"cannot-write",
+     "*: the snapshot was not written: *|"
      "cannot write the output: *|cannot write the timeline: *|no temporary file in *|*: no "
      "temporary file in *|the lines of threads cannot be kept: *|the index file's name is too "
      "long|*: a link, which may lead anywhere*|*: not a regular file, which an index has to "

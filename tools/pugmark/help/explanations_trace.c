@@ -85,6 +85,7 @@ const struct explanation explanations_trace[] = {
      "Messages or lines that differ in numbers only were counted after the first few.",
      "Deal with the first ones; the rest usually go with them."},
     {"work-done",
+     "*: written; next: *|"
      "* calls|* calls, *|* instructions of * processor*|* overflows|* traces *|its functions have "
      "names with --elf *|*: * at * bits in a second, *",
      "A command says what it made.", "Nothing is to be done; --quiet leaves the line out."},

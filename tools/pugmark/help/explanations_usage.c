@@ -53,6 +53,7 @@ const struct explanation explanations_usage[] = {
      "The option names a format or type that does not exist.",
      "Choose one of those that the message lists."},
     {"options-exclude",
+     "*: a snapshot is made of one file of trace *|"
      "* select what ran; *|"
      "* exclude each other*|--* is of *|--* is for *|--* says what *|--* is a table of its "
      "own*|--raw is *|--exact is of times*|--running is of *|--tail is for *|--verify *|--json is "
@@ -65,6 +66,7 @@ const struct explanation explanations_usage[] = {
      "Give one of the options that the message lists, such as --time T, --exception N or --address "
      "FUNCTION."},
     {"needs-output",
+     "snapshot needs -o DIR*|"
      "merge needs --output*|*: the index of a stream needs an --output*|record: --out has to say *",
      "The command writes a file and was not told where.", "Add -o FILE (`record`: --out DIR)."},
     {"out-of-range",

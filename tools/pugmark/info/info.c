@@ -6,6 +6,7 @@
 #include "input/input.h"
 #include "input/snapshot_input.h"
 #include "input/unread.h"
+#include "next_step.h"
 #include "perf_info.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
@@ -189,6 +190,10 @@ static int guess_run(const char *path, const uint8_t *bytes, size_t size)
                     *guesses[i].settings ? ", --set " : "", guesses[i].settings, guesses[i].reason);
     if (count == 0)
         output_text("looks like nothing that is known here\n");
+    if (count > 0)
+        next_step_print(path, &guesses[0]);
+    else
+        next_step_print_unknown(path);
     return count > 0 ? EXIT_DONE : EXIT_TRACE_ERRORS;
 }
 

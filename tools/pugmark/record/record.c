@@ -781,8 +781,8 @@ const struct command command_record = {
         {
             {"pugmark record --protocol etmv4 --out run examples/crash/crash",
              "runs an AArch64 program; the folder `run` is a snapshot"},
-            {"pugmark record --protocol etrace --out run --from examples/crash/path",
-             "makes RISC-V trace of a path that was recorded before"},
+            {"pugmark record --protocol etmv4 --out run --from examples/crash/path",
+             "makes trace of a path that was recorded before"},
             {"pugmark record --protocol itm --out swo --script examples/swo/events.txt",
              "makes SWO trace of events in words"},
         },

@@ -30,6 +30,13 @@ const struct command command_record = {
     .run = record_run,
     .task = TASK_MAKE,
 };
+const struct command command_snapshot = {
+    .name = "snapshot",
+    .operands = "",
+    .summary = "not on Windows",
+    .run = encode_run,
+    .task = TASK_LOOK,
+};
 const struct command command_encode = {
     .name = "encode",
     .operands = "",
