@@ -76,6 +76,7 @@ extern const struct command command_merge;
 extern const struct command command_pc;
 extern const struct command command_profile;
 extern const struct command command_record;
+extern const struct command command_reference;
 extern const struct command command_report;
 extern const struct command command_serve;
 extern const struct command command_snapshot;

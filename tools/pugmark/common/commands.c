@@ -26,6 +26,7 @@ static const struct command *const commands[] = {
     &command_pc,
     &command_profile,
     &command_record,
+    &command_reference,
     &command_report,
     &command_serve,
     &command_snapshot,

@@ -553,7 +553,7 @@ const struct command command_pc = {
     .examples =
         {
             {"pugmark pc examples/demo", "all addresses"},
-            {"pugmark pc --verify examples/demo/path.txt examples/demo",
+            {"pugmark pc --verify examples/crash/path examples/crash",
              "compares with the path that ran, and says where they differ first"},
             {"pugmark pc --samples examples/swo", "the addresses of a DWT's samples"},
         },

@@ -480,6 +480,6 @@ const struct command command_itm = {
             {"pugmark itm examples/swo", "the text of port 0"},
             {"pugmark itm --all --prefix examples/swo",
              "the text of every port, with its number in front"},
-            {"pugmark itm --channel 1,'adc %d' examples/swo", "writes to port 1 as numbers"},
+            {"pugmark itm --channel 1,'adc %d\\n' examples/swo", "writes to port 1 as numbers"},
         },
 };
