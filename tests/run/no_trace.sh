@@ -11,7 +11,7 @@ cd "$work" || exit 1
 bad=0
 
 # What --help lists, so that a new command is tried, too. These read no capture, or (convert, live) no file of one:
-commands=$("$pugmark" --help | perl -ne 'print "$1\n" if /^  ([a-z]+) /' | grep -vxE 'convert|encode|live|merge|record')
+commands=$("$pugmark" --help | perl -ne 'print "$1\n" if /^  ([a-z]+) /' | grep -vxE 'convert|encode|explain|help|live|merge|record|snapshot')
 [[ $(wc -l <<<"$commands") -ge 14 ]] || { echo "no list of commands"; exit 1; }
 
 # variants COMMAND: the ways in which it is called, a line each.

@@ -88,7 +88,7 @@ extern const size_t input_option_count;
 
 #define INPUT_OPTIONS(options_)                                                                    \
     {                                                                                              \
-        input_option_table, input_option_count, (options_)                                         \
+        input_option_table, input_option_count, (options_), true                                   \
     }
 
 /** The options' lists as the capture takes them. */

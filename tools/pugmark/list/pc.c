@@ -431,13 +431,13 @@ static int run_by_thread(struct pc_state *pc)
     int code = EXIT_INPUT;
     input_settle(pc->input); /* timestamps stand behind what they date */
     if (!state.kept)
-        fprintf(stderr, "pugmark: no temporary file in %s: %s\n", pug_scratch_folder(),
-                strerror(errno));
+        message_say("pugmark: no temporary file in %s: %s\n", pug_scratch_folder(),
+                    strerror(errno));
     else if (input_decode(pc->input, &decode, NULL, &result))
         code = state.failed || !put_slices(&state) ? EXIT_FATAL : input_result(pc->input);
     if (code == EXIT_FATAL && (state.failed || ferror(state.kept)))
-        fprintf(stderr, "pugmark: the lines of threads cannot be kept: %s\n",
-                ferror(state.kept) ? strerror(errno) : "out of memory");
+        message_say("pugmark: the lines of threads cannot be kept: %s\n",
+                    ferror(state.kept) ? strerror(errno) : "out of memory");
     if (state.kept)
         fclose(state.kept);
     free(state.slices);
@@ -494,10 +494,10 @@ static bool verify_fits(const struct pc_options *options)
 {
     const bool verifies = options->verify.path != NULL;
     if (!verifies && options->verify.tail)
-        fprintf(stderr, "pugmark: --tail is for --verify\n");
+        message_say("pugmark: --tail is for --verify\n");
     else if (verifies && (options->samples || options->by_thread))
-        fprintf(stderr, "pugmark: --verify and --%s exclude each other\n",
-                options->samples ? "samples" : "by-thread");
+        message_say("pugmark: --verify and --%s exclude each other\n",
+                    options->samples ? "samples" : "by-thread");
     else
         return true;
     return false;
@@ -527,7 +527,7 @@ static int pc_run(const struct command *self, int argc, char **argv)
     if (state.walks && (options.samples || flows))
         code = options.by_thread ? run_by_thread(&state) : run_in_order(&state, options.samples);
     if (state.failed) {
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
         code = EXIT_FATAL;
     }
     for (unsigned i = 0; state.walks && i < jobs; i++) {
@@ -542,4 +542,19 @@ static int pc_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_pc = {
-    "pc", "INPUT", "print the address of every executed instruction, in order", pc_run};
+    .name = "pc",
+    .operands = "INPUT",
+    .summary = "print the address of every executed instruction, in order",
+    .run = pc_run,
+    .task = TASK_FOLLOW,
+    .purpose =
+        "Prints one address a line for every instruction that ran, for scripts and for comparison "
+        "with another trace. With --verify it compares with a path that is known.",
+    .examples =
+        {
+            {"pugmark pc examples/demo", "all addresses"},
+            {"pugmark pc --verify examples/crash/path examples/crash",
+             "compares with the path that ran, and says where they differ first"},
+            {"pugmark pc --samples examples/swo", "the addresses of a DWT's samples"},
+        },
+};
