@@ -6,10 +6,10 @@
  *
  * `out` is a file or a FIFO; its form is described in docs/path-format.md; fd=N is a descriptor in
  * its place. Each thread (or, of a machine, each processor) is a stream. A forked child is not
- * recorded, or with `children` into NAME.PID. With `data` accesses to memory are told.
+ * recorded, or with `children` into NAME.PID. With `data` accesses to memory are recorded.
  *
- * QEMU tells when a block begins, not whether it ran to its end: a load in the middle may fault.
- * So each instruction behind one that accesses memory says that it was reached.
+ * QEMU reports when a block begins, not whether it ran to its end: a load in the middle may fault.
+ * So each instruction that follows one that accesses memory reports that it was reached.
  */
 #include "events.h"
 #include "maps.h"
@@ -43,11 +43,11 @@ struct block {
     bool returns;          /* or returns from an exception, where all of it retired */
     uint8_t context;       /* or writes the context id: out of this register, + 1 */
     uint8_t *may_fault;    /* for each instruction */
-    struct watch *watches; /* for each instruction, where data are told; NULL: not yet */
+    struct watch *watches; /* for each instruction, when data are recorded; NULL: not yet */
     uint8_t bytes[];
 };
 
-/** An instruction whose accesses are told. */
+/** An instruction whose accesses are recorded. */
 struct watch {
     const struct block *block;
     uint32_t insn;
@@ -58,10 +58,10 @@ static struct {
     enum rec_path_family family;
     bool user, off, named;
     bool copies;                        /* qemu_plugin_insn_data() does */
-    bool reads;                         /* registers can be read, or the state behind them */
+    bool reads;                         /* registers can be read, or the state that holds them */
     bool traps;                         /* exceptions can be followed */
     struct state_field registers;       /* of Arm's processors */
-    unsigned data;                      /* accesses are told */
+    unsigned data;                      /* accesses are recorded */
     uintptr_t base;                     /* of user mode: where QEMU has the program's address 0 */
     int file;                           /* to write to; -1: `out` */
     char out[REC_PATH_NAME_BYTES];      /* a file */
@@ -104,7 +104,7 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address
     on_reached(cpu, data);
 }
 
-/** The value as memory has it now, just behind the access. Devices of machines are not asked. */
+/** The value in memory directly after the access. Devices of machines are not asked. */
 static bool read_memory(uint64_t address, unsigned size, uint64_t *value)
 {
     uint8_t bytes[8];
@@ -148,8 +148,10 @@ struct draft {
     uint16_t offset[INSNS];
 };
 
-/** Bytes of an instruction: from where QEMU has the program's memory; its own copy is wrong for
- *  T32 instructions that straddle pages, and for a machine's devices there is nothing else. */
+/**
+ * Bytes of an instruction: from where QEMU has the program's memory; its own copy is wrong for T32
+ * instructions that straddle pages, and for a machine's devices there is nothing else.
+ */
 static void fetch(const struct qemu_plugin_insn *insn, uint8_t bytes[4])
 {
     const uint8_t *host = plugin.user ? qemu_plugin_insn_haddr(insn) : NULL;
@@ -275,7 +277,7 @@ static struct block *find_block(const struct draft *draft)
                                                          opcode_sleeps(draft->isa, bytes)
                                                    : opcode_surely_accesses(draft->isa, bytes);
     }
-    /* A program's calls are told; of a machine they are seen here. */
+    /* A program's calls are reported; a machine's are found here. */
     const uint8_t *last = draft->bytes + draft->offset[draft->count - 1];
     static const uint8_t ecall[4] = {0x73, 0, 0, 0};
     block->traps = opcode_traps(draft->isa, last) ||
@@ -333,8 +335,10 @@ static void cut_block(unsigned cpu, const struct block *last, const struct trap 
         events_cut(cpu, n);
 }
 
-/** Where an instruction waited for an interrupt, in the middle of a block, it retired, and what
- *  follows it did not. */
+/**
+ * Where an instruction waited for an interrupt, in the middle of a block, it retired, and what
+ * follows it did not.
+ */
 static void cut_asleep(unsigned cpu, const struct block *last, uint64_t next)
 {
     uint32_t at = 0;
@@ -345,7 +349,7 @@ static void cut_asleep(unsigned cpu, const struct block *last, uint64_t next)
         events_cut(cpu, n);
 }
 
-/** The block returned from an exception, of which no log says anything: that of AArch32, RISC-V. */
+/** The block returned from an exception, which no log reports on AArch32 and RISC-V. */
 static void take_return(unsigned cpu, const struct block *last, const struct trap *trap,
                         const struct block *next)
 {
@@ -358,7 +362,7 @@ static void take_return(unsigned cpu, const struct block *last, const struct tra
         back.address = trap->address;
         back.t32 = trap->t32;
     }
-    /* Where execution just goes on the condition did not hold. */
+    /* Where execution just continues, the condition did not hold. */
     bool retired = !trap || !trap->fault || insn_at(last, back.address) == last->run.count;
     if (retired && (back.address != after || last->isa == REC_PATH_RISCV))
         events_trap(cpu, &back);
@@ -420,7 +424,7 @@ static void name_program(void)
         write_text(REC_PATH_PROGRAM, path);
 }
 
-/** Be told of all memory that the block accesses. */
+/** Register for all memory accesses of the block. */
 static void watch_data(struct qemu_plugin_tb *tb, struct block *block, const struct draft *draft)
 {
     if (!block->watches)
@@ -486,7 +490,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint
     (void)id, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
     events_syscall(index, (uint64_t)number, plugin.isa != REC_PATH_RISCV);
     if (number == calls->execve || number == calls->execveat)
-        events_send(index); /* where it works nobody comes back */
+        events_send(index); /* when it works, execution does not come back */
     if (number == calls->mmap || number == calls->munmap || number == calls->mremap) {
         stream_lock();
         maps_changed();

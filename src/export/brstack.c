@@ -24,10 +24,10 @@ struct step {
 };
 
 enum step_kind {
-    STEP_RANGE,   /* ran from `from` to the instruction `to`, and on behind it */
+    STEP_RANGE,   /* executed from `from` to the instruction `to`, and continued after it */
     STEP_TAKEN,   /* the same, and the branch at its end was taken */
     STEP_ARRIVED, /* execution went on at `to`, and does not from there */
-    STEP_BROKEN,  /* nobody knows where it goes on */
+    STEP_BROKEN,  /* the place where it continues is unknown */
 };
 
 /** A piece of a file in memory. */
@@ -54,7 +54,7 @@ struct part {
 /* Steps that a part holds before it hands them on. */
 #define MOST_STEPS 8192u
 
-/** A thread, or a source of a buffer where nobody tells of threads. */
+/** A thread, or a source of a buffer without information about threads. */
 struct thread {
     uint32_t task, buffer, segment;
     uint16_t source;
@@ -182,8 +182,8 @@ static bool is_chosen(const struct brstack *all, uint32_t number)
 }
 
 /*
- * Readers want to know what lies where before it runs there. False: it is in none of the objects
- * that are to be told of.
+ * Readers want to know what lies where before it runs there. False: it is in none of the chosen
+ * objects.
  */
 static bool see_memory(struct part *part, const struct pug_origin *origin, uint64_t address)
 {

@@ -162,7 +162,7 @@ static bool take_symbol(void *context, Elf *elf, const GElf_Sym *symbol, const c
 
 /* ---- code ---- */
 
-/* Where the instruction set changes: $a, $t, $x, $d and their like. */
+/* Changes of the instruction set: $a, $t, $x, $d and their like. */
 struct mark {
     uint64_t address;
     uint8_t isa; /* PUG_ISA_UNKNOWN: data */

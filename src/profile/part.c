@@ -316,7 +316,7 @@ static bool grow(void **items, size_t *room, size_t count, size_t more, size_t s
     return true;
 }
 
-/** Room for another step, of any kind; false: there is none, or nobody wants it. */
+/** Make room for another step, of any kind; false: no memory, or no consumer. */
 static bool make_room(struct profile_part *part)
 {
     if (part->piece && part->step_count + 2 > PORTION)

@@ -62,7 +62,7 @@ static void elements(void *part, const struct pug_origin *origin, const struct p
     pug_profile_part_elements(part, origin, given, count);
 }
 
-/* What was heard of this number, at first nothing; NULL: no memory. */
+/* The record for this number, empty at first; NULL: no memory. */
 static struct heard *heard_of(struct counting *counting, uint32_t number)
 {
     while (counting->heard.count <= number)
@@ -144,7 +144,7 @@ static void counted(void *context, struct pug_counts *counts)
         counting->status = pug_profile_counted_add(&counting->counted, counts);
 }
 
-/** Does a selection choose something that counts without trace do not tell? */
+/** Does a selection choose something that counts without trace cannot separate? */
 static bool chooses(const struct pug_capture_selection *selection)
 {
     return selection && (selection->pid_count || selection->tid_count || selection->comm_count ||
@@ -224,7 +224,7 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
     pug_profile_samples_begin(&counting.samples);
     counting.ranges_before = own ? own->ranges.count : 0;
     counting.counted = pug_profile_counted_begin(&counting.objects);
-    /* left out ranges would look like gaps: who wants one object chooses when it is exported */
+    /* left out ranges would look like gaps: one object is chosen when the profile is exported */
     selection.objects = NULL;
     selection.object_count = 0;
     const struct pug_consumer consumer = {

@@ -63,7 +63,7 @@ cut=$(perl -0777 -ne 'print index($_, pack("L<S<S<", 71, 0, 48))' good.data) # A
 head -c "$cut" good.data >cut.data
 ends 3 'no hardware trace in it; was it recorded with `-e cs_etm//`\?' cut.data
 
-# simpleperf's branch lists are counts: who wants elements gets none.
+# simpleperf's branch lists are counts: they have no elements.
 perl "$source/tests/support/branch_list.pl" /nowhere/program 0c9a20bf9c009d0e4e8bbf9fad0300ae 1000:3:EEE >rows.data
 skip="profile coverage report diff info" ends 3 'no hardware trace in it; branch lists stand in its place' rows.data
 for command in profile "profile --format folded" "report -o page.html"; do

@@ -22,7 +22,7 @@ if grep -vE '^(src/(schedule|index|capture|perfdata)|tests|tools/pugmark/index)/
   echo "these use tree/embed.h and are neither scheduler, index, capture nor test"
   exit 1
 fi
-# Which protocol it is nobody asks, but where a foreign format has another word for it.
+# No code asks which protocol it is, except where a foreign format has another word for it.
 names=$(sed -nE 's/^    \.name = "([^"]+)",$/\1/p' src/protocol/*/*.c | paste -sd'|')
 [[ $names == *ETMV4I* && $names == *OSD-STM* ]]
 if grep -rnE "\"($names)\"" src --include='*.[ch]' | grep -vE '^src/(protocol|perfdata/info\.c|capture/ctrace\.c)'; then

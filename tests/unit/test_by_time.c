@@ -53,7 +53,7 @@ static void test_others(void **state)
         &(struct perf_story_config){.seed = 5, .slices = 200, .cpus = 3, .per_thread = true});
 }
 
-/* ---- what is behind the last timestamp ---- */
+/* ---- after the last timestamp ---- */
 
 /** Blocks 0, 1, 2 and, at EL1, 4, three times. */
 static struct perf_story_path path_of(int32_t tid, uint64_t pcs[48])
@@ -97,7 +97,7 @@ static void test_tails(void **state)
 /** Threads have less. */
 #define TIDS 2048
 
-/** What comes, in its order. */
+/** The elements, in their order. */
 struct given {
     struct pug_capture *capture;
     uint64_t most;                   /* parts that are wanted; 0: all */
@@ -134,7 +134,7 @@ static void *begin(void *context, unsigned worker, struct pug_piece *piece)
     return new_part(context, piece);
 }
 
-/** What there is is a chunk, which comes before the rest. */
+/** Hand on the elements so far as a chunk, which comes before the rest. */
 static void hand_on(struct part *part)
 {
     struct part *chunk = new_part(part->given, part->piece);

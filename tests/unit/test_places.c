@@ -109,7 +109,7 @@ static void test_image_shared(void **state)
     check_image(DATA "/root/paw/paw");
 }
 
-/** The same of a program that is compiled here. */
+/** The same with a program that is compiled here. */
 static void test_image(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void test_exec_shared(void **state)
     pug_names_free(asking.names);
 }
 
-/** What is not there has no names. */
+/** A missing file has no names. */
 static void test_nothing(void **state)
 {
     struct pug_program_place place;

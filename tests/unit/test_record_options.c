@@ -36,7 +36,7 @@ static bool is_fixed(const char *protocol, const char *name)
     return false;
 }
 
-/** Which values of an option seeds choose. */
+/** Count the values of an option that seeds choose. */
 static void count_values(const struct rec_unit_class *of, uint8_t family,
                          uint32_t counts[REC_OPTIONS][VALUES])
 {

@@ -182,7 +182,7 @@ static void check_window(struct pug_capture *capture, const struct heard *all, b
     }
 }
 
-/** Where sources may come in any order, each of them is as ever. */
+/** When sources may come in any order, each of them is unchanged. */
 static void check_any_order(struct pug_capture *capture, const struct heard *all, bool has_from,
                             uint64_t from)
 {
@@ -413,7 +413,7 @@ static void test_other_clock(void **state)
 
 /* ---- both ways ---- */
 
-/** What is said of a time is the first timestamp of it, or later. */
+/** The place of a time is the first timestamp of it, or later. */
 static void check_first(const struct pug_capture *capture, uint64_t time)
 {
     uint64_t stamp, then;

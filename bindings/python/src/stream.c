@@ -6,7 +6,7 @@
 #include <structmember.h>
 #include <time.h>
 
-/* So long a wait lasts before signals are looked at. */
+/* Longest wait between two checks for signals. */
 #define SLICE_NANOSECONDS 20000000L
 /* So long an interrupted wait goes on, for work that sees soon that it is to stop. */
 #define SLICES_AFTER_STOP 2
@@ -308,7 +308,7 @@ uint32_t stream_string(struct stream *stream, const char *text)
 
 /** What a thread makes of a part of the trace; chunks are emitted before it. */
 struct part {
-    struct chunk head; /**< kind NULL tells a part from a chunk */
+    struct chunk head; /**< kind NULL marks a part, not a chunk */
     struct stream *stream;
     struct pug_piece *piece;
     struct chunk *filling;

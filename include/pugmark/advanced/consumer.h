@@ -25,7 +25,7 @@ struct pug_origin;
 
 /** The piece that a part is made of. A part can use it until its last elements have come. */
 struct pug_piece {
-    /** What pug_piece_emit() calls. */
+    /** pug_piece_emit() calls this. */
     bool (*emit)(struct pug_piece *piece, void *chunk, size_t size);
     uint64_t offset;  /**< where the piece begins in what is decoded, or in its segment */
     uint32_t segment; /**< of a capture, by number */
