@@ -303,8 +303,8 @@ struct pug_origin {
     /**
      * When the first of these elements happened: the next timestamp of its source. In perf.data
      * without one, when both use one clock, it is the time at which the segment was taken. Within
-     * one source of a buffer it never goes back. 0: unknown, or not requested (`times` in struct
-     * pug_capture_decode).
+     * one source of a buffer it never goes back. 0: unknown, or not requested (PUG_WANTS_TIMES in
+     * consumer.h).
      */
     uint64_t time;
     const struct pug_address_space *space; /**< what lies at addresses then */
@@ -347,68 +347,43 @@ typedef bool pug_situated_fn(void *context, const struct pug_origin *origin,
 enum pug_status pug_capture_elements(struct pug_capture *capture, pug_situated_fn *give,
                                      void *context);
 
-/** A consumer whose work is done by many threads, as struct pug_consumer is (consumer.h). */
+/** Who takes the elements of a capture, and how much of it is decoded. All zero: all of it. */
 struct pug_capture_decode {
-    void *context; /**< is handed to these functions */
-    /** A new part; `worker` counts from 0 to one below the number of threads. NULL: no memory. */
-    void *(*begin)(void *context, unsigned worker);
     /**
-     * Elements of a part that are in one origin, on the thread that began it; those of the
-     * segment follow each other in the order of decoding.
+     * All of these get the elements (consumer.h), each as if it were alone. Those of one part are
+     * of one segment, and come in the order of decoding. Ranges are counted for consumers with
+     * counted() only if pug_capture_counts(); otherwise elements() gets them.
      */
-    void (*elements)(void *part, const struct pug_origin *origin,
-                     const struct pug_element *elements, size_t count);
-    /** Take and free a part, on the caller's thread; false: stop. */
-    bool (*take)(void *context, void *part);
-    /** Free a part that does not count, on any thread. */
-    void (*drop)(void *part);
-    unsigned threads; /**< 0: as many as there are processors for this process; at most 1024 */
-    size_t piece;     /**< bytes that a thread takes at once; 0: a good size */
+    const struct pug_consumer *consumers;
+    size_t consumer_count; /**< of these */
+    unsigned threads;      /**< 0: as many as there are processors for this process; at most 1024 */
+    size_t piece;          /**< bytes that a thread takes at once; 0: a good size */
     const struct pug_capture_selection *selection; /**< NULL: everything */
-    /**
-     * Origins are to have times from within segments, where the trace has any: of timestamps
-     * in each segment, which is read once more for that. So it is where times are selected. A
-     * stream that is live has none, or is read into memory first where they are selected.
-     */
-    bool times;
     /** Called now and then on the caller's thread with how many bytes are done; false: stop. */
     bool (*progress)(void *context, uint64_t done);
     void *progress_context; /**< is handed to progress() */
-    /**
-     * Optional: ranges are counted (counts.h), which is several times as fast, and elements() gets
-     * all others alone. Called on the caller's thread after the last take(), once or more often;
-     * counts of several calls add up. They are the consumer's until it returns. Where the selection
-     * is more than a list of sources, ranges are given as ever: it has to be asked of each.
-     */
-    void (*counted)(void *context, struct pug_counts *counts);
     /**
      * Only bytes [from, to) of all that is chosen, counted in the order of decoding; to is 0: up to
      * the end. In the segment that `from` cuts decoders begin as if the trace began there, without
      * anything from earlier packets.
      */
-    uint64_t from, to;   /**< what part of the segment, as offsets */
+    uint64_t from, to;
     struct pug_log *log; /**< where messages of decoding go; NULL: the capture's log */
-    /** Optional: called after begin() with the piece, to emit chunks (consumer.h). */
+    uint64_t spare[4];   /**< zero */
+    /*
+     * Deprecated, until 0.3: one consumer, described here. A list of consumers is more: `passage`
+     * is what begin() gets, `travel` are pack(), unpack() and fold(), flags are bits of `wants`.
+     */
+    void *context;
+    void *(*begin)(void *context, unsigned worker);
+    void (*elements)(void *part, const struct pug_origin *origin,
+                     const struct pug_element *elements, size_t count);
+    bool (*take)(void *context, void *part);
+    void (*drop)(void *part);
+    void (*counted)(void *context, struct pug_counts *counts);
     void (*passage)(void *part, struct pug_piece *passage);
-    const struct pug_travel *travel; /**< optional: how parts travel (jobs.h) */
-    bool bare;                       /**< counted() asks for totals alone: pug_counts_new_bare() */
-    bool any_order;                  /**< of sources, as pug_tree_any_order() has it */
-    /**
-     * With times: a new origin after each timestamp, of perf.data too. Elements of a thread after
-     * its last timestamp on a processor get that processor's next one, which may be later than its
-     * elements elsewhere meanwhile. Else a time is that of all up to where tracing begins or
-     * another thread comes, and a thread's pieces are in the order of their times.
-     */
-    bool each_time;
-    /**
-     * Of perf.data with a buffer for each of several processors, and timestamps in the trace:
-     * buffers side by side, so that what a thread did on one processor comes before what it did
-     * later on another; each time that it is on a processor as a whole, by its first timestamp
-     * there. Origins have times; ranges are not counted; one thread decodes, and one process.
-     * Of other captures it changes nothing but that.
-     */
-    bool by_time;
-    uint64_t spare[1]; /**< zero */
+    const struct pug_travel *travel;
+    bool times, bare, any_order, each_time, by_time;
 };
 
 /** The result of decoding. */
@@ -422,20 +397,20 @@ struct pug_capture_result {
 };
 
 /**
- * Decode all chosen buffers to elements. Parts are taken in the order of segments (or, with
- * `by_time`, of time), and within one in that of decoding: the same for any number of threads.
- * Elements of what the selection leaves out are not given, but for `objects`: of those the ranges
- * of other objects are left out alone. PUG_ERR_RDR_NO_DECODER: no source can be decoded;
- * PUG_ERR_INVALID_PARAM_VAL: something is NULL, or one of the functions that are not optional;
- * PUG_ERR_MEM.
+ * Decodes all chosen buffers to elements. Parts are taken in the order of segments (or, if a
+ * consumer wants that, of time), and within one in that of decoding: the same for any number of
+ * threads. elements() does not get what the selection leaves out. A selection of `objects` leaves
+ * out ranges of other objects alone. PUG_ERR_RDR_NO_DECODER: no source can be decoded.
+ * PUG_ERR_INVALID_PARAM_VAL: something is NULL, no consumer is given, or one lacks a function that
+ * is not optional. PUG_ERR_MEM.
  */
 enum pug_status pug_capture_decode(struct pug_capture *capture,
                                    const struct pug_capture_decode *decode,
                                    struct pug_capture_result *result);
 
 /**
- * Are ranges counted for this consumer? False: it has no counted(), asks for by_time, or the
- * selection is more than a list of sources; elements() gets them then.
+ * Are ranges counted for consumers that have counted()? False: none has, one wants the order of
+ * time, or the selection is more than a list of sources; elements() gets them then.
  */
 bool pug_capture_counts(const struct pug_capture_decode *decode);
 

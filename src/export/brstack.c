@@ -47,7 +47,7 @@ struct part {
     struct step *steps;
     struct mapping *mappings;
     size_t step_count, step_room, mapping_count, mapping_room;
-    struct pug_piece *passage;
+    struct pug_piece *piece;
     bool failed;
 };
 
@@ -121,12 +121,12 @@ static void *add(void *list, size_t *count, size_t *room, size_t size)
 
 /* ---- parts, on the workers ---- */
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     struct part *part = calloc(1, sizeof(*part));
     (void)worker;
     if (part)
-        part->all = context;
+        *part = (struct part){.all = context, .piece = piece};
     return part;
 }
 
@@ -148,11 +148,6 @@ static void put_step(struct part *part, const struct pug_origin *origin, enum st
             origin->task, origin->buffer, origin->segment, origin->source, (uint8_t)kind, from, to};
 }
 
-static void set_passage(void *context, struct pug_piece *passage)
-{
-    ((struct part *)context)->passage = passage;
-}
-
 static void hand_on(struct part *part)
 {
     const size_t size =
@@ -160,9 +155,9 @@ static void hand_on(struct part *part)
     struct part *chunk = malloc(sizeof(*chunk));
     if (chunk) {
         *chunk = *part;
-        *part = (struct part){.all = part->all, .passage = part->passage};
+        *part = (struct part){.all = part->all, .piece = part->piece};
     }
-    part->failed = !pug_piece_emit(part->passage, chunk, size);
+    part->failed = !pug_piece_emit(part->piece, chunk, size);
 }
 
 static bool has_seen(const struct mapping *mapping, int32_t pid, uint64_t address)
@@ -400,12 +395,10 @@ enum pug_status pug_profile_brstack(struct pug_capture *capture,
     all.name_count = selection.object_count;
     selection.objects = NULL; /* what lies between is to be seen */
     selection.object_count = 0;
-    const struct pug_capture_decode decode = {.context = &all,
-                                              .begin = begin,
-                                              .elements = elements,
-                                              .take = take,
-                                              .drop = drop,
-                                              .passage = set_passage,
+    const struct pug_consumer consumer = {
+        .context = &all, .begin = begin, .elements = elements, .take = take, .drop = drop};
+    const struct pug_capture_decode decode = {.consumers = &consumer,
+                                              .consumer_count = 1,
                                               .threads = options->threads,
                                               .selection = &selection,
                                               .progress = options->progress,

@@ -174,10 +174,10 @@ struct profile_part {
     size_t other_count, other_room;
     struct profile_steps *groups; /* … and where they belong */
     size_t group_count, group_room;
-    bool stacks;   /* steps are kept */
-    bool failed;   /* no memory */
-    bool unwanted; /* it does not count, nor would what follows */
-    struct pug_piece *passage;
+    bool stacks;             /* steps are kept */
+    bool failed;             /* no memory */
+    bool unwanted;           /* it does not count, nor would what follows */
+    struct pug_piece *piece; /* to emit chunks; NULL: none are */
     uint64_t notes[PUG_NOTE_COUNT];
     struct profile_sample *samples;
     size_t sample_count, sample_room;

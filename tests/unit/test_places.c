@@ -147,10 +147,11 @@ struct asking {
     size_t ranges, first, second; /* of both programs that run at these addresses */
 };
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     struct asking **part = malloc(sizeof(*part));
     (void)worker;
+    (void)piece;
     assert_non_null(part);
     *part = context;
     return part;
@@ -201,12 +202,10 @@ static void test_exec_shared(void **state)
     struct asking asking = {.names = pug_names_new(NULL)};
     struct pug_capture_result result;
     const struct pug_capture_options options = {.roots = {.symfs = DATA "/root", .build_ids = ""}};
-    const struct pug_capture_decode decode = {.context = &asking,
-                                              .begin = begin,
-                                              .elements = elements,
-                                              .take = take,
-                                              .drop = free,
-                                              .threads = 1};
+    const struct pug_consumer consumer = {
+        .context = &asking, .begin = begin, .elements = elements, .take = take, .drop = free};
+    const struct pug_capture_decode decode = {
+        .consumers = &consumer, .consumer_count = 1, .threads = 1};
     assert_int_equal(pug_capture_open(DATA "/exec.data", &options, &asking.capture), PUG_OK);
     assert_int_equal(pug_capture_decode(asking.capture, &decode, &result), PUG_OK);
     assert_true(asking.first > 50 && asking.second > 20);
