@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file Executable files through libelf, and where it is there through libdw: symbols, code. */
-#include "names/names.h"
-
-#ifdef PUG_WITH_ELF
-
+/** @file Executable files through files/elf.h, and where libdw is there through that: symbols,
+ * code. */
 #include "names/elf.h"
+#include "names/names.h"
 #include "pugmark/element.h"
 
 #include <errno.h>
@@ -382,19 +380,3 @@ void pug_names_elf_close(struct names_elf *elf)
     close(elf->file);
     free(elf);
 }
-
-#else
-
-enum pug_status pug_names_elf_open(struct pug_names_file *file, const char *path)
-{
-    (void)file;
-    (void)path;
-    return PUG_ERR_NOT_BUILT;
-}
-
-void pug_names_elf_close(struct names_elf *elf)
-{
-    (void)elf;
-}
-
-#endif
