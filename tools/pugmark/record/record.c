@@ -61,7 +61,7 @@ static bool refuse(const char *what, const char *why)
     return false;
 }
 
-/** The same of an option. */
+/** Refuses an option. */
 static bool refuse_option(struct record *record, const char *what, const char *why)
 {
     record->misused = true;
@@ -378,8 +378,10 @@ static uint32_t expansion_of(const struct record_options *options)
     return options->expansion ? options->expansion : REC_PATH_EXPANSION;
 }
 
-/** Everything of a path file, or of the plugin; `had`: so many bytes of its magic were read
- * already. False, having said why: it is none. */
+/**
+ * Everything of a path file, or of the plugin; `had`: so many bytes of its magic were read already.
+ * False, having said why: it is none.
+ */
 static bool read_path(struct record *record, int file, unsigned had, const char *name)
 {
     struct rec_path_reader *reader = rec_path_reader_new(file, had);
