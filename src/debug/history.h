@@ -138,16 +138,12 @@ struct pug_history_line {
 struct pug_program_segment {
     uint64_t vaddr, size; /**< what the file holds of it */
     uint8_t flags;        /**< of its program header */
-    bool load;
 };
 
 /** What the header of a program says. */
 struct pug_debug_program {
     struct pug_program_segment *segments;
     uint32_t count;
-    uint16_t machine; /**< as ELF has it */
-    bool moves;       /**< it can be loaded anywhere */
-    bool wide;        /**< 64 bits */
 };
 
 /** The names of an object. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Memory at a position: what programs' files hold and no store changes, and data trace. */
-#include "base/bytes.h"
 #include "debug/history.h"
+#include "files/elf.h"
 #include "files/infile.h"
 
 #include <stdlib.h>
@@ -11,56 +11,31 @@
 #define LOOK_BACK     4000000u /* accesses that a read looks at */
 #define READ_LIMIT    65536u   /* bytes of a read */
 
-enum { ELF_LOAD = 1, ELF_EXECUTES = 1, ELF_WRITES = 2 };
+enum { SEGMENT_EXECUTES = 1, SEGMENT_WRITES = 2 }; /* PF_X, PF_W */
 
 /* ---- programs ---- */
 
-/** One program header; false: it is damaged. */
-static bool read_segment(const struct pug_infile *file, bool wide, uint64_t offset,
-                         struct pug_program_segment *segment)
-{
-    uint8_t bytes[56];
-    const size_t size = wide ? 56 : 32;
-    if (pug_infile_read(file, offset, bytes, size) != PUG_OK)
-        return false;
-    *segment = (struct pug_program_segment){
-        .load = pug_bytes_32(bytes) == ELF_LOAD,
-        .flags = (uint8_t)pug_bytes_32(bytes + (wide ? 4 : 24)),
-        .vaddr = wide ? pug_bytes_64(bytes + 16) : pug_bytes_32(bytes + 8),
-        .size = wide ? pug_bytes_64(bytes + 40) : pug_bytes_32(bytes + 20),
-    };
-    return true;
-}
-
-/** The loadable segments of a little-endian ELF file. */
+/** Reads the loadable segments of an ELF file. */
 static void read_program(const struct pug_infile *file, struct pug_debug_program *program)
 {
-    uint8_t head[64] = {0};
-    if (pug_infile_read(file, 0, head, 52) != PUG_OK ||
-        memcmp(head,
-               "\x7f"
-               "ELF",
-               4) != 0 ||
-        head[5] != 1)
+    size_t count;
+    if (elf_version(EV_CURRENT) == EV_NONE)
         return;
-    const bool wide = head[4] == 2;
-    if (wide && pug_infile_read(file, 0, head, sizeof(head)) != PUG_OK)
-        return;
-    const uint64_t offset = wide ? pug_bytes_64(head + 32) : pug_bytes_32(head + 28);
-    const unsigned size = pug_bytes_16(head + (wide ? 54 : 42)),
-                   count = pug_bytes_16(head + (wide ? 56 : 44));
-    program->machine = pug_bytes_16(head + 18);
-    program->moves = pug_bytes_16(head + 16) == 3;
-    program->wide = wide;
-    if (count == 0 || count > SEGMENT_LIMIT || size < (wide ? 56u : 32u))
-        return;
-    program->segments = calloc(count, sizeof(*program->segments));
-    for (unsigned i = 0; program->segments && i < count; i++) {
-        struct pug_program_segment *segment = &program->segments[program->count];
-        if (!read_segment(file, wide, offset + (uint64_t)i * size, segment))
-            break;
-        program->count += segment->load;
+    Elf *elf = elf_begin(pug_infile_descriptor(file), ELF_C_READ, NULL);
+    if (elf_kind(elf) == ELF_K_ELF && elf_getphdrnum(elf, &count) == 0 && count > 0 &&
+        count <= SEGMENT_LIMIT)
+        program->segments = calloc(count, sizeof(*program->segments));
+    for (size_t i = 0; program->segments && i < count; i++) {
+        GElf_Phdr header;
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
+            continue;
+        program->segments[program->count++] = (struct pug_program_segment){
+            .vaddr = header.p_vaddr,
+            .size = header.p_filesz,
+            .flags = (uint8_t)header.p_flags,
+        };
     }
+    (void)elf_end(elf);
 }
 
 const struct pug_debug_program *pug_history_program(struct pug_history *history, uint32_t object)
@@ -108,7 +83,7 @@ static size_t count_constant(struct pug_history *history, const struct pug_histo
         const uint64_t at = location.vaddr - segment->vaddr;
         if (location.vaddr < segment->vaddr || at >= segment->size)
             continue;
-        if ((segment->flags & ELF_WRITES) && !(segment->flags & ELF_EXECUTES))
+        if ((segment->flags & SEGMENT_WRITES) && !(segment->flags & SEGMENT_EXECUTES))
             return 0;
         return segment->size - at < size ? (size_t)(segment->size - at) : size;
     }

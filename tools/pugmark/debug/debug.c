@@ -329,4 +329,12 @@ const struct command command_debug = {
     .operands = "INPUT",
     .summary = "go through what ran in the terminal, forwards and backwards",
     .run = run,
+    .task = TASK_DEBUG,
+    .purpose = "Shows source, instructions and calls at a position of the trace, with keys to go "
+               "forwards and backwards. It needs no debugger.",
+    .examples =
+        {
+            {"pugmark debug examples/crash --source-dir examples/crash </dev/null",
+             "where the trace begins"},
+        },
 };

@@ -19,9 +19,10 @@
 
 /* ---- filling ---- */
 
-static void *begin_part(void *context, unsigned worker)
+static void *begin_part(void *context, unsigned worker, struct pug_piece *piece)
 {
     (void)worker;
+    (void)piece;
     return context;
 }
 
@@ -78,24 +79,24 @@ static void fill(struct session *session)
 {
     struct input *input = &session->input;
     struct progress progress = progress_begin(input_bytes(input), input->options->quiet, NULL);
-    struct pug_capture_decode decode = {
-        .context = session,
-        .begin = begin_part,
-        .elements = take_elements,
-        .take = take_part,
-        .drop = drop_part,
-        .threads = 1,
-        .selection = &input->lists.selection,
-        .times = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF &&
-                 pug_capture_times(input->capture).unit != PUG_CAPTURE_NO_TIME,
-        .each_time = true,
-        .by_time = true,
-        .progress = session->live ? go_on : progress_show,
-        .progress_context = session->live ? (void *)session : (void *)&progress,
-        .log = input->log};
+    const bool dated = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF &&
+                       pug_capture_times(input->capture).unit != PUG_CAPTURE_NO_TIME;
+    struct pug_consumer list[2] = {{.context = session,
+                                    .wants = PUG_WANTS_EACH_TIME | PUG_WANTS_BY_TIME |
+                                             (dated ? (unsigned)PUG_WANTS_TIMES : 0u),
+                                    .begin = begin_part,
+                                    .elements = take_elements,
+                                    .take = take_part,
+                                    .drop = drop_part}};
+    const struct pug_capture_decode decode = {.consumers = list,
+                                              .consumer_count = 1u + live_consumer(&list[1]),
+                                              .threads = 1,
+                                              .selection = &input->lists.selection,
+                                              .progress = session->live ? go_on : progress_show,
+                                              .progress_context = session->live ? (void *)session
+                                                                                : (void *)&progress,
+                                              .log = input->log};
     struct pug_capture_result result = {0};
-    if (session->live)
-        live_look_first(&decode);
     const enum pug_status status = pug_capture_decode(input->capture, &decode, &result);
     progress_end(&progress);
     session_lock(session);

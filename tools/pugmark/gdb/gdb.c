@@ -332,4 +332,12 @@ const struct command command_gdb = {
     .operands = "INPUT [-- GDB ARGS]",
     .summary = "debug what ran in GDB, forwards and backwards",
     .run = run,
+    .task = TASK_DEBUG,
+    .purpose = "Lets GDB debug what ran: step, continue and finish in both directions, with "
+               "breakpoints and backtraces. It serves GDB's remote protocol, or starts GDB.",
+    .examples =
+        {
+            {"pugmark gdb examples/crash -- -batch -ex \"pugmark goto exception\" -ex bt",
+             "the call stack at the fault"},
+        },
 };
