@@ -14,15 +14,19 @@ export GDB_MOVES=${GDB_MOVES:-$moves} GDB_STACKS=${GDB_STACKS:-$stacks}
 bash "$source/tests/truth/build.sh" "$tmp" plain.a64 plain.a32 plain.t32 plain.rv64 plain.rv32 ||
   { echo "needs clang and lld, which are not installed"; exit 77; }
 
-# positions FOLDER: the address of each position: the path, with the exceptions among it, and where a stretch of
-# trace ended
+# positions FOLDER: the address of each position: the path, with the exceptions (e) among it, where a stretch of
+# trace ended (s), and before which instructions there is no trace (gap)
 positions() {
   "$bin/pugmark" pc "$1" >"$tmp/pcs"
   "$bin/pugmark" list "$1" | perl -ne '
     BEGIN { open $pcs, "<", shift or die }
     if (/INSTR_RANGE\(exec range=0x(\w+):\[0x(\w+)\] num_i\((\d+)\) last_sz\(\d\) \(ISA=\w+\) (\w) (...)/) {
       print "$next s\n" if $gap && $next && !$trapped && $next ne $1;
-      print scalar <$pcs> for 1 .. $3;
+      for (1 .. $3) {
+        my $pc = <$pcs>;
+        $pc =~ s/$/ gap/ if $gap && $_ == 1;
+        print $pc;
+      }
       ($gap, $trapped, $next) = (0, 0, $4 eq "N" || $5 eq "---" ? $2 : "");
     } elsif (/EXCEPTION\(pref ret addr:0x(\w+);/) {
       print "$1 e\n";
@@ -43,7 +47,7 @@ for set in ${GDB_SETS:-a64 a32 t32 rv64 rv32}; do
   "$bin/pugmark" record --quiet --protocol $protocol --out "$tmp/$set" --path "$tmp/path" -- "$tmp/plain.$set" 1 >"$tmp/said"
   "$bin/pugmark" pc "$tmp/$set" --verify "$tmp/path" | grep -q equal
   positions "$tmp/$set"
-  if ! "$bin/pugmark" gdb "$tmp/$set" -- -nx -batch -x "$source/tests/run/gdb_moves.py" >"$tmp/said" 2>&1 ||
+  if ! timeout 600 "$bin/pugmark" gdb "$tmp/$set" -- -nx -batch -x "$source/tests/run/gdb_moves.py" >"$tmp/said" 2>&1 ||
     ! grep '^good' "$tmp/said"; then
     echo "$set:"
     tail -20 "$tmp/said"

@@ -2,7 +2,7 @@
 """In GDB: random moves in a recording, each held against the path that ran.
 
 GDB_TRUTH names a file with a line for each position: its address, and "e" where it is one before an exception,
-"s" at the end of a stretch of trace.
+"s" at the end of a stretch of trace, "gap" where no trace tells how it came there.
 The call stack that is expected is made here, of the path and of what GDB's disassembler says of each instruction.
 """
 import os
@@ -18,11 +18,13 @@ STACKS = int(os.environ.get("GDB_STACKS", "100"))
 truth = []
 trap = []
 ends = []
+gaps = []
 for line in open(os.environ["GDB_TRUTH"]):
     words = line.split()
     truth.append(int(words[0], 16))
-    trap.append(len(words) > 1)
+    trap.append(words[1:] in (["e"], ["s"]))
     ends.append(words[1:] == ["s"])
+    gaps.append(words[1:] == ["gap"])
 END = len(truth) - 1
 
 counts = {}
@@ -86,6 +88,26 @@ def function_of(address):
     return functions[address]
 
 
+def caller_in(stack, address):
+    """The nearest call that is of the function at an address; None: there is none."""
+    while stack is not None and stack[3] != function_of(address):
+        stack = stack[1]
+    return stack
+
+
+def returned(stack, address):
+    """
+    The calls after a return to an address. Where none returns there it was changed, and a call below that the address
+    is in goes on; or nothing is known of callers.
+    """
+    entry = stack
+    while entry is not None and entry[0] != address:
+        entry = entry[1]
+    if entry is not None:
+        return entry[1]
+    return caller_in(stack[1], address) if stack is not None else None
+
+
 def stacks():
     """
     The calls at each position, as a linked list: (return address, caller, first position, function). Where a
@@ -95,24 +117,20 @@ def stacks():
     stack = None
     before = None
     for at, address in enumerate(truth):
-        if at > 0 and ends[at - 1]:
-            while stack is not None and stack[3] != function_of(address):
-                stack = stack[1]
-        elif before is not None and not trap[at]:
+        if at > 0 and gaps[at] and not (trap[at - 1] and truth[at - 1] == address):
+            stack = caller_in(stack, address)
+        elif at > 0 and trap[at - 1] and not trap[at] and address != truth[at - 1]:
+            stack = (truth[at - 1], stack, at, function_of(address))
+        elif before is not None and not ends[at]:
             what, size = kind(before)
             behind = before + size
             if what == "call" and address != behind:
                 stack = (behind, stack, at, function_of(address))
             elif what == "return" and address != behind:
                 # A conditional return that was not taken goes on behind it.
-                entry = stack
-                while entry is not None and entry[0] != address:
-                    entry = entry[1]
-                if entry is not None:
-                    stack = entry[1]
+                stack = returned(stack, address)
         made.append(stack)
-        if not trap[at]:
-            before = address
+        before = None if trap[at] else address
     return made
 
 
@@ -171,29 +189,21 @@ def resume(backward):
 def finish(backward):
     at = here()
     entry = stack_at[at]
-    if entry is None or entry[1] is None:
-        return
+    if entry is None or entry[1] is None or trap[entry[2] - 1]:
+        return  # its caller is not known; or a handler, which may leave by longjmp()
     if backward:
         # GDB goes back to the function's last first instruction, of whatever call of it, and one more.
         start = entry[2]
         for n in range(start, at + 1):
             start = n if truth[n] == truth[entry[2]] and not trap[n] else start
         run("reverse-finish")
-        expect("reverse-finish", called_from(start), at)
+        expect("reverse-finish", start - 1, at)
         return
     wanted = at + 1
     while wanted <= END and not (truth[wanted] == entry[0] and stack_at[wanted] is entry[1] and not trap[wanted]):
         wanted += 1
     run("finish")
     expect("finish", min(wanted, END), at)
-
-
-def called_from(entry):
-    """The last instruction before a function's first one."""
-    at = entry - 1
-    while trap[at]:
-        at -= 1
-    return at
 
 
 goto(END)

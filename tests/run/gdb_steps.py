@@ -42,6 +42,8 @@ def position():
 for n in range(int(os.environ.get("GDB_BACK", "0"))):
     command = random.choice(("step", "step", "next", "finish"))
     at = position()
+    if at == 0:
+        break  # there is nothing before
     try:
         gdb.execute("reverse-" + command, to_string=True)
     except gdb.error:
