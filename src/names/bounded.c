@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file What a file's sections become when they are unpacked, before libdw does that: a few bytes
- * may stand for gigabytes. */
+/**
+ * @file What a file's sections become when they are unpacked, before libdw does that: a few bytes
+ * may stand for gigabytes.
+ */
 #include "names/names.h"
 
 #ifdef PUG_WITH_DWARF
@@ -32,7 +34,7 @@ static bool count(void *context, const uint8_t *bytes, size_t size)
     return unpacked->size <= unpacked->most;
 }
 
-/** What xz says of itself need not be so. */
+/** The sizes that xz data states may be wrong. */
 static bool add_xz(struct unpacked *unpacked, const Elf_Data *data)
 {
     struct pug_unpack *unpack = pug_unpack_new(PUG_UNPACK_XZ);

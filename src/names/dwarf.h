@@ -42,7 +42,7 @@ struct names_unit {
     uint64_t used; /* when it was last asked */
 };
 
-/** Where a unit has code. */
+/** The code range of a unit. */
 struct names_extent {
     uint64_t start, end;
     uint32_t unit;
@@ -114,7 +114,7 @@ bool pug_names_rows_load(struct names_dwarf *dwarf, struct names_unit *unit);
 /* scopes.c */
 bool pug_names_scopes_load(struct names_dwarf *dwarf, struct names_unit *unit);
 
-/** A source's path: absolute where the unit's folder tells; kept with the names. */
+/** A source's path: absolute where the unit's folder is known; kept with the names. */
 const char *pug_names_source_path(struct names_dwarf *dwarf, struct names_unit *unit,
                                   const char *path);
 

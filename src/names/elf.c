@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-/** @file Executable files through libelf, and where it is there through libdw: symbols, code. */
-#include "names/names.h"
-
-#ifdef PUG_WITH_ELF
-
-#include "base/bisect.h"
+/**
+ * @file Executable files through files/elf.h, and through libdw where it is present: symbols, code.
+ */
 #include "names/elf.h"
+#include "base/bisect.h"
+#include "names/names.h"
 #include "pugmark/element.h"
 
 #include <errno.h>
@@ -178,7 +177,7 @@ static bool take_symbol(void *context, Elf *elf, const GElf_Sym *symbol, const c
 
 /* ---- code ---- */
 
-/* Where the instruction set changes: $a, $t, $x, $d and their like. */
+/* Changes of the instruction set: $a, $t, $x, $d and their like. */
 struct mark {
     uint64_t address;
     uint8_t isa; /* PUG_ISA_UNKNOWN: data */
@@ -405,19 +404,3 @@ void pug_names_elf_close(struct names_elf *elf)
     close(elf->file);
     free(elf);
 }
-
-#else
-
-enum pug_status pug_names_elf_open(struct pug_names_file *file, const char *path)
-{
-    (void)file;
-    (void)path;
-    return PUG_ERR_NOT_BUILT;
-}
-
-void pug_names_elf_close(struct names_elf *elf)
-{
-    (void)elf;
-}
-
-#endif

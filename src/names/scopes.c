@@ -15,7 +15,7 @@
 #define NO_SCOPE      UINT32_MAX
 #define DW_AT_gnu_dis 0x2136 /* DW_AT_GNU_discriminator: of a call */
 
-/* Where a scope has code. */
+/* The code range of a scope. */
 struct extent {
     uint64_t start, end;
     uint32_t scope, depth;

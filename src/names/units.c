@@ -107,7 +107,7 @@ static int by_start(const void *left, const void *right)
     return a->unit < b->unit ? -1 : a->unit > b->unit;
 }
 
-/* Of a file that is there. */
+/* Checks a file that exists. */
 static bool may_open(const char *path)
 {
     const int file = pug_names_open_regular(path);

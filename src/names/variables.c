@@ -239,7 +239,7 @@ struct asking {
     struct pug_text name;
 };
 
-/** Where a member is; bit fields count as their first byte. */
+/** The place of a member; bit fields count as their first byte. */
 static bool member_place(Dwarf_Die *member, uint64_t *offset)
 {
     Dwarf_Attribute attribute;

@@ -139,7 +139,7 @@ bool pug_source_begin_decoder(struct pug_source *source);
 
 /* ---- what the transport lost ---- */
 
-/** What a transport knows of the loss before a source's next packet. */
+/** What a transport knows about the loss before a source's next packet. */
 enum pug_tree_loss {
     PUG_TREE_LOSS,         /**< packets may be missing */
     PUG_TREE_NO_LOSS,      /**< none are */

@@ -84,7 +84,7 @@ static void show_run(const struct pug_tree *tree, const struct pug_source *sourc
     tree->on_run(tree->run_context, &fresh);
 }
 
-/** What was not taken of a run comes once more. */
+/** The part of a run that was not taken comes again. */
 static void note_shown(struct pug_source *source, const struct pug_run *run, bool all)
 {
     const uint64_t end =
@@ -172,7 +172,7 @@ static void on_frame(void *context, enum pug_op op, uint64_t index, enum pug_fra
     tree->on_frame(tree->frame_context, op, index, kind, source, bytes, size);
 }
 
-/** Who takes the batches. */
+/** Choose the consumer of batches. */
 void pug_tree_choose_consumer(struct pug_tree *tree)
 {
     struct pug_batch *batch = &tree->batch;

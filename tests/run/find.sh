@@ -106,7 +106,7 @@ ete() {
 input=(--protocol ete --transport plain --params params ete)
 each_way ete
 
-# ---- whatever tells an address ----
+# ---- every packet with an address ----
 sed 's/0x28000EA1/0x28018EA1/' params >params_q
 {
     printf "$synchronisation"              # 0

@@ -22,7 +22,7 @@ if grep -vE '^(src/(schedule|index|capture|perfdata)/|src/diagnose/survey\.c$|(t
   echo "these use tree/embed.h and are neither scheduler, index, capture, survey nor test"
   exit 1
 fi
-# Which protocol it is nobody asks, but where a foreign format has another word for it.
+# No code asks which protocol it is, except where a foreign format has another word for it.
 names=$(sed -nE 's/^    \.name = "([^"]+)",$/\1/p' src/protocol/*/*.c | paste -sd'|')
 [[ $names == *ETMV4I* && $names == *OSD-STM* ]]
 if grep -rnE "\"($names)\"" src --include='*.[ch]' | grep -vE '^src/(protocol|perfdata/info\.c|capture/ctrace\.c)'; then
@@ -45,7 +45,7 @@ tree protocol transport image isa log counts base
 listing tree log element base
 disasm isa base
 calls image element base
-schedule tree image log files base
+schedule tree image counts log files element base
 index schedule tree files base
 cursor index schedule tree image base
 diagnose tree transport image base
