@@ -100,6 +100,41 @@ static bool find_origins(struct desk *desk)
                                                          desk->hand->tree) == PUG_OK;
 }
 
+/** Is it the tree of who called, which gets its own consumer back? */
+static bool is_borrowed(const struct pug_jobs_decoding *decoding, const struct pug_jobs_hand *hand)
+{
+    return hand->tree == decoding->tree ||
+           (decoding->pass && hand->tree == decoding->pass->standing);
+}
+
+static bool copy_tree(const struct pug_jobs_decoding *decoding, struct pug_jobs_hand *hand)
+{
+    struct desk *desk = hand->desk;
+    const bool tells = !decoding->pass && (pug_tree_log(decoding->tree) || decoding->config->peers);
+    desk->log = tells ? pug_log_new(PUG_SEV_INFO) : NULL;
+    if ((tells && !desk->log) || pug_tree_clone(decoding->tree, desk->log, &hand->tree) != PUG_OK)
+        return false;
+    pug_tree_any_order(hand->tree, pug_tree_in_any_order(decoding->tree));
+    pug_log_set_sink(desk->log, keep_record, desk);
+    return true;
+}
+
+/** Finds the tree to read with; false: out of memory. */
+static bool open_tree(const struct pug_jobs_decoding *decoding, struct pug_jobs_hand *hand)
+{
+    const struct pug_pass *pass = decoding->pass;
+    struct desk *desk = hand->desk;
+    if (pass && pass->standing && hand->number == 0)
+        hand->tree = pass->standing;
+    else if (!pass && hand->alone)
+        hand->tree = decoding->tree;
+    else if (!copy_tree(decoding, hand))
+        hand->tree = pass && pass->may_use_tree && hand->alone ? decoding->tree : NULL;
+    if (hand->tree && is_borrowed(decoding, hand))
+        desk->consumer = pug_tree_elements_consumer(hand->tree, &desk->consumer_context);
+    return hand->tree != NULL;
+}
+
 static bool open_hand(void *context, struct pug_jobs_hand *hand)
 {
     const struct pug_jobs_decoding *decoding = context;
@@ -109,39 +144,29 @@ static bool open_hand(void *context, struct pug_jobs_hand *hand)
         return false;
     desk->decoding = decoding;
     desk->hand = hand;
-    if (hand->alone) {
-        hand->tree = decoding->tree;
-        desk->consumer = pug_tree_elements_consumer(hand->tree, &desk->consumer_context);
-    } else {
-        const bool tells = pug_tree_log(decoding->tree) || decoding->config->peers;
-        desk->log = tells ? pug_log_new(PUG_SEV_INFO) : NULL;
-        if ((tells && !desk->log) ||
-            pug_tree_clone(decoding->tree, desk->log, &hand->tree) != PUG_OK)
-            return false;
-        pug_tree_any_order(hand->tree, pug_tree_in_any_order(decoding->tree));
-        pug_log_set_sink(desk->log, keep_record, desk);
-    }
+    if (!open_tree(decoding, hand))
+        return false;
     if (has_parts(decoding, hand))
         pug_tree_on_elements(hand->tree, on_elements, desk);
     const bool good =
         find_origins(desk) && pug_consumers_attach(consumers, hand->number, hand->tree);
-    if (!hand->alone)
+    if (!is_borrowed(decoding, hand) && !decoding->pass)
         pug_tree_skip_unwatched(hand->tree, !pug_consumers_want(consumers, PUG_WANTS_PACKET_TIMES));
     return good;
 }
 
 static void close_hand(void *context, struct pug_jobs_hand *hand)
 {
+    const struct pug_jobs_decoding *decoding = context;
     struct desk *desk = hand->desk;
-    (void)context;
     if (!desk)
         return;
-    if (hand->alone)
+    if (hand->tree && is_borrowed(decoding, hand))
         pug_tree_on_elements(hand->tree, desk->consumer, desk->consumer_context);
     else
         pug_tree_free(hand->tree);
     if (desk->attribution)
-        desk->decoding->segment->segments->close(desk->attribution);
+        decoding->segment->segments->close(desk->attribution);
     pug_log_free(desk->log);
     free(desk->pieces);
     free(desk);
@@ -205,7 +230,8 @@ static void feed(const struct pug_jobs_decoding *decoding, struct pug_jobs_hand 
 {
     uint64_t next;
     do {
-        next = end;
+        const uint64_t step = decoding->pass ? decoding->pass->step : end;
+        next = end - block->at > step ? block->at + step : end;
         if (counts)
             pug_tree_show_ranges(hand->tree,
                                  pug_consumers_show(&decoding->consumers, block->at, &next));
@@ -217,6 +243,32 @@ static void feed(const struct pug_jobs_decoding *decoding, struct pug_jobs_hand 
             pug_jobs_feed(hand, decoding->bytes, end, block);
     } while ((insist(hand->tree, &block->response) || block->at == next) && block->at < end &&
              PUG_RESP_IS_CONT(block->response));
+}
+
+/** The tree knows that the trace ends. */
+static void end_trace(struct pug_jobs_hand *hand, struct pug_jobs_block *block)
+{
+    block->response = pug_tree_end(hand->tree);
+    (void)insist(hand->tree, &block->response);
+}
+
+/** Reads the block, and the end of the trace; false: out of memory. */
+static bool read_parts(const struct pug_jobs_decoding *decoding, struct pug_jobs_hand *hand,
+                       const struct pug_parts *parts, uint64_t end, struct pug_jobs_block *block)
+{
+    feed(decoding, hand, parts->counts != NULL, end, block);
+    struct pug_piece_end piece = {.at = block->at,
+                                  .worker = hand->number,
+                                  .tree = hand->tree,
+                                  .state = block->has_state || block->state.failed ? &block->state
+                                                                                   : NULL};
+    bool good = pug_parts_end(&decoding->consumers, parts->parts, &piece);
+    if (block->at == decoding->size && PUG_RESP_IS_CONT(block->response)) {
+        end_trace(hand, block);
+        piece.over = true;
+        good &= pug_parts_end(&decoding->consumers, parts->parts, &piece);
+    }
+    return good;
 }
 
 static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
@@ -235,17 +287,17 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
         pug_tree_count(hand->tree, parts->counts);
         pug_tree_any_order(hand->tree, true);
     }
-    feed(decoding, hand, counts, end, block);
-    if (block->at == decoding->size && PUG_RESP_IS_CONT(block->response)) {
-        block->response = pug_tree_end(hand->tree);
-        (void)insist(hand->tree, &block->response);
-    }
+    const bool good = read_parts(decoding, hand, parts, end, block);
     if (counts) {
         pug_tree_count(hand->tree, NULL);
         pug_tree_show_ranges(hand->tree, false);
         pug_tree_any_order(hand->tree, any_order);
     }
     desk->parts = NULL;
+    if (good)
+        return;
+    drop_parts(context, parts);
+    block->product = NULL;
 }
 
 /** What was counted is given at once, or kept: often all of it is in one block. */

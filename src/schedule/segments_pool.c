@@ -184,7 +184,6 @@ bool pug_schedule_feed(struct pug_tree *tree, uint64_t index, const uint8_t *byt
     return !PUG_RESP_IS_FATAL(response);
 }
 
-
 void pug_pool_count(const struct worker *worker, bool on)
 {
     for (size_t i = 0; i < WORKER_TREES; i++)
