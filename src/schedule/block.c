@@ -174,12 +174,6 @@ static void close_hand(void *context, struct pug_jobs_hand *hand)
 
 /* ---- blocks ---- */
 
-static void drop_parts(void *context, void *product)
-{
-    const struct pug_jobs_decoding *decoding = context;
-    pug_parts_free(&decoding->consumers, product);
-}
-
 /** The parts of a block, and the counts of its ranges, if they are counted. */
 static struct pug_parts *new_parts(const struct pug_jobs_decoding *decoding,
                                    const struct pug_jobs_hand *hand, uint64_t at)
@@ -278,7 +272,7 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     struct desk *desk = hand->desk;
     struct pug_parts *parts = new_parts(decoding, hand, block->at);
     const bool any_order = pug_tree_in_any_order(hand->tree);
-    block->product = desk->parts = parts;
+    block->parts = desk->parts = parts;
     if (!parts) /* who watches has nowhere to put what it sees */
         return;
     const bool counts = parts->counts != NULL;
@@ -296,8 +290,8 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
     desk->parts = NULL;
     if (good)
         return;
-    drop_parts(context, parts);
-    block->product = NULL;
+    pug_parts_free(&decoding->consumers, parts);
+    block->parts = NULL;
 }
 
 /** What was counted is given at once, or kept: often all of it is in one block. */
@@ -332,47 +326,16 @@ static bool take_block(void *context, struct pug_jobs_block *block)
     struct pug_jobs_result *result = decoding->result;
     result->at = block->at;
     result->response = block->response;
-    result->stopped = !take_parts(decoding, block->product) ||
+    result->stopped = !take_parts(decoding, block->parts) ||
                       (config->progress && !config->progress(config->progress_context, block->at));
     return !result->stopped;
 }
 
-static bool take_chunk(void *context, void *product)
+static bool take_chunk(void *context, struct pug_parts *parts)
 {
     struct pug_jobs_decoding *decoding = context;
-    decoding->result->stopped = !take_parts(decoding, product);
+    decoding->result->stopped = !take_parts(decoding, parts);
     return !decoding->result->stopped;
-}
-
-/* ---- other processes ---- */
-
-static void pack_parts(void *context, const void *product, struct pug_state *to)
-{
-    const struct pug_jobs_decoding *decoding = context;
-    pug_parts_pack(&decoding->consumers, product, to);
-}
-
-static void *unpack_parts(void *context, const uint8_t *bytes, size_t size)
-{
-    const struct pug_jobs_decoding *decoding = context;
-    struct pug_bytes left = pug_bytes_of(bytes, size);
-    return pug_parts_unpack(&decoding->consumers, &left);
-}
-
-static bool fold_parts(void *context, void *product, void *later)
-{
-    const struct pug_jobs_decoding *decoding = context;
-    return pug_parts_fold(&decoding->consumers, product, later);
-}
-
-/** As all parts do; NULL: one of them cannot. */
-static const struct pug_jobs_travel *travel_of(const struct pug_jobs_decoding *decoding)
-{
-    static const struct pug_jobs_travel one_by_one = {pack_parts, unpack_parts, NULL};
-    static const struct pug_jobs_travel folded = {pack_parts, unpack_parts, fold_parts};
-    return !pug_consumers_can_pack(&decoding->consumers)  ? NULL
-           : pug_consumers_can_fold(&decoding->consumers) ? &folded
-                                                          : &one_by_one;
 }
 
 struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding)
@@ -383,6 +346,6 @@ struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding)
                                     .read = read_block,
                                     .take = take_block,
                                     .take_chunk = take_chunk,
-                                    .drop = drop_parts,
-                                    .travel = travel_of(decoding)};
+                                    .consumers = &decoding->consumers,
+                                    .folds = pug_consumers_can_fold(&decoding->consumers)};
 }

@@ -21,9 +21,9 @@ void pug_jobs_feed(const struct pug_jobs_hand *hand, const uint8_t *bytes, uint6
 void pug_jobs_block_free(struct pug_jobs_state *jobs, struct pug_jobs_block *block)
 {
     pug_jobs_drop_chunks(jobs, &block->chunks);
-    if (block->product)
-        jobs->client->drop(jobs->client->context, block->product);
-    block->product = NULL;
+    if (block->parts)
+        pug_parts_free(jobs->client->consumers, block->parts);
+    block->parts = NULL;
     block->has_state = false;
     pug_state_free(&block->state);
 }
@@ -50,7 +50,7 @@ static void drop_passed(struct pug_jobs_state *jobs)
  * Take the next chunk, or the next block out of its strand, where there is one. False: the strand
  * is at its end.
  */
-static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block, void **chunk)
+static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block, struct pug_parts **chunk)
 {
     for (;;) {
         struct pug_jobs_strand *strand = jobs->current;
@@ -89,8 +89,8 @@ static bool take(const struct pug_jobs_client *client, struct pug_jobs_block *bl
     return more && PUG_RESP_IS_CONT(block->response) && block->at == end;
 }
 
-static bool take_next(struct pug_jobs_state *jobs, struct pug_jobs_block *block, void *chunk,
-                      uint64_t end)
+static bool take_next(struct pug_jobs_state *jobs, struct pug_jobs_block *block,
+                      struct pug_parts *chunk, uint64_t end)
 {
     const struct pug_jobs_client *client = jobs->client;
     if (jobs->range)
@@ -101,14 +101,14 @@ static bool take_next(struct pug_jobs_state *jobs, struct pug_jobs_block *block,
 /** Take the blocks of the true output, one after the other. */
 static void take_all(struct pug_jobs_state *jobs)
 {
-    struct pug_jobs_block block = {.product = NULL};
-    void *chunk;
+    struct pug_jobs_block block = {.parts = NULL};
+    struct pug_parts *chunk;
     bool more = true, good = true;
     pthread_mutex_lock(&jobs->lock);
     while (more && (good = next_block(jobs, &block, &chunk))) {
         const uint64_t end = pug_jobs_block_start(jobs, jobs->taken);
         pthread_mutex_unlock(&jobs->lock);
-        good = chunk || block.product != NULL;
+        good = chunk || block.parts != NULL;
         more = good && take_next(jobs, &block, chunk, end);
         pthread_mutex_lock(&jobs->lock);
         more &= jobs->taken < jobs->blocks;
@@ -247,16 +247,16 @@ struct loner {
     bool stopped, failed;
 };
 
-static bool give_at_once(struct pug_jobs_hand *hand, void *product, size_t size)
+static bool give_at_once(struct pug_jobs_hand *hand, struct pug_parts *parts, size_t size)
 {
     struct loner *loner = (struct loner *)hand;
     const struct pug_jobs_client *client = loner->client;
     (void)size;
-    loner->failed |= !product;
-    if (product && loner->stopped)
-        client->drop(client->context, product);
-    else if (product)
-        loner->stopped = !client->take_chunk(client->context, product);
+    loner->failed |= !parts;
+    if (parts && loner->stopped)
+        pug_parts_free(client->consumers, parts);
+    else if (parts)
+        loner->stopped = !client->take_chunk(client->context, parts);
     return !loner->failed && !loner->stopped;
 }
 
@@ -286,14 +286,14 @@ static void read_alone(const struct pug_jobs_state *jobs, struct pug_jobs_outcom
     for (size_t number = 1; more; number++) {
         uint64_t end;
         const bool last = next_end(jobs, number, block.at, &end);
-        block.product = NULL;
+        block.parts = NULL;
         client->read(client->context, &loner.hand, end, &block);
-        loner.failed |= block.product == NULL;
+        loner.failed |= block.parts == NULL;
         more = !loner.failed && !loner.stopped;
         if (more)
             more = take(client, &block, end) && !last;
-        else if (block.product)
-            client->drop(client->context, block.product);
+        else if (block.parts)
+            pug_parts_free(client->consumers, block.parts);
     }
     if (plan->peers)
         plan->peers->read_bytes += block.at - plan->from;

@@ -101,9 +101,9 @@ void pug_jobs_wait(struct pug_jobs_state *jobs);
 #define PUG_JOBS_TURN ((size_t)2 << 20)
 
 /** A worker's pug_jobs_hand.give. */
-bool pug_jobs_give(struct pug_jobs_hand *hand, void *product, size_t size);
+bool pug_jobs_give(struct pug_jobs_hand *hand, struct pug_parts *parts, size_t size);
 /** Take the next chunk that is the caller's; NULL: there is none. Under the lock. */
-void *pug_jobs_next_chunk(struct pug_jobs_state *jobs);
+struct pug_parts *pug_jobs_next_chunk(struct pug_jobs_state *jobs);
 /** Under the lock, or when no thread is left. */
 void pug_jobs_drop_chunks(struct pug_jobs_state *jobs, struct pug_jobs_chunks *chunks);
 
