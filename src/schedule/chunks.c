@@ -103,9 +103,9 @@ static bool is_due(const struct pug_jobs_strand *strand, size_t size)
     return strand->open.size / step != (strand->open.size - size) / step;
 }
 
-bool pug_jobs_give(struct pug_jobs_hand *hand, struct pug_parts *parts, size_t size)
+bool pug_jobs_give(struct pug_worker *base, struct pug_parts *parts, size_t size)
 {
-    struct pug_jobs_worker *worker = (struct pug_jobs_worker *)hand;
+    struct pug_jobs_worker *worker = (struct pug_jobs_worker *)base;
     struct pug_jobs_state *jobs = worker->jobs;
     struct pug_jobs_strand *strand = worker->strand;
     struct pug_jobs_chunk *chunk = parts ? malloc(sizeof(*chunk)) : NULL;

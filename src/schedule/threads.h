@@ -29,17 +29,17 @@ struct pug_jobs_block {
 };
 
 /** What reads: a tree, and what the client has beside it. */
-struct pug_jobs_hand {
+struct pug_worker {
     unsigned number;
     bool alone; /* it reads all, on the caller's thread */
     struct pug_tree *tree;
-    void *desk;
+    void *own;
     /**
      * For read(): hand on parts of about `size` bytes before the block's own. NULL: there is no
      * memory. Waits where too much is held and others are first. False: nobody wants it, nor the
      * rest of the block; it was dropped.
      */
-    bool (*give)(struct pug_jobs_hand *hand, struct pug_parts *parts, size_t size);
+    bool (*give)(struct pug_worker *base, struct pug_parts *parts, size_t size);
 };
 
 /** What makes parts of blocks, and takes them. */
@@ -48,14 +48,14 @@ struct pug_jobs_client {
     const struct pug_consumers *consumers; /* whose parts these are */
     bool folds;                            /* parts of other processes are sent as one */
     /** Fill a worker. The tree of worker 0 stands where reading begins, all others are as new. */
-    bool (*open)(void *context, struct pug_jobs_hand *hand);
+    bool (*open)(void *context, struct pug_worker *worker);
     /** Also of one that could not be opened. */
-    void (*close)(void *context, struct pug_jobs_hand *hand);
+    void (*close)(void *context, struct pug_worker *worker);
     /**
      * Read from block->at to `end` and fill the block. At the end of the capture the trace ends,
      * too. On any thread.
      */
-    void (*read)(void *context, struct pug_jobs_hand *hand, uint64_t end,
+    void (*read)(void *context, struct pug_worker *worker, uint64_t end,
                  struct pug_jobs_block *block);
     /** Take and free a block's parts; on the caller's thread. False: stop. */
     bool (*take)(void *context, struct pug_jobs_block *block);
@@ -65,7 +65,7 @@ struct pug_jobs_client {
 
 /** What is read, and how it is cut. */
 struct pug_jobs_plan {
-    const struct pug_tree *tree; /* that the hands' are clones of */
+    const struct pug_tree *tree; /* that the workers' are clones of */
     unsigned threads;
     uint64_t from, end; /* of the capture */
     uint64_t alone;     /* bytes in a block of who reads alone; 0: those of several threads */
@@ -102,7 +102,7 @@ void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_clien
                    struct pug_jobs_outcome *outcome);
 
 /** For read(): feed the tree, and note the state behind the block if more can follow. */
-void pug_jobs_feed(const struct pug_jobs_hand *hand, const uint8_t *bytes, uint64_t end,
+void pug_jobs_feed(const struct pug_worker *worker, const uint8_t *bytes, uint64_t end,
                    struct pug_jobs_block *block);
 
 #endif
