@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark-mpi: pugmark's commands on many processes, with the output of one. */
 #include "common/command.h"
+#include "common/help_text.h"
 #include "common/outputs.h"
 #include "common/sandbox.h"
 #include "file.h"
@@ -58,7 +59,7 @@ static void usage(FILE *file, const struct option_set *sets)
     fputs("\nBefore the command:\n", file);
     fflush(file);
     if (file == stdout)
-        options_help(sets, 1);
+        help_options(sets, 1, false);
     fputs("\n`pugmark COMMAND --help` tells a command's options; pugmark-mpi(1) says more.\n",
           file);
 }

@@ -15,9 +15,10 @@ struct rec_qemu {
     char **argv;          /**< the program with its arguments, NULL after the last; of a machine the
                            * emulator with its own */
     bool machine;
-    bool data; /**< accesses to memory are recorded */
-    pid_t pid; /**< out */
-    int path;  /**< out: to read from */
+    bool data;   /**< accesses to memory are recorded */
+    bool single; /**< each instruction of a machine is a block of its own */
+    pid_t pid;   /**< out */
+    int path;    /**< out: to read from */
 };
 
 /** Start it. False: `why` says why not. */

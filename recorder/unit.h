@@ -111,6 +111,7 @@ struct rec_unit_class {
     uint16_t m_profile; /**< the oldest architecture of M profile cores that have it; 0: none has */
     uint16_t m_newest;  /**< and the newest */
     bool m_only;        /**< no other cores have it */
+    bool ports;         /**< it needs the values of stores to stimulus ports */
     const struct rec_option *options;
     unsigned option_count;
     const struct rec_absent *absent; /**< its last one has no name; NULL: none */
@@ -171,6 +172,6 @@ void rec_unit_values(const struct rec_unit_class *unit_class, uint8_t family, co
                      uint64_t seed, uint64_t *values);
 
 extern const struct rec_unit_class rec_unit_etmv4, rec_unit_ete, rec_unit_etmv3, rec_unit_ptm,
-    rec_unit_etrace, rec_unit_ntrace, rec_unit_mtb;
+    rec_unit_etrace, rec_unit_ntrace, rec_unit_mtb, rec_unit_itm;
 
 #endif

@@ -18,8 +18,9 @@
  * names and live as long as they do. Names belong to one thread at a time. Files are not trusted;
  * only regular ones are opened. Nothing is asked of a network.
  *
- * Built without libelf there are symbols of texts alone; without libdw no lines and inlined
- * functions.
+ * Built without libelf, files are read by a reader of the library's own. Without libdw there are no
+ * lines and inlined functions, and compressed symbol tables and separate files of symbols are not
+ * read.
  */
 #ifndef PUGMARK_NAMES_H
 #define PUGMARK_NAMES_H
@@ -74,8 +75,8 @@ struct pug_names_wanted {
 
 /**
  * The file, read when it is first asked for, kept for the next time. PUG_ERR_FILE: there is none,
- * it is no ELF file, or another build, which stays so; PUG_ERR_NOT_BUILT: built without libelf;
- * PUG_ERR_MEM.
+ * it is no ELF file, or another build, which stays so; PUG_ERR_MEM. A library that was built
+ * without libelf reads ELF files as well; compressed symbol tables and source lines need libdw.
  */
 enum pug_status pug_names_open(struct pug_names *names, const struct pug_names_wanted *wanted,
                                struct pug_names_file **file);

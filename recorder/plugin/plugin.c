@@ -104,17 +104,62 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address
     on_reached(cpu, data);
 }
 
-/** The value in memory directly after the access. Devices of machines are not asked. */
-static bool read_memory(uint64_t address, unsigned size, uint64_t *value)
+/** The value in memory of user mode directly after the access. */
+static bool read_program(uint64_t address, unsigned size, uint64_t *value)
 {
     uint8_t bytes[8];
-    if (!plugin.user || size > 3)
-        return false;
     memcpy(bytes, (const uint8_t *)plugin.base + address, (size_t)1 << size); // NOLINT
     *value = 0;
     for (unsigned i = 0; i < 1u << size; i++)
         *value |= (uint64_t)bytes[i] << 8 * i;
     return true;
+}
+
+/**
+ * The value of a machine's memory directly after the access: of an M profile processor, where the
+ * architecture has memory. Devices are not asked, since reading may change them.
+ */
+static bool read_machine(unsigned cpu, uint64_t address, unsigned size, uint64_t *value)
+{
+    const unsigned region = (unsigned)(address >> 29);
+    uint32_t word;
+    if (!state_is_m_profile() || (region != 0 && region != 1 && region != 3 && region != 4))
+        return false;
+    *value = 0;
+    for (unsigned i = 0; i < 1u << size; i++) {
+        const uint64_t at = address + i;
+        if (!state_memory(cpu, at & ~UINT64_C(3), false, &word) &&
+            !state_memory(cpu, at & ~UINT64_C(3), true, &word))
+            return false;
+        *value |= (uint64_t)(word >> 8 * (at & 3) & 0xff) << 8 * i;
+    }
+    return true;
+}
+
+/**
+ * The value of a store to a stimulus port of the ITM, which QEMU does not have: that of the stored
+ * register. It is known when the instruction is a block of its own (QEMU's -singlestep).
+ */
+static bool read_port(unsigned cpu, const struct watch *watch, uint64_t address, unsigned size,
+                      uint64_t *value)
+{
+    unsigned number;
+    if (address >> 12 != 0xe0000 || size > 2 || watch->block->run.count != 1 ||
+        !state_is_m_profile() || !opcode_stores(watch->block->bytes, &number))
+        return false;
+    *value = state_read(cpu, plugin.registers, number) & (UINT64_MAX >> (64 - (8u << size)));
+    return plugin.registers.size > 0;
+}
+
+static bool read_value(unsigned cpu, const struct watch *watch, const struct events_access *access,
+                       uint64_t *value)
+{
+    if (access->size > 3)
+        return false;
+    if (plugin.user)
+        return read_program(access->address, access->size, value);
+    return read_machine(cpu, access->address, access->size, value) ||
+           (access->store && read_port(cpu, watch, access->address, access->size, value));
 }
 
 static void on_data(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
@@ -128,7 +173,7 @@ static void on_data(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, 
                                    .insn = watch->insn,
                                    .size = (uint8_t)qemu_plugin_mem_size_shift(info),
                                    .store = qemu_plugin_mem_is_store(info)};
-    access.known = read_memory(address, access.size, &access.value);
+    access.known = read_value(cpu, watch, &access, &access.value);
     events_access(cpu, &access);
 }
 

@@ -11,7 +11,8 @@
 /* A thread takes so many blocks at once, since a part of one is read twice; but no more. */
 #define LEAST_BLOCKS 8u
 #define MOST_BLOCKS  16u
-/* Blocks are read in so many parts, if these are not too short: threads can meet behind each. */
+/* Number of parts in which blocks are read, if these are not too short: threads can meet after
+ * each. */
 #define PARTS      8u
 #define LEAST_PART UINT64_C(2048)
 
@@ -144,7 +145,7 @@ static bool share_reach(struct job *job)
 
 /* ---- times ---- */
 
-/** All at once, by what each id is behind: there may be many sources, and many marks. */
+/** Add to all times at once what each id lacks: there may be many sources, and many marks. */
 static void shift_times(struct yield *yield, const uint64_t *behind)
 {
     struct pug_index_file_summary *summaries = yield->summaries.items;
@@ -165,7 +166,7 @@ static void shift_times(struct yield *yield, const uint64_t *behind)
             marks[i].value += behind[marks[i].source];
 }
 
-/** What a source's times lack in a block. */
+/** The amount that a source's times lack in a block. */
 static uint64_t time_behind(const struct clock *clock, uint64_t last)
 {
     const uint64_t mask = pug_clock_mask(clock->begin_bits);
@@ -174,7 +175,7 @@ static uint64_t time_behind(const struct clock *clock, uint64_t last)
 }
 
 /**
- * A thread that began behind the first wrap of a clock knows its lower bits alone: its times are
+ * A thread that began after the first wrap of a clock knows its lower bits alone: its times are
  * less than the true ones, always by as much, while they are sent with as many bits.
  */
 static void settle_times(const struct job *job, struct yield *yield)
@@ -213,7 +214,7 @@ static bool take_block(void *context, void *part)
 
 /* ---- threads ---- */
 
-/** What is known before anything is read, as if it were behind the block before. */
+/** The state before anything is read, as if it were that after the block before. */
 static bool take_start(struct job *job, const struct pug_tree *tree)
 {
     struct pug_state state = {0};
@@ -253,7 +254,7 @@ static bool attach(void *context, unsigned worker, struct pug_tree *tree)
     return !collector->failed && (worker > 0 || take_start(job, tree));
 }
 
-/** What was kept may be all that there is to take: nobody reads then. */
+/** The kept results may be all that has to be taken: then nothing is read. */
 static bool take_start_alone(struct job *job)
 {
     struct pug_tree *copy = NULL, *tree = job->standing;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Stubs of the procedure linkage table: the function whose address each one loads. */
-#include "names/names.h"
-
-#ifdef PUG_WITH_ELF
-
 #include "names/elf.h"
+#include "names/names.h"
 #include "pugmark/element.h"
 
 #include <string.h>
@@ -111,15 +108,3 @@ const char *pug_names_stub(struct pug_names_file *file, uint64_t vaddr, uint64_t
     }
     return NULL;
 }
-
-#else
-
-const char *pug_names_stub(struct pug_names_file *file, uint64_t vaddr, uint64_t *start)
-{
-    (void)file;
-    (void)vaddr;
-    (void)start;
-    return NULL;
-}
-
-#endif

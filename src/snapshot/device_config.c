@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Devices to protocols and settings, as the protocols describe their sources. */
 #include "pugmark/author/protocol.h"
+#include "snapshot/protocols.h"
 #include "snapshot/setting.h"
 
 #include <ctype.h>
@@ -64,6 +65,12 @@ static const struct pug_protocol *find_by_name(const char *type)
             protocol = pug_protocol_at(n);
     }
     return protocol;
+}
+
+const struct pug_protocol *pug_snapshot_protocol_of_type(const char *type)
+{
+    const struct pug_protocol *protocol = find_by_type(type, 0, is_type);
+    return protocol ? protocol : find_by_name(type);
 }
 
 static const struct pug_protocol *find_protocol(const struct pug_snapshot *snapshot,

@@ -340,21 +340,16 @@ static enum pug_status clone_sources(const struct pug_tree *tree, struct pug_tre
     return status;
 }
 
-enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
-                               struct pug_tree **out)
+static enum pug_status clone_with(const struct pug_tree *tree, struct pug_log *log,
+                                  struct pug_quirks quirks, struct pug_tree **out)
 {
     struct pug_tree *clone = NULL;
-    if (!out)
-        return PUG_ERR_INVALID_PARAM_VAL;
-    *out = NULL;
-    if (!tree)
-        return PUG_ERR_INVALID_PARAM_VAL;
     enum pug_status status =
         pug_tree_new(&(struct pug_tree_config){.transport = tree->transport->name,
                                                .settings = tree->settings,
                                                .image = tree->image,
                                                .log = log,
-                                               .quirks = tree->quirks,
+                                               .quirks = quirks,
                                                .classify = tree->classify,
                                                .classify_context = tree->classify_context,
                                                .code_limit = tree->code_limit},
@@ -370,6 +365,20 @@ enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
     else
         pug_tree_free(clone);
     return status;
+}
+
+enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
+                               struct pug_tree **out)
+{
+    if (!out)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *out = NULL;
+    return tree ? clone_with(tree, log, tree->quirks, out) : PUG_ERR_INVALID_PARAM_VAL;
+}
+
+enum pug_status pug_tree_clone_native(const struct pug_tree *tree, struct pug_tree **out)
+{
+    return clone_with(tree, NULL, (struct pug_quirks){0}, out);
 }
 
 enum pug_status pug_tree_remove_source(struct pug_tree *tree, uint16_t id)

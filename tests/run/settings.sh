@@ -77,10 +77,10 @@ command=info lines=1 said 1 "packet" --protocol etrace $both "$work/trace"
 
 # Registers that matter and are missing are named, those of an id only where ids matter.
 refused "ETMV4I cannot be read without registers: TRCCONFIGR TRCIDR0 TRCIDR2" --protocol etmv4i
-refused "without registers: TRCCONFIGR TRCTRACEIDR TRCIDR0 TRCIDR2" --protocol etmv4i --transport coresight
+refused "without registers: TRCCONFIGR TRCIDR0 TRCIDR2" --protocol etmv4i --transport coresight
 refused "ETE cannot be read without registers: TRCCONFIGR TRCIDR0 TRCIDR2" --protocol ete
 refused "ETMV3 cannot be read without registers: ETMIDR ETMCR ETMCCER" --protocol etmv3
-refused "PTM cannot be read without registers: ETMIDR ETMCCER ETMTRACEIDR" --protocol ptm \
+refused "PTM cannot be read without registers: ETMIDR ETMCCER" --protocol ptm \
   --transport coresight --set ETMCR=0
 accepted --protocol ptm --set ETMIDR=0x4100f310 --set ETMCR=0 --set ETMCCER=0x34000000
 command=info said 1 "ETMV4I: registers are missing: TRCIDR1 (taken for 0x4100f403) TRCIDR8 (taken for 0x0)" \

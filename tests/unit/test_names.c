@@ -460,7 +460,6 @@ static void test_what_is_no_file(void **state)
     pug_names_free(names);
 }
 
-#ifdef PUG_WITH_ELF
 /* Profiles ask for each address: nothing is looked for a second time. */
 static void test_missing(void **state)
 {
@@ -510,7 +509,6 @@ static void test_roots(void **state)
         pug_names_open(names, &(struct pug_names_wanted){.path = "/bin/inside"}, &file), PUG_OK);
     pug_names_free(names);
 }
-#endif
 
 /* Each byte of the debug information wrong: whatever comes of it, no fault. */
 static void test_damaged(void **state)
@@ -578,11 +576,8 @@ int main(void)
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_chosen_names),
         cmocka_unit_test(test_what_is_no_file),
-#ifdef PUG_WITH_ELF
         cmocka_unit_test(test_missing),
         cmocka_unit_test(test_roots),
-#endif
-
         cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

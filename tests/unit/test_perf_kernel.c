@@ -155,7 +155,7 @@ static void test_poked_away(void **state)
     kernel_run_end(&r);
 }
 
-/** Names of the module's own file and of vmlinux, or, without libelf, those of kallsyms. */
+/** Names of the module's own file and of vmlinux, or those of kallsyms. */
 static void check_names(const struct kernel_heard *heard, uint64_t in_module, uint64_t in_kernel)
 {
     struct pug_names *names = pug_names_new(NULL);

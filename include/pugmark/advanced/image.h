@@ -147,7 +147,7 @@ bool pug_image_has_file(const struct pug_image *image, const char *path);
 /**
  * Add the loadable segments of an ELF file, moved by `bias`, and its function symbols.
  * PUG_ERR_FILE: it cannot be opened; PUG_ERR_FORMAT: not an ELF file, or a damaged one;
- * PUG_ERR_LIMIT: of more than 4096 segments; PUG_ERR_NOT_BUILT: built without libelf.
+ * PUG_ERR_LIMIT: of more than 4096 segments.
  */
 enum pug_status pug_image_add_elf(struct pug_image *image, const struct pug_place *place,
                                   const char *path, uint64_t bias);

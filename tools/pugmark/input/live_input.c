@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "live_input.h"
+#include "common/messages.h"
 
 #include "common/command.h"
 #include "live/live.h"
@@ -128,9 +129,9 @@ bool live_begin(const struct live_options *options, const char *operand,
 {
     *is_stream = live_is_stream(operand);
     if (!*is_stream && given(options)) {
-        fprintf(stderr,
-                "pugmark: --%s is for live inputs (sockets, serial lines, pipes), and %s is none\n",
-                given(options), operand);
+        message_say(
+            "pugmark: --%s is for live inputs (sockets, serial lines, pipes), and %s is none\n",
+            given(options), operand);
         return false;
     }
     if (!*is_stream)
@@ -179,10 +180,9 @@ static bool take_function(const struct input *input, const char *name)
     }
     if (until.count > 0)
         return true;
-    fprintf(stderr,
-            "pugmark: --until %s: expected exception, event, an address, or a function of the "
-            "program that --elf names\n",
-            name);
+    message_say("pugmark: --until %s: expected exception, event, an address, or a function of the "
+                "program that --elf names\n",
+                name);
     return false;
 }
 

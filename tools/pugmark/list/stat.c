@@ -381,7 +381,7 @@ static int stat_run(const struct command *self, int argc, char **argv)
     uint64_t errors = 0, warnings = 0;
     double best = -1;
     uint64_t passes = 0;
-    /* What is looked at once is not kept. */
+    /* streams that are read once are not kept */
     const enum streaming streams = options.passes > 1 || options.packets ? IN_MEMORY
                                    : options.json                        ? AT_ONCE
                                                                          : WITH_LINES;
@@ -406,4 +406,18 @@ static int stat_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_stat = {
-    "stat", "INPUT", "decode everything; count elements, packets, errors; measure speed", stat_run};
+    .name = "stat",
+    .operands = "INPUT",
+    .summary = "decode everything; count elements, packets, errors; measure speed",
+    .run = stat_run,
+    .task = TASK_LOOK,
+    .purpose = "Decodes everything and prints totals: elements, instructions, errors, and how long "
+               "it took. It is the quick check that a capture decodes.",
+    .examples =
+        {
+            {"pugmark stat examples/demo", "totals and the speed of decoding"},
+            {"pugmark stat --packets examples/demo", "packet types, too"},
+            {"pugmark stat --passes 5 --json examples/demo",
+             "the best time of five passes, as JSON"},
+        },
+};

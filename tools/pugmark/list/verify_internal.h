@@ -14,8 +14,10 @@
 
 enum verify_what { VERIFY_RANGE, VERIFY_EXCEPTION, VERIFY_RETURN };
 
-/** A range with its instructions' addresses behind each other in the part; or an exception, or a
- *  return from one. */
+/**
+ * A range with its instructions' addresses one after the other in the part; or an exception, or a
+ * return from one.
+ */
 struct verify_piece {
     uint64_t index; /**< of the packet */
     uint32_t segment, count;
@@ -70,7 +72,8 @@ struct verify_cursor {
     uint64_t compared, total; /**< total: in the path */
     struct verify_trap trap;  /**< the one that comes next, where `at_trap` */
     bool at_trap;
-    bool chained; /**< the last one was a return that another exception was tail-chained to */
+    bool chained;     /**< the last one was a return that another exception was tail-chained to */
+    bool last_return; /**< the trace has one at the end of the path */
     uint64_t exceptions, returns, traps_total; /**< compared; traps_total: both, in the path */
     struct {
         bool known;
