@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The bytes of a path file: see docs/path-format.md. Shared by who writes and who reads it.
+ * @file The bytes of a path file: see docs/book/formats/path.md. Shared by who writes and who reads it.
  * Numbers are LEB128, unsigned, unless something else is said.
  */
 #ifndef PUG_RECORDER_PATH_FORMAT_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Scripts of events (docs/event-script.md): what software, hardware and modules said, a line
+ * @file Scripts of events (docs/book/formats/event-script.md): what software, hardware and modules said, a line
  * each, as trace of the macrocells and modules that carry it: STM, ITM with DWT, Open SoC Debug.
  */
 #ifndef PUG_RECORDER_SCRIPT_H

@@ -4,7 +4,7 @@
  *
  *     qemu-aarch64 -plugin libpugmark_record.so,out=FILE[,children=NAME][,data=1] ./program
  *
- * `out` is a file or a FIFO; its form is described in docs/path-format.md; fd=N is a descriptor in
+ * `out` is a file or a FIFO; its form is described in docs/book/formats/path.md; fd=N is a descriptor in
  * its place. Each thread (or, of a machine, each processor) is a stream. A forked child is not
  * recorded, or with `children` into NAME.PID. With `data` accesses to memory are told.
  *
