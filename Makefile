@@ -93,10 +93,10 @@ fuzz-corpus:
 	@fuzz/minimise.sh
 
 # The book in build/docs/book, and the documentation of the public headers in build/docs/html. Neither has warnings.
-docs: deps
+docs: build
 	@mkdir -p build/docs
 	doxygen docs/Doxyfile
-	sphinx-build -W --keep-going -q -d build/docs/doctrees docs/book build/docs/book
+	cmake/book.sh build/release build/docs/book
 	@echo the book: build/docs/book/index.html, the headers: build/docs/html/index.html
 
 # Write down the binary interface as it is: for a release, or where a change is meant.

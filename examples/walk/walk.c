@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file A program to record: it halves and triples a number until it is 1. It has no C library, so
- * that it can be built for any processor that QEMU emulates:
- *
- *     clang --target=aarch64-linux-gnu -O1 -g -fno-inline -nostdlib -static -fuse-ld=lld -o walk
- * walk.c
+ * that it can be built for any processor that QEMU emulates. The book builds and records it.
  */
 #if defined(__riscv)
 #define END "li a0, 0\n li a7, 93\n ecall"

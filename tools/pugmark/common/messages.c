@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 #include "common/said.h"
+#include "common/terminal.h"
+#include "help/explanations.h"
 #include "pugmark/advanced/diagnose.h"
 #include "text/sink.h"
 
@@ -74,6 +76,33 @@ static void put_error(void *context, const void *bytes, size_t size)
     (void)fwrite(bytes, 1, size, stderr);
 }
 
+/* What was said on a terminal: codes that `pugmark explain` has. */
+static struct {
+    const char *codes[MESSAGE_CODES];
+    size_t count;
+} explained;
+
+/** Keeps the code of a message that was just said, unless nothing is to be done about it. */
+static void note_code(const char *text)
+{
+    struct explanation explanation;
+    if (explained.count == MESSAGE_CODES || !terminal_is(stderr) ||
+        !explanation_match(text, &explanation) || !explanation_is_announced(&explanation))
+        return;
+    for (size_t i = 0; i < explained.count; i++)
+        if (strcmp(explained.codes[i], explanation.code) == 0)
+            return;
+    explained.codes[explained.count++] = explanation.code;
+}
+
+void messages_more(void)
+{
+    const size_t count = explained.count;
+    explained.count = MESSAGE_CODES; /* these lines are explained by nothing */
+    for (size_t i = 0; i < count; i++)
+        message_say("pugmark: more: pugmark explain %s\n", explained.codes[i]);
+}
+
 void message_say(const char *format, ...)
 {
     char line[1024];
@@ -92,6 +121,7 @@ void message_say(const char *format, ...)
     const bool ended = size > 0 && text[size - 1] == '\n';
     if (ended)
         text[size - 1] = 0;
+    note_code(text);
     pug_sink_printable(&(struct pug_sink){.put = put_error}, text);
     if (ended)
         put_error(NULL, "\n", 1);
@@ -187,7 +217,7 @@ void messages_end(struct messages *messages, bool quiet)
     if (messages->unprinted > 0)
         said(SAID_WRONG, "and %" PRIu64 " more messages like these", messages->unprinted);
     if (messages->unprinted > 0 && !quiet)
-        fprintf(stderr, "pugmark: and %" PRIu64 " more messages like these\n", messages->unprinted);
+        message_say("pugmark: and %" PRIu64 " more messages like these\n", messages->unprinted);
     messages->unprinted = 0;
     messages->kind_count = 0;
 }

@@ -9,6 +9,7 @@
 
 #define MESSAGE_KINDS   64u
 #define MESSAGE_MISSETS 16u
+#define MESSAGE_CODES   3u /**< that a run names in the end */
 
 /** Of one source: that trace and settings do not fit. */
 struct misset {
@@ -23,6 +24,9 @@ struct misset {
  * a line. A line's end stands at the end of the format, or of the text, alone.
  */
 void message_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** On a terminal: names the commands that explain what was said. To be called once, in the end. */
+void messages_more(void);
 
 struct messages {
     struct {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "output.h"
+#include "common/messages.h"
 
 #include "command.h"
 #include "files/whole.h"
@@ -190,6 +191,6 @@ int output_end(void)
     write_out();
     if (out.error == 0)
         return EXIT_DONE;
-    fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(out.error));
+    message_say("pugmark: cannot write the output: %s\n", strerror(out.error));
     return EXIT_INPUT;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "places.h"
+#include "common/messages.h"
 
 #include "common/said.h"
 
@@ -128,7 +129,7 @@ void places_tell(const struct places *places, const char *what, bool quiet)
              places->returns, what);
     said(SAID_TIMES, "%s", words);
     if (!quiet)
-        fprintf(stderr, "pugmark: %s\n", words);
+        message_say("pugmark: %s\n", words);
 }
 
 bool places_follow(struct places *places, const struct trace_item *item)

@@ -455,7 +455,7 @@ static bool enter_once(const struct input_options *options, bool asked)
     state.entered = true;
     if (enter(options, asked) || !asked)
         return true;
-    fprintf(stderr, "pugmark: --sandbox: not on this system: %s\n", strerror(errno));
+    message_say("pugmark: --sandbox: not on this system: %s\n", strerror(errno));
     return false;
 }
 
@@ -479,7 +479,6 @@ void sandbox_explain(const char *message)
     if (!state.reads || state.explained || !strstr(message, strerror(EACCES)))
         return;
     state.explained = true;
-    fprintf(stderr,
-            "pugmark: read are files below the folders of inputs and options, and below the "
-            "current one; --no-sandbox reads others, too\n");
+    message_say("pugmark: read are files below the folders of inputs and options, and below the "
+                "current one; --no-sandbox reads others, too\n");
 }

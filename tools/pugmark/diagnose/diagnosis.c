@@ -38,12 +38,6 @@ void diagnosis_free(struct diagnosis *diagnosis)
 
 /* ---- the paragraph ---- */
 
-static void put_error(void *context, const void *bytes, size_t size)
-{
-    (void)context;
-    (void)fwrite(bytes, 1, size, stderr);
-}
-
 void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
 {
     char line[4096];
@@ -58,13 +52,13 @@ void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
         said(SAID_WRONG, "%s", line);
     if (diagnosis->quiet)
         return;
-    fprintf(stderr, "  * ");
+    message_say("  * ");
     const bool whole = length >= 0 && (size_t)length < sizeof(line);
     if (whole && length > 0 && line[length - 1] == '\n')
         line[length - 1] = 0;
     /* names from files steer no terminal, and end no line */
-    pug_sink_printable(&(struct pug_sink){.put = put_error}, line);
-    fprintf(stderr, whole ? "\n" : " …\n");
+    message_say("%s", line);
+    message_say(whole ? "\n" : " …\n");
 }
 
 const char *diagnosis_first(const struct pug_evidence *evidence, char buffer[256])
@@ -206,6 +200,15 @@ static void say_missing(struct diagnosis *diagnosis, const struct pug_evidence *
     size_t at = 0, count;
     if (evidence->missing == 0)
         return;
+    if (diagnosis_lacks_parameters(diagnosis->input, evidence->source, text, sizeof(text))) {
+        diagnosis_say(diagnosis,
+                      "source 0x%02x: the encoder's parameters are missing:%s. Packets are read "
+                      "with the default of each, and execution came %s time%s to addresses that no "
+                      "file or dump has. Give them with --params FILE or --set NAME=VALUE.\n",
+                      evidence->source, text, diagnosis_grouped(evidence->missing, number),
+                      evidence->missing == 1 ? "" : "s");
+        return;
+    }
     count = join_pages(evidence, segments);
     for (size_t i = 0; i < count && i < 5; i++)
         at += (size_t)snprintf(

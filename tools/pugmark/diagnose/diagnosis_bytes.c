@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file What a diagnosis says of bytes: of sources that were silent, and what else the bytes look
  * like. */
+#include "common/messages.h"
 #include "diagnosis_private.h"
 #include "swo/dwt_sources.h"
 
@@ -202,7 +203,7 @@ void diagnosis_guess(const struct input *input)
     char text[512];
     for (size_t i = 0; i < count && i < 3; i++) {
         put_guess(input, &guesses[i], i == 0, text, sizeof(text));
-        fprintf(stderr, "  * %s\n", text);
+        message_say("  * %s\n", text);
     }
 }
 

@@ -16,9 +16,8 @@ bool index_is_of_one(const struct input *input, const char *option, const char *
 {
     if (!asked || input->chosen < 2)
         return true;
-    fprintf(stderr,
-            "pugmark: %s %s: an index is of one buffer, and there are %zu; --buffer chooses\n",
-            option, asked, input->chosen);
+    message_say("pugmark: %s %s: an index is of one buffer, and there are %zu; --buffer chooses\n",
+                option, asked, input->chosen);
     return false;
 }
 
@@ -46,7 +45,7 @@ bool index_path(const struct input *input, const char *asked, char *path, size_t
                  : shared ? snprintf(path, size, "%s.%s.pugindex", input->trace_path, shared->name)
                           : snprintf(path, size, "%s.pugindex", input->trace_path);
     if (length < 0 || (size_t)length >= size) {
-        fprintf(stderr, "pugmark: the index file's name is too long\n");
+        message_say("pugmark: the index file's name is too long\n");
         return false;
     }
     for (char *at = path + file; shared && (at = strchr(at, '/')) != NULL;)

@@ -14,6 +14,7 @@
 #define MARGIN (UINT64_C(1) << 20)
 
 const struct option window_option_table[] = {
+    OPTION_GROUP("A part of the trace"),
     {"from-time", "T",
      "from the first timestamp of T or later on: seconds.fraction, or a number in the unit that "
      "info names",

@@ -6,6 +6,7 @@
 #include "input/input.h"
 #include "input/snapshot_input.h"
 #include "input/unread.h"
+#include "next_step.h"
 #include "perf_info.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
@@ -189,6 +190,10 @@ static int guess_run(const char *path, const uint8_t *bytes, size_t size)
                     *guesses[i].settings ? ", --set " : "", guesses[i].settings, guesses[i].reason);
     if (count == 0)
         output_text("looks like nothing that is known here\n");
+    if (count > 0)
+        next_step_print(path, &guesses[0]);
+    else
+        next_step_print_unknown(path);
     return count > 0 ? EXIT_DONE : EXIT_TRACE_ERRORS;
 }
 
@@ -226,7 +231,7 @@ static int print_segment(struct input *input)
         count++;
     tallies = calloc(count + 1, sizeof(*tallies));
     if (!tallies) {
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
         return EXIT_INPUT;
     }
     for (size_t i = 0; i < count; i++)
@@ -265,8 +270,6 @@ static int info_run(const struct command *self, int argc, char **argv)
     struct info_options options = {0};
     const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
     int end = command_start(self, argc, argv, sets, 2, 1);
-    if (end == EXIT_DONE)
-        print_names();
     if (end >= 0)
         return end;
     struct input input;
@@ -303,5 +306,20 @@ static int info_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_info = {
-    "info", "INPUT",
-    "say what a capture holds: devices, sources, settings, images, what is missing", info_run};
+    .name = "info",
+    .operands = "INPUT",
+    .summary = "say what a capture holds: devices, sources, settings, images, what is missing",
+    .run = info_run,
+    .task = TASK_LOOK,
+    .purpose = "Says what a file or folder holds, what is missing to decode it, and which command "
+               "to try next. Start here with a file that you do not know.",
+    .examples =
+        {
+            {"pugmark info examples/demo", "devices, sources, settings and program memory"},
+            {"pugmark info examples/demo/trace.bin",
+             "what a file of trace looks like that nothing describes"},
+            {"pugmark info --protocol etmv4 --core Cortex-A53 examples/demo/trace.bin",
+             "the same file, with what is known about it"},
+        },
+    .more_help = print_names,
+};

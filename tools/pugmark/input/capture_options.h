@@ -15,7 +15,7 @@ extern const size_t capture_option_count;
 
 #define CAPTURE_OPTIONS(options_)                                                                  \
     {                                                                                              \
-        capture_option_table, capture_option_count, (options_)                                     \
+        capture_option_table, capture_option_count, (options_), true                               \
     }
 
 /** Names as the options have them; NULL, having said why. */

@@ -3,6 +3,7 @@
  * @file Is there what --source, --pid and the like choose? Of what is not there nothing would be
  * told, as of a trace in which nothing ran.
  */
+#include "common/messages.h"
 #include "input_private.h"
 
 #include "capture/capture.h"
@@ -137,28 +138,22 @@ typedef void things_fn(const struct input *input, struct choice *choice);
 
 /* ---- is it there? ---- */
 
-static void put_error(void *context, const void *bytes, size_t size)
-{
-    (void)context;
-    (void)fwrite(bytes, 1, size, stderr);
-}
-
 static void print_thing(const struct thing *thing, bool hexadecimal)
 {
-    fprintf(stderr, " ");
+    message_say(" ");
     if (thing->name) /* which steers no terminal */
-        pug_sink_printable(&(struct pug_sink){.put = put_error}, thing->name);
+        message_say("%s", thing->name);
     else
-        fprintf(stderr, hexadecimal ? "0x%02" PRIx64 : "%" PRId64, thing->number);
+        message_say(hexadecimal ? "0x%02" PRIx64 : "%" PRId64, thing->number);
 }
 
 static void print_things(const struct choice *choice)
 {
     if (choice->named_count == 0)
-        fprintf(stderr, " none");
+        message_say(" none");
     for (size_t i = 0; i < choice->named_count; i++)
         print_thing(&choice->named[i], choice->hexadecimal);
-    fprintf(stderr, choice->others > 0 ? " and others\n" : "\n");
+    message_say(choice->others > 0 ? " and others\n" : "\n");
 }
 
 /** Those that are not there are told; false: that is all of them, or there is no memory. */
@@ -234,7 +229,7 @@ void input_say_objects(object_fn *object_at, const void *of)
 
 void input_refuse_object(const char *wanted, object_fn *object_at, const void *of)
 {
-    fprintf(stderr, "pugmark: --dso %s: not one that ran; there are", wanted);
+    message_say("pugmark: --dso %s: not one that ran; there are", wanted);
     input_say_objects(object_at, of);
 }
 
@@ -292,10 +287,9 @@ static bool replaced_are_there(struct input *input)
         return true;
     input->failure = EXIT_USAGE;
     if (!perf)
-        fprintf(stderr,
-                "pugmark: --dso %s: files are taken for what perf.data names; programs of "
-                "snapshots and single files are told by --elf and --image\n",
-                input->options->replacements.items[0]);
+        message_say("pugmark: --dso %s: files are taken for what perf.data names; programs of "
+                    "snapshots and single files are told by --elf and --image\n",
+                    input->options->replacements.items[0]);
     for (size_t n = 0; perf && n < count; n++) {
         const char *name = input->lists.replacements[n].path;
         if (is_object(input->capture, name))
@@ -334,9 +328,9 @@ bool input_holds(const struct input *input, enum input_need need)
         return false;
     if (counted && need == INPUT_NEEDS_COUNTS)
         return true;
-    fprintf(stderr, "pugmark: %s: no hardware trace in it; %s\n", pug_capture_path(input->capture),
-            counted ? "branch lists stand in its place, which `pugmark profile` counts"
-                    : "was it recorded with `-e cs_etm//`?");
+    message_say("pugmark: %s: no hardware trace in it; %s\n", pug_capture_path(input->capture),
+                counted ? "branch lists stand in its place, which `pugmark profile` counts"
+                        : "was it recorded with `-e cs_etm//`?");
     return false;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file An input's trees: of the segment at hand, with the sources that were chosen. */
+#include "common/messages.h"
 #include "diagnose/diagnosis.h"
 #include "input_private.h"
 #include "live_input.h"
@@ -38,15 +39,14 @@ bool input_selects(const struct input *input)
 static bool is_whole(const struct input *input, bool selects, const char *options, const char *what)
 {
     if (selects)
-        fprintf(stderr,
-                "pugmark: %s select what ran; %s is of a buffer's bytes, which --buffer and "
-                "--source choose\n",
-                options, what);
+        message_say("pugmark: %s select what ran; %s is of a buffer's bytes, which --buffer and "
+                    "--source choose\n",
+                    options, what);
     else if (input->chosen > 1 && pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
-        fprintf(stderr,
-                "pugmark: %s: %s is of one piece of trace, and there are %zu in it; --time, --pid "
-                "and the like choose among all of them in other commands\n",
-                pug_capture_path(input->capture), what, input->chosen);
+        message_say(
+            "pugmark: %s: %s is of one piece of trace, and there are %zu in it; --time, --pid "
+            "and the like choose among all of them in other commands\n",
+            pug_capture_path(input->capture), what, input->chosen);
     else
         return true;
     return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "stream_folder.h"
+#include "common/messages.h"
 
 #include "common/command.h"
 
@@ -133,7 +134,7 @@ bool stream_folder_make(struct stream_folder *folder)
         watch_no_more();
         errno = why;
     }
-    fprintf(stderr, "pugmark: %s: %s\n", folder->target, strerror(errno ? errno : EEXIST));
+    message_say("pugmark: %s: %s\n", folder->target, strerror(errno ? errno : EEXIST));
     return false;
 }
 
@@ -155,7 +156,7 @@ int stream_folder_end(struct stream_folder *folder, int code)
 {
     bool good = code != EXIT_INPUT && rename(folder->path, folder->target) == 0;
     if (!good && code != EXIT_INPUT)
-        fprintf(stderr, "pugmark: %s: %s\n", folder->target, strerror(errno));
+        message_say("pugmark: %s: %s\n", folder->target, strerror(errno));
     if (!good)
         remove_all(folder);
     watch_no_more();

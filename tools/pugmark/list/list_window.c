@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark list: of a part of the trace, found through an index. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/output.h"
 #include "index/index_input.h"
 #include "list.h"
@@ -187,6 +188,6 @@ int list_window(struct list_state *state, struct list_options *options, bool ele
     } while (output_wanted() && input_next(state->input));
     if (dated)
         return worst;
-    fprintf(stderr, "pugmark: nothing has a timestamp of %s or later\n", options->window.from_time);
+    message_say("pugmark: nothing has a timestamp of %s or later\n", options->window.from_time);
     return worst > EXIT_TRACE_ERRORS ? worst : EXIT_TRACE_ERRORS;
 }

@@ -41,7 +41,7 @@ static bool open_reader(struct verify *verify, struct verify_cursor *cursor)
             rec_path_reader_set_expansion(cursor->reader, verify->input->options->expansion);
         return true;
     }
-    fprintf(stderr, "pugmark: %s: %s\n", path, why);
+    message_say("pugmark: %s: %s\n", path, why);
     verify->failed = true;
     return false;
 }
@@ -299,15 +299,15 @@ static bool take_count(void *context, void *data)
 static bool decode(struct verify *verify, bool (*take)(void *, void *))
 {
     struct pug_capture_result result;
-    struct pug_capture_decode how = {.context = verify,
-                                     .begin = verify_begin,
-                                     .elements = verify_elements,
-                                     .take = take,
-                                     .drop = verify_drop,
-                                     .passage = verify_passage};
+    const struct pug_consumer consumer = {.context = verify,
+                                          .begin = verify_begin,
+                                          .elements = verify_elements,
+                                          .take = take,
+                                          .drop = verify_drop};
+    struct pug_capture_decode how = {.consumers = &consumer, .consumer_count = 1};
     const bool decoded = input_decode(verify->input, &how, NULL, &result);
     if (verify->failed)
-        fprintf(stderr, "pugmark: what was decoded cannot be walked\n");
+        message_say("pugmark: what was decoded cannot be walked\n");
     verify->failed |= !decoded;
     return !verify->failed;
 }
@@ -428,7 +428,7 @@ static bool compare(struct verify *verify)
         returns += verify->cursors[cpu].returns;
     }
     if (!verify->differs && instructions == 0) {
-        fprintf(stderr, "pugmark: nothing was decoded, nothing is verified\n");
+        message_say("pugmark: nothing was decoded, nothing is verified\n");
         return false;
     }
     if (!verify->differs)
@@ -455,7 +455,7 @@ static bool is_all(const struct input *input)
             ? "--buffer and --source leave out some of what threads ran"
             : NULL;
     if (misplaced)
-        fprintf(stderr, "pugmark: --verify compares all that ran; %s\n", misplaced);
+        message_say("pugmark: --verify compares all that ran; %s\n", misplaced);
     return !misplaced;
 }
 
@@ -464,11 +464,12 @@ static void say_left_out(const struct verify *verify)
 {
     if (verify->path.traps || (verify->path.version > 1 && !verify->path.system))
         return;
-    fprintf(stderr, "pugmark: %s: exceptions and returns from them were NOT compared: %s\n",
-            verify->options->path,
-            verify->path.version == 1
-                ? "a path of version 1 has none; record it again"
-                : "QEMU did not report them when the path was recorded (docs/path-format.md)");
+    message_say(
+        "pugmark: %s: exceptions and returns from them were NOT compared: %s\n",
+        verify->options->path,
+        verify->path.version == 1
+            ? "a path of version 1 has none; record it again"
+            : "QEMU did not report them when the path was recorded (the book: The path file)");
 }
 
 static int run(struct verify *verify)

@@ -277,7 +277,7 @@ bool clients_start(struct clients *clients, const char *greeting, size_t size)
         clients->started = pthread_create(&clients->thread, NULL, serve, clients) == 0;
     }
     if (!clients->started)
-        fprintf(stderr, "pugmark: no thread for clients: %s\n", strerror(errno));
+        message_say("pugmark: no thread for clients: %s\n", strerror(errno));
     return clients->started;
 }
 
@@ -311,7 +311,7 @@ struct clients *clients_new(const char *host, unsigned port)
 {
     (void)host;
     (void)port;
-    fprintf(stderr, "pugmark: serve is not there on this system\n");
+    message_say("pugmark: serve is not there on this system\n");
     return NULL;
 }
 
