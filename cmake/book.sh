@@ -11,6 +11,6 @@ stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 mkdir "$stage/docs"
 cp -r "$source/docs/book" "$stage/docs"
-ln -s "$source/examples" "$source/CMakeLists.txt" "$stage"
+ln -s "$source/examples" "$source/tests" "$source/CMakeLists.txt" "$stage"
 cp "$build/reference/commands.md" "$build/reference/messages.md" "$stage/docs/book/reference"
 sphinx-build -W --keep-going -q -j2 -d "$stage/doctrees" "$stage/docs/book" "$out"
