@@ -145,7 +145,7 @@ static void say_what(struct report_extra *extra, struct pug_capture *capture,
                     protocols, extent);
 }
 
-/** The most remarkable headline counts: one that tells of a fault, else the first. */
+/** The most remarkable headline counts: one about a fault, else the first. */
 static void take_headline(struct report_extra *extra, const struct story *story)
 {
     const char *headline = story_headline(story);
