@@ -20,4 +20,5 @@ html_title = f"Pugmark {version}"
 html_copy_source = False
 html_show_sourcelink = False
 html_show_search_summary = False  # it would read pages, which a browser forbids for file://
-html_static_path = []
+html_static_path = ["_static"]
+html_css_files = ["book.css"]

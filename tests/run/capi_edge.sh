@@ -5,7 +5,7 @@
 #   capi_edge.sh BIN SOURCE
 # Our answers where the reference crashes are always compared with tests/capi/edge_undefined.txt.
 # The rest needs OpenCSD 1.3.3 (Debian: libopencsd-dev): the client is then built against its
-# headers, and what differs must be tests/capi/edge_differences.txt, explained in docs/book/library/opencsd.md.
+# headers, and what differs must be tests/capi/edge_differences.txt, explained in docs/opencsd.md.
 set -u
 bin=${1:?usage: capi_edge.sh BIN SOURCE} source=${2:?usage: capi_edge.sh BIN SOURCE}
 lib=$(readlink -f "$bin/../lib") source=$(readlink -f "$source")
