@@ -332,7 +332,7 @@ static bool begin(struct record *record, const struct rec_path_header *header)
 {
     if (header->system && !header->traps && !record->options->quiet)
         message_say("pugmark: QEMU does not report exceptions here, or -d has its log: they are "
-                    "guessed where the flow breaks (docs/path-format.md)\n");
+                    "guessed where the flow breaks (the book: The path file)\n");
     return record->unit ? begin_session(record, header) : begin_path(record, header);
 }
 
