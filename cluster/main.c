@@ -72,7 +72,7 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-/** Does an option of ours take the word behind it? */
+/** Does one of our options take the next word? */
 static bool takes_word(const char *word)
 {
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -98,7 +98,7 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
-/** What the others print is not wanted: number 0 prints all. */
+/** Only process 0 prints; the others fall silent. */
 static void fall_silent(void)
 {
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -111,7 +111,7 @@ static void fall_silent(void)
 
 /* ---- inputs ---- */
 
-/** What a command has for inputs: those of its words. */
+/** The words of a command that name inputs. */
 struct words {
     char **words;
     struct option_list operands, inputs;
@@ -140,7 +140,8 @@ static int leave_inputs_out(const struct words *words, int argc, char **argv)
     return kept;
 }
 
-/** One input is cut; many are spread. The command parses its words first, to tell which they are.
+/**
+ * One input is cut; many are spread. The command parses its words first, to tell which they are.
  */
 static int run_command(struct cluster *cluster, struct cluster_options *options,
                        const struct command *command, int argc, char **argv)

@@ -122,7 +122,7 @@ static bool has(const struct list *list, const char *name)
     return pug_settings_find(&list->settings, name) != NULL;
 }
 
-/** What the recording said of itself stands in for the options until a support packet tells. */
+/** The recording's own statement replaces the options until a support packet comes. */
 static enum pug_status derive_options(struct list *list)
 {
     const char *options = word(list, "encoder_options");
@@ -175,7 +175,7 @@ static enum pug_status derive(struct list *list)
 
 /* ---- reading ---- */
 
-/** Where the reader is, for messages. */
+/** The reader's place, for messages. */
 struct place {
     struct pug_params *params;
     const char *path;

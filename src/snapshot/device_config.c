@@ -52,7 +52,7 @@ static const struct pug_protocol *find_by_type(const char *type, unsigned stream
     return last;
 }
 
-/** A protocol by its name, with or without a version behind it. */
+/** A protocol by its name, with or without a version after it. */
 static const struct pug_protocol *find_by_name(const char *type)
 {
     const struct pug_protocol *protocol = pug_protocol_find(type);
@@ -114,7 +114,7 @@ static const struct pug_snapshot_register *find_register(const struct pug_snapsh
     return NULL;
 }
 
-/** What is being made, and from what. */
+/** The result and the input. */
 struct cook {
     const struct pug_snapshot *snapshot;
     const struct pug_snapshot_source *source;
@@ -145,7 +145,7 @@ static bool is_required(const struct pug_register *wanted)
     return wanted->need == PUG_REGISTER_REQUIRED || wanted->need == PUG_REGISTER_ID;
 }
 
-/** What the reference says of it. */
+/** Report it in the reference's words. */
 static void say_reference_missing(const struct cook *cook, const struct pug_register *wanted)
 {
     const bool required = is_required(wanted);

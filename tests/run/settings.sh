@@ -41,7 +41,7 @@ refused "no transport 'other'; there are plain coresight orbflow nexus osd encap
   --protocol ntrace --transport other
 refused "trTeFormat is not N-Trace" --quiet --protocol ntrace --set trTeControl=0
 
-# Names that nobody reads are told, with those that are known; a name may have another that wins.
+# Unknown names are reported, with the known ones; a name may have another that wins.
 lines=2
 refused "--set xlem: no such setting" --protocol ntrace --set xlem=64 --set xlen=64
 refused "N-Trace, framed as nexus: src_bits src_id align" --protocol ntrace --set xlem=64
@@ -102,7 +102,7 @@ printf 'xlen = 64\niaddress_width_p = 64\nnotes = of a run\n' >"$work/right.para
 command=info lines=0 said 1 "" --protocol etrace --set src_id=0 --params "$work/right.params" "$work/null"
 "$bin/pugmark" info --protocol etrace --set src_id=0 --params "$work/right.params" "$work/null" |
   grep -q "right.params: notes$" || { echo "info does not tell names that nobody reads"; bad=1; }
-# Parameters of another protocol than the one that is meant where nobody names one.
+# Parameters of another protocol than the one that is meant when none is named.
 printf 'TRCCONFIGR = 0xc1\nTRCIDR0 = 0x28000ea1\n' >"$work/other.params"
 refused "other.params: it has no name that E-Trace, framed as encapsulation, knows" --params "$work/other.params"
 command=info lines=0 said 1 "" --params "$work/right.params" --set src_id=0 "$work/null"

@@ -125,7 +125,7 @@ broken "*broken/ETM_0.ini:*: Device section is missing mandatory name definition
   "sed -i '/^name/d' ETM_0.ini"
 broken "*no trace buffer in it" "rm trace.ini"
 
-# How E-Trace is wrapped is told by the transport or the container, and the wrapping tells packets' layout.
+# The transport or the container says how E-Trace is wrapped, and the wrapping decides the packets' layout.
 for each in "container=smi|Siemens|standard" "container=esp32|Espressif|esp32_2" "container=esp32 generation 1|Espressif|esp32_1" \
   "container=encap|RISC-V packet encapsulation|standard" "container=pulp|PULP|pulp"; do
   IFS='|' read -r container title layout <<<"$each"

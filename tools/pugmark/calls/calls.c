@@ -566,12 +566,13 @@ static int follow_tasks(struct calls *calls, const struct pug_names *names)
     struct trace_parts parts = {.capture = calls->capture->capture,
                                 .wanted = &wanted,
                                 .print = take_item,
-                                .print_context = calls};
-    struct pug_capture_decode decode = {.by_time = true};
+                                .print_context = calls,
+                                .wants = PUG_WANTS_BY_TIME,
+                                .others = calls->clocks != NULL};
+    struct pug_capture_decode decode = {.threads = 0};
     struct pug_capture_result result;
     trace_parts_decode(&parts, &decode);
-    if (!input_decode_beside(calls->capture, &decode, calls->clocks ? trace_parts_others : NULL,
-                             output_wanted, &result))
+    if (!input_decode(calls->capture, &decode, output_wanted, &result))
         return EXIT_INPUT;
     pug_calls_end(calls->stacks);
     places_tell(calls->places, "its calls", calls->capture->options->quiet);

@@ -525,10 +525,11 @@ struct clocks {
     bool software, flow; /* an ITM's times; something that ran */
 };
 
-static void *clocks_begin(void *context, unsigned worker)
+static void *clocks_begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     (void)context;
     (void)worker;
+    (void)piece;
     return calloc(1, sizeof(struct clocks));
 }
 
@@ -566,11 +567,13 @@ static bool clocks_progress(void *context, uint64_t done)
 static bool choose_clock(const struct slices_options *options, enum slices_clock *clock)
 {
     struct clocks clocks = {0};
-    const struct pug_capture_decode decode = {.context = &clocks,
-                                              .begin = clocks_begin,
-                                              .elements = clocks_elements,
-                                              .take = clocks_take,
-                                              .drop = free,
+    const struct pug_consumer consumer = {.context = &clocks,
+                                          .begin = clocks_begin,
+                                          .elements = clocks_elements,
+                                          .take = clocks_take,
+                                          .drop = free};
+    const struct pug_capture_decode decode = {.consumers = &consumer,
+                                              .consumer_count = 1,
                                               .threads = 1, /* so it always looks as far */
                                               .progress = clocks_progress};
     struct pug_capture_result result;

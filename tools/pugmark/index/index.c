@@ -90,12 +90,12 @@ static void describe(const struct pug_index *index, const char *path)
     }
 }
 
-/** Has it no mark at all? */
+/** Has it no mark of a source that is known? Noise has triggers, of any id. */
 static bool is_bare(const struct pug_index *index)
 {
     struct pug_index_source source;
     for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
-        for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
+        for (unsigned kind = 0; *source.protocol && kind < PUG_MARK_KINDS; kind++)
             if (kind != PUG_MARK_DATA && source.counts[kind] > 0)
                 return false;
     return true;

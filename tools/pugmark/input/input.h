@@ -219,11 +219,6 @@ void input_run(struct input *input, const struct pug_consumer *consumer, bool (*
 bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (*go_on)(void),
                   struct pug_capture_result *result);
 
-/** The same; what the options do not select goes to `left_out`, if it is not NULL. */
-bool input_decode_beside(struct input *input, struct pug_capture_decode *decode,
-                         pug_capture_left_out_fn *left_out, bool (*go_on)(void),
-                         struct pug_capture_result *result);
-
 /** As input_decode(), without a word of how it ended, which is input_concluded()'s. */
 enum pug_status input_decode_quietly(struct input *input, struct pug_capture_decode *decode,
                                      bool (*go_on)(void), struct pug_capture_result *result);

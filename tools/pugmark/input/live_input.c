@@ -155,8 +155,6 @@ static struct {
     enum { NOTHING, EXCEPTION, EVENT, ADDRESSES } what;
     uint64_t entries[ENTRIES];
     size_t count;
-    void (*elements)(void *part, const struct pug_origin *origin,
-                     const struct pug_element *elements, size_t count);
 } until;
 
 static void find_entries(const struct pug_image *image, const char *name)
@@ -283,21 +281,6 @@ bool live_consumer(struct pug_consumer *consumer)
                                       .take = take_look,
                                       .drop = drop_look};
     return until.what != NOTHING;
-}
-
-static void look_first(void *part, const struct pug_origin *origin,
-                       const struct pug_element *elements, size_t count)
-{
-    live_look(elements, count);
-    until.elements(part, origin, elements, count);
-}
-
-void live_look_first(struct pug_capture_decode *decode)
-{
-    if (until.what == NOTHING)
-        return;
-    until.elements = decode->elements;
-    decode->elements = look_first;
 }
 
 /* ---- silence ---- */

@@ -210,7 +210,7 @@ struct thread_part {
     struct thread_state *state;
     unsigned worker;
     struct output_text_buffer text;
-    struct pug_piece *passage;
+    struct pug_piece *piece;
     struct slice slice; /* being printed */
     struct slice *slices;
     size_t count, room;
@@ -225,13 +225,11 @@ struct thread_state {
     bool failed;
 };
 
-static void *thread_begin(void *context, unsigned worker)
+static struct thread_part *thread_part_new(struct thread_state *state)
 {
     struct thread_part *part = calloc(1, sizeof(*part));
-    if (part) {
-        part->state = context;
-        part->worker = worker;
-    }
+    if (part)
+        part->state = state;
     return part;
 }
 
@@ -271,14 +269,18 @@ static void thread_hand_on(struct output_text_buffer *text)
         part->count = part->room = 0;
         part->slice.at = 0;
     }
-    text->failed = !pug_piece_emit(part->passage, chunk, size);
+    text->failed = !pug_piece_emit(part->piece, chunk, size);
 }
 
-static void thread_passage(void *context, struct pug_piece *passage)
+static void *thread_begin(void *context, unsigned worker, struct pug_piece *piece)
 {
-    struct thread_part *part = context;
-    part->passage = passage;
-    part->text.full = thread_hand_on;
+    struct thread_part *part = thread_part_new(context);
+    if (part) {
+        part->worker = worker;
+        part->piece = piece;
+        part->text.full = thread_hand_on;
+    }
+    return part;
 }
 
 static void put_thread_pc(const char *tid, size_t length, uint64_t address)
@@ -365,7 +367,7 @@ static void thread_pack(const void *context, struct pug_state *bytes)
 static void *thread_unpack(void *context, const uint8_t *bytes, size_t size)
 {
     struct pug_bytes left = pug_bytes_of(bytes, size);
-    struct thread_part *part = thread_begin(context, 0);
+    struct thread_part *part = thread_part_new(context);
     if (!part)
         return NULL;
     part->count = part->room = (size_t)pug_bytes_take_64(&left);
@@ -382,8 +384,6 @@ static void *thread_unpack(void *context, const uint8_t *bytes, size_t size)
     thread_drop(part);
     return NULL;
 }
-
-static const struct pug_travel thread_travel = {.pack = thread_pack, .unpack = thread_unpack};
 
 static int by_thread_and_time(const void *left, const void *right)
 {
@@ -420,14 +420,15 @@ static int run_by_thread(struct pc_state *pc)
 {
     struct thread_state state = {.pc = pc, .kept = pug_scratch_stream()};
     struct pug_capture_result result;
-    struct pug_capture_decode decode = {.context = &state,
-                                        .begin = thread_begin,
-                                        .elements = thread_elements,
-                                        .take = thread_take,
-                                        .drop = thread_drop,
-                                        .passage = thread_passage,
-                                        .travel = &thread_travel,
-                                        .times = true};
+    const struct pug_consumer consumer = {.context = &state,
+                                          .wants = PUG_WANTS_TIMES,
+                                          .begin = thread_begin,
+                                          .elements = thread_elements,
+                                          .take = thread_take,
+                                          .drop = thread_drop,
+                                          .pack = thread_pack,
+                                          .unpack = thread_unpack};
+    struct pug_capture_decode decode = {.consumers = &consumer, .consumer_count = 1};
     int code = EXIT_INPUT;
     input_settle(pc->input); /* timestamps stand behind what they date */
     if (!state.kept)

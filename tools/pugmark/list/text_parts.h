@@ -28,6 +28,7 @@ struct text_printer {
     bool (*watch)(void *context, unsigned worker, struct pug_tree *tree);
     bool begun; /**< private: segment of the last head */
     uint32_t segment;
+    struct pug_consumer consumer; /**< private: of text_decode() */
 };
 
 /** Text is much longer than trace: threads take less at once. */

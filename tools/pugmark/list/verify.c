@@ -299,12 +299,12 @@ static bool take_count(void *context, void *data)
 static bool decode(struct verify *verify, bool (*take)(void *, void *))
 {
     struct pug_capture_result result;
-    struct pug_capture_decode how = {.context = verify,
-                                     .begin = verify_begin,
-                                     .elements = verify_elements,
-                                     .take = take,
-                                     .drop = verify_drop,
-                                     .passage = verify_passage};
+    const struct pug_consumer consumer = {.context = verify,
+                                          .begin = verify_begin,
+                                          .elements = verify_elements,
+                                          .take = take,
+                                          .drop = verify_drop};
+    struct pug_capture_decode how = {.consumers = &consumer, .consumer_count = 1};
     const bool decoded = input_decode(verify->input, &how, NULL, &result);
     if (verify->failed)
         message_say("pugmark: what was decoded cannot be walked\n");

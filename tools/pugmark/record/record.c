@@ -536,6 +536,7 @@ static bool record_program(struct record *record, char **argv)
     char name[4096], why[256];
     const char *machine = NULL;
     qemu.machine = strncmp(slash ? slash + 1 : argv[0], "qemu-system-", 12) == 0;
+    qemu.single = options->data && record->unit && record->unit->ports;
     if (!qemu.machine && !can_run(argv[0], name, sizeof(name), &program))
         return false;
     if (!qemu.machine) {

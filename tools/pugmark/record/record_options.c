@@ -52,7 +52,7 @@ const struct option record_option_table[] = {
     {"filter", "WHAT", "trace only this function, or START-END; may be repeated", add, AT(filters)},
     {"calls", "off|on|silent", "system calls: off (trace goes off; default), on, silent",
      option_string, AT(calls)},
-    {"data", NULL, "accesses to memory, too: in the path, and as data trace (etrace, etmv3)",
+    {"data", NULL, "accesses to memory, too: in the path, and as data trace (etrace, etmv3, itm)",
      option_flag, AT(data)},
     {"loss", "PERCENT", "so much of the trace is lost in overflows", option_string, AT(loss)},
     {"buffer", "BYTES",

@@ -216,15 +216,15 @@ static int decode(struct input *input, const struct trace_options *options,
     const bool by_time = parts->wanted->end != TRACE_END_OFFSET;
     struct pug_capture_decode wanted = {.threads = input_jobs(input),
                                         .selection = &input->lists.selection,
-                                        .times = places_have_times(input->capture),
-                                        .each_time = true,
-                                        .by_time = by_time,
                                         .progress = progress_show,
                                         .progress_context = &progress,
                                         .log = input->log};
+    struct pug_consumer list[2];
     struct pug_capture_result result;
     enum pug_status status;
     const bool live = pug_capture_is_live(input->capture);
+    parts->wants = PUG_WANTS_EACH_TIME | (by_time ? PUG_WANTS_BY_TIME : 0u) |
+                   (places_have_times(input->capture) ? PUG_WANTS_TIMES : 0u);
     if (live) {
         wanted.progress = flush;
         wanted.progress_context = parts->print_context;
@@ -232,7 +232,9 @@ static int decode(struct input *input, const struct trace_options *options,
     if (options->whole || live || (by_time && pug_capture_has_sides(input->capture)) ||
         !trace_near(parts, &wanted, input_bytes(input), &status, &result)) {
         trace_parts_decode(parts, &wanted);
-        live_look_first(&wanted);
+        list[0] = *wanted.consumers;
+        wanted.consumer_count += live_consumer(&list[1]);
+        wanted.consumers = list;
         status = pug_capture_decode(input->capture, &wanted, &result);
     }
     progress_end(&progress);

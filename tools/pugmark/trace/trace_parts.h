@@ -43,21 +43,21 @@ struct trace_parts {
     /** Takes each item of a part that has to be printed now: of a window without limits. */
     bool (*print)(void *context, const struct trace_item *item);
     void *print_context;
-    struct trace_window window; /**< of the whole capture, where it has limits */
-    struct trace_begins begins; /**< of all sources, where there is such a window */
-    bool failed;                /**< no memory: some of it is missing */
+    uint32_t wants; /**< as in struct pug_consumer: times, or their order */
+    /**
+     * What the selection leaves out becomes items of `others`, as far as it tells times, or that
+     * nobody knows them; at least one of each that comes to a processor. Of a window without limits
+     * alone.
+     */
+    bool others;
+    struct trace_window window;   /**< of the whole capture, where it has limits */
+    struct trace_begins begins;   /**< of all sources, where there is such a window */
+    bool failed;                  /**< no memory: some of it is missing */
+    struct pug_consumer consumer; /**< private: what trace_parts_decode() gives */
 };
 
 /** Forget all that came. */
 void trace_parts_clear(struct trace_parts *parts);
-
-/**
- * For pug_capture_decode_beside(): what was not selected becomes items of `others`, as far as it
- * tells times, or that nobody knows them; at least one of each that comes to a processor. Of a
- * window without limits alone.
- */
-void trace_parts_others(void *part, const struct pug_origin *where, const struct pug_element *given,
-                        size_t count);
 
 /** For pug_capture_decode(); the parts must outlive it. */
 void trace_parts_decode(struct trace_parts *parts, struct pug_capture_decode *decode);
