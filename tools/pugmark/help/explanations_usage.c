@@ -29,6 +29,8 @@ const struct explanation explanations_usage[] = {
      "Check the spelling, and give the program with --elf. C++ names can be written as the source "
      "has them."},
     {"no-place",
+     "*in this input programs lie elsewhere in each process*|*: no code of that line is in the "
+     "programs at hand*|--address *: it is in * places*|"
      "--* *: no function, FILE:LINE or number*|--* *: no code of that line*|*has no program to "
      "look for*|--* *: * is in * places*|--before *: expected *|--until *: expected *|--filter "
      "'*': expected *",
