@@ -14,6 +14,7 @@
 /* clang-format off */
 static const struct command *const commands[] = {
     &command_calls,
+    &command_check,
     &command_convert,
     &command_coverage,
     &command_diff,

@@ -21,6 +21,7 @@ struct command {
 };
 
 extern const struct command command_calls;
+extern const struct command command_check;
 extern const struct command command_convert;
 extern const struct command command_coverage;
 extern const struct command command_diff;
