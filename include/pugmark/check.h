@@ -86,7 +86,8 @@ struct pug_check_verdict {
     uint64_t violations, unknown; /**< how often it was violated, or left open */
     uint64_t count;         /**< measured: calls, distances, pairs; else what was counted */
     uint8_t unit;           /**< enum pug_check_unit: of the next ones; PUG_CHECK_NO_UNIT: none */
-    uint64_t shortest, longest, total; /**< of what was measured */
+    uint64_t shortest, longest, total; /**< of what was measured, at least */
+    bool rough; /**< they may be more: the trace tells times too seldom */
     uint64_t value;         /**< that was compared with the limit, where there is one value */
     uint64_t spare[4];      /**< zero */
 };

@@ -134,7 +134,7 @@ void pug_check_foresee(struct pug_check *check)
     check->software = can.dwt || can.software;
     check->ns = can.ns;
     check->uses_time = check->uses_cycles = check->looks_depth = check->counts_lines = false;
-    check->looks_program = false;
+    check->looks_program = check->measures_own = false;
     for (uint32_t n = 0; n < check->tallies.count; n++) {
         struct check_tally *tally = CHECK_TALLY(check, n);
         const struct check_rule *rule = &tally->rule;
@@ -150,6 +150,7 @@ void pug_check_foresee(struct pug_check *check)
                                 rule->limit.unit == PUG_CHECK_TICKS;
             check->uses_cycles |= rule->limit.unit == PUG_CHECK_CYCLES;
         }
+        check->measures_own |= rule->kind == CHECK_TAKES && rule->part == CHECK_PART_OWN;
         check->looks_depth |= rule->kind == CHECK_DEPTH;
         check->counts_lines |= rule->kind == CHECK_COVERED;
         check->looks_program |= rule->kind == CHECK_PROGRAM;

@@ -287,20 +287,20 @@ static void count_entry(struct pug_check *check, const struct check_link *link,
                         const struct entry *entry)
 {
     struct check_tally *tally = CHECK_TALLY(check, link->rule);
-    struct check_sum *sum = link->sum;
-    if (!sum)
-        sum = pug_check_sum_of(check, tally, NULL,
-                               pug_check_scope_label(&tally->rule, entry->stream));
+    if (!tally->noted) { /* where it was entered first, should that be too often */
+        const struct check_seen seen = seen_of(entry);
+        pug_check_note(check, link->rule, &seen);
+    }
+    struct check_sum *sum = link->counted ? NULL
+                                          : pug_check_sum_of(check, tally, NULL,
+                                                             pug_check_scope_label(&tally->rule,
+                                                                                   entry->stream));
     if (!sum)
         return;
     if (entry->found)
         sum->partial++;
     else
         sum->count++;
-    if (!tally->noted) { /* where it was entered first, should that be too often */
-        const struct check_seen seen = seen_of(entry);
-        pug_check_note(check, link->rule, &seen);
-    }
 }
 
 static void look_where(struct pug_check *check, const struct check_link *link,
@@ -310,14 +310,15 @@ static void look_where(struct pug_check *check, const struct check_link *link,
     struct check_stream *stream = entry->stream;
     const struct check_seen seen = seen_of(entry);
     const bool inside = stream->depths[link->rule] > 0;
-    CHECK_TALLY(check, link->rule)->count++;
-    if (rule->kind == CHECK_NOT_IN && rule->other.kind == CHECK_INTERRUPT) {
-        if (stream->exceptions > 0)
+    CHECK_TALLY(check, link->rule)->count += !link->counted;
+    if (link->interrupt) {
+        if (stream->exceptions > 0) {
             pug_check_violate(check, link->rule, &seen, "it was entered in an interrupt");
-        else if (!stream->returned && stream->doubtful.count < CHECK_RULES) {
+        } else if (!stream->returned && !inside) {
             uint32_t *doubt = pug_list_add(&stream->doubtful, sizeof(*doubt));
             if (doubt)
                 *doubt = link->rule;
+            stream->depths[link->rule] = 1; /* it is in the list */
         }
     } else if (rule->kind == CHECK_NOT_IN) {
         if (inside)
@@ -425,28 +426,30 @@ static void leave_link(struct pug_check *check, uint32_t number, const struct en
 
 /* ---- depth, interrupts, own time ---- */
 
-static void look_at_depths(struct pug_check *check, const struct entry *entry)
+static void look_at_depths(struct pug_check *check, struct check_stream *stream,
+                           const struct pug_call_event *event)
 {
-    struct check_stream *stream = entry->stream;
+    struct check_depth *depths = check->depths.items;
     if (stream->exceptions > 0)
         return;
-    for (uint32_t n = 0; n < check->tallies.count; n++) {
-        struct check_tally *tally = CHECK_TALLY(check, n);
-        const uint32_t base = stream->depths[n];
-        if (tally->rule.kind != CHECK_DEPTH)
+    for (size_t n = 0; n < check->depths.count; n++) {
+        struct check_depth *depth = &depths[n];
+        const uint32_t base = stream->depths[depth->rule];
+        const uint64_t above = event->depth + 1 > base ? event->depth + 1 - base : 0;
+        depth->shallow |= base == 0;
+        if (base == 0)
             continue;
-        tally->shallow |= base == 0;
-        if (base == 0 || entry->depth + 1 <= base)
+        if (above > depth->deepest)
+            depth->deepest = above;
+        if (above <= depth->bound)
             continue;
-        const struct check_interval depth = {entry->depth + 1 - base, entry->depth + 1 - base};
-        if (depth.to > tally->value)
-            tally->value = depth.to;
-        if (tally->rule.cmp > CHECK_AT_MOST)
-            continue; /* decided by the deepest, in the end */
-        if (pug_check_compare(&depth, tally->rule.cmp, tally->rule.limit.value) == PUG_VIOLATED) {
-            const struct check_seen seen = seen_of(entry);
-            pug_check_violate(check, n, &seen, "%u calls are open above it", (unsigned)depth.to);
-        }
+        struct check_event stamp;
+        stamp_event(check, stream, event, &stamp);
+        const struct check_seen seen = {.core = stream->core,
+                                        .stream = stream,
+                                        .stamp = &stamp.stamp,
+                                        .function = (uint32_t)event->frame->function.id};
+        pug_check_violate(check, depth->rule, &seen, "%u calls are open above it", (unsigned)above);
     }
 }
 
@@ -491,10 +494,10 @@ static void turn_own(struct pug_check *check, struct check_stream *stream,
     const struct check_function *function = CHECK_FUNCTION_AT(check, caller->function.id - 1);
     if (!function->measured_own)
         return;
-    for (uint32_t at = function->first_link; at; at = CHECK_LINK_AT(check, at - 1)->next) {
-        struct check_call *call = stream->calls[at - 1];
+    for (uint32_t at = function->first_link; at < function->first_link + function->measures; at++) {
+        struct check_call *call = stream->calls[at];
         if (!call || !call->open || call->carried || call->depth + 1 != event->depth ||
-            rule_of(check, at - 1)->part != CHECK_PART_OWN)
+            rule_of(check, at)->part != CHECK_PART_OWN)
             continue;
         if (back)
             resume_call(check, call, stamp);
@@ -510,63 +513,134 @@ static unsigned flags_of(const struct pug_call_event *event)
     return event->lost ? CHECK_DAMAGED : event->ended ? CHECK_CUT : 0;
 }
 
+/** Does an entry mean something to a rule? What most of them find is looked at here. */
+static bool is_of_matter(const struct pug_check *check, const struct check_stream *stream,
+                         const struct check_link *link)
+{
+    if (!link->counted)
+        return true;
+    switch (link->kind) {
+    case CHECK_RUNS: return CHECK_FUNCTION_AT(check, link->function)->entries <= 1;
+    case CHECK_NOT_IN:
+        return link->interrupt
+                   ? stream->exceptions > 0 || (!stream->returned && !stream->depths[link->rule])
+                   : stream->depths[link->rule] > 0;
+    default: return stream->depths[link->rule] == 0;
+    }
+}
+
+/** The first call of the function on the stack: where frames inside it are counted. */
+static struct check_call *outer_call(const struct check_stream *stream,
+                                     const struct check_function *function)
+{
+    struct check_call *call = function->measures ? stream->calls[function->first_link] : NULL;
+    return call && call->nest > 0 ? call : NULL;
+}
+
+static void enter_links(struct pug_check *check, struct check_stream *stream,
+                        const struct pug_call_event *event, struct check_function *function,
+                        struct check_event *stamp, bool stamped)
+{
+    const struct pug_call_frame *frame = event->frame;
+    const bool found = frame->kind == PUG_CALL_FOUND && frame->address != frame->function.start;
+    const struct entry entry = {.stream = stream,
+                                .stamp = stamp,
+                                .function = (uint32_t)frame->function.id,
+                                .depth = event->depth,
+                                .found = found,
+                                .resumed = event->switched};
+    uint32_t at = function->first_link;
+    const uint32_t end = at + function->link_count;
+    function->entries += !found && !event->switched;
+    function->found += found && !event->switched;
+    struct check_call *outer = event->switched ? NULL : outer_call(stream, function);
+    if (outer) {
+        outer->nest++;
+        at += function->measures;
+    }
+    for (; at < end; at++) {
+        if (!is_of_matter(check, stream, CHECK_LINK_AT(check, at)))
+            continue;
+        if (!stamped)
+            stamp_event(check, stream, event, stamp);
+        stamped = true;
+        enter_link(check, at, &entry);
+    }
+}
+
 static void on_enter(struct pug_check *check, struct check_stream *stream,
                      const struct pug_call_event *event)
 {
     const struct pug_call_frame *frame = event->frame;
-    const uint32_t number = (uint32_t)frame->function.id;
-    const uint32_t first = number ? CHECK_FUNCTION_AT(check, number - 1)->first_link : 0;
+    struct check_function *function =
+        frame->function.id ? CHECK_FUNCTION_AT(check, frame->function.id - 1) : NULL;
+    const bool exception = frame->kind == PUG_CALL_EXCEPTION && !event->switched;
     struct check_event stamp;
-    const struct entry entry = {.stream = stream,
-                                .stamp = &stamp,
-                                .function = number,
-                                .depth = event->depth,
-                                .found = frame->kind == PUG_CALL_FOUND &&
-                                         frame->address != frame->function.start,
-                                .resumed = event->switched};
-    if (!first && frame->kind != PUG_CALL_EXCEPTION && !stream->open && !check->looks_depth &&
-        !event->switched)
-        return;
-    stamp_event(check, stream, event, &stamp);
-    if (frame->kind == PUG_CALL_EXCEPTION && !event->switched) {
+    bool stamped = false;
+    if (exception || event->switched || (stream->open && check->measures_own)) {
+        stamp_event(check, stream, event, &stamp);
+        stamped = true;
+    }
+    if (exception) {
         pug_check_pause_interrupted(check, stream, &stamp, false);
         stream->exceptions++;
     }
-    if (event->switched) {
-        stream->switches = true;
+    if (event->switched)
         resume_suspended(check, stream, &stamp, event);
-    }
-    stream->switches |= frame->doubtful;
-    if (stream->open && frame->kind != PUG_CALL_TAIL)
+    stream->switches |= frame->doubtful || event->switched;
+    if (stream->open && check->measures_own && frame->kind != PUG_CALL_TAIL)
         turn_own(check, stream, event, &stamp, false);
-    for (uint32_t at = first; at; at = CHECK_LINK_AT(check, at - 1)->next)
-        enter_link(check, at - 1, &entry);
+    if (function && function->link_count > 0)
+        enter_links(check, stream, event, function, &stamp, stamped);
     if (check->looks_depth)
-        look_at_depths(check, &entry);
+        look_at_depths(check, stream, event);
+}
+
+static void leave_links(struct pug_check *check, struct check_stream *stream,
+                        const struct pug_call_event *event, const struct check_function *function,
+                        struct check_event *stamp)
+{
+    const struct entry entry = {.stream = stream,
+                                .stamp = stamp,
+                                .function = (uint32_t)event->frame->function.id,
+                                .depth = event->depth};
+    uint32_t at = function->first_link;
+    const uint32_t end = at + function->link_count;
+    bool stamped = false;
+    struct check_call *outer = event->switched ? NULL : outer_call(stream, function);
+    if (outer && outer->nest > 1) {
+        outer->nest--;
+        at += function->measures;
+    }
+    for (; at < end; at++) {
+        if (CHECK_LINK_AT(check, at)->counted)
+            continue;
+        if (!stamped)
+            stamp_event(check, stream, event, stamp);
+        stamped = true;
+        leave_link(check, at, &entry, event, flags_of(event));
+    }
 }
 
 static void on_leave(struct pug_check *check, struct check_stream *stream,
                      const struct pug_call_event *event)
 {
     const struct pug_call_frame *frame = event->frame;
-    const uint32_t number = (uint32_t)frame->function.id;
-    const uint32_t first = number ? CHECK_FUNCTION_AT(check, number - 1)->first_link : 0;
-    const unsigned flags = flags_of(event);
+    const struct check_function *function =
+        frame->function.id ? CHECK_FUNCTION_AT(check, frame->function.id - 1) : NULL;
+    const bool exception = frame->in_exception && !event->tail && !event->switched;
     struct check_event stamp;
-    const struct entry entry = {
-        .stream = stream, .stamp = &stamp, .function = number, .depth = event->depth};
     stream->switches |= event->switched;
-    if (!first && !stream->open && stream->carried == 0 &&
-        !(frame->in_exception && !event->tail))
+    if (function && function->link_count > 0)
+        leave_links(check, stream, event, function, &stamp);
+    if (!exception && stream->carried == 0 && !(stream->open && check->measures_own))
         return;
     stamp_event(check, stream, event, &stamp);
-    for (uint32_t at = first; at; at = CHECK_LINK_AT(check, at - 1)->next)
-        leave_link(check, at - 1, &entry, event, flags);
     if (stream->carried > 0 && !event->tail && !event->switched)
-        end_carried(check, stream, &stamp, event->depth, flags);
-    if (stream->open && !event->tail)
+        end_carried(check, stream, &stamp, event->depth, flags_of(event));
+    if (stream->open && check->measures_own && !event->tail)
         turn_own(check, stream, event, &stamp, true);
-    if (frame->in_exception && !event->tail && !event->switched && stream->exceptions > 0) {
+    if (exception && stream->exceptions > 0) {
         stream->exceptions--;
         pug_check_pause_interrupted(check, stream, &stamp, true);
     }
@@ -664,9 +738,11 @@ void pug_check_enter(struct pug_check *check, struct check_stream *stream, uint3
                                 .function = function,
                                 .depth = depth,
                                 .found = found};
-    for (uint32_t at = CHECK_FUNCTION_AT(check, function - 1)->first_link; at;
-         at = CHECK_LINK_AT(check, at - 1)->next)
-        enter_link(check, at - 1, &entry);
+    struct check_function *of = CHECK_FUNCTION_AT(check, function - 1);
+    of->entries += !found;
+    of->found += found;
+    for (uint32_t at = of->first_link, end = at + of->link_count; at < end; at++)
+        enter_link(check, at, &entry);
 }
 
 void pug_check_leave(struct pug_check *check, struct check_stream *stream, uint32_t function,
@@ -674,7 +750,7 @@ void pug_check_leave(struct pug_check *check, struct check_stream *stream, uint3
 {
     const struct entry entry = {
         .stream = stream, .stamp = stamp, .function = function, .depth = depth};
-    for (uint32_t at = CHECK_FUNCTION_AT(check, function - 1)->first_link; at;
-         at = CHECK_LINK_AT(check, at - 1)->next)
-        leave_link(check, at - 1, &entry, NULL, flags);
+    const struct check_function *of = CHECK_FUNCTION_AT(check, function - 1);
+    for (uint32_t at = of->first_link, end = at + of->link_count; at < end; at++)
+        leave_link(check, at, &entry, NULL, flags);
 }

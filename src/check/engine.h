@@ -97,18 +97,32 @@ struct check_function {
     const char *name;
     uint64_t start, size; /**< as the object's file has them */
     uint32_t object;
-    uint32_t first_link; /**< in `links`, plus 1; 0: no rule is about it */
-    bool measured_own;   /**< a rule wants its own time */
+    uint32_t first_link, link_count; /**< in `links`; those that measure stand first */
+    uint32_t measures;               /**< how many of them measure */
+    bool measured_own;               /**< a rule wants its own time */
+    uint64_t entries;                /**< that were seen */
+    uint64_t found;                  /**< times that it was there without an entry */
 };
 
 enum check_role { CHECK_ROLE_SUBJECT, CHECK_ROLE_OTHER };
 
 /** That a rule is about a function. */
 struct check_link {
-    uint32_t rule, next; /**< next: as first_link */
+    uint32_t rule;
     uint32_t function;
     uint8_t role;        /**< enum check_role */
+    uint8_t kind;        /**< enum check_kind, of the rule */
+    bool interrupt;      /**< of CHECK_NOT_IN: in an interrupt */
+    bool counted;        /**< of CHECK_RUNS, CHECK_NOT_IN, CHECK_ONLY_IN: by the function's entries */
     struct check_sum *sum; /**< CHECK_TAKES, of scope all */
+};
+
+/** A rule about depth, as each entry looks at it. */
+struct check_depth {
+    uint32_t rule;
+    uint64_t bound;   /**< more violates */
+    uint64_t deepest;
+    bool shallow;     /**< something ran before the function was entered */
 };
 
 /** Code whose running is looked for. */
@@ -132,7 +146,11 @@ struct check_call {
     struct check_stream *stream;
     uint32_t link;
     /* as the stack is now */
-    uint32_t nest;    /**< frames of the function; one more while a tail call goes on for it */
+    /**
+     * Frames of the function; a tail call goes on for one of them. Inner frames count at the
+     * function's first link alone.
+     */
+    uint32_t nest;
     uint32_t depth;   /**< of the outermost frame */
     uint32_t exceptions; /**< levels that were open when it began */
     bool carried;     /**< a tail call goes on for it, at `depth` */
@@ -253,12 +271,14 @@ struct pug_check {
     struct pug_capture *capture;
     const char *path;
     bool flow, software, ns, live;
-    bool uses_time, uses_cycles, counts_lines, looks_depth, looks_spans, looks_inside, looks_program;
+    bool uses_time, uses_cycles, counts_lines, looks_depth, looks_spans, looks_program;
+    bool measures_own; /**< a rule wants a function's own time */
     struct pug_calls *calls;
     struct pug_list functions; /**< struct check_function */
     uint32_t *table;           /**< of functions by object and start: plus 1 */
     uint32_t table_size;
-    struct pug_list links;     /**< struct check_link */
+    struct pug_list links;     /**< struct check_link, by function */
+    struct pug_list depths;    /**< struct check_depth */
     struct check_object *objects;
     uint32_t object_count;
     struct check_near near[CHECK_CACHE];

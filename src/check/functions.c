@@ -104,7 +104,6 @@ static bool is_name(struct pug_check *check, const struct check_subject *subject
 static bool add_link(struct pug_check *check, uint32_t rule, enum check_role role,
                      uint32_t function)
 {
-    const uint32_t number = (uint32_t)check->links.count;
     struct check_function *of = CHECK_FUNCTION_AT(check, function);
     struct check_tally *tally = CHECK_TALLY(check, rule);
     struct check_link *link = pug_list_add(&check->links, sizeof(*link));
@@ -112,9 +111,14 @@ static bool add_link(struct pug_check *check, uint32_t rule, enum check_role rol
         pug_check_starve(check);
         return false;
     }
-    *link = (struct check_link){
-        .rule = rule, .role = (uint8_t)role, .next = of->first_link, .function = function};
-    of->first_link = number + 1;
+    *link = (struct check_link){.rule = rule,
+                                .role = (uint8_t)role,
+                                .kind = tally->rule.kind,
+                                .interrupt = tally->rule.other.kind == CHECK_INTERRUPT,
+                                .function = function};
+    link->counted = role == CHECK_ROLE_SUBJECT && tally->rule.scope == CHECK_SCOPE_ALL &&
+                    (link->kind == CHECK_RUNS || link->kind == CHECK_NOT_IN ||
+                     link->kind == CHECK_ONLY_IN);
     if (tally->rule.scope == CHECK_SCOPE_ALL &&
         (tally->rule.kind == CHECK_TAKES || tally->rule.kind == CHECK_RUNS))
         link->sum = pug_check_sum_of(check, tally,
@@ -347,6 +351,51 @@ static void bind_subject(struct pug_check *check, uint32_t rule, enum check_role
         say_unknown(check, of, &subject);
 }
 
+/** By function; those that measure first. */
+static int by_function(const void *left, const void *right)
+{
+    const struct check_link *a = left, *b = right;
+    if (a->function != b->function)
+        return a->function < b->function ? -1 : 1;
+    if ((a->kind == CHECK_TAKES) != (b->kind == CHECK_TAKES))
+        return a->kind == CHECK_TAKES ? -1 : 1;
+    if (a->rule != b->rule)
+        return a->rule < b->rule ? -1 : 1;
+    return (a->role > b->role) - (a->role < b->role);
+}
+
+static void sort_links(struct pug_check *check)
+{
+    if (check->links.count > 1)
+        qsort(check->links.items, check->links.count, sizeof(struct check_link), by_function);
+    for (uint32_t n = 0; n < check->links.count; n++) {
+        const struct check_link *link = CHECK_LINK_AT(check, n);
+        struct check_function *function = CHECK_FUNCTION_AT(check, link->function);
+        if (function->link_count++ == 0)
+            function->first_link = n;
+        function->measures += link->kind == CHECK_TAKES;
+    }
+}
+
+static void list_depths(struct pug_check *check)
+{
+    for (uint32_t n = 0; n < check->tallies.count; n++) {
+        const struct check_rule *rule = &CHECK_TALLY(check, n)->rule;
+        if (rule->kind != CHECK_DEPTH || CHECK_TALLY(check, n)->impossible)
+            continue;
+        struct check_depth *depth = pug_list_add(&check->depths, sizeof(*depth));
+        if (!depth) {
+            pug_check_starve(check);
+            return;
+        }
+        depth->rule = n;
+        depth->bound = rule->cmp == CHECK_AT_MOST                       ? rule->limit.value
+                       : rule->cmp == CHECK_LESS && rule->limit.value > 0 ? rule->limit.value - 1
+                       : rule->cmp == CHECK_LESS                        ? 0
+                                                                        : UINT64_MAX;
+    }
+}
+
 static int by_start(const void *left, const void *right)
 {
     const struct check_span *a = left, *b = right;
@@ -399,6 +448,8 @@ bool pug_check_bind(struct pug_check *check)
         if (check->objects[n].spans.count > 1)
             qsort(check->objects[n].spans.items, check->objects[n].spans.count,
                   sizeof(struct check_span), by_start);
+    sort_links(check);
+    list_depths(check);
     return check->status == PUG_OK;
 }
 
@@ -412,7 +463,8 @@ void pug_check_unbind(struct pug_check *check)
     free(check->functions.items);
     free(check->links.items);
     free(check->table);
-    check->functions = check->links = (struct pug_list){0};
+    free(check->depths.items);
+    check->functions = check->links = check->depths = (struct pug_list){0};
     check->table = NULL;
     check->table_size = 0;
     check->looks_spans = check->at_known = false;

@@ -89,19 +89,20 @@ struct check_stream *pug_check_stream(struct pug_check *check, struct check_core
     const uint32_t task = check->where ? check->where->task : PUG_NO_TASK;
     const bool has_context =
         task == PUG_NO_TASK && element && (element->context_flags & PUG_CTX_CONTEXT_ID);
-    const struct check_stream wanted = {.task = task,
-                                        .has_context = has_context,
-                                        .context = has_context ? element->context_id : 0,
-                                        .core_key = task == PUG_NO_TASK ? core->number : 0};
+    const uint32_t context = has_context ? element->context_id : 0;
     struct check_stream *current = core->current, **streams = check->streams.items;
-    if (current && current->task == task && current->has_context == wanted.has_context &&
-        current->context == wanted.context)
+    if (current && current->task == task && current->has_context == has_context &&
+        current->context == context)
         return current;
+    const uint32_t key = task == PUG_NO_TASK ? core->number : 0;
     for (size_t n = 0; n < check->streams.count; n++)
-        if (streams[n]->task == task && streams[n]->has_context == wanted.has_context &&
-            streams[n]->context == wanted.context && streams[n]->core_key == wanted.core_key)
+        if (streams[n]->task == task && streams[n]->has_context == has_context &&
+            streams[n]->context == context && streams[n]->core_key == key)
             return streams[n];
-    return add_stream(check, core, &wanted);
+    return add_stream(check, core, &(struct check_stream){.task = task,
+                                                          .has_context = has_context,
+                                                          .context = context,
+                                                          .core_key = key});
 }
 
 /** The stream goes on, on this core; the one before it stops. */
@@ -456,6 +457,30 @@ static void expect_entries(struct pug_check *check, struct check_core *core)
     }
 }
 
+/** What functions and depths counted goes to the rules. */
+static void end_counts(struct pug_check *check)
+{
+    const struct check_depth *depths = check->depths.items;
+    for (uint32_t n = 0; n < check->links.count; n++) {
+        const struct check_link *link = CHECK_LINK_AT(check, n);
+        const struct check_function *function = CHECK_FUNCTION_AT(check, link->function);
+        if (!link->counted)
+            continue;
+        if (link->sum) {
+            link->sum->count += function->entries;
+            link->sum->partial += function->found;
+        } else {
+            CHECK_TALLY(check, link->rule)->count += function->entries;
+        }
+    }
+    for (size_t n = 0; n < check->depths.count; n++) {
+        struct check_tally *tally = CHECK_TALLY(check, depths[n].rule);
+        tally->shallow |= depths[n].shallow;
+        if (depths[n].deepest > tally->value)
+            tally->value = depths[n].deepest;
+    }
+}
+
 void pug_check_end_streams(struct pug_check *check)
 {
     struct check_core **cores = check->cores.items;
@@ -464,6 +489,7 @@ void pug_check_end_streams(struct pug_check *check)
     check->where = NULL;
     pug_check_swo_end(check);
     pug_calls_end(check->calls);
+    end_counts(check);
     for (size_t n = 0; n < check->cores.count; n++) {
         pug_check_flush(check, cores[n]);
         if (cores[n]->in_gap)

@@ -392,11 +392,13 @@ static void put_measures(const struct check_tally *tally, struct pug_check_verdi
         const struct check_sum *sum = sums[n];
         if (sum->count == 0 || tally->rule.kind == CHECK_RUNS)
             continue;
-        if (count == 0 || sum->shortest_high < verdict->shortest)
-            verdict->shortest = sum->shortest_high;
-        if (sum->longest_high > verdict->longest)
-            verdict->longest = sum->longest_high;
-        verdict->total += sum->high_total;
+        /* what is known for certain: at least so much */
+        if (count == 0 || sum->shortest_low < verdict->shortest)
+            verdict->shortest = sum->shortest_low;
+        if (sum->longest_low > verdict->longest)
+            verdict->longest = sum->longest_low;
+        verdict->total += sum->low_total;
+        verdict->rough |= sum->low_total != sum->high_total;
         count += sum->count;
     }
     verdict->count = count ? count : tally->count;

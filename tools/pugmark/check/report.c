@@ -65,8 +65,8 @@ static void measures_text(const struct pug_check_verdict *verdict, char *text, s
         pug_check_value_text(verdict->shortest, unit, low, sizeof(low));
         pug_check_value_text(verdict->longest, unit, high, sizeof(high));
         pug_check_value_text(verdict->total / verdict->count, unit, mean, sizeof(mean));
-        snprintf(text, size, "%" PRIu64 " measured: %s to %s, mean %s", verdict->count, low, high,
-                 mean);
+        snprintf(text, size, "%" PRIu64 " measured: %s%s to %s, mean %s", verdict->count,
+                 verdict->rough ? "at least " : "", low, high, mean);
     } else if (verdict->count > 0) {
         snprintf(text, size, "%" PRIu64 " counted", verdict->count);
     } else if (verdict->value > 0) {
@@ -302,6 +302,7 @@ static void put_json_rule(struct pug_json *json, const struct pug_check_verdict 
         pug_json_number(json, "shortest", verdict->shortest);
         pug_json_number(json, "longest", verdict->longest);
         pug_json_number(json, "total", verdict->total);
+        pug_json_bool(json, "exact", !verdict->rough);
     }
     if (verdict->has_place)
         put_json_place(json, &verdict->place);
