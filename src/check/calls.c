@@ -384,10 +384,12 @@ static void enter_link(struct pug_check *check, uint32_t number, const struct en
         break;
     case CHECK_NOT_IN:
     case CHECK_ONLY_IN:
-        if (!subject)
+        if (!subject) {
             stream->depths[link->rule]++;
-        else if (news)
+            stream->version++;
+        } else if (news) {
             look_where(check, link, entry);
+        }
         break;
     default: break;
     }
@@ -419,6 +421,7 @@ static void leave_link(struct pug_check *check, uint32_t number, const struct en
     case CHECK_ONLY_IN:
         if (link->role == CHECK_ROLE_OTHER && stream->depths[link->rule] > 0)
             stream->depths[link->rule]--;
+        stream->version++;
         break;
     default: break;
     }
@@ -485,15 +488,19 @@ void pug_check_pause_stream(struct pug_check *check, struct check_stream *stream
 
 /** A function that the caller's frame called begins or ends: the caller's own time stops, goes on.
  */
+static bool is_own_turn(const struct pug_check *check, const struct check_stream *stream,
+                        const struct pug_call_event *event)
+{
+    const struct pug_call_frame *caller = event->depth > 0 ? event->frame - 1 : NULL;
+    return check->measures_own && stream->open && caller && caller->function.id != 0 &&
+           CHECK_FUNCTION_AT(check, caller->function.id - 1)->measured_own;
+}
+
 static void turn_own(struct pug_check *check, struct check_stream *stream,
                      const struct pug_call_event *event, const struct check_event *stamp, bool back)
 {
-    const struct pug_call_frame *caller = event->depth > 0 ? event->frame - 1 : NULL;
-    if (!caller || caller->function.id == 0)
-        return;
-    const struct check_function *function = CHECK_FUNCTION_AT(check, caller->function.id - 1);
-    if (!function->measured_own)
-        return;
+    const struct check_function *function =
+        CHECK_FUNCTION_AT(check, (event->frame - 1)->function.id - 1);
     for (uint32_t at = function->first_link; at < function->first_link + function->measures; at++) {
         struct check_call *call = stream->calls[at];
         if (!call || !call->open || call->carried || call->depth + 1 != event->depth ||
@@ -549,6 +556,7 @@ static void enter_links(struct pug_check *check, struct check_stream *stream,
                                 .depth = event->depth,
                                 .found = found,
                                 .resumed = event->switched};
+    const uint32_t number = (uint32_t)frame->function.id;
     uint32_t at = function->first_link;
     const uint32_t end = at + function->link_count;
     function->entries += !found && !event->switched;
@@ -558,13 +566,24 @@ static void enter_links(struct pug_check *check, struct check_stream *stream,
         outer->nest++;
         at += function->measures;
     }
-    for (; at < end; at++) {
-        if (!is_of_matter(check, stream, CHECK_LINK_AT(check, at)))
+    const bool quiet = function->quiet == stream->version + 1 &&
+                       function->quiet_stream == stream->number && !found;
+    const uint32_t last = quiet ? function->first_link + function->plain : end;
+    bool minded = found || function->entries < 2;
+    for (; at < last; at++) {
+        const struct check_link *link = CHECK_LINK_AT(check, at);
+        if (!is_of_matter(check, stream, link))
             continue;
         if (!stamped)
             stamp_event(check, stream, event, stamp);
         stamped = true;
+        minded |= link->counted;
         enter_link(check, at, &entry);
+    }
+    function = CHECK_FUNCTION_AT(check, number - 1);
+    if (!quiet) {
+        function->quiet = minded ? 0 : stream->version + 1;
+        function->quiet_stream = stream->number;
     }
 }
 
@@ -577,18 +596,20 @@ static void on_enter(struct pug_check *check, struct check_stream *stream,
     const bool exception = frame->kind == PUG_CALL_EXCEPTION && !event->switched;
     struct check_event stamp;
     bool stamped = false;
-    if (exception || event->switched || (stream->open && check->measures_own)) {
+    const bool own = frame->kind != PUG_CALL_TAIL && is_own_turn(check, stream, event);
+    if (exception || event->switched || own) {
         stamp_event(check, stream, event, &stamp);
         stamped = true;
     }
     if (exception) {
         pug_check_pause_interrupted(check, stream, &stamp, false);
         stream->exceptions++;
+        stream->version++;
     }
     if (event->switched)
         resume_suspended(check, stream, &stamp, event);
     stream->switches |= frame->doubtful || event->switched;
-    if (stream->open && check->measures_own && frame->kind != PUG_CALL_TAIL)
+    if (own)
         turn_own(check, stream, event, &stamp, false);
     if (function && function->link_count > 0)
         enter_links(check, stream, event, function, &stamp, stamped);
@@ -605,7 +626,7 @@ static void leave_links(struct pug_check *check, struct check_stream *stream,
                                 .function = (uint32_t)event->frame->function.id,
                                 .depth = event->depth};
     uint32_t at = function->first_link;
-    const uint32_t end = at + function->link_count;
+    const uint32_t end = at + function->plain;
     bool stamped = false;
     struct check_call *outer = event->switched ? NULL : outer_call(stream, function);
     if (outer && outer->nest > 1) {
@@ -613,8 +634,6 @@ static void leave_links(struct pug_check *check, struct check_stream *stream,
         at += function->measures;
     }
     for (; at < end; at++) {
-        if (CHECK_LINK_AT(check, at)->counted)
-            continue;
         if (!stamped)
             stamp_event(check, stream, event, stamp);
         stamped = true;
@@ -633,15 +652,17 @@ static void on_leave(struct pug_check *check, struct check_stream *stream,
     stream->switches |= event->switched;
     if (function && function->link_count > 0)
         leave_links(check, stream, event, function, &stamp);
-    if (!exception && stream->carried == 0 && !(stream->open && check->measures_own))
+    const bool own = !event->tail && is_own_turn(check, stream, event);
+    if (!exception && stream->carried == 0 && !own)
         return;
     stamp_event(check, stream, event, &stamp);
     if (stream->carried > 0 && !event->tail && !event->switched)
         end_carried(check, stream, &stamp, event->depth, flags_of(event));
-    if (stream->open && check->measures_own && !event->tail)
+    if (own)
         turn_own(check, stream, event, &stamp, true);
     if (exception && stream->exceptions > 0) {
         stream->exceptions--;
+        stream->version++;
         pug_check_pause_interrupted(check, stream, &stamp, true);
     }
 }
@@ -666,6 +687,7 @@ void pug_check_exception_return(struct pug_check *check, struct check_stream *st
     if (stream->exceptions > 0 || stream->returned)
         return;
     stream->returned = true;
+    stream->version++;
     for (size_t n = 0; n < stream->doubtful.count; n++) {
         const struct check_seen seen = {.core = stream->core, .stream = stream};
         pug_check_doubt(check, rules[n], &seen,

@@ -98,7 +98,8 @@ struct check_function {
     uint64_t start, size; /**< as the object's file has them */
     uint32_t object;
     uint32_t first_link, link_count; /**< in `links`; those that measure stand first */
-    uint32_t measures;               /**< how many of them measure */
+    uint32_t measures, plain;        /**< how many of them measure; are not `counted` */
+    uint32_t quiet_stream, quiet; /**< no counted one minded an entry in that stream's version */
     bool measured_own;               /**< a rule wants its own time */
     uint64_t entries;                /**< that were seen */
     uint64_t found;                  /**< times that it was there without an entry */
@@ -233,6 +234,7 @@ struct check_stream {
     uint64_t time_at, cycles_at; /**< instructions when they were told; CHECK_UNKNOWN */
     uint64_t task_time, task_cycles; /**< as pug_calls has them */
     uint32_t exceptions;     /**< levels that are open */
+    uint32_t version;        /**< changes with what entries are looked at for */
     bool switches;           /**< threads that nobody tells apart run in it */
     struct check_call **calls; /**< by link */
     struct check_call *open;   /**< that are measured now */
@@ -286,6 +288,7 @@ struct pug_check {
     struct pug_location at;    /**< where the last address was */
     const struct pug_address_space *at_space;
     bool at_known;
+    uint64_t clear_first, clear_last; /**< addresses around the last range without a span */
     struct pug_list cores, streams; /**< pointers */
     struct check_core *core;
     struct check_stream *stream;

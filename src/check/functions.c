@@ -351,14 +351,20 @@ static void bind_subject(struct pug_check *check, uint32_t rule, enum check_role
         say_unknown(check, of, &subject);
 }
 
-/** By function; those that measure first. */
+/** Those that measure first, those that each entry is counted for last. */
+static int group_of(const struct check_link *link)
+{
+    return link->kind == CHECK_TAKES ? 0 : link->counted ? 2 : 1;
+}
+
+/** By function, and in these groups. */
 static int by_function(const void *left, const void *right)
 {
     const struct check_link *a = left, *b = right;
     if (a->function != b->function)
         return a->function < b->function ? -1 : 1;
-    if ((a->kind == CHECK_TAKES) != (b->kind == CHECK_TAKES))
-        return a->kind == CHECK_TAKES ? -1 : 1;
+    if (group_of(a) != group_of(b))
+        return group_of(a) - group_of(b);
     if (a->rule != b->rule)
         return a->rule < b->rule ? -1 : 1;
     return (a->role > b->role) - (a->role < b->role);
@@ -374,6 +380,7 @@ static void sort_links(struct pug_check *check)
         if (function->link_count++ == 0)
             function->first_link = n;
         function->measures += link->kind == CHECK_TAKES;
+        function->plain += !link->counted;
     }
 }
 
@@ -468,6 +475,7 @@ void pug_check_unbind(struct pug_check *check)
     check->table = NULL;
     check->table_size = 0;
     check->looks_spans = check->at_known = false;
+    check->clear_first = check->clear_last = 0;
     check->at_space = NULL;
     memset(check->near, 0, sizeof(check->near));
 }
@@ -525,12 +533,19 @@ bool pug_check_locate(void *context, uint32_t task, const struct pug_element *el
 
 void pug_check_look(struct pug_check *check, const struct pug_element *range)
 {
+    if (range->start >= check->clear_first && range->end <= check->clear_last &&
+        check->at_space == check->where->space && check->at_space)
+        return;
+    check->clear_first = check->clear_last = 0;
     if (!go_to(check, range->start) || range->end <= range->start)
         return;
     const struct check_object *object = &check->objects[check->at.object];
     const struct check_span *spans = object->spans.items;
-    if (object->spans.count == 0)
+    if (object->spans.count == 0) {
+        check->clear_first = check->at.first;
+        check->clear_last = check->at.last;
         return;
+    }
     const uint64_t start = range->start + check->at.vaddr, end = range->end + check->at.vaddr;
     size_t low = 0, high = object->spans.count;
     while (low < high) { /* the first one that begins behind the range */
@@ -539,6 +554,15 @@ void pug_check_look(struct pug_check *check, const struct pug_element *range)
             low = middle + 1;
         else
             high = middle;
+    }
+    /* up to the next span, and from behind the longest that may begin before, nothing is looked for
+     */
+    const uint64_t next = low < object->spans.count ? spans[low].start : UINT64_MAX,
+                   before = low > 0 ? spans[low - 1].start + object->longest : 0;
+    const uint64_t first = check->at.first + check->at.vaddr, last = check->at.last + check->at.vaddr;
+    if (before <= start) {
+        check->clear_first = (before > first ? before : first) - check->at.vaddr;
+        check->clear_last = (next < last ? next : last) - check->at.vaddr;
     }
     while (low-- > 0 && spans[low].start + object->longest > start) {
         if (spans[low].end <= start)
