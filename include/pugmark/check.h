@@ -38,12 +38,12 @@ enum pug_verdict {
 
 /** What a rule's numbers are in. */
 enum pug_check_unit {
-    PUG_CHECK_NO_UNIT,      /**< a plain number: calls, functions above another one */
+    PUG_CHECK_NO_UNIT, /**< a plain number: calls, functions above another one */
     PUG_CHECK_NANOSECONDS,
-    PUG_CHECK_TICKS,        /**< of the trace's timestamps */
+    PUG_CHECK_TICKS, /**< of the trace's timestamps */
     PUG_CHECK_CYCLES,
     PUG_CHECK_INSTRUCTIONS,
-    PUG_CHECK_THOUSANDTHS,  /**< of a percent */
+    PUG_CHECK_THOUSANDTHS, /**< of a percent */
 };
 
 /** Something that is wrong with a rule. */
@@ -73,23 +73,23 @@ struct pug_check_place {
 
 /** What became of one rule. */
 struct pug_check_verdict {
-    const char *rule;       /**< its text */
-    const char *name;       /**< that it was given, or NULL */
-    const char *file;       /**< where it stands */
-    uint32_t line;          /**< there */
+    const char *rule; /**< its text */
+    const char *name; /**< that it was given, or NULL */
+    const char *file; /**< where it stands */
+    uint32_t line;    /**< there */
     enum pug_verdict verdict;
-    bool excused;           /**< it is undecided, and says that this is no matter */
-    bool beforehand;        /**< it was undecided before anything was decoded */
-    const char *why;        /**< one sentence; never NULL */
-    bool has_place;         /**< the next one is the first violation's, or what left it open */
+    bool excused;    /**< it is undecided, and says that this is no matter */
+    bool beforehand; /**< it was undecided before anything was decoded */
+    const char *why; /**< one sentence; never NULL */
+    bool has_place;  /**< the next one is the first violation's, or what left it open */
     struct pug_check_place place;
     uint64_t violations, unknown; /**< how often it was violated, or left open */
-    uint64_t count;         /**< measured: calls, distances, pairs; else what was counted */
-    uint8_t unit;           /**< enum pug_check_unit: of the next ones; PUG_CHECK_NO_UNIT: none */
+    uint64_t count;               /**< measured: calls, distances, pairs; else what was counted */
+    uint8_t unit; /**< enum pug_check_unit: of the next ones; PUG_CHECK_NO_UNIT: none */
     uint64_t shortest, longest, total; /**< of what was measured, at least */
-    bool rough; /**< they may be more: the trace tells times too seldom */
-    uint64_t value;         /**< that was compared with the limit, where there is one value */
-    uint64_t spare[4];      /**< zero */
+    bool rough;                        /**< they may be more: the trace tells times too seldom */
+    uint64_t value;    /**< that was compared with the limit, where there is one value */
+    uint64_t spare[4]; /**< zero */
 };
 
 /** How to check. */
@@ -97,8 +97,8 @@ struct pug_check_options {
     unsigned threads;                              /**< 0: one for each processor */
     struct pug_names *names;                       /**< functions' lines; or NULL */
     const struct pug_capture_selection *selection; /**< or NULL */
-    bool strict;   /**< calls that began before the trace, or end behind it, leave a rule undecided */
-    bool stop;     /**< stop at the first violation */
+    bool strict; /**< calls that began before the trace, or end behind it, leave a rule undecided */
+    bool stop;   /**< stop at the first violation */
     /** Optional: called with each rule that is violated, or else undecided, as soon as it is. */
     void (*found)(void *context, size_t rule);
     void *found_context;                            /**< is handed to it */

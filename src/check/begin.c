@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /** @file What a capture can never decide is said before it is decoded. */
 #include "check/engine.h"
+#include "pugmark/advanced/snapshot.h"
 #include "pugmark/author/protocol.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /** What the sources of a capture can tell. */
@@ -32,6 +33,27 @@ static void look_at_settings(const struct pug_settings *settings, bool *times, b
     }
 }
 
+/** The same of a snapshot's devices; false: nothing of it says. */
+static bool look_at_devices(const struct pug_snapshot *snapshot, bool *times, bool *cycles)
+{
+    const struct pug_snapshot_device *device;
+    bool said = false;
+    *times = *cycles = false;
+    for (size_t n = 0; snapshot && (device = pug_snapshot_device_at(snapshot, n)) != NULL; n++)
+        for (size_t i = 0; i < device->register_count; i++)
+            for (size_t k = 0; k < sizeof(clock_bits) / sizeof(clock_bits[0]); k++) {
+                const struct pug_snapshot_register *known = &device->registers[i];
+                char *end;
+                if (strcmp(known->name, clock_bits[k].name) != 0)
+                    continue;
+                const uint64_t value = strtoull(known->value, &end, 0);
+                said = true;
+                *times |= value >> clock_bits[k].times & 1;
+                *cycles |= value >> clock_bits[k].cycles & 1;
+            }
+    return said;
+}
+
 static struct abilities abilities_of(struct pug_check *check)
 {
     struct abilities can = {.no_times = true, .no_cycles = true};
@@ -52,7 +74,11 @@ static struct abilities abilities_of(struct pug_check *check)
         can.no_times &= !times;
         can.no_cycles &= !cycles;
     }
-    if (!pug_capture_source_at(check->capture, 0))
+    bool times, cycles;
+    if (look_at_devices(pug_capture_snapshot(check->capture), &times, &cycles)) {
+        can.no_times = !times;
+        can.no_cycles = !cycles;
+    } else if (!pug_capture_source_at(check->capture, 0))
         can.no_times = can.no_cycles = false;
     can.ns = pug_capture_times(check->capture).unit == PUG_CAPTURE_NANOSECONDS;
     can.threads = perf || pug_capture_task_at(check->capture, 0) != NULL || can.flow;
@@ -61,8 +87,9 @@ static struct abilities abilities_of(struct pug_check *check)
 
 static bool needs_flow(const struct check_rule *rule)
 {
-    return rule->kind == CHECK_DEPTH || rule->kind == CHECK_ONLY_IN || rule->kind == CHECK_COVERED ||
-           rule->kind == CHECK_PROGRAM || rule->kind == CHECK_SHARE ||
+    return rule->kind == CHECK_DEPTH || rule->kind == CHECK_ONLY_IN ||
+           rule->kind == CHECK_COVERED || rule->kind == CHECK_PROGRAM ||
+           rule->kind == CHECK_SHARE ||
            (rule->kind == CHECK_NOT_IN && rule->other.kind == CHECK_FUNCTION) ||
            rule->limit.unit == PUG_CHECK_INSTRUCTIONS;
 }
@@ -114,7 +141,8 @@ static const char *why_not(struct pug_check *check, const struct abilities *can,
           rule->other.kind == CHECK_PORT_LINE))
         return "the input has no program flow, and no exceptions";
     if (!can->flow && rule->subject.kind == CHECK_FUNCTION && !handler && rule->kind != CHECK_NEVER)
-        return "the input has no program flow: of functions only handlers of exceptions can be seen";
+        return "the input has no program flow: of functions only handlers of exceptions can be "
+               "seen";
     if (!can->flow && rule->part == CHECK_PART_OWN)
         return "the input has no program flow: what a handler calls cannot be seen";
     if ((rule->kind == CHECK_PORT || rule->subject.kind == CHECK_PORT_LINE ||
@@ -146,8 +174,8 @@ void pug_check_foresee(struct pug_check *check)
         if (why)
             continue;
         if (is_unit(rule) || rule->kind == CHECK_SHARE) {
-            check->uses_time |= rule->limit.unit == PUG_CHECK_NANOSECONDS ||
-                                rule->limit.unit == PUG_CHECK_TICKS;
+            check->uses_time |=
+                rule->limit.unit == PUG_CHECK_NANOSECONDS || rule->limit.unit == PUG_CHECK_TICKS;
             check->uses_cycles |= rule->limit.unit == PUG_CHECK_CYCLES;
         }
         check->measures_own |= rule->kind == CHECK_TAKES && rule->part == CHECK_PART_OWN;

@@ -291,10 +291,10 @@ static void count_entry(struct pug_check *check, const struct check_link *link,
         const struct check_seen seen = seen_of(entry);
         pug_check_note(check, link->rule, &seen);
     }
-    struct check_sum *sum = link->counted ? NULL
-                                          : pug_check_sum_of(check, tally, NULL,
-                                                             pug_check_scope_label(&tally->rule,
-                                                                                   entry->stream));
+    struct check_sum *sum =
+        link->counted ? NULL
+                      : pug_check_sum_of(check, tally, NULL,
+                                         pug_check_scope_label(&tally->rule, entry->stream));
     if (!sum)
         return;
     if (entry->found)
@@ -324,8 +324,7 @@ static void look_where(struct pug_check *check, const struct check_link *link,
         if (inside)
             pug_check_violate(check, link->rule, &seen, "it was entered in %s", rule->other.name);
     } else if (rule->other.kind == CHECK_THREAD) {
-        const struct check_rule wanted = {.scope = CHECK_SCOPE_THREAD,
-                                          .thread = rule->other.name};
+        const struct check_rule wanted = {.scope = CHECK_SCOPE_THREAD, .thread = rule->other.name};
         if (!stream->label)
             pug_check_doubt(check, link->rule, &seen, "the trace does not tell threads apart");
         else if (!pug_check_in_scope(check, &wanted, stream))
@@ -333,10 +332,10 @@ static void look_where(struct pug_check *check, const struct check_link *link,
     } else if (!inside) {
         const struct pug_call_frame *frames;
         const uint32_t depth = pug_calls_stack(check->calls, stream->number, &frames);
-        if (depth > 0 && frames[0].kind == PUG_CALL_FOUND &&
-            frames[0].address != frames[0].function.start)
-            pug_check_doubt(check, link->rule, &seen,
-                            "its outermost callers are not in the trace");
+        /* of the outermost frame no caller is known, unless the trace began where it begins */
+        if (depth > 0 && (frames[0].kind != PUG_CALL_FOUND || stream->core->loss_count > 0 ||
+                          frames[0].address != frames[0].function.start))
+            pug_check_doubt(check, link->rule, &seen, "its outermost callers are not in the trace");
         else
             pug_check_violate(check, link->rule, &seen, "it was entered outside of %s",
                               rule->other.name);
@@ -755,11 +754,8 @@ void pug_check_exception(struct pug_check *check, struct check_stream *stream, u
 void pug_check_enter(struct pug_check *check, struct check_stream *stream, uint32_t function,
                      const struct check_event *stamp, uint32_t depth, bool found)
 {
-    const struct entry entry = {.stream = stream,
-                                .stamp = stamp,
-                                .function = function,
-                                .depth = depth,
-                                .found = found};
+    const struct entry entry = {
+        .stream = stream, .stamp = stamp, .function = function, .depth = depth, .found = found};
     struct check_function *of = CHECK_FUNCTION_AT(check, function - 1);
     of->entries += !found;
     of->found += found;

@@ -215,8 +215,8 @@ static void hand_on(struct part *part)
     part->unwanted = !pug_piece_emit(part->piece, chunk, size);
 }
 
-static void elements(void *context, const struct pug_origin *where,
-                     const struct pug_element *given, size_t count)
+static void elements(void *context, const struct pug_origin *where, const struct pug_element *given,
+                     size_t count)
 {
     struct part *part = context;
     if (part->profile)
@@ -227,14 +227,15 @@ static void elements(void *context, const struct pug_origin *where,
         struct batch *batch = part->last;
         if (!batch || batch->count == batch->room || !is_same(&batch->where, where)) {
             const size_t left = count - i;
-            if (part->piece && batch && part->size >= 16 * sizeof(struct pug_element) * PART_ELEMENTS)
+            if (part->piece && batch &&
+                part->size >= 16 * sizeof(struct pug_element) * PART_ELEMENTS)
                 hand_on(part);
-            batch = part->unwanted ? NULL
-                                   : new_batch(part, where,
-                                               batch && is_same(&batch->where, where)
-                                                   ? PART_ELEMENTS
-                                                   : left + 64 < PART_ELEMENTS ? left + 64
-                                                                               : PART_ELEMENTS);
+            batch = part->unwanted
+                        ? NULL
+                        : new_batch(part, where,
+                                    batch && is_same(&batch->where, where) ? PART_ELEMENTS
+                                    : left + 64 < PART_ELEMENTS            ? left + 64
+                                                                           : PART_ELEMENTS);
         }
         if (!batch)
             return;
@@ -332,8 +333,8 @@ enum pug_status pug_check_begin(struct pug_check *check, struct pug_capture *cap
     check->status = PUG_OK;
     check->finished = check->stopped = false;
     check->live = pug_capture_is_live(capture);
-    check->path = pug_check_keep(&check->texts, pug_capture_path(capture),
-                                 strlen(pug_capture_path(capture)));
+    check->path =
+        pug_check_keep(&check->texts, pug_capture_path(capture), strlen(pug_capture_path(capture)));
     check->lost = check->missing = 0;
     if (!check->options.names && !check->own_names)
         check->own_names = pug_names_new(NULL);

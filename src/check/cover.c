@@ -38,11 +38,11 @@ static void look_for_files(struct pug_check *check, const struct check_rule *rul
     if (!looked.found)
         pug_check_wrong(
             &check->texts, &check->errors, rule, rule->subject.column, rule->subject.length,
-            lines ? pug_check_keep_format(&check->texts,
-                                          "no source file of the program matches '%s'",
-                                          rule->subject.name)
-                  : "no program with lines of source code is known: build it with -g, and give it "
-                    "with --elf FILE");
+            lines
+                ? pug_check_keep_format(&check->texts, "no source file of the program matches '%s'",
+                                        rule->subject.name)
+                : "no program with lines of source code is known: build it with -g, and give it "
+                  "with --elf FILE");
 }
 
 bool pug_check_cover_begin(struct pug_check *check)
@@ -117,8 +117,8 @@ static void decide_covered(struct pug_check *check, struct check_tally *tally,
     tally->unknown += open;
     decide(tally, open ? PUG_UNDECIDED : PUG_VIOLATED,
            pug_check_keep_format(&check->texts,
-                                 "%" PRIu64 " of %" PRIu64 " %s were seen, which is %s%s", seen, all,
-                                 what[rule->covered], words,
+                                 "%" PRIu64 " of %" PRIu64 " %s were seen, which is %s%s", seen,
+                                 all, what[rule->covered], words,
                                  open ? "; but trace was lost, or program memory is missing" : ""));
 }
 
@@ -152,8 +152,8 @@ void pug_check_match_program(struct pug_check *check)
     const struct pug_evidence *evidence;
     uint64_t looked = 0, contradictions = 0, missing = 0, place = 0;
     enum pug_contradiction kind = PUG_CONTRADICTIONS;
-    for (size_t n = 0;
-         check->diagnosis && pug_diagnosis_evidence(check->diagnosis, n, &evidence); n++) {
+    for (size_t n = 0; check->diagnosis && pug_diagnosis_evidence(check->diagnosis, n, &evidence);
+         n++) {
         const uint64_t more = pug_evidence_contradictions(evidence);
         looked += evidence->looked;
         missing += evidence->missing;

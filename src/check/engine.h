@@ -47,11 +47,11 @@ struct check_sum {
     uint64_t count;
     uint64_t low_total, high_total; /**< of the lower numbers, of the upper ones */
     uint64_t shortest_low, shortest_high, longest_low, longest_high;
-    uint64_t *low, *high;    /**< how many are in each bucket; NULL: no percentile is asked for */
-    uint64_t partial;        /**< began before the trace, or were cut by its end */
+    uint64_t *low, *high;     /**< how many are in each bucket; NULL: no percentile is asked for */
+    uint64_t partial;         /**< began before the trace, or were cut by its end */
     uint64_t partial_longest; /**< the longest of these, as far as it was seen */
     uint64_t partial_total;
-    uint64_t unknown;        /**< trace was lost inside */
+    uint64_t unknown; /**< trace was lost inside */
 };
 
 /** False: no memory. A value behind which nothing is known has `high` CHECK_UNKNOWN. */
@@ -66,19 +66,19 @@ enum pug_verdict pug_check_compare(const struct check_interval *value, uint8_t c
 
 struct check_tally {
     struct check_rule rule;
-    bool impossible;      /**< this capture cannot decide it */
-    bool was_possible;    /**< one of the captures could */
-    bool decided;         /**< by coverage or a diagnosis: `decided_why` and `decided_verdict` */
+    bool impossible;   /**< this capture cannot decide it */
+    bool was_possible; /**< one of the captures could */
+    bool decided;      /**< by coverage or a diagnosis: `decided_why` and `decided_verdict` */
     uint8_t decided_verdict;
-    bool found;           /**< `found` was called */
-    bool noted;           /**< `first` is a place that the rule may be about */
+    bool found; /**< `found` was called */
+    bool noted; /**< `first` is a place that the rule may be about */
     struct pug_check_place first;
-    const char *why_not;  /**< because of this */
+    const char *why_not; /**< because of this */
     uint64_t violations, unknown, count, partial, lost;
     bool has_violation, has_unknown;
     struct pug_check_place violation, open;
     const char *violation_why, *unknown_why;
-    struct pug_list sums; /**< struct check_sum * */
+    struct pug_list sums;  /**< struct check_sum * */
     uint64_t total, other; /**< of a share: all instructions or time, and the thread's */
     bool share_of_time;
     uint8_t unit;
@@ -99,7 +99,7 @@ struct check_function {
     uint32_t object;
     uint32_t first_link, link_count; /**< in `links`; those that measure stand first */
     uint32_t measures, plain;        /**< how many of them measure; are not `counted` */
-    uint32_t quiet_stream, quiet; /**< no counted one minded an entry in that stream's version */
+    uint32_t quiet_stream, quiet;    /**< no counted one minded an entry in that stream's version */
     bool measured_own;               /**< a rule wants its own time */
     uint64_t entries;                /**< that were seen */
     uint64_t found;                  /**< times that it was there without an entry */
@@ -111,19 +111,19 @@ enum check_role { CHECK_ROLE_SUBJECT, CHECK_ROLE_OTHER };
 struct check_link {
     uint32_t rule;
     uint32_t function;
-    uint8_t role;        /**< enum check_role */
-    uint8_t kind;        /**< enum check_kind, of the rule */
-    bool interrupt;      /**< of CHECK_NOT_IN: in an interrupt */
-    bool counted;        /**< of CHECK_RUNS, CHECK_NOT_IN, CHECK_ONLY_IN: by the function's entries */
+    uint8_t role;   /**< enum check_role */
+    uint8_t kind;   /**< enum check_kind, of the rule */
+    bool interrupt; /**< of CHECK_NOT_IN: in an interrupt */
+    bool counted;   /**< of CHECK_RUNS, CHECK_NOT_IN, CHECK_ONLY_IN: by the function's entries */
     struct check_sum *sum; /**< CHECK_TAKES, of scope all */
 };
 
 /** A rule about depth, as each entry looks at it. */
 struct check_depth {
     uint32_t rule;
-    uint64_t bound;   /**< more violates */
+    uint64_t bound; /**< more violates */
     uint64_t deepest;
-    bool shallow;     /**< something ran before the function was entered */
+    bool shallow; /**< something ran before the function was entered */
 };
 
 /** Code whose running is looked for. */
@@ -152,14 +152,14 @@ struct check_call {
      * function's first link alone.
      */
     uint32_t nest;
-    uint32_t depth;   /**< of the outermost frame */
+    uint32_t depth;      /**< of the outermost frame */
     uint32_t exceptions; /**< levels that were open when it began */
-    bool carried;     /**< a tail call goes on for it, at `depth` */
+    bool carried;        /**< a tail call goes on for it, at `depth` */
     bool open;
-    uint32_t pauses;  /**< reasons for which its time stands still */
+    uint32_t pauses; /**< reasons for which its time stands still */
     /* as far as times are known */
     bool begun, holds_pause, found, damaged;
-    struct check_stamp start, pause;
+    struct check_stamp start, pause, gap; /**< gap: where trace was lost first, of `damaged` */
     struct check_interval paused_time, paused_cycles; /**< sums: at least, at most */
     uint64_t paused_instructions;
     struct check_sum *sum;
@@ -169,8 +169,8 @@ struct check_call {
 struct check_order {
     bool used;
     uint32_t rule;
-    uint32_t nest;           /**< frames of the other function */
-    uint32_t carried_depth;  /**< plus 1; 0: it is not carried by a tail call */
+    uint32_t nest;          /**< frames of the other function */
+    uint32_t carried_depth; /**< plus 1; 0: it is not carried by a tail call */
     bool has_last, damaged, waiting, switched;
     struct check_stamp last; /**< entry; of a rule that follows, return */
     uint32_t last_function;
@@ -187,11 +187,11 @@ enum check_op {
     CHECK_OP_BEGIN,
     CHECK_OP_PAUSE,
     CHECK_OP_RESUME,
-    CHECK_OP_END,   /**< `flags`: enum check_op_flag */
-    CHECK_OP_ENTRY, /**< of the rule's subject */
-    CHECK_OP_OTHER, /**< entry of the other one */
+    CHECK_OP_END,    /**< `flags`: enum check_op_flag */
+    CHECK_OP_ENTRY,  /**< of the rule's subject */
+    CHECK_OP_OTHER,  /**< entry of the other one */
     CHECK_OP_RETURN, /**< return of the other one */
-    CHECK_OP_GAP,   /**< `flags`: enum pug_call_gap */
+    CHECK_OP_GAP,    /**< `flags`: enum pug_call_gap */
 };
 
 enum check_op_flag { CHECK_FOUND = 1, CHECK_CUT = 2, CHECK_DAMAGED = 4 };
@@ -213,37 +213,38 @@ struct check_core {
     struct check_stream *current;
     bool has_time, has_cycles;
     uint64_t time, cycles, first_time;
-    uint64_t gap_time;     /**< when something began to be missing; of CHECK_NO_GAP */
+    uint64_t gap_time; /**< when something began to be missing; of CHECK_NO_GAP */
     bool in_gap, gap_has_time;
     uint64_t gap_index;
-    struct pug_list queue; /**< struct check_event */
+    struct pug_list queue;                      /**< struct check_event */
     size_t queued_from, time_from, cycles_from; /**< first that waits: at all, for each clock */
-    struct check_order *orders; /**< by rule */
+    struct check_order *orders;                 /**< by rule */
     const char *label;
-    bool software;             /**< it has events of a DWT, too */
+    bool software; /**< it has events of a DWT, too */
     uint64_t loss_count;
 };
 
 struct check_stream {
-    uint32_t number;  /**< for pug_calls */
+    uint32_t number; /**< for pug_calls */
     uint32_t task, context;
     bool has_context;
     uint32_t core_key;
     struct check_core *core; /**< where it ran last */
     uint64_t instructions;
-    uint64_t time_at, cycles_at; /**< instructions when they were told; CHECK_UNKNOWN */
+    uint64_t time_at, cycles_at;     /**< instructions when they were told; CHECK_UNKNOWN */
     uint64_t task_time, task_cycles; /**< as pug_calls has them */
-    uint32_t exceptions;     /**< levels that are open */
-    uint32_t version;        /**< changes with what entries are looked at for */
-    bool switches;           /**< threads that nobody tells apart run in it */
-    struct check_call **calls; /**< by link */
-    struct check_call *open;   /**< that are measured now */
-    struct check_order *orders; /**< by rule */
-    uint32_t *depths;          /**< by rule: base + 1 of CHECK_DEPTH; open frames of the other */
-    uint32_t carried;      /**< calls and orders that a tail call goes on for */
+    uint32_t exceptions;             /**< levels that are open */
+    uint32_t version;                /**< changes with what entries are looked at for */
+    bool switches;                   /**< threads that nobody tells apart run in it */
+    struct check_call **calls;       /**< by link */
+    struct check_call *open;         /**< that are measured now */
+    struct check_order *orders;      /**< by rule */
+    uint32_t *depths;        /**< by rule: base + 1 of CHECK_DEPTH; open frames of the other */
+    uint32_t carried;        /**< calls and orders that a tail call goes on for */
     struct check_call *idle; /**< that are not measured, and can be again */
-    bool returned;         /**< it returned from an exception that began before the trace */
-    struct pug_list doubtful; /**< uint32_t: rules with entries that may have been in an interrupt */
+    bool returned;           /**< it returned from an exception that began before the trace */
+    struct pug_list
+        doubtful; /**< uint32_t: rules with entries that may have been in an interrupt */
     const char *label, *name;
     bool unknown_thread;
 };
@@ -261,9 +262,9 @@ struct check_near {
 
 struct pug_check {
     struct check_text texts;
-    struct pug_list rules;  /**< struct check_rule, then taken over by tallies */
+    struct pug_list rules;   /**< struct check_rule, then taken over by tallies */
     struct pug_list tallies; /**< struct check_tally */
-    struct pug_list errors; /**< struct pug_check_error */
+    struct pug_list errors;  /**< struct pug_check_error */
     struct pug_check_options options;
     struct pug_names *names, *own_names;
     bool saw, finished, stopped, lost_ever;
@@ -279,17 +280,17 @@ struct pug_check {
     struct pug_list functions; /**< struct check_function */
     uint32_t *table;           /**< of functions by object and start: plus 1 */
     uint32_t table_size;
-    struct pug_list links;     /**< struct check_link, by function */
-    struct pug_list depths;    /**< struct check_depth */
+    struct pug_list links;  /**< struct check_link, by function */
+    struct pug_list depths; /**< struct check_depth */
     struct check_object *objects;
     uint32_t object_count;
     struct check_near near[CHECK_CACHE];
     const struct pug_origin *where;
-    struct pug_location at;    /**< where the last address was */
+    struct pug_location at; /**< where the last address was */
     const struct pug_address_space *at_space;
     bool at_known;
     uint64_t clear_first, clear_last; /**< addresses around the last range without a span */
-    struct pug_list cores, streams; /**< pointers */
+    struct pug_list cores, streams;   /**< pointers */
     struct check_core *core;
     struct check_stream *stream;
     const struct pug_element *element;
@@ -311,9 +312,9 @@ struct pug_check {
     uint64_t lost, missing; /**< losses, and ranges without memory, of the capture */
 };
 
-#define CHECK_TALLY(check, n) (&((struct check_tally *)(check)->tallies.items)[n])
+#define CHECK_TALLY(check, n)       (&((struct check_tally *)(check)->tallies.items)[n])
 #define CHECK_FUNCTION_AT(check, n) (&((struct check_function *)(check)->functions.items)[n])
-#define CHECK_LINK_AT(check, n) (&((struct check_link *)(check)->links.items)[n])
+#define CHECK_LINK_AT(check, n)     (&((struct check_link *)(check)->links.items)[n])
 
 static inline void pug_check_starve(struct pug_check *check)
 {
@@ -369,8 +370,8 @@ void pug_check_flush(struct pug_check *check, struct check_core *core);
 
 /* ---- calls.c ---- */
 pug_call_event_fn pug_check_on_call;
-void pug_check_exception(struct pug_check *check, struct check_stream *stream,
-                         unsigned numbers, uint32_t number, const struct check_event *stamp);
+void pug_check_exception(struct pug_check *check, struct check_stream *stream, unsigned numbers,
+                         uint32_t number, const struct check_event *stamp);
 void pug_check_exception_return(struct pug_check *check, struct check_stream *stream);
 /** A stream stops or goes on to run on its core. */
 void pug_check_pause_stream(struct pug_check *check, struct check_stream *stream, bool resume);
@@ -427,7 +428,8 @@ void pug_check_line(struct pug_check *check, struct check_core *core, unsigned p
                     const char *line, const struct check_event *stamp);
 /** An access to memory: by a DWT, or data trace. */
 void pug_check_access(struct pug_check *check, struct check_core *core, uint64_t address,
-                      bool has_value, uint64_t value, unsigned size, const struct check_event *stamp);
+                      bool has_value, uint64_t value, unsigned size,
+                      const struct check_event *stamp);
 
 /** Is a name an exception's? By the profile's words, the handler's symbol, or its number. */
 bool pug_check_is_exception(struct pug_check *check, const char *name, unsigned numbers,

@@ -60,8 +60,8 @@ static uint32_t intern(struct pug_check *check, uint32_t object, const char *nam
         pug_check_starve(check);
         return 0;
     }
-    *function = (struct check_function){
-        .name = name, .start = start, .size = size, .object = object};
+    *function =
+        (struct check_function){.name = name, .start = start, .size = size, .object = object};
     check->table[at] = (uint32_t)check->functions.count;
     return check->table[at];
 }
@@ -116,13 +116,13 @@ static bool add_link(struct pug_check *check, uint32_t rule, enum check_role rol
                                 .kind = tally->rule.kind,
                                 .interrupt = tally->rule.other.kind == CHECK_INTERRUPT,
                                 .function = function};
-    link->counted = role == CHECK_ROLE_SUBJECT && tally->rule.scope == CHECK_SCOPE_ALL &&
-                    (link->kind == CHECK_RUNS || link->kind == CHECK_NOT_IN ||
-                     link->kind == CHECK_ONLY_IN);
+    link->counted =
+        role == CHECK_ROLE_SUBJECT && tally->rule.scope == CHECK_SCOPE_ALL &&
+        (link->kind == CHECK_RUNS || link->kind == CHECK_NOT_IN || link->kind == CHECK_ONLY_IN);
     if (tally->rule.scope == CHECK_SCOPE_ALL &&
         (tally->rule.kind == CHECK_TAKES || tally->rule.kind == CHECK_RUNS))
-        link->sum = pug_check_sum_of(check, tally,
-                                     tally->rule.kind == CHECK_TAKES ? of->name : NULL, NULL);
+        link->sum =
+            pug_check_sum_of(check, tally, tally->rule.kind == CHECK_TAKES ? of->name : NULL, NULL);
     of->measured_own |= tally->rule.kind == CHECK_TAKES && tally->rule.part == CHECK_PART_OWN;
     return true;
 }
@@ -148,8 +148,8 @@ static bool take_function(struct pug_check *check, uint32_t rule, enum check_rol
 {
     const struct check_tally *tally = CHECK_TALLY(check, rule);
     const uint32_t number = intern(check, object, function->name, function->start, function->size);
-    if (number == 0)
-        return false;
+    if (number == 0 || tally->impossible)
+        return number != 0;
     if (tally->rule.kind == CHECK_NEVER)
         return add_span(check, object, function->start,
                         function->start + (function->size ? function->size : 1), rule, number);
@@ -205,16 +205,17 @@ static bool take_row(void *context, const struct pug_names_line *row)
         if (!frames[i].inlined || !frames[i].function ||
             !is_name(check, inlined->subject, frames[i].function))
             continue;
-        if (!inlined->subject->file || (frames[i].declared_path &&
-                                        pug_check_glob_path(inlined->subject->file,
-                                                            frames[i].declared_path))) {
+        if (!inlined->subject->file ||
+            (frames[i].declared_path &&
+             pug_check_glob_path(inlined->subject->file, frames[i].declared_path))) {
             if (inlined->found++ == 0) {
                 inlined->path = i + 1 < count ? frames[i + 1].path : row->path;
                 inlined->line = i + 1 < count ? frames[i + 1].line : row->line;
             }
             const uint32_t number =
                 intern(check, inlined->object, frames[i].function, row->start, 0);
-            if (CHECK_TALLY(check, inlined->rule)->rule.kind == CHECK_NEVER && number)
+            const struct check_tally *tally = CHECK_TALLY(check, inlined->rule);
+            if (tally->rule.kind == CHECK_NEVER && number && !tally->impossible)
                 add_span(check, inlined->object, row->start, row->end, inlined->rule, number);
             break;
         }
@@ -327,7 +328,8 @@ static bool match_handler(struct pug_check *check, uint32_t rule, enum check_rol
     if (function == 0)
         function = intern(check, PUG_NO_OBJECT, pug_check_keep(&check->texts, name, strlen(name)),
                           number, 0);
-    return function && add_link(check, rule, role, function - 1);
+    return function &&
+           (CHECK_TALLY(check, rule)->impossible || add_link(check, rule, role, function - 1));
 }
 
 static void bind_subject(struct pug_check *check, uint32_t rule, enum check_role role)
@@ -396,10 +398,10 @@ static void list_depths(struct pug_check *check)
             return;
         }
         depth->rule = n;
-        depth->bound = rule->cmp == CHECK_AT_MOST                       ? rule->limit.value
+        depth->bound = rule->cmp == CHECK_AT_MOST                         ? rule->limit.value
                        : rule->cmp == CHECK_LESS && rule->limit.value > 0 ? rule->limit.value - 1
-                       : rule->cmp == CHECK_LESS                        ? 0
-                                                                        : UINT64_MAX;
+                       : rule->cmp == CHECK_LESS                          ? 0
+                                                                          : UINT64_MAX;
     }
 }
 
@@ -414,8 +416,8 @@ static void bind_exception(struct pug_check *check, const struct check_rule *rul
 {
     unsigned number;
     char *end;
-    if (subject->kind != CHECK_EXCEPTION_NAMED || pug_vectors_number(&check->vectors, subject->name,
-                                                                      &number))
+    if (subject->kind != CHECK_EXCEPTION_NAMED ||
+        pug_vectors_number(&check->vectors, subject->name, &number))
         return;
     (void)strtoul(subject->name, &end, 0);
     if (*end == '\0')
@@ -444,7 +446,7 @@ bool pug_check_bind(struct pug_check *check)
     for (uint32_t n = 0; n < check->object_count; n++)
         (void)file_of(check, n);
     for (uint32_t n = 0; n < check->tallies.count && check->status == PUG_OK; n++) {
-        if (CHECK_TALLY(check, n)->impossible)
+        if (CHECK_TALLY(check, n)->impossible && !has_functions(check))
             continue;
         bind_subject(check, n, CHECK_ROLE_SUBJECT);
         bind_subject(check, n, CHECK_ROLE_OTHER);
@@ -488,9 +490,8 @@ static bool go_to(struct pug_check *check, uint64_t address)
     if (check->at_space != check->where->space || !check->where->space ||
         address < check->at.first || address > check->at.last) {
         check->at_space = check->where->space;
-        check->at_known =
-            pug_capture_locate(check->capture, check->where, address, &check->at) &&
-            check->at.object < check->object_count;
+        check->at_known = pug_capture_locate(check->capture, check->where, address, &check->at) &&
+                          check->at.object < check->object_count;
         check->at.vaddr -= address;
     }
     return check->at_known;
@@ -559,7 +560,8 @@ void pug_check_look(struct pug_check *check, const struct pug_element *range)
      */
     const uint64_t next = low < object->spans.count ? spans[low].start : UINT64_MAX,
                    before = low > 0 ? spans[low - 1].start + object->longest : 0;
-    const uint64_t first = check->at.first + check->at.vaddr, last = check->at.last + check->at.vaddr;
+    const uint64_t first = check->at.first + check->at.vaddr,
+                   last = check->at.last + check->at.vaddr;
     if (before <= start) {
         check->clear_first = (before > first ? before : first) - check->at.vaddr;
         check->clear_last = (next < last ? next : last) - check->at.vaddr;

@@ -80,8 +80,7 @@ static void cut_string(struct cutter *cutter)
     }
     if (*end != '"') {
         pug_check_wrong(texts, cutter->errors, cutter->rule, cutter->column,
-                        characters(cutter->at, strlen(cutter->at)),
-                        "the text has no closing \"");
+                        characters(cutter->at, strlen(cutter->at)), "the text has no closing \"");
         cutter->failed = true;
         return;
     }
@@ -92,9 +91,18 @@ static bool cut_sign(struct cutter *cutter)
 {
     static const struct {
         const char *text, *means;
-    } signs[] = {{"<=", "<="}, {">=", ">="}, {"==", "=="}, {"+-", "±"}, {PLUS_MINUS, "±"},
-                 {"\xe2\x89\xa4", "<="}, {"\xe2\x89\xa5", ">="}, {"<", "<"}, {">", ">"},
-                 {":", ":"}, {",", ","}, {"%", "%"}};
+    } signs[] = {{"<=", "<="},
+                 {">=", ">="},
+                 {"==", "=="},
+                 {"+-", "±"},
+                 {PLUS_MINUS, "±"},
+                 {"\xe2\x89\xa4", "<="},
+                 {"\xe2\x89\xa5", ">="},
+                 {"<", "<"},
+                 {">", ">"},
+                 {":", ":"},
+                 {",", ","},
+                 {"%", "%"}};
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
         const size_t size = strlen(signs[i].text);
         if (strncmp(cutter->at, signs[i].text, size) != 0)
@@ -126,12 +134,8 @@ static void cut_one(struct cutter *cutter)
 bool pug_check_cut(struct check_text *texts, struct pug_list *errors, const struct check_rule *rule,
                    const char *line, struct pug_list *tokens)
 {
-    struct cutter cutter = {.texts = texts,
-                            .errors = errors,
-                            .tokens = tokens,
-                            .rule = rule,
-                            .at = line,
-                            .column = 1};
+    struct cutter cutter = {
+        .texts = texts, .errors = errors, .tokens = tokens, .rule = rule, .at = line, .column = 1};
     while (!cutter.failed && !texts->failed) {
         while (is_blank(*cutter.at)) {
             cutter.at++;

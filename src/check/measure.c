@@ -44,8 +44,7 @@ struct check_interval pug_check_distance(const struct pug_check *check,
                                          const struct check_stamp *to, uint8_t unit)
 {
     switch (unit) {
-    case PUG_CHECK_NANOSECONDS:
-        return between(ns_of(check, from->time), ns_of(check, to->time));
+    case PUG_CHECK_NANOSECONDS: return between(ns_of(check, from->time), ns_of(check, to->time));
     case PUG_CHECK_TICKS: return between(from->time, to->time);
     case PUG_CHECK_CYCLES: {
         /* counts begin with 0, which is known */
@@ -99,19 +98,13 @@ struct check_sum *pug_check_sum_of(struct pug_check *check, struct check_tally *
 
 /* ---- one call ---- */
 
-static struct check_interval paused_of(const struct pug_check *check,
-                                       const struct check_call *call, uint8_t unit)
+static struct check_interval paused_of(const struct check_call *call, uint8_t unit)
 {
     switch (unit) {
     case PUG_CHECK_NANOSECONDS:
-        return (struct check_interval){
-            in_ns(check, call->paused_time.from),
-            call->paused_time.to == CHECK_UNKNOWN ? CHECK_UNKNOWN
-                                                  : in_ns(check, call->paused_time.to)};
     case PUG_CHECK_TICKS: return call->paused_time;
     case PUG_CHECK_CYCLES: return call->paused_cycles;
-    default:
-        return (struct check_interval){call->paused_instructions, call->paused_instructions};
+    default: return (struct check_interval){call->paused_instructions, call->paused_instructions};
     }
 }
 
@@ -120,7 +113,8 @@ static void add_pause(const struct pug_check *check, struct check_call *call,
                       const struct check_stamp *until)
 {
     /* times are added up in the unit of the rule, as clocks of captures may have an offset */
-    const struct check_rule *rule = &CHECK_TALLY(check, CHECK_LINK_AT(check, call->link)->rule)->rule;
+    const struct check_rule *rule =
+        &CHECK_TALLY(check, CHECK_LINK_AT(check, call->link)->rule)->rule;
     const struct check_interval cycles =
         pug_check_distance(check, &call->pause, until, PUG_CHECK_CYCLES);
     const struct check_interval time = pug_check_distance(
@@ -186,13 +180,14 @@ static void end(struct pug_check *check, struct check_core *core, struct check_c
     if (!call->begun || !call->sum)
         return;
     call->begun = false;
+    /* behind a loss it may be another call; and one that was not seen to return may have long */
+    const struct check_stamp *until = call->damaged                  ? &call->gap
+                                      : event->flags & CHECK_DAMAGED ? &call->start
+                                                                     : &event->stamp;
     if (call->holds_pause)
-        add_pause(check, call, &event->stamp);
-    struct check_interval took =
-        pug_check_distance(check, &call->start, &event->stamp, rule->limit.unit);
-    struct check_interval paused = paused_of(check, call, rule->limit.unit);
-    if (rule->limit.unit == PUG_CHECK_NANOSECONDS)
-        paused = call->paused_time;
+        add_pause(check, call, until);
+    struct check_interval took = pug_check_distance(check, &call->start, until, rule->limit.unit);
+    const struct check_interval paused = paused_of(call, rule->limit.unit);
     took.from = paused.to == CHECK_UNKNOWN ? 0 : less(took.from, paused.to);
     if (took.to != CHECK_UNKNOWN)
         took.to = less(took.to, paused.from);
@@ -244,7 +239,11 @@ void pug_check_measure(struct pug_check *check, struct check_core *core,
         if (call->begun && call->holds_pause)
             add_pause(check, call, &event->stamp);
         break;
-    case CHECK_OP_GAP: call->damaged = true; break;
+    case CHECK_OP_GAP:
+        if (!call->damaged)
+            call->gap = event->stamp;
+        call->damaged = true;
+        break;
     default: end(check, core, call, event);
     }
 }

@@ -64,8 +64,8 @@ static enum pug_verdict in_period(const struct check_rule *rule, const struct ch
     return value->to < least || value->from > most ? PUG_VIOLATED : PUG_UNDECIDED;
 }
 
-static void every_entry(struct pug_check *check, struct check_core *core,
-                        struct check_order *order, const struct check_event *event)
+static void every_entry(struct pug_check *check, struct check_core *core, struct check_order *order,
+                        const struct check_event *event)
 {
     const struct check_rule *rule = &CHECK_TALLY(check, order->rule)->rule;
     const struct check_seen seen = {
@@ -103,8 +103,9 @@ static void every_end(struct pug_check *check, struct check_core *core, struct c
         pug_check_violate(check, order->rule, &seen, "it was not entered for %s before the end",
                           words);
     else if (!order->has_last)
-        pug_check_doubt(check, order->rule, &seen, "it was not entered, and the trace is shorter "
-                                                   "than its period");
+        pug_check_doubt(check, order->rule, &seen,
+                        "it was not entered, and the trace is shorter "
+                        "than its period");
 }
 
 /* ---- within ---- */
@@ -157,13 +158,12 @@ static void look_back(struct pug_check *check, struct check_core *core, struct c
         .core = core, .stamp = &event->stamp, .function = event->function};
     if (!order->has_last) {
         /* it may have been before the trace */
-        const struct check_stamp begin = {
-            .time = {core->first_time, core->first_time}, .cycles = {0, 0}};
+        const struct check_stamp begin = {.time = {core->first_time, core->first_time},
+                                          .cycles = {0, 0}};
         const struct check_interval value =
             pug_check_distance(check, &begin, &event->stamp, rule->limit.unit);
         if (order->damaged || value.from <= rule->limit.value)
-            pug_check_doubt(check, order->rule, &seen,
-                            "what came before is not in the trace");
+            pug_check_doubt(check, order->rule, &seen, "what came before is not in the trace");
         else
             pug_check_violate(check, order->rule, &seen, "nothing came before");
         return;
@@ -252,16 +252,15 @@ static void follows(struct pug_check *check, struct check_core *core, struct che
     }
 }
 
-static void follows_end(struct pug_check *check, struct check_core *core,
-                        struct check_order *order, const struct check_stamp *end)
+static void follows_end(struct pug_check *check, struct check_core *core, struct check_order *order,
+                        const struct check_stamp *end)
 {
     const struct check_rule *rule = &CHECK_TALLY(check, order->rule)->rule;
     const struct check_seen seen = {
         .core = core, .stamp = &order->last, .function = order->last_function};
     if (!order->waiting)
         return;
-    struct check_interval value =
-        pug_check_distance(check, &order->last, end, rule->limit.unit);
+    struct check_interval value = pug_check_distance(check, &order->last, end, rule->limit.unit);
     value.to = CHECK_UNKNOWN;
     if (order->damaged || order->switched)
         pug_check_doubt(check, order->rule, &seen,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Rules from their text. The grammar is in docs/check.md. A line's first mistake is told, with
- * what was expected there; the next line is read all the same.
+ * @file Rules from their text. The grammar is in docs/check.md. A line's first mistake is told,
+ * with what was expected there; the next line is read all the same.
  */
 #include "check/lexer.h"
 
@@ -32,9 +32,9 @@ static void expected(struct reader *reader, const char *what, const char *const 
                      size_t count)
 {
     const struct check_token *token = reader->at;
-    const char *found = token->kind == CHECK_END ? "the rule ends here"
-                                                 : pug_check_keep_format(reader->texts, "'%s' is not",
-                                                                         token->text);
+    const char *found = token->kind == CHECK_END
+                            ? "the rule ends here"
+                            : pug_check_keep_format(reader->texts, "'%s' is not", token->text);
     const char *near =
         token->kind == CHECK_WORD ? pug_check_nearest(token->text, words, count) : NULL;
     const char *message =
@@ -50,7 +50,8 @@ static void expected(struct reader *reader, const char *what, const char *const 
 
 static bool is(const struct check_token *token, const char *word)
 {
-    return (token->kind == CHECK_WORD || token->kind == CHECK_SIGN) && strcmp(token->text, word) == 0;
+    return (token->kind == CHECK_WORD || token->kind == CHECK_SIGN) &&
+           strcmp(token->text, word) == 0;
 }
 
 static bool take(struct reader *reader, const char *word)
@@ -249,8 +250,11 @@ static void take_stat(struct reader *reader)
     static const struct {
         const char *word;
         uint8_t stat;
-    } words[] = {{"each", CHECK_EACH},       {"mean", CHECK_MEAN},       {"total", CHECK_TOTAL},
-                 {"longest", CHECK_LONGEST}, {"shortest", CHECK_SHORTEST}};
+    } words[] = {{"each", CHECK_EACH},
+                 {"mean", CHECK_MEAN},
+                 {"total", CHECK_TOTAL},
+                 {"longest", CHECK_LONGEST},
+                 {"shortest", CHECK_SHORTEST}};
     const struct check_token *token = reader->at;
     uint64_t percent;
     const char *end;
@@ -573,8 +577,8 @@ static void take_not(struct reader *reader)
         rule->other = take_function(reader, "'interrupt', or a function");
 }
 
-static const char *const verbs[] = {"runs",  "takes",        "within", "follows", "never",
-                                    "not",   "only",         "instructions", "cycles"};
+static const char *const verbs[] = {"runs", "takes", "within",       "follows", "never",
+                                    "not",  "only",  "instructions", "cycles"};
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
 static bool is_verb(const struct check_token *token)
@@ -662,7 +666,8 @@ static void take_body(struct reader *reader)
 /** "each thread", "each core", "thread NAME", "all". */
 static void take_scope(struct reader *reader)
 {
-    static const char *const words[] = {"each", "thread", "all"}, *const each[] = {"thread", "core"};
+    static const char *const words[] = {"each", "thread", "all"}, *const each[] = {"thread",
+                                                                                   "core"};
     if (take(reader, "all"))
         return;
     if (take(reader, "thread")) {
@@ -713,7 +718,8 @@ static void take_label(struct reader *reader)
 }
 
 /** The rule without blanks around it and without what is behind "#", as reports show it. */
-static const char *tidy(struct check_text *texts, const struct check_token *tokens, const char *line)
+static const char *tidy(struct check_text *texts, const struct check_token *tokens,
+                        const char *line)
 {
     const struct check_token *last = tokens;
     size_t from, to, at = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file What waits for its time. A branch happened between the last time that the trace told before
- * it and the first one behind it: what is made of it waits for that one. So much waits at most; what
- * is more goes on without.
+ * it and the first one behind it: what is made of it waits for that one. So much waits at most;
+ * what is more goes on without.
  */
 #include "check/engine.h"
 
@@ -24,8 +24,7 @@ static void deliver(struct pug_check *check, struct check_core *core,
 
 static bool is_ready(const struct pug_check *check, const struct check_event *event)
 {
-    return (event->time_known || !check->uses_time) &&
-           (event->cycles_known || !check->uses_cycles);
+    return (event->time_known || !check->uses_time) && (event->cycles_known || !check->uses_cycles);
 }
 
 static void deliver_ready(struct pug_check *check, struct check_core *core)
@@ -70,7 +69,8 @@ void pug_check_queue(struct pug_check *check, struct check_core *core,
         const size_t left = core->queue.count - core->queued_from;
         memmove(core->queue.items, EVENT_AT(core, core->queued_from),
                 left * sizeof(struct check_event));
-        core->time_from -= core->time_from < core->queued_from ? core->time_from : core->queued_from;
+        core->time_from -=
+            core->time_from < core->queued_from ? core->time_from : core->queued_from;
         core->cycles_from -=
             core->cycles_from < core->queued_from ? core->cycles_from : core->queued_from;
         core->queue.count = left;

@@ -12,19 +12,19 @@
 #define CHECK_LINE ((size_t)65536)
 
 enum check_kind {
-    CHECK_TAKES,     /**< also "instructions" and "cycles" */
-    CHECK_EVERY,     /**< runs every */
-    CHECK_WITHIN,    /**< … within … after, before */
+    CHECK_TAKES,  /**< also "instructions" and "cycles" */
+    CHECK_EVERY,  /**< runs every */
+    CHECK_WITHIN, /**< … within … after, before */
     CHECK_FOLLOWS,
-    CHECK_NEVER,     /**< never runs */
-    CHECK_RUNS,      /**< runs, runs cmp N times */
+    CHECK_NEVER,      /**< never runs */
+    CHECK_RUNS,       /**< runs, runs cmp N times */
     CHECK_EXCEPTIONS, /**< no exception but … */
-    CHECK_EXCEPTION, /**< exception … never */
+    CHECK_EXCEPTION,  /**< exception … never */
     CHECK_DEPTH,
     CHECK_NOT_IN,
     CHECK_ONLY_IN,
     CHECK_COVERED,
-    CHECK_PORT,      /**< itm port … matches */
+    CHECK_PORT, /**< itm port … matches */
     CHECK_WATCH,
     CHECK_NO_LOSS,
     CHECK_NO_GAP,
@@ -83,8 +83,8 @@ struct check_rule {
     struct check_quantity limit;
     struct check_quantity tolerance; /**< of CHECK_EVERY; in the limit's unit */
     struct check_subject subject, other;
-    const char *thread;     /**< of CHECK_SCOPE_THREAD, or of a share */
-    struct pug_list list;   /**< const char *: exceptions that may be */
+    const char *thread;   /**< of CHECK_SCOPE_THREAD, or of a share */
+    struct pug_list list; /**< const char *: exceptions that may be */
 };
 
 struct check_text;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Elements to what they mean for rules: which stream runs, what time it is, what is missing. */
+/** @file Elements to what they mean for rules: which stream runs, what time it is, what is missing.
+ */
 #include "check/engine.h"
 
 #include <inttypes.h>
@@ -40,17 +41,15 @@ struct check_core *pug_check_core(struct pug_check *check, uint32_t buffer, uint
 
 static void name_stream(struct pug_check *check, struct check_stream *stream)
 {
-    const struct pug_capture_task *task = stream->task == PUG_NO_TASK
-                                              ? NULL
-                                              : pug_capture_task_at(check->capture, stream->task);
+    const struct pug_capture_task *task =
+        stream->task == PUG_NO_TASK ? NULL : pug_capture_task_at(check->capture, stream->task);
     if (task) {
         stream->name = task->comm;
-        stream->label = pug_check_keep_format(&check->texts, "thread %" PRId32 " %.64s", task->tid,
-                                              task->comm);
+        stream->label =
+            pug_check_keep_format(&check->texts, "thread %" PRId32 " %.64s", task->tid, task->comm);
     } else if (stream->has_context) {
         stream->name = pug_check_keep_format(&check->texts, "0x%" PRIx32, stream->context);
-        stream->label =
-            pug_check_keep_format(&check->texts, "context 0x%" PRIx32, stream->context);
+        stream->label = pug_check_keep_format(&check->texts, "context 0x%" PRIx32, stream->context);
     }
 }
 
@@ -99,10 +98,10 @@ struct check_stream *pug_check_stream(struct pug_check *check, struct check_core
         if (streams[n]->task == task && streams[n]->has_context == has_context &&
             streams[n]->context == context && streams[n]->core_key == key)
             return streams[n];
-    return add_stream(check, core, &(struct check_stream){.task = task,
-                                                          .has_context = has_context,
-                                                          .context = context,
-                                                          .core_key = key});
+    return add_stream(
+        check, core,
+        &(struct check_stream){
+            .task = task, .has_context = has_context, .context = context, .core_key = key});
 }
 
 /** The stream goes on, on this core; the one before it stops. */
@@ -207,8 +206,8 @@ static void end_gap(struct pug_check *check, struct check_core *core)
         tally->count++;
         pug_check_value_text(value.to, tally->rule.limit.unit, words, sizeof(words));
         if (value.to > tally->rule.limit.value)
-            pug_check_violate(check, n, &seen, "trace is missing between two times that are %s apart",
-                              words);
+            pug_check_violate(check, n, &seen,
+                              "trace is missing between two times that are %s apart", words);
     }
 }
 
@@ -261,8 +260,14 @@ static enum pug_call_gap gap_of(const struct pug_element *e)
 
 static void tell_gap(struct pug_check *check, struct check_core *core, uint8_t gap, uint64_t index)
 {
-    const struct check_event event = {.stamp = {.index = index}, .op = CHECK_OP_GAP, .flags = gap,
-                                      .time_known = true, .cycles_known = true};
+    const struct check_event event = {
+        .stamp = {.time = {core->time, core->has_time ? core->time : CHECK_UNKNOWN},
+                  .cycles = {core->cycles, core->cycles},
+                  .index = index},
+        .op = CHECK_OP_GAP,
+        .flags = gap,
+        .time_known = true,
+        .cycles_known = true};
     struct check_stream **streams = check->streams.items;
     for (uint32_t n = 0; n < check->tallies.count; n++) {
         struct check_event one = event;
@@ -280,6 +285,7 @@ static void tell_gap(struct pug_check *check, struct check_core *core, uint8_t g
              call = call->next_open) {
             struct check_event one = event;
             one.call = call;
+            one.stamp.instructions = streams[i]->instructions;
             pug_check_queue(check, core, &one);
         }
 }
@@ -342,8 +348,7 @@ static void take_range(struct pug_check *check, struct check_core *core,
     stream->instructions += e->count;
 }
 
-static void take_flow(struct pug_check *check, struct check_core *core,
-                      const struct pug_element *e)
+static void take_flow(struct pug_check *check, struct check_core *core, const struct pug_element *e)
 {
     struct check_stream *stream = run(check, core, e);
     if (!stream)
@@ -379,8 +384,8 @@ static void take_data(struct pug_check *check, struct check_core *core, const st
 static void begin_segment(struct pug_check *check, struct check_core *core,
                           const struct pug_origin *where, uint64_t index)
 {
-    const struct pug_capture_segment *segment = pug_capture_segment_at(check->capture,
-                                                                       where->segment);
+    const struct pug_capture_segment *segment =
+        pug_capture_segment_at(check->capture, where->segment);
     if (check->any_segment && check->segment == where->segment)
         return;
     check->any_segment = true;
@@ -435,8 +440,8 @@ static struct check_stamp begin_of(const struct check_core *core)
         .time = {core->first_time, core->has_time ? core->first_time : CHECK_UNKNOWN}};
 }
 
-static void end_orders(struct pug_check *check, struct check_core *core,
-                       struct check_order *orders, const struct check_stream *stream)
+static void end_orders(struct pug_check *check, struct check_core *core, struct check_order *orders,
+                       const struct check_stream *stream)
 {
     const struct check_stamp begin = begin_of(core), end = end_of(core, stream);
     for (uint32_t n = 0; n < check->tallies.count; n++)
@@ -452,8 +457,8 @@ static void expect_entries(struct pug_check *check, struct check_core *core)
         if (tally->rule.kind == CHECK_EVERY && tally->rule.scope == CHECK_SCOPE_ALL &&
             !tally->impossible && !core->orders[n].used && core->has_time &&
             (core->current || core->software) && check->cores.count == 1)
-            core->orders[n] = (struct check_order){
-                .used = true, .rule = n, .damaged = core->loss_count > 0};
+            core->orders[n] =
+                (struct check_order){.used = true, .rule = n, .damaged = core->loss_count > 0};
     }
 }
 
@@ -501,6 +506,11 @@ void pug_check_end_streams(struct pug_check *check)
         end_orders(check, streams[n]->core, streams[n]->orders, streams[n]);
     for (uint32_t rule = 0; rule < check->tallies.count; rule++) {
         struct check_tally *tally = CHECK_TALLY(check, rule);
+        const bool each =
+            tally->rule.scope == CHECK_SCOPE_THREADS || tally->rule.scope == CHECK_SCOPE_CORES;
+        for (size_t n = 0; n < check->streams.count && tally->rule.kind == CHECK_RUNS && each; n++)
+            (void)pug_check_sum_of(check, tally, NULL,
+                                   pug_check_scope_label(&tally->rule, streams[n]));
         for (size_t n = 0; n < check->streams.count && tally->rule.kind == CHECK_SHARE; n++) {
             const bool mine = pug_check_in_scope(check, &tally->rule, streams[n]);
             tally->partial += streams[n]->label != NULL; /* threads that are known */

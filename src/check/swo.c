@@ -32,7 +32,7 @@ struct swo_core {
 };
 
 struct check_swo {
-    struct pug_list cores;        /* struct swo_core * */
+    struct pug_list cores;             /* struct swo_core * */
     uint32_t handlers[PUG_INTERRUPTS]; /* functions plus 1; UINT32_MAX: looked for in vain */
 };
 
@@ -254,9 +254,8 @@ static void stamp_event(struct swo_core *swo, const struct pug_dwt_event *event)
 {
     struct check_event *stamp = &swo->stamp;
     const bool exact = event->has_time && event->time_kind == PUG_ITM_TS_SYNC;
-    *stamp = (struct check_event){.stamp = {.index = event->index},
-                                  .time_known = true,
-                                  .cycles_known = true};
+    *stamp = (struct check_event){
+        .stamp = {.index = event->index}, .time_known = true, .cycles_known = true};
     stamp->stamp.time.to = event->has_time ? event->time : CHECK_UNKNOWN;
     stamp->stamp.time.from = exact ? event->time : swo->has_last ? swo->last : 0;
     stamp->stamp.cycles = stamp->stamp.time;

@@ -26,8 +26,7 @@ static void name_place(struct pug_check *check, const struct check_seen *seen,
     if (!function)
         return;
     place->function = pug_names_readable(check->names, function->name);
-    place->function =
-        pug_check_keep(&check->texts, place->function, strlen(place->function));
+    place->function = pug_check_keep(&check->texts, place->function, strlen(place->function));
     struct pug_names_file *file =
         function->object < check->object_count ? check->objects[function->object].file : NULL;
     if (file && pug_names_line(file, function->start, &line) && line.path) {
@@ -152,8 +151,8 @@ static void words_of(const struct check_interval *value, uint8_t unit, char *wor
 
 static const char *stat_name(struct pug_check *check, const struct check_rule *rule)
 {
-    static const char *const names[] = {"", "the mean", "", "the total", "the longest call",
-                                        "the shortest call"};
+    static const char *const names[] = {"",          "the mean",         "",
+                                        "the total", "the longest call", "the shortest call"};
     if (rule->stat != CHECK_PERCENTILE)
         return names[rule->stat];
     const uint32_t whole = rule->percentile / 1000, part = rule->percentile % 1000;
@@ -334,8 +333,7 @@ static void decide_kind(struct pug_check *check, struct check_tally *tally)
         break;
     case CHECK_WATCH:
         if (tally->count == 0 && (!tally->rule.never || !check->watches))
-            decide(check, tally, PUG_UNDECIDED,
-                   "no access to it is in the trace: is it watched?");
+            decide(check, tally, PUG_UNDECIDED, "no access to it is in the trace: is it watched?");
         else if (tally->lost)
             decide(check, tally, PUG_UNDECIDED, "trace was lost");
         break;
@@ -426,9 +424,9 @@ bool pug_check_verdict_at(const struct pug_check *check, size_t n,
     if (check->finished)
         verdict->verdict = (enum pug_verdict)tally->verdict;
     else
-        verdict->verdict = tally->has_violation                ? PUG_VIOLATED
+        verdict->verdict = tally->has_violation               ? PUG_VIOLATED
                            : impossible || tally->has_unknown ? PUG_UNDECIDED
-                                                               : PUG_HOLDS;
+                                                              : PUG_HOLDS;
     verdict->beforehand = impossible && verdict->verdict == PUG_UNDECIDED;
     verdict->excused = tally->rule.unless_undecided && verdict->verdict == PUG_UNDECIDED;
     if (verdict->verdict != PUG_HOLDS)
@@ -450,9 +448,7 @@ bool pug_check_verdict_at(const struct pug_check *check, size_t n,
 
 const char *pug_verdict_name(enum pug_verdict verdict)
 {
-    return verdict == PUG_HOLDS      ? "holds"
-           : verdict == PUG_VIOLATED ? "violated"
-                                     : "undecided";
+    return verdict == PUG_HOLDS ? "holds" : verdict == PUG_VIOLATED ? "violated" : "undecided";
 }
 
 /** A number with up to three decimals, without zeros at its end. */

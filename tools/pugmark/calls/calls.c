@@ -661,13 +661,15 @@ static int calls_run(const struct command *self, int argc, char **argv)
         return EXIT_USAGE;
     }
     if (times) {
-        const struct times_options wanted = {
-            .callers = options.by && strcmp(options.by, "caller") == 0,
-            .form = options.csv ? TIMES_CSV : options.json ? TIMES_JSON : TIMES_TEXT,
-            .rows = options.rows.given                ? options.rows.value
-                    : options.csv || options.json ? 0
-                                                  : 40,
-            .histogram = options.histogram};
+        const struct times_options wanted = {.callers =
+                                                 options.by && strcmp(options.by, "caller") == 0,
+                                             .form = options.csv    ? TIMES_CSV
+                                                     : options.json ? TIMES_JSON
+                                                                    : TIMES_TEXT,
+                                             .rows = options.rows.given ? options.rows.value
+                                                     : options.csv || options.json ? 0
+                                                                                   : 40,
+                                             .histogram = options.histogram};
         return times_print(&options.input, &options.names, argv[1], &wanted);
     }
     if (options.by_time && options.running) {

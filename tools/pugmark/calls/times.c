@@ -16,9 +16,9 @@
 /** A frame that is open, beside the call stack's own. */
 struct level {
     uint32_t function;
-    uint64_t index;                       /* trace index where it was entered */
-    uint64_t inner[TIMES_UNITS];          /* interrupts inside */
-    uint64_t direct[TIMES_UNITS];         /* of these, while it ran itself */
+    uint64_t index;               /* trace index where it was entered */
+    uint64_t inner[TIMES_UNITS];  /* interrupts inside */
+    uint64_t direct[TIMES_UNITS]; /* of these, while it ran itself */
     uint32_t callee_count;
     struct times_callee callees[TIMES_CALLEES];
 };
@@ -109,8 +109,8 @@ static uint32_t function_of(struct counting *counting, const struct pug_call_fra
         counting->failed = true;
         return UINT32_MAX;
     }
-    uint32_t at = slot_of(counting->table, counting->table_size,
-                          function_hash(name, frame->function.start));
+    uint32_t at =
+        slot_of(counting->table, counting->table_size, function_hash(name, frame->function.start));
     for (; counting->table[at]; at = (at + 1) & (counting->table_size - 1)) {
         const struct times_function *known = &times->functions[counting->table[at] - 1];
         if (known->name == name && (name || known->start == frame->function.start))
@@ -137,8 +137,8 @@ static bool rehash_edges(struct counting *counting)
         return false;
     for (uint32_t n = 0; n < times->edge_count; n++) {
         const struct times_edge *edge = &times->edges[n];
-        uint32_t at = slot_of(table, size,
-                              pug_hash_mix(pug_hash_mix(0, edge->caller), edge->callee));
+        uint32_t at =
+            slot_of(table, size, pug_hash_mix(pug_hash_mix(0, edge->caller), edge->callee));
         while (table[at])
             at = (at + 1) & (size - 1);
         table[at] = n + 1;
@@ -184,8 +184,8 @@ static struct task *task_of(struct counting *counting, uint32_t number)
 
 static struct per_task *of_task(struct counting *counting, struct task *task, uint32_t function)
 {
-    task->functions = grow(counting, task->functions, &task->function_room, function,
-                           sizeof(*task->functions));
+    task->functions =
+        grow(counting, task->functions, &task->function_room, function, sizeof(*task->functions));
     return counting->failed ? NULL : &task->functions[function];
 }
 
@@ -207,8 +207,7 @@ static void enter(struct counting *counting, struct task *task, const struct pug
 {
     const uint32_t number = function_of(counting, event->frame);
     uint64_t now[TIMES_UNITS];
-    task->levels =
-        grow(counting, task->levels, &task->room, event->depth, sizeof(*task->levels));
+    task->levels = grow(counting, task->levels, &task->room, event->depth, sizeof(*task->levels));
     struct per_task *mine =
         number == UINT32_MAX || counting->failed ? NULL : of_task(counting, task, number);
     if (event->depth >= task->room)
@@ -275,8 +274,8 @@ static void keep_worst(struct counting *counting, const struct task *task, uint3
 static void tell_caller(struct level *caller, const struct level *level,
                         const struct pug_call_frame *frame, const uint64_t took[TIMES_UNITS])
 {
-    const bool interrupt = frame->in_exception &&
-                           frame->kind != PUG_CALL_CALLED && frame->kind != PUG_CALL_FOUND;
+    const bool interrupt =
+        frame->in_exception && frame->kind != PUG_CALL_CALLED && frame->kind != PUG_CALL_FOUND;
     uint32_t n = 0;
     while (n < caller->callee_count && caller->callees[n].function != level->function)
         n++;
@@ -284,7 +283,8 @@ static void tell_caller(struct level *caller, const struct level *level,
         caller->callees[caller->callee_count++] =
             (struct times_callee){.function = level->function};
     for (int unit = 0; unit < TIMES_UNITS; unit++) {
-        caller->inner[unit] = plus(caller->inner[unit], interrupt ? took[unit] : level->inner[unit]);
+        caller->inner[unit] =
+            plus(caller->inner[unit], interrupt ? took[unit] : level->inner[unit]);
         if (interrupt)
             caller->direct[unit] = plus(caller->direct[unit], took[unit]);
         if (n < TIMES_CALLEES)
@@ -297,8 +297,7 @@ static void tell_caller(struct level *caller, const struct level *level,
 static void spread(struct counting *counting, struct times_function *function,
                    const uint64_t took[TIMES_UNITS])
 {
-    if (!counting->histogram || !function->name ||
-        strcmp(function->name, counting->histogram) != 0)
+    if (!counting->histogram || !function->name || strcmp(function->name, counting->histogram) != 0)
         return;
     for (int unit = 0; unit < TIMES_UNITS; unit++) {
         if (!function->histogram[unit])
@@ -331,17 +330,17 @@ static void leave(struct counting *counting, struct task *task, const struct pug
         function->partial += !event->switched;
         return;
     }
-    const int best = event->has_timestamp ? TIMES_TIME : event->has_cycles ? TIMES_CYCLES
-                                                                            : TIMES_INSTRUCTIONS;
+    const int best = event->has_timestamp ? TIMES_TIME
+                     : event->has_cycles  ? TIMES_CYCLES
+                                          : TIMES_INSTRUCTIONS;
     if (function->all.count == 0 || took[best] > function->all.longest[best])
         keep_worst(counting, task, number, event);
     add(&function->all, took, own, level);
     for (int unit = 0; unit < TIMES_UNITS && mine->open == 0; unit++)
         function->total[unit] = plus(function->total[unit], took[unit]);
     spread(counting, function, took);
-    struct times_edge *edge =
-        edge_of(counting, event->depth > 0 ? task->levels[event->depth - 1].function : UINT32_MAX,
-                number);
+    struct times_edge *edge = edge_of(
+        counting, event->depth > 0 ? task->levels[event->depth - 1].function : UINT32_MAX, number);
     if (edge)
         add(&edge->sum, took, own, level);
 }

@@ -24,8 +24,8 @@ struct times_callee {
 struct times_sum {
     uint64_t count; /**< whole calls */
     uint64_t shortest[TIMES_UNITS], longest[TIMES_UNITS], sum[TIMES_UNITS];
-    uint64_t own[TIMES_UNITS];       /**< without callees, without interrupts */
-    uint64_t interrupts[TIMES_UNITS]; /**< in the sum, spent in interrupts */
+    uint64_t own[TIMES_UNITS];            /**< without callees, without interrupts */
+    uint64_t interrupts[TIMES_UNITS];     /**< in the sum, spent in interrupts */
     uint64_t own_interrupts[TIMES_UNITS]; /**< of these, what came while it ran itself */
 };
 

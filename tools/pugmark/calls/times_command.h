@@ -6,7 +6,7 @@
 #include "times.h"
 
 struct times_options {
-    bool callers;          /**< by caller, too */
+    bool callers; /**< by caller, too */
     enum times_form form;
     uint64_t rows;         /**< 0: all */
     const char *histogram; /**< of this function, in place of a table; or NULL */

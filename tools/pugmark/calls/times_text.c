@@ -99,10 +99,9 @@ static void put_worst(const struct times *times, struct pug_names *names,
     for (uint32_t n = 0; n < function->worst_depth; n++) {
         pug_sink_text(sink, n ? " < " : " ");
         const uint32_t number = function->worst_path[n];
-        pug_sink_printable(sink,
-                           name_of(names, number < times->function_count ? &times->functions[number]
-                                                                          : NULL,
-                                   room));
+        pug_sink_printable(
+            sink, name_of(names, number < times->function_count ? &times->functions[number] : NULL,
+                          room));
     }
     pug_sink_text(sink, function->worst_depth ? "\n" : " nobody that is known\n");
     for (uint32_t n = 0; n < function->worst_callee_count; n++) {
@@ -121,8 +120,8 @@ static void put_worst(const struct times *times, struct pug_names *names,
 static void put_text(const struct times *times, struct pug_names *names, const struct row *rows,
                      size_t count, size_t all, struct pug_sink *sink)
 {
-    static const char *const heads[] = {"CALLS", "SHORTEST", "MEAN",     "LONGEST",
-                                        "TOTAL", "NO-IRQ",   "OWN",      "APART"};
+    static const char *const heads[] = {"CALLS", "SHORTEST", "MEAN", "LONGEST",
+                                        "TOTAL", "NO-IRQ",   "OWN",  "APART"};
     const enum times_unit unit = times_unit(times);
     char room[32];
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
@@ -132,13 +131,10 @@ static void put_text(const struct times *times, struct pug_names *names, const s
     for (size_t n = 0; n < count; n++) {
         const struct row *row = &rows[n];
         const struct times_sum *sum = row->sum;
-        const uint64_t values[] = {sum->count,
-                                   sum->shortest[unit],
-                                   mean(sum->sum[unit], sum->count),
-                                   sum->longest[unit],
-                                   row->total,
-                                   less(row->total, sum->interrupts[unit]),
-                                   sum->own[unit]};
+        const uint64_t values[] = {
+            sum->count,         sum->shortest[unit], mean(sum->sum[unit], sum->count),
+            sum->longest[unit], row->total,          less(row->total, sum->interrupts[unit]),
+            sum->own[unit]};
         for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
             pug_sink_format(sink, " %11" PRIu64, values[i]);
         if (!row->edge && row->function->distances[unit])

@@ -27,8 +27,8 @@ struct comparison {
 /** Is a number more than the tolerance above the former one? */
 static bool is_above(const struct comparison *comparison, uint64_t before, uint64_t now)
 {
-    const uint64_t share = before / 100 * comparison->tolerance +
-                           (before % 100 * comparison->tolerance + 99) / 100;
+    const uint64_t share =
+        before / 100 * comparison->tolerance + (before % 100 * comparison->tolerance + 99) / 100;
     return now > before && now - before > share;
 }
 
@@ -172,7 +172,7 @@ static bool compare_profiles(struct comparison *comparison, const struct check_o
     size_t old_count = 0, new_count = 0;
     struct own *old = now ? own_of(before, comparison->names, &old_count) : NULL;
     struct own *new = old ? own_of(now, comparison->names, &new_count) : NULL;
-    for (size_t n = 0; new && n < old_count; n++) {
+    for (size_t n = 0; new &&n < old_count; n++) {
         const struct own *same = bsearch(&old[n], new, new_count, sizeof(*new), by_name);
         comparison->compared += same != NULL;
         comparison->gone += same == NULL;
@@ -192,10 +192,10 @@ static bool compare_profiles(struct comparison *comparison, const struct check_o
 
 int check_baseline(const struct check_options *options, char **inputs, struct pug_names *names)
 {
-    struct comparison comparison = {
-        .sink = output_sink(),
-        .names = names,
-        .tolerance = options->tolerance.given ? options->tolerance.value : USUAL_TOLERANCE};
+    struct comparison comparison = {.sink = output_sink(),
+                                    .names = names,
+                                    .tolerance = options->tolerance.given ? options->tolerance.value
+                                                                          : USUAL_TOLERANCE};
     bool done = false;
     if (!inputs[1] && !profile_is_saved(options->baseline) && !profile_is_saved(inputs[0])) {
         struct times *before = times_in(options, options->baseline, names);

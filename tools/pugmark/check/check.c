@@ -195,9 +195,9 @@ static int check_opened(struct checking *checking, struct input *input, struct p
     if (status == PUG_OK && checked != PUG_OK)
         return said_status(checking->check, pug_capture_path(input->capture), checked);
     const int code = input_concluded(input, status, &result);
-    return code == EXIT_INPUT || code == EXIT_FATAL ? CHECK_WRONG
+    return code == EXIT_INPUT || code == EXIT_FATAL    ? CHECK_WRONG
            : code == EXIT_TRACE_ERRORS && input->wrong ? CHECK_OPEN
-                                                        : CHECK_HOLD;
+                                                       : CHECK_HOLD;
 }
 
 static int check_inputs(struct checking *checking, char **inputs, struct pug_names *names,
@@ -351,6 +351,6 @@ static int check_run(const struct command *self, int argc, char **argv)
     return check_all(&options, rules, inputs);
 }
 
-const struct command command_check = {
-    "check", "[RULES] INPUT...", "does the trace keep these rules? times, orders, coverage",
-    check_run};
+const struct command command_check = {"check", "[RULES] INPUT...",
+                                      "does the trace keep these rules? times, orders, coverage",
+                                      check_run};

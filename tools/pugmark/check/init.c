@@ -123,9 +123,8 @@ static void put_rules(const struct times *times, const char *operand, struct pug
 
 static bool decode(struct pug_check *check, struct input *input, struct pug_names *names)
 {
-    const struct pug_check_options options = {.threads = input_jobs(input),
-                                              .names = names,
-                                              .selection = &input->lists.selection};
+    const struct pug_check_options options = {
+        .threads = input_jobs(input), .names = names, .selection = &input->lists.selection};
     struct pug_capture_decode how = {0};
     struct pug_capture_result result = {0};
     if (pug_check_begin(check, input->capture, &options) != PUG_OK)

@@ -39,7 +39,9 @@ size_t check_place_text(const struct pug_check_place *place, char *text, size_t 
         place->function ? place->function : "", place->function && place->path ? " at " : "",
         place->path ? place->path : "", place->path ? line : "", place->function ? ", " : "",
         place->has_time ? "at " : "", place->has_time ? time : "",
-        place->has_time && place->thread ? ", in " : place->thread ? "in " : "",
+        place->has_time && place->thread ? ", in "
+        : place->thread                  ? "in "
+                                         : "",
         place->thread ? place->thread : "", place->has_time || place->thread ? ", " : "",
         place->index, place->source);
     return length > 0 ? (size_t)length : 0;
@@ -153,7 +155,9 @@ static void put_junit_rule(const struct check_report *report,
 {
     struct pug_sink *sink = report->sink;
     const bool open = check_is_open(report, verdict);
-    const char *const tag = verdict->verdict == PUG_VIOLATED ? "failure" : open ? "error" : "skipped";
+    const char *const tag = verdict->verdict == PUG_VIOLATED ? "failure"
+                            : open                           ? "error"
+                                                             : "skipped";
     char words[2048], look[1024] = "";
     pug_sink_text(sink, "    <testcase");
     put_attribute(sink, "classname", verdict->file);
@@ -188,9 +192,10 @@ static void put_junit(const struct check_report *report)
     for (size_t n = 0; pug_check_verdict_at(report->check, n, &verdict); n++)
         open += check_is_open(report, &verdict);
     char numbers[160];
-    snprintf(numbers, sizeof(numbers),
-             " name=\"pugmark check\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\"",
-             counts.rules, counts.violated, open, counts.undecided - open);
+    snprintf(
+        numbers, sizeof(numbers),
+        " name=\"pugmark check\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\"",
+        counts.rules, counts.violated, open, counts.undecided - open);
     pug_sink_format(report->sink,
                     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites%s>\n  <testsuite%s>\n",
                     numbers, numbers);
@@ -250,8 +255,8 @@ static void put_tap(const struct check_report *report)
 
 static const char *unit_name(uint8_t unit)
 {
-    static const char *const names[] = {NULL,           "ns", "ticks", "cycles",
-                                        "instructions", "thousandths of a percent"};
+    static const char *const names[] = {NULL,     "ns",           "ticks",
+                                        "cycles", "instructions", "thousandths of a percent"};
     return names[unit];
 }
 
@@ -352,7 +357,7 @@ static void put_github(const struct check_report *report)
         if (verdict.verdict == PUG_HOLDS)
             continue;
         const bool error = verdict.verdict == PUG_VIOLATED;
-        pug_sink_text(report->sink, error                              ? "::error file="
+        pug_sink_text(report->sink, error                             ? "::error file="
                                     : check_is_open(report, &verdict) ? "::warning file="
                                                                       : "::notice file=");
         put_escaped(report->sink, verdict.file, true);
@@ -378,8 +383,11 @@ check_format_fn *check_format(const char *name)
     static const struct {
         const char *name;
         check_format_fn *format;
-    } formats[] = {{"text", put_text}, {"junit", put_junit}, {"tap", put_tap},
-                   {"json", put_json}, {"github", put_github}};
+    } formats[] = {{"text", put_text},
+                   {"junit", put_junit},
+                   {"tap", put_tap},
+                   {"json", put_json},
+                   {"github", put_github}};
     for (size_t n = 0; n < sizeof(formats) / sizeof(formats[0]); n++)
         if (strcmp(formats[n].name, name) == 0)
             return formats[n].format;

@@ -255,7 +255,7 @@ static int profile_times(char **operands, const struct profile_options *options)
                                          .form = options->csv    ? TIMES_CSV
                                                  : options->json ? TIMES_JSON
                                                                  : TIMES_TEXT,
-                                         .rows = options->rows > 0                ? options->rows
+                                         .rows = options->rows > 0               ? options->rows
                                                  : options->csv || options->json ? 0
                                                                                  : 20,
                                          .histogram = options->histogram,
