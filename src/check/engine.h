@@ -33,9 +33,9 @@ struct check_stamp {
 
 /* ---- sums: what was measured ---- */
 
-#define CHECK_BUCKETS (64u * 60u)
+#define CHECK_BUCKETS (256u + 128u * 56u)
 
-/** The bucket of a value: 64 to each octave, below 128 one for each value. */
+/** The bucket of a value: 128 to each octave, below 256 one for each value. */
 unsigned pug_check_bucket(uint64_t value);
 /** The least value of a bucket, and the greatest. */
 uint64_t pug_check_bucket_first(unsigned bucket);

@@ -4,30 +4,30 @@
 
 #include <stdlib.h>
 
-#define EXACT 128u /* values below this have a bucket each */
+#define EXACT 256u /* values below this have a bucket each */
 
 unsigned pug_check_bucket(uint64_t value)
 {
     if (value < EXACT)
         return (unsigned)value;
     const unsigned octave = 63u - (unsigned)__builtin_clzll(value);
-    return EXACT + (octave - 7) * 64 + (unsigned)(value >> (octave - 6) & 63);
+    return EXACT + (octave - 8) * 128 + (unsigned)(value >> (octave - 7) & 127);
 }
 
 uint64_t pug_check_bucket_first(unsigned bucket)
 {
     if (bucket < EXACT)
         return bucket;
-    const unsigned octave = 7 + (bucket - EXACT) / 64;
-    return (UINT64_C(64) + (bucket - EXACT) % 64) << (octave - 6);
+    const unsigned octave = 8 + (bucket - EXACT) / 128;
+    return (UINT64_C(128) + (bucket - EXACT) % 128) << (octave - 7);
 }
 
 uint64_t pug_check_bucket_last(unsigned bucket)
 {
     if (bucket < EXACT)
         return bucket;
-    const unsigned octave = 7 + (bucket - EXACT) / 64;
-    return pug_check_bucket_first(bucket) + ((UINT64_C(1) << (octave - 6)) - 1);
+    const unsigned octave = 8 + (bucket - EXACT) / 128;
+    return pug_check_bucket_first(bucket) + ((UINT64_C(1) << (octave - 7)) - 1);
 }
 
 static uint64_t add(uint64_t sum, uint64_t more)

@@ -298,7 +298,7 @@ void times_put(const struct times *times, struct pug_names *names, enum times_fo
 
 /* ---- how calls are spread ---- */
 
-#define ROW_BUCKETS 16u /* buckets of 1/64 octave that are one row: a quarter of an octave */
+#define ROW_BUCKETS 32u /* buckets of 1/128 octave that are one row: a quarter of an octave */
 #define BAR         50u
 
 static uint64_t percentile(const struct times_function *function, enum times_unit unit,
