@@ -10,7 +10,7 @@
  *     for (n = 0; pug_check_verdict_at(check, n, &verdict); n++)
  *         ...
  *
- * docs/check.md has the rules' grammar, and what each means at its edges. What is unknown has not
+ * docs/book/answers/check.md has the rules' grammar, and what each means at its edges. What is unknown has not
  * passed: where trace was lost, memory is missing, or times are told too seldom, a rule is
  * undecided. Counts of several captures add up, and the answers are the same for any number of
  * threads.

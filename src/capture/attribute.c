@@ -10,47 +10,47 @@
 #define IDS (PUG_CTX_CONTEXT_ID | PUG_CTX_VMID)
 
 bool pug_attribution_open(struct pug_attribution *attribution,
-                          const struct pug_capture_decoding *decoding)
+                          const struct pug_capture_decoding *decoding,
+                          const struct pug_receiver *receiver)
 {
     struct pug_capture *capture = decoding->capture;
     attribution->decoding = decoding;
+    if (receiver)
+        attribution->receiver = *receiver;
     attribution->segment = UINT32_MAX;
-    attribution->desk =
-        capture->ops->desk ? capture->ops->desk(capture) : calloc(1, sizeof(*attribution->desk));
-    if (!attribution->desk)
+    attribution->worker = capture->ops->worker ? capture->ops->worker(capture)
+                                               : calloc(1, sizeof(*attribution->worker));
+    if (!attribution->worker)
         return false;
-    attribution->desk->capture = capture;
-    const struct pug_capture_selection *selection = decoding->config->selection;
-    attribution->desk->times =
-        decoding->config->times || (selection && (selection->has_from || selection->has_to));
+    attribution->worker->capture = capture;
+    const struct pug_capture_selection *selection = decoding->selection;
+    attribution->worker->reader = decoding->marks;
+    attribution->worker->times =
+        decoding->times || (selection && (selection->has_from || selection->has_to));
     /* Pieces of a segment that is cut among threads begin anywhere, at the same times always. */
     attribution->fine = selection && (selection->has_from || selection->has_to);
     attribution->fine |=
-        attribution->desk->times && (!capture->ops->desk || decoding->config->each_time);
+        attribution->worker->times && (!capture->ops->worker || decoding->each_time);
     attribution->marked = UINT32_MAX;
     return true;
 }
 
 void pug_attribution_close(struct pug_attribution *attribution)
 {
-    if (attribution->desk && attribution->desk->capture->ops->desk)
-        attribution->desk->capture->ops->desk_free(attribution->desk);
+    if (attribution->worker && attribution->worker->capture->ops->worker)
+        attribution->worker->capture->ops->worker_free(attribution->worker);
     else
-        free(attribution->desk);
-    for (size_t i = 0; i < PUG_ATTRIBUTION_TREES; i++)
-        pug_tree_free(attribution->trees[i].tree);
-    pug_counts_free(attribution->counts);
-    pug_log_free(attribution->log);
+        free(attribution->worker);
 }
 
 enum pug_status pug_attribution_begin(struct pug_attribution *attribution, uint32_t segment,
                                       struct pug_tree *tree)
 {
     const struct pug_capture_ops *ops = attribution->decoding->capture->ops;
-    attribution->desk->segment = segment;
+    attribution->worker->segment = segment;
     attribution->segment = UINT32_MAX;
     attribution->round++;
-    return ops->begin ? ops->begin(attribution->desk, tree) : PUG_OK;
+    return ops->begin ? ops->begin(attribution->worker, tree) : PUG_OK;
 }
 
 /* ---- one origin ---- */
@@ -99,7 +99,7 @@ static bool same_reader(const struct pug_reader_space *a, const struct pug_reade
 
 static bool is_chosen(const struct pug_attribution *attribution)
 {
-    const struct pug_capture_selection *selection = attribution->decoding->config->selection;
+    const struct pug_capture_selection *selection = attribution->decoding->selection;
     const struct pug_origin *at = &attribution->origin;
     const bool *tasks = attribution->decoding->tasks;
     if (!selection)
@@ -118,13 +118,13 @@ static bool is_chosen(const struct pug_attribution *attribution)
 static uint64_t trace_time(struct pug_attribution *attribution, uint16_t source, uint64_t index)
 {
     struct pug_capture *capture = attribution->decoding->capture;
-    const uint32_t segment = attribution->desk->segment;
+    const uint32_t segment = attribution->worker->segment;
     uint64_t ticks;
     if (attribution->marked != segment)
         attribution->marks = pug_capture_marks_of(capture, segment);
     attribution->marked = segment;
     return attribution->marks && pug_capture_marks_time(attribution->marks, source, index, &ticks,
-                                                        &attribution->desk->until)
+                                                        &attribution->worker->until)
                ? pug_capture_from_ticks(capture, ticks)
                : 0;
 }
@@ -155,10 +155,11 @@ static void go_on(struct pug_attribution *attribution, struct pug_capture_last *
 static void find_origin(struct pug_attribution *attribution, const struct pug_element *first)
 {
     const struct pug_capture *capture = attribution->decoding->capture;
-    const uint32_t segment = attribution->desk->segment;
+    const uint32_t segment = attribution->worker->segment;
     const struct pug_capture_segment *place = &pug_capture_segments(capture)[segment];
     const struct pug_reader_space reader = reader_of(first);
-    const bool moves = (attribution->desk->times || attribution->desk->moves) && is_moment(first);
+    const bool moves =
+        (attribution->worker->times || attribution->worker->moves) && is_moment(first);
     if (attribution->segment == segment && !moves && same_reader(&reader, &attribution->reader) &&
         (!attribution->fine ||
          (first->index <= attribution->until && first->index >= attribution->since)))
@@ -171,15 +172,15 @@ static void find_origin(struct pug_attribution *attribution, const struct pug_el
                                               .time = place->time};
     const struct pug_capture_moment moment = {
         .segment = segment, .index = first->index, .source = first->source, .reader = reader};
-    attribution->desk->until = UINT64_MAX;
-    if (attribution->desk->times && !capture->ops->desk)
+    attribution->worker->until = UINT64_MAX;
+    if (attribution->worker->times && !capture->ops->worker)
         attribution->origin.time = trace_time(attribution, first->source, first->index);
-    capture->ops->situate(attribution->desk, &moment, &attribution->origin);
+    capture->ops->situate(attribution->worker, &moment, &attribution->origin);
     go_on(attribution, &attribution->last[first->source % PUG_ATTRIBUTION_SOURCES], &reader, first,
           moves);
-    if (attribution->desk->times && !attribution->fine)
+    if (attribution->worker->times && !attribution->fine)
         attribution->origin.time = attribution->residency;
-    attribution->until = attribution->desk->until;
+    attribution->until = attribution->worker->until;
     attribution->since = first->index;
     attribution->reader = reader;
     attribution->segment = segment;
@@ -191,7 +192,7 @@ static void find_origin(struct pug_attribution *attribution, const struct pug_el
 /** Is an element in a chosen object, or in none at all? */
 static bool in_objects(const struct pug_attribution *attribution, const struct pug_element *element)
 {
-    const struct pug_capture_selection *selection = attribution->decoding->config->selection;
+    const struct pug_capture_selection *selection = attribution->decoding->selection;
     struct pug_capture *capture = attribution->decoding->capture;
     struct pug_location location;
     if (element->type != PUG_ELEM_INSTR_RANGE && element->type != PUG_ELEM_I_RANGE_NOPATH)
@@ -206,78 +207,89 @@ static bool in_objects(const struct pug_attribution *attribution, const struct p
     return false;
 }
 
-static void give_some(struct pug_attribution *attribution, void *part,
-                      const struct pug_element *elements, size_t count)
+static void put(struct pug_attribution *attribution, bool left_out,
+                const struct pug_element *elements, size_t count)
 {
-    const struct pug_capture_decode *config = attribution->decoding->config;
+    const struct pug_receiver *receiver = &attribution->receiver;
+    receiver->give(receiver->context, &attribution->origin, attribution->residency, left_out,
+                   elements, count);
+}
+
+static void give_some(struct pug_attribution *attribution, const struct pug_element *elements,
+                      size_t count)
+{
     size_t from = 0;
     for (size_t i = 0; i <= count; i++) {
         if (i < count && in_objects(attribution, &elements[i]))
             continue;
         if (i > from)
-            config->elements(part, &attribution->origin, elements + from, i - from);
+            put(attribution, false, elements + from, i - from);
         from = i + 1;
     }
 }
 
 /* ---- elements ---- */
 
-static void give(struct pug_attribution *attribution, void *part,
-                 const struct pug_element *elements, size_t count)
+static void give(struct pug_attribution *attribution, const struct pug_element *elements,
+                 size_t count)
 {
-    const struct pug_capture_decode *config = attribution->decoding->config;
+    const struct pug_capture_decoding *decoding = attribution->decoding;
     find_origin(attribution, elements);
     if (!attribution->chosen) {
-        if (attribution->decoding->left_out)
-            attribution->decoding->left_out(part, &attribution->origin, elements, count);
+        if (decoding->left_out)
+            put(attribution, true, elements, count);
         return;
     }
-    if (config->selection && config->selection->object_count > 0)
-        give_some(attribution, part, elements, count);
+    if (decoding->selection && decoding->selection->object_count > 0)
+        give_some(attribution, elements, count);
     else
-        config->elements(part, &attribution->origin, elements, count);
+        put(attribution, false, elements, count);
 }
 
 bool pug_attribution_look(struct pug_attribution *attribution, const struct pug_element *element)
 {
-    const struct pug_capture_selection *selection = attribution->decoding->config->selection;
+    const struct pug_capture_selection *selection = attribution->decoding->selection;
     find_origin(attribution, element);
     return attribution->chosen &&
            (!selection || selection->object_count == 0 || in_objects(attribution, element));
 }
 
-void pug_attribution_elements(struct pug_attribution *attribution, void *part,
+void pug_attribution_elements(struct pug_attribution *attribution,
                               const struct pug_element *elements, size_t count)
 {
-    const bool moves = attribution->desk->times || attribution->desk->moves;
+    const bool moves = attribution->worker->times || attribution->worker->moves;
     size_t from = 0;
     for (size_t to = 1; to <= count; to++) {
         if (to - from == 1 && attribution->fine)
             find_origin(attribution, &elements[from]);
         if (to < count && together(attribution, &elements[to - 1], &elements[to], moves))
             continue;
-        give(attribution, part, elements + from, to - from);
+        give(attribution, elements + from, to - from);
         from = to;
     }
 }
 
 /* ---- counts ---- */
 
+/** What counts belong to. */
+struct counted {
+    struct pug_capture *capture;
+    uint32_t buffer;
+};
+
 /** What it is already, or the number of the space that the image has for the context. */
 static uint64_t memory_of(const void *asker, const struct pug_element *context)
 {
-    const struct pug_attribution *attribution = asker;
-    struct pug_capture *capture = attribution->decoding->capture;
-    const struct pug_capture_segment *place =
-        &pug_capture_segments(capture)[attribution->desk->segment];
+    const struct counted *counted = asker;
     const struct pug_reader_space reader = reader_of(context);
     const struct pug_address_space *space =
-        context->value ? NULL : pug_capture_image_space(capture, place->buffer, &reader);
+        context->value ? NULL : pug_capture_image_space(counted->capture, counted->buffer, &reader);
     return space ? space->number : context->value;
 }
 
-void pug_attribution_counts(const struct pug_attribution *attribution, struct pug_counts *counts)
+void pug_attribution_counts(struct pug_capture *capture, uint32_t segment,
+                            struct pug_counts *counts)
 {
-    if (!attribution->decoding->capture->ops->space)
-        pug_counts_change_memories(counts, memory_of, attribution);
+    const struct counted counted = {capture, pug_capture_segments(capture)[segment].buffer};
+    pug_counts_change_memories(counts, memory_of, &counted);
 }

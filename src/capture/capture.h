@@ -3,7 +3,7 @@
  * @file The capture from inside, shared by its files and by the kinds of input that fill it.
  *
  * capture.c: what it is, and asking it. open.c: recognising an input. snapshot.c, raw.c: the kinds
- * that are decoded as a whole. decode.c, pool.c: decoding; situate.c: where elements belong.
+ * that are decoded as a whole. decode.c: decoding; attribute.c: where elements belong.
  */
 #ifndef PUG_CAPTURE_CAPTURE_H
 #define PUG_CAPTURE_CAPTURE_H
@@ -47,13 +47,13 @@ struct pug_capture_moment {
  * What a thread that decodes keeps of the segment it is in. Kinds that need more put this struct
  * first in their own.
  */
-struct pug_capture_desk {
+struct pug_capture_worker {
     struct pug_capture *capture;
     uint32_t segment;
     bool times;     /**< origins are to have times from within the segment */
     bool moves;     /**< memory may change within it, without a change of ids */
     uint64_t until; /**< situate(): the time is that of everything up to this index */
-    struct pug_capture_marks *reader; /**< of many desks: times are read with it; or NULL */
+    struct pug_capture_marks *reader; /**< of many workers: times are read with it; or NULL */
 };
 
 /**
@@ -89,12 +89,12 @@ struct pug_capture_ops {
     /** Read all that is still to come; it is not live any more. */
     void (*settle)(struct pug_capture *capture);
     /** NULL: a plain one will do. */
-    struct pug_capture_desk *(*desk)(struct pug_capture *capture);
-    void (*desk_free)(struct pug_capture_desk *desk);
-    /** The desk, and the tree, go over to desk->segment; NULL: nothing to do. */
-    enum pug_status (*begin)(struct pug_capture_desk *desk, struct pug_tree *tree);
+    struct pug_capture_worker *(*worker)(struct pug_capture *capture);
+    void (*worker_free)(struct pug_capture_worker *worker);
+    /** The worker, and the tree, go over to worker->segment; NULL: nothing to do. */
+    enum pug_status (*begin)(struct pug_capture_worker *worker, struct pug_tree *tree);
     /** Task, time, processor and space of a moment; the origin has buffer, segment, source. */
-    void (*situate)(struct pug_capture_desk *desk, const struct pug_capture_moment *moment,
+    void (*situate)(struct pug_capture_worker *worker, const struct pug_capture_moment *moment,
                     struct pug_origin *origin);
     /** The processor that a source of the segment traces, or PUG_NO_CPU; NULL: nobody tells. */
     int32_t (*cpu)(const struct pug_capture *capture, uint32_t segment, uint16_t source);
@@ -306,25 +306,12 @@ const uint8_t *pug_capture_begun(const struct pug_capture *capture, uint64_t *si
  */
 bool pug_capture_has_sides(const struct pug_capture *capture);
 
-/**
- * Takes what the selection's tasks, processors and times leave out, where it stands among what
- * elements() gets, and as that does: time passes there, too.
- */
-typedef void pug_capture_left_out_fn(void *part, const struct pug_origin *origin,
-                                     const struct pug_element *elements, size_t count);
-
 /** Does it say when it is, or that nobody knows? That is what counts of what is left out. */
 static inline bool pug_capture_tells_time(const struct pug_element *element)
 {
     return element->type == PUG_ELEM_TIMESTAMP || element->type == PUG_ELEM_TRACE_ON ||
            element->type == PUG_ELEM_NO_SYNC;
 }
-
-/** pug_capture_decode() for who asks for that (`left_out`; NULL: nobody does). */
-enum pug_status pug_capture_decode_beside(struct pug_capture *capture,
-                                          const struct pug_capture_decode *config,
-                                          pug_capture_left_out_fn *left_out,
-                                          struct pug_capture_result *result);
 
 /* ---- memory.c: bytes of a file ---- */
 

@@ -139,7 +139,7 @@ static void drop(void *dropped)
     free(part);
 }
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     struct pug_check *check = context;
     struct part *part = calloc(1, sizeof(*part));
@@ -147,18 +147,13 @@ static void *begin(void *context, unsigned worker)
     if (!part)
         return NULL;
     part->check = check;
+    part->piece = piece;
     if (check->profiling)
         part->profile = pug_profiling_begin(check->profiling);
     if (check->diagnosis)
         part->diagnosis = pug_diagnosis_begin(check->diagnosis);
     part->failed = (check->profiling && !part->profile) || (check->diagnosis && !part->diagnosis);
     return part;
-}
-
-static void passage(void *context, struct pug_piece *piece)
-{
-    struct part *part = context;
-    part->piece = piece;
 }
 
 static struct batch *new_batch(struct part *part, const struct pug_origin *where, size_t room)
@@ -379,13 +374,16 @@ enum pug_status pug_check_begin(struct pug_check *check, struct pug_capture *cap
 
 void pug_check_decode(struct pug_check *check, struct pug_capture_decode *decode)
 {
-    decode->context = check;
-    decode->begin = begin;
-    decode->elements = elements;
-    decode->take = take;
-    decode->drop = drop;
-    decode->passage = passage;
-    decode->by_time = pug_capture_kind(check->capture) == PUG_CAPTURE_PERF;
+    check->consumer = (struct pug_consumer){
+        .context = check,
+        .wants = pug_capture_kind(check->capture) == PUG_CAPTURE_PERF ? PUG_WANTS_BY_TIME : 0u,
+        .begin = begin,
+        .elements = elements,
+        .take = take,
+        .drop = drop,
+    };
+    decode->consumers = &check->consumer;
+    decode->consumer_count = 1;
 }
 
 enum pug_status pug_check_end(struct pug_check *check, enum pug_status status)

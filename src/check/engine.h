@@ -13,6 +13,7 @@
 #define PUG_CHECK_ENGINE_H
 
 #include "check/rules.h"
+#include "pugmark/advanced/consumer.h"
 #include "pugmark/calls.h"
 #include "swo/swo.h"
 #include "swo/vectors.h"
@@ -272,6 +273,7 @@ struct pug_check {
     uint32_t captures;
     /* of the capture at hand: */
     struct pug_capture *capture;
+    struct pug_consumer consumer; /**< that it is decoded for */
     const char *path;
     bool flow, software, ns, live;
     bool uses_time, uses_cycles, counts_lines, looks_depth, looks_spans, looks_program;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Rules from their text. The grammar is in docs/check.md. A line's first mistake is told,
+ * @file Rules from their text. The grammar is in docs/book/answers/check.md. A line's first mistake is told,
  * with what was expected there; the next line is read all the same.
  */
 #include "check/lexer.h"

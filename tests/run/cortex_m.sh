@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Trace of a Cortex-M program: handlers by the vector table's symbols, threads that PendSV switches, a profile that
-# nobody says, and the versions of the reference. The trace is made by hand.
+# Trace of a Cortex-M program: handlers by the vector table's symbols, threads that PendSV switches, an unknown profile, and the
+# versions of the reference. The trace is made by hand.
 set -eu
 bin=$1 source=$2
 command -v clang >/dev/null && command -v ld.lld >/dev/null || { echo "no clang and lld"; exit 77; }
@@ -100,9 +100,9 @@ check "exception returns" "3 2 2 3" "$(returns "$@" --core Cortex-M33) $(returns
 if "$bin/pugmark" list "$@" --reference=1.7 "$work/names.bin" 2>"$work/said"; then exit 1; fi
 grep -q 'versions that are known are 1.8.0 and 1.8.3' "$work/said"
 
-# The bytes in docs/cortex-m.md say what the page says.
+# The bytes in docs/book/how/cortex-m.md say what the page says.
 page() { # SECTION
-  bytes "$(sed -n "/^### $1$/,/^##/p" "$source/docs/cortex-m.md" | sed -nE 's/^\| (([0-9a-f]{2} ?)+) \|.*/\1/p' | paste -sd' ')"
+  bytes "$(sed -n "/^### $1$/,/^##/p" "$source/docs/book/how/cortex-m.md" | sed -nE 's/^\| (([0-9a-f]{2} ?)+) \|.*/\1/p' | paste -sd' ')"
 }
 said() { "$bin/pugmark" list --quiet "$@" | grep -E 'EXCEPTION|ITMTRACE' | sed -E 's/^ *[0-9]+  [0-9a-f]+  //'; }
 page ETMv4 >"$work/etmv4.bin"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What `info` takes a file for of which nobody says what it is: what is recorded of each protocol, with ids of
-# each usual width, for what it is; programs, objects and dumps for nothing that is known.
+# What `info` takes an unknown file for: recordings of each protocol, with ids of each usual width, for what they are; programs,
+# objects and dumps for nothing that is known.
 set -eu
 bin=$1 captures=$2/tests/captures
 work=$(mktemp -d)
@@ -63,6 +63,10 @@ grep -q ' bad packets' "$work/said" && ! grep -q 'right with' "$work/said" || { 
 what="no trace" others=$count
 for file in "$captures"/*/memory_0.bin "$bin"/[p-t]* "$bin"/../lib/* "$2"/docs/[a-m]*.md "$2"/cmake/* "$bin"/../tests/test_*; do
   [[ -f $file && -s $file && ! -L $file ]] || continue
+  if head -c 4 "$file" | grep -qa ELF; then # which is told by its beginning: here only the rest is looked at
+    tail -c +5 "$file" >"$work/rest"
+    file=$work/rest
+  fi
   looks "looks like nothing that is known here" "$file"
   [[ $((count - others)) -lt 36 ]] || break
 done

@@ -101,7 +101,7 @@ def _texts(rules):
 
 
 def check(captures, rules, *, strict=False, threads=0, **selection):
-    """Check whether captures keep rules; docs/check.md has what rules can say.
+    """Check whether captures keep rules; docs/book/answers/check.md has what rules can say.
 
     Args:
         captures: a Capture, a path, or a list of these. What several of them show adds up.

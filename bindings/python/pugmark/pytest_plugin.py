@@ -16,7 +16,7 @@
         trace.takes("control_loop", "< 1ms")
         trace.check("unlock follows lock", "no loss")
 
-Rules are those of docs/check.md. They are about all captures that were opened, or about one that
+Rules are those of docs/book/answers/check.md. They are about all captures that were opened, or about one that
 stands in front, as in ``trace.never(capture, "panic")``; what is undecided fails, too, unless
 ``undecided=True`` is given.
 

@@ -403,8 +403,9 @@ int times_of(struct input *input, struct pug_names *names, const char *histogram
     struct trace_parts parts = {.capture = input->capture,
                                 .wanted = &wanted,
                                 .print = take_item,
-                                .print_context = &counting};
-    struct pug_capture_decode decode = {.by_time = true};
+                                .print_context = &counting,
+                                .wants = PUG_WANTS_BY_TIME};
+    struct pug_capture_decode decode = {0};
     struct pug_capture_result result;
     int code = EXIT_INPUT;
     *out = NULL;

@@ -351,6 +351,21 @@ static int check_run(const struct command *self, int argc, char **argv)
     return check_all(&options, rules, inputs);
 }
 
-const struct command command_check = {"check", "[RULES] INPUT...",
-                                      "does the trace keep these rules? times, orders, coverage",
-                                      check_run};
+const struct command command_check = {
+    .name = "check",
+    .operands = "[RULES] INPUT...",
+    .summary = "does the trace keep these rules? times, orders, coverage",
+    .run = check_run,
+    .task = TASK_DEBUG,
+    .purpose = "Checks rules of a file, such as \"SysTick_Handler takes < 20us\", against what ran: "
+               "a trace as a test. Exit code 0: all hold; 1: one is violated; 2: rules or input are "
+               "wrong; 3: the trace does not decide one.",
+    .examples =
+        {
+            {"pugmark check --rule 'call never runs' examples/crash",
+             "a rule on the command line, and where it was violated"},
+            {"pugmark check --init examples/crash", "rules from what a capture shows, as a start"},
+            {"pugmark check --format junit --rule 'no loss' examples/crash",
+             "a report for a CI system"},
+        },
+};

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "pager.h"
+#include "common/messages.h"
 
 #include "command.h"
 #include "files/whole.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +39,7 @@ struct pager *pager_open(bool straight)
 {
     struct pager *pager = malloc(sizeof(*pager));
     if (!pager) {
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
         return NULL;
     }
     pager->pipe = NULL;
@@ -81,8 +83,7 @@ struct pug_sink pager_sink(struct pager *pager)
 
 bool pager_colour(const struct pager *pager)
 {
-    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
-    return pager->terminal && !(no && *no) && term && strcmp(term, "dumb") != 0;
+    return pager->terminal && terminal_colour(stdout, "auto");
 }
 
 bool pager_wanted(struct pager *pager)
@@ -106,6 +107,6 @@ int pager_close(struct pager *pager)
     free(pager);
     if (error == 0)
         return EXIT_DONE;
-    fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(error));
+    message_say("pugmark: cannot write the output: %s\n", strerror(error));
     return EXIT_INPUT;
 }

@@ -6,6 +6,7 @@
 #include "common/output.h"
 #include "common/sandbox.h"
 #include "index_input.h"
+#include "input/address.h"
 #include "input/input_lists.h"
 #include "swo/vectors.h"
 
@@ -17,9 +18,9 @@ struct find_options {
     struct input_options input;
     const char *index;
     const char *time;
-    struct option_value timestamp, event, context, address, exception, after, before;
+    struct option_value timestamp, event, context, exception, after, before;
     struct option_value vmid, hardware, elapsed;
-    const char *exception_name;
+    const char *exception_name, *address;
     bool trigger, sync, overflow, trace_on, discard, transaction;
 };
 
@@ -46,8 +47,8 @@ static const struct option table[] = {
      offsetof(struct find_options, event)},
     {"context", "C", "context id C (STM: master)", option_given,
      offsetof(struct find_options, context)},
-    {"address", "A", "a packet that tells address A", option_given,
-     offsetof(struct find_options, address)},
+    {"address", "ADDRESS", "a packet that tells this address: a number, a function, FILE:LINE",
+     option_string, offsetof(struct find_options, address)},
     {"exception", "N", "exception N; or by name: SysTick, or its handler's", take_exception,
      offsetof(struct find_options, exception)},
     {"sync", NULL, "a synchronisation point", option_flag, offsetof(struct find_options, sync)},
@@ -85,7 +86,7 @@ static bool make_query(const struct find_options *options, struct pug_index_quer
         {options->trigger, PUG_MARK_TRIGGER, 0, UINT64_MAX},
         {options->event.given, PUG_MARK_EVENT, options->event.value, options->event.value},
         {options->context.given, PUG_MARK_CONTEXT, options->context.value, options->context.value},
-        {options->address.given, PUG_MARK_ADDRESS, options->address.value, options->address.value},
+        {options->address, PUG_MARK_ADDRESS, 0, 0},
         {options->exception.given, PUG_MARK_EXCEPTION, options->exception.value,
          options->exception.value},
         {options->sync, PUG_MARK_SYNC, 0, UINT64_MAX},
@@ -113,14 +114,14 @@ static bool make_query(const struct find_options *options, struct pug_index_quer
         query->greatest = choices[i].greatest;
     }
     if (found != 1 || (options->before.given && options->after.given)) {
-        fprintf(stderr, "pugmark: find needs one of --time, --timestamp, --trigger, --event, "
-                        "--context, --address, --exception, --sync,\n--overflow, --vmid, --dwt, "
-                        "--elapsed, --trace-on, --discard, --transaction,\nand at most one of "
-                        "--after and --before\n");
+        message_say("pugmark: find needs one of --time, --timestamp, --trigger, --event, "
+                    "--context, --address, --exception, --sync, --overflow, --vmid, --dwt, "
+                    "--elapsed, --trace-on, --discard, --transaction, and at most one of "
+                    "--after and --before\n");
         return false;
     }
     if (options->input.sources.count > 1) {
-        fprintf(stderr, "pugmark: find takes one --source\n");
+        message_say("pugmark: find takes one --source\n");
         return false;
     }
     uint64_t id;
@@ -157,13 +158,12 @@ static bool missed(const struct input *input, const struct pug_index *index,
                                        : late || early;
     if (!lacks || (found != PUG_OK && found != PUG_ERR_NOT_FOUND))
         return false;
-    fprintf(stderr,
-            "pugmark: %s: only its bytes from %" PRIu64 " to %" PRIu64 " of %" PRIu64
-            " are indexed%s; `pugmark index%s` indexes the rest\n",
-            input->trace_path, info.from, info.indexed, info.trace_size,
-            found == PUG_OK ? ", there may be a nearer one in the others"
-                            : ", and there is no such place in these",
-            early ? " --rebuild" : "");
+    message_say("pugmark: %s: only its bytes from %" PRIu64 " to %" PRIu64 " of %" PRIu64
+                " are indexed%s; `pugmark index%s` indexes the rest\n",
+                input->trace_path, info.from, info.indexed, info.trace_size,
+                found == PUG_OK ? ", there may be a nearer one in the others"
+                                : ", and there is no such place in these",
+                early ? " --rebuild" : "");
     return found != PUG_OK;
 }
 
@@ -225,13 +225,33 @@ static bool name_exception(const struct input *input, const struct find_options 
         return true;
     pug_vectors_find(&vectors, input->tree ? pug_tree_image(input->tree) : NULL, PUG_VECTORS_ANY);
     if (!pug_vectors_number(&vectors, options->exception_name, &number)) {
-        fprintf(stderr,
-                "pugmark: --exception %s: no exception of a Cortex-M is called so, and no handler "
-                "in the program's vector table; give its number\n",
-                options->exception_name);
+        message_say(
+            "pugmark: --exception %s: no exception of a Cortex-M is called so, and no handler "
+            "in the program's vector table; give its number\n",
+            options->exception_name);
         return false;
     }
     query->least = query->greatest = number;
+    return true;
+}
+
+/** The address that was asked for, which has to be one. False, having said so: it is none. */
+static bool find_address(struct input *input, const struct find_options *options,
+                         struct pug_index_query *query)
+{
+    struct address_places places;
+    if (!options->address)
+        return true;
+    if (!address_find_absolute(input, "--address", options->address, &places))
+        return false;
+    if (places.count > 1) {
+        message_say("pugmark: --address %s: it is in %zu places; give the address of one of them: "
+                    "0x%" PRIx64 ", 0x%" PRIx64 "%s\n",
+                    options->address, places.count, places.items[0].absolute,
+                    places.items[1].absolute, places.count > 2 ? ", …" : "");
+        return false;
+    }
+    query->least = query->greatest = places.items[0].absolute;
     return true;
 }
 
@@ -246,10 +266,9 @@ static int find_all(struct input *input, const struct find_options *options,
         return input_is_whole(input, "what find tells") ? EXIT_DONE : EXIT_USAGE;
     if (input->chosen > 1 && (options->after.given || options->before.given)) {
         if (input_is_whole(input, "--after or --before"))
-            fprintf(stderr,
-                    "pugmark: --after and --before are of one buffer, and there are %zu; "
-                    "--buffer chooses\n",
-                    input->chosen);
+            message_say("pugmark: --after and --before are of one buffer, and there are %zu; "
+                        "--buffer chooses\n",
+                        input->chosen);
         return EXIT_USAGE;
     }
     if (!index_is_of_one(input, "--index", options->index))
@@ -284,7 +303,8 @@ static int find_run(const struct command *self, int argc, char **argv)
     const bool dated = !options.time || input_lists_timestamp(input.capture, "--time", options.time,
                                                               false, &query.least);
     const bool named = !options.exception_name || input_tree(&input, false);
-    int code = dated && named && name_exception(&input, &options, &query)
+    int code = dated && named && name_exception(&input, &options, &query) &&
+                       find_address(&input, &options, &query)
                    ? find_all(&input, &options, &query)
                    : EXIT_USAGE;
     input_close(&input);
@@ -292,5 +312,18 @@ static int find_run(const struct command *self, int argc, char **argv)
     return written ? written : code;
 }
 
-const struct command command_find = {"find", "INPUT", "tell where in the capture something is",
-                                     find_run};
+const struct command command_find = {
+    .name = "find",
+    .operands = "INPUT",
+    .summary = "tell where in the capture something is",
+    .run = find_run,
+    .task = TASK_FIND,
+    .purpose = "Says at which trace offset something is: a time, an exception, an address, an "
+               "event, a loss. `list --around` and `trace --around` show what is there.",
+    .examples =
+        {
+            {"pugmark find --exception 0 examples/crash", "the first exception of this number"},
+            {"pugmark find --sync examples/demo", "the first place where decoding can start"},
+            {"pugmark find --time 16849564 examples/demo", "the first timestamp from a time on"},
+        },
+};

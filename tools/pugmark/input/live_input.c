@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "live_input.h"
 
+#include "address.h"
+#include "common/messages.h"
+
 #include "common/command.h"
 #include "live/live.h"
 #include "pugmark/dwt.h"
@@ -128,9 +131,9 @@ bool live_begin(const struct live_options *options, const char *operand,
 {
     *is_stream = live_is_stream(operand);
     if (!*is_stream && given(options)) {
-        fprintf(stderr,
-                "pugmark: --%s is for live inputs (sockets, serial lines, pipes), and %s is none\n",
-                given(options), operand);
+        message_say(
+            "pugmark: --%s is for live inputs (sockets, serial lines, pipes), and %s is none\n",
+            given(options), operand);
         return false;
     }
     if (!*is_stream)
@@ -154,38 +157,18 @@ static struct {
     enum { NOTHING, EXCEPTION, EVENT, ADDRESSES } what;
     uint64_t entries[ENTRIES];
     size_t count;
-    void (*elements)(void *part, const struct pug_origin *origin,
-                     const struct pug_element *elements, size_t count);
 } until;
 
-static void find_entries(const struct pug_image *image, const char *name)
+/** The addresses of a function, or of a place that is written in another way. */
+static bool take_function(struct input *input, const char *words)
 {
-    struct pug_symbol symbol;
-    for (size_t n = 0; image && pug_image_symbol_at(image, n, &symbol); n++)
-        if (strcmp(symbol.name, name) == 0 && until.count < ENTRIES)
-            until.entries[until.count++] = symbol.start;
-}
-
-/** The addresses of a function. */
-static bool take_function(const struct input *input, const char *name)
-{
-    struct pug_tree *tree;
+    struct address_places places;
     until.what = ADDRESSES;
-    if (parse_number(name, &until.entries[0])) {
-        until.count = 1;
-        return true;
-    }
-    if (pug_capture_tree(input->capture, 0, false, NULL, &tree) == PUG_OK) {
-        find_entries(pug_tree_image(tree), name);
-        pug_tree_free(tree);
-    }
-    if (until.count > 0)
-        return true;
-    fprintf(stderr,
-            "pugmark: --until %s: expected exception, event, an address, or a function of the "
-            "program that --elf names\n",
-            name);
-    return false;
+    if (!address_find_absolute(input, "--until", words, &places))
+        return false;
+    for (size_t i = 0; i < places.count && until.count < ENTRIES; i++)
+        until.entries[until.count++] = places.items[i].absolute;
+    return true;
 }
 
 bool live_take_until(struct input *input)
@@ -283,21 +266,6 @@ bool live_consumer(struct pug_consumer *consumer)
                                       .take = take_look,
                                       .drop = drop_look};
     return until.what != NOTHING;
-}
-
-static void look_first(void *part, const struct pug_origin *origin,
-                       const struct pug_element *elements, size_t count)
-{
-    live_look(elements, count);
-    until.elements(part, origin, elements, count);
-}
-
-void live_look_first(struct pug_capture_decode *decode)
-{
-    if (until.what == NOTHING)
-        return;
-    until.elements = decode->elements;
-    decode->elements = look_first;
 }
 
 /* ---- silence ---- */
