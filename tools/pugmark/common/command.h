@@ -60,6 +60,7 @@ const struct command *command_find_name(const char *name);
 int command_refuse(const char *name);
 
 extern const struct command command_calls;
+extern const struct command command_check;
 extern const struct command command_complete;
 extern const struct command command_convert;
 extern const struct command command_coverage;
