@@ -60,6 +60,7 @@ profile capture calls schedule names counts base
 export profile names text files base
 check export profile calls swo diagnose capture image names text base
 correlate capture tree element base
+debug capture calls names image isa files element base
 perfdata capture image tree files base
 waveform files base
 ROWS
