@@ -62,6 +62,7 @@ static struct {
     bool traps;                         /* exceptions can be followed */
     struct state_field registers;       /* of Arm's processors */
     unsigned data;                      /* accesses are told */
+    bool plain_m;                       /* an M profile machine without the security extension */
     uintptr_t base;                     /* of user mode: where QEMU has the program's address 0 */
     int file;                           /* to write to; -1: `out` */
     char out[REC_PATH_NAME_BYTES];      /* a file */
@@ -104,11 +105,29 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address
     on_reached(cpu, data);
 }
 
-/** The value as memory has it now, just behind the access. Devices of machines are not asked. */
-static bool read_memory(uint64_t address, unsigned size, uint64_t *value)
+/**
+ * The same of a machine: of an M profile core without the security extension, whose address map
+ * says what is memory. Devices are not asked, since reading them may change them.
+ */
+static bool read_machine(unsigned cpu, uint64_t address, unsigned size, uint64_t *value)
+{
+    const bool memory = address < 0x40000000 || (address >= 0x60000000 && address < 0xa0000000);
+    const unsigned shift = 8 * (address & 3);
+    uint32_t word;
+    if (!plugin.plain_m || !memory || size > 2 || (address & 3) + (1u << size) > sizeof(word) ||
+        !state_memory(cpu, address & ~UINT64_C(3), false, &word))
+        return false;
+    *value = word >> shift & (UINT32_MAX >> (32 - (8u << size)));
+    return true;
+}
+
+/** The value as memory has it now, just behind the access. */
+static bool read_memory(unsigned cpu, uint64_t address, unsigned size, uint64_t *value)
 {
     uint8_t bytes[8];
-    if (!plugin.user || size > 3)
+    if (!plugin.user)
+        return read_machine(cpu, address, size, value);
+    if (size > 3)
         return false;
     memcpy(bytes, (const uint8_t *)plugin.base + address, (size_t)1 << size); // NOLINT
     *value = 0;
@@ -128,7 +147,7 @@ static void on_data(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, 
                                    .insn = watch->insn,
                                    .size = (uint8_t)qemu_plugin_mem_size_shift(info),
                                    .store = qemu_plugin_mem_is_store(info)};
-    access.known = read_memory(address, access.size, &access.value);
+    access.known = read_memory(cpu, address, access.size, &access.value);
     events_access(cpu, &access);
 }
 
@@ -410,12 +429,23 @@ static void write_text(enum rec_path_record kind, const char *text)
     free(record.bytes);
 }
 
+/** Has a core of this name the M profile, and one state alone? */
+static bool is_plain_m(const char *core)
+{
+    static const char *const names[] = {"cortex-m0", "cortex-m3", "cortex-m4", "cortex-m7"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(core, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static void name_program(void)
 {
     const char *path = plugin.user ? qemu_plugin_path_to_binary() : NULL;
     plugin.named = true;
     if (!plugin.user && *state_core())
         write_text(REC_PATH_CORE, state_core());
+    plugin.plain_m = !plugin.user && is_plain_m(state_core());
     if (path)
         write_text(REC_PATH_PROGRAM, path);
 }
