@@ -14,5 +14,6 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pugmark-config.cmake
 file(RELATIVE_PATH PUG_PC_TO_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(cmake/pugmark.pc.in pugmark.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pugmark.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(DIRECTORY share/rtos DESTINATION ${CMAKE_INSTALL_DATADIR}/pugmark)
 file(GLOB PUG_MAN_PAGES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1)
 install(FILES ${PUG_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

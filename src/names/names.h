@@ -123,6 +123,22 @@ int pug_names_open_regular(const char *path);
 bool pug_names_data_symbol(struct pug_names_file *file, uint64_t start, uint64_t size,
                            const char *name);
 
+/* layout.c: where members are, by name */
+/** A variable or a member of one, or a member of a type. */
+struct names_place {
+    uint64_t at;   /**< its address; of a type's member: the offset in it */
+    uint64_t size; /**< 0: not known */
+    bool is_array, is_pointer;
+};
+/**
+ * The variable of a path, as "kernel.cpus[0].current", by debug information; of a name alone also
+ * by symbol. False: it is not known.
+ */
+bool pug_names_place_of(struct pug_names_file *file, const char *path, struct names_place *place);
+/** A member ("list.next") of a type by its name, with or without "struct". False: not known. */
+bool pug_names_member_of(struct pug_names_file *file, const char *type, const char *member,
+                         struct names_place *place);
+
 /** names.c: the debug information of a file, read when it is first asked for; NULL: none. */
 struct names_dwarf *pug_names_dwarf_of(struct pug_names_file *file);
 

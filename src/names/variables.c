@@ -75,7 +75,7 @@ static bool is_other_name(int tag)
 }
 
 /** Without typedefs and qualifiers; libdw's own way goes round for ever where they are a ring. */
-static bool plain_type_of(Dwarf_Die *die, Dwarf_Die *type)
+bool pug_names_die_type(Dwarf_Die *die, Dwarf_Die *type)
 {
     *type = *die;
     for (unsigned depth = 0; depth < DEPTH_LIMIT; depth++) {
@@ -103,7 +103,7 @@ static uint64_t elements_of(Dwarf_Die *dimension)
 }
 
 /** Bytes of a plain type; false: it does not say, or more than there can be. */
-static bool size_of(Dwarf_Die *plain, unsigned depth, uint64_t *size)
+bool pug_names_die_size(Dwarf_Die *plain, unsigned depth, uint64_t *size)
 {
     const int bytes = dwarf_bytesize(plain);
     Dwarf_Die element, dimension;
@@ -113,7 +113,7 @@ static bool size_of(Dwarf_Die *plain, unsigned depth, uint64_t *size)
         return *size > 0;
     }
     if (dwarf_tag(plain) != DW_TAG_array_type || depth > DEPTH_LIMIT ||
-        !plain_type_of(plain, &element) || !size_of(&element, depth + 1, size) ||
+        !pug_names_die_type(plain, &element) || !pug_names_die_size(&element, depth + 1, size) ||
         dwarf_child(plain, &dimension) != 0)
         return false;
     for (unsigned n = 0; n < DEPTH_LIMIT; n++) {
@@ -158,8 +158,8 @@ static void add_variable(struct collecting *all, Dwarf_Die *die)
     Dwarf_Attribute attribute;
     uint64_t address, size;
     const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
-    if (!name || !address_of(die, &address) || !plain_type_of(die, &type) ||
-        !size_of(&type, 0, &size))
+    if (!name || !address_of(die, &address) || !pug_names_die_type(die, &type) ||
+        !pug_names_die_size(&type, 0, &size))
         return;
     if (dwarf->variable_count == all->room) {
         const size_t room = all->room ? all->room * 2 : 64;
@@ -216,9 +216,11 @@ static bool collect_all(void *context)
     return !all->failed;
 }
 
-static void read_variables(struct names_dwarf *dwarf)
+void pug_names_dwarf_variables(struct names_dwarf *dwarf)
 {
     struct collecting all = {.dwarf = dwarf, .left = ENTRIES_MOST};
+    if (dwarf->variables_read)
+        return;
     dwarf->variables_read = true;
     dwarf->file->names->starved |= !pug_names_guard(dwarf->dwarf, collect_all, &all);
     if (dwarf->variable_count > 0)
@@ -236,7 +238,7 @@ struct asking {
 };
 
 /** Where a member is; bit fields count as their first byte. */
-static bool member_place(Dwarf_Die *member, uint64_t *offset)
+bool pug_names_die_place(Dwarf_Die *member, uint64_t *offset)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word value = 0;
@@ -258,8 +260,9 @@ static bool enter_member(struct asking *asking, Dwarf_Die *type, uint64_t *offse
         return false;
     for (unsigned n = 0; n < MEMBERS_MOST; n++) {
         uint64_t place, size;
-        if (member_place(&member, &place) && place <= *offset && plain_type_of(&member, &plain) &&
-            size_of(&plain, 0, &size) && *offset - place < size) {
+        if (pug_names_die_place(&member, &place) && place <= *offset &&
+            pug_names_die_type(&member, &plain) && pug_names_die_size(&plain, 0, &size) &&
+            *offset - place < size) {
             const char *name = dwarf_diename(&member);
             if (name && dwarf_tag(&member) == DW_TAG_member) {
                 pug_text_put(&asking->name, ".");
@@ -279,7 +282,7 @@ static bool enter_element(struct asking *asking, Dwarf_Die *type, uint64_t *offs
 {
     Dwarf_Die plain;
     uint64_t size;
-    if (!plain_type_of(type, &plain) || !size_of(&plain, 0, &size))
+    if (!pug_names_die_type(type, &plain) || !pug_names_die_size(&plain, 0, &size))
         return false;
     pug_text_format(&asking->name, "[%llu]", (unsigned long long)(*offset / size));
     *offset %= size;
@@ -348,7 +351,7 @@ static bool describe(void *context)
     char type[256];
     uint64_t offset = asking->address - asking->found->start, size = 0;
     pug_text_put(&asking->name, asking->found->name);
-    for (unsigned depth = 0; depth < DEPTH_LIMIT && plain_type_of(&holder, &plain); depth++) {
+    for (unsigned depth = 0; depth < DEPTH_LIMIT && pug_names_die_type(&holder, &plain); depth++) {
         const int tag = dwarf_tag(&plain);
         Dwarf_Die next = plain;
         if (tag == DW_TAG_array_type ? !enter_element(asking, &next, &offset)
@@ -363,8 +366,8 @@ static bool describe(void *context)
     pug_text_end(&text);
     if (offset > 0)
         pug_text_format(&asking->name, "+%llu", (unsigned long long)offset);
-    if (plain_type_of(&holder, &plain)) {
-        (void)size_of(&plain, 0, &size);
+    if (pug_names_die_type(&holder, &plain)) {
+        (void)pug_names_die_size(&plain, 0, &size);
         asking->out->encoding = encoding_of(&plain);
         asking->out->type_die = dwarf_dieoffset(&plain);
     }
@@ -397,8 +400,7 @@ static bool by_debug_information(struct pug_names_file *file, uint64_t address,
     char name[512];
     if (!dwarf)
         return false;
-    if (!dwarf->variables_read)
-        read_variables(dwarf);
+    pug_names_dwarf_variables(dwarf);
     struct asking asking = {.dwarf = dwarf,
                             .found = variable_at(dwarf, address),
                             .address = address,

@@ -31,6 +31,7 @@ static const struct command *const commands[] = {
     &command_report,
     &command_serve,
     &command_stat,
+    &command_threads,
     &command_timeline,
     &command_top,
     &command_trace,
