@@ -19,7 +19,10 @@ struct object_pass {
     struct coverage *coverage;
     struct pug_names_file *file;
     uint32_t object;
-    struct outcome *outcomes; /* by address */
+    const uint32_t *same; /* objects with the same code, that one included */
+    size_t same_count;
+    struct export_steps *steps; /* counts of the others of these, one each */
+    struct outcome *outcomes;   /* by address */
     size_t outcome_count;
     size_t outcome;   /* of the code that comes next */
     size_t function;  /* the one that the code is in, or the next one */
@@ -27,8 +30,8 @@ struct object_pass {
     struct names_statements statements;
     size_t statement;                    /* of the code that comes next */
     const char *last_source, *last_path; /* of sources, and what they are called */
-    uint64_t entry_end;  /* up to here it is the code that enters a function … */
-    uint32_t entry_line; /* … which is declared on this line */
+    uint64_t entry_end;                  /* up to here it is the code that enters a function … */
+    uint32_t entry_line;                 /* … which is declared on this line */
     bool any, failed;
 };
 
@@ -64,6 +67,14 @@ static int by_address(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
+static bool is_of(const struct object_pass *pass, uint32_t object)
+{
+    for (size_t i = 0; i < pass->same_count; i++)
+        if (pass->same[i] == object)
+            return true;
+    return false;
+}
+
 static bool find_outcomes(struct object_pass *pass)
 {
     size_t count, kept = 0;
@@ -73,7 +84,7 @@ static bool find_outcomes(struct object_pass *pass)
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct pug_profile_range *range = &ranges[i];
-        if (range->object != pass->object || !(range->end & PUG_END_BRANCH))
+        if (!is_of(pass, range->object) || !(range->end & PUG_END_BRANCH))
             continue;
         const bool taken = range->end & PUG_END_TAKEN;
         outcomes[kept++] =
@@ -239,6 +250,8 @@ static bool take(void *context, const struct export_instruction *given)
     struct object_pass *pass = context;
     struct coverage_function *function = function_at(pass, given->vaddr);
     struct export_instruction here = *given;
+    for (size_t i = 1; i < pass->same_count; i++)
+        here.count = pug_profile_sum(here.count, pug_export_count_at(&pass->steps[i], here.vaddr));
     const struct export_instruction *const instruction = &here;
     if (function && given->vaddr == function->start)
         begin_function(pass, given);
@@ -291,20 +304,44 @@ static bool list_decisions(struct object_pass *pass)
     return all || !mcdc;
 }
 
-static enum pug_status pass_over(const struct exporter *exporter, struct coverage *coverage,
-                                 uint32_t object)
+/* Counts of the other objects with the same code. */
+static enum pug_status find_steps(struct object_pass *pass)
 {
+    enum pug_status status = PUG_OK;
+    pass->steps = calloc(pass->same_count, sizeof(*pass->steps));
+    if (!pass->steps)
+        return PUG_ERR_MEM;
+    for (size_t i = 1; i < pass->same_count && status == PUG_OK; i++)
+        status = pug_export_steps(pass->exporter, pass->same[i], &pass->steps[i]);
+    return status;
+}
+
+static void free_steps(struct object_pass *pass)
+{
+    for (size_t i = 1; pass->steps && i < pass->same_count; i++)
+        pug_export_steps_free(&pass->steps[i]);
+    free(pass->steps);
+}
+
+/* The first one of objects with the same code stands for all of them. */
+static enum pug_status pass_over(const struct exporter *exporter, struct coverage *coverage,
+                                 const uint32_t *same, size_t same_count)
+{
+    const uint32_t object = same[0];
     struct object_pass pass = {.exporter = exporter,
                                .coverage = coverage,
                                .file = pug_export_file(exporter, object),
-                               .object = object};
-    enum pug_status status = PUG_OK;
-    if (pass.file &&
+                               .object = object,
+                               .same = same,
+                               .same_count = same_count};
+    enum pug_status status = find_steps(&pass);
+    if (status == PUG_OK && pass.file &&
         (!list_functions(&pass) || !find_outcomes(&pass) ||
          !pug_names_statements_of(pass.file, &pass.statements) || !list_decisions(&pass)))
         status = PUG_ERR_MEM;
-    else if (pass.file)
+    else if (status == PUG_OK && pass.file)
         status = pug_export_instructions(exporter, object, take, &pass);
+    free_steps(&pass);
     free(pass.outcomes);
     free(pass.statements.items);
     coverage->missing += !pass.any;
@@ -475,14 +512,41 @@ static bool list_files(struct coverage *coverage)
     return coverage->files != NULL;
 }
 
-enum pug_status pug_coverage_of(const struct exporter *exporter, struct coverage *coverage)
+/* Each group of objects with the same code: runs of one program, or builds that are alike. */
+static enum pug_status pass_over_all(const struct exporter *exporter, struct coverage *coverage,
+                                     uint32_t *group, bool *done)
 {
-    *coverage = (struct coverage){0};
     for (size_t i = 0; i < exporter->object_count; i++) {
-        enum pug_status status = pass_over(exporter, coverage, exporter->objects[i]);
+        struct pug_names_file *file = pug_export_file(exporter, exporter->objects[i]);
+        size_t count = 0;
+        if (done[i])
+            continue;
+        group[count++] = exporter->objects[i];
+        for (size_t n = i + 1; file && n < exporter->object_count; n++) {
+            if (done[n] ||
+                !pug_decisions_same_code(file, pug_export_file(exporter, exporter->objects[n])))
+                continue;
+            group[count++] = exporter->objects[n];
+            done[n] = true;
+        }
+        const enum pug_status status = pass_over(exporter, coverage, group, count);
         if (status != PUG_OK)
             return status;
     }
+    return PUG_OK;
+}
+
+enum pug_status pug_coverage_of(const struct exporter *exporter, struct coverage *coverage)
+{
+    *coverage = (struct coverage){0};
+    uint32_t *group = calloc(exporter->object_count + 1, sizeof(*group));
+    bool *done = calloc(exporter->object_count + 1, sizeof(*done));
+    const enum pug_status status =
+        group && done ? pass_over_all(exporter, coverage, group, done) : PUG_ERR_MEM;
+    free(group);
+    free(done);
+    if (status != PUG_OK)
+        return status;
     join_lines(coverage);
     number_branches(coverage);
     join_functions(coverage);

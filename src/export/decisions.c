@@ -295,7 +295,7 @@ static uint64_t exit_place(const struct finding *finding, const struct decision 
     return UINT64_MAX;
 }
 
-/** Does a place lead straight to the entry of a decision, which is on another line? */
+/** Does a place lead straight to the entry of a decision? */
 static bool leads_into(const struct finding *finding, uint64_t place, const struct decision *to)
 {
     size_t n = step_at(finding, place);
@@ -316,7 +316,7 @@ static void doubt_lines(struct finding *finding, size_t first)
     struct decision *all = finding->decisions->items;
     for (size_t i = first; i + 1 < finding->decisions->count; i++) {
         struct decision *a = &all[i], *b = &all[i + 1];
-        if (a->doubt == DECISION_SHAPE || b->doubt == DECISION_SHAPE || a->line == b->line)
+        if (a->doubt == DECISION_SHAPE || b->doubt == DECISION_SHAPE)
             continue;
         for (unsigned exit = 0; exit < 2; exit++) {
             const uint64_t other = exit_place(finding, a, !exit);
@@ -388,6 +388,35 @@ static void take_code(struct finding *finding, const struct pug_names_code *code
         end = end > code->end ? code->end : end;
         read_steps(finding, code, function.start, end);
         take_function(finding);
+    }
+}
+
+static bool same_functions(struct pug_names_file *a, struct pug_names_file *b)
+{
+    struct pug_names_function one, other;
+    for (size_t n = 0; pug_names_function_at(a, n, &one); n++)
+        if (!pug_names_function_at(b, n, &other) || one.start != other.start ||
+            one.size != other.size || strcmp(one.name, other.name) != 0)
+            return false;
+    return true;
+}
+
+bool pug_decisions_same_code(struct pug_names_file *a, struct pug_names_file *b)
+{
+    struct pug_names_code one, other;
+    if (!a || !b)
+        return false;
+    if (a == b)
+        return true;
+    for (size_t n = 0;; n++) {
+        const bool more = pug_names_code_at(a, n, &one);
+        if (more != pug_names_code_at(b, n, &other))
+            return false;
+        if (!more)
+            return n > 0 && same_functions(a, b);
+        if (one.start != other.start || one.end != other.end || one.isa != other.isa ||
+            memcmp(one.bytes, other.bytes, (size_t)(one.end - one.start)) != 0)
+            return false;
     }
 }
 

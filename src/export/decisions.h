@@ -70,6 +70,9 @@ struct decisions {
 struct decisions *pug_decisions_of(struct pug_names_file *file);
 void pug_decisions_free(struct decisions *decisions);
 
+/** Have two programs the same instructions at the same addresses, and the same functions? */
+bool pug_decisions_same_code(struct pug_names_file *a, struct pug_names_file *b);
+
 /** How many conditions are covered as MC/DC has it (unique cause with short circuit). */
 uint32_t pug_decision_covered(const struct decision *decision, uint32_t *covered);
 /** Which exits were seen: bit 0 and 1. */

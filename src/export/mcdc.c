@@ -24,6 +24,7 @@ struct pug_mcdc {
     struct decisions **programs;
     size_t count;
     struct decisions *last;
+    struct pug_names_file *last_file; /* that `last` was asked for with */
     struct task **tasks;
     size_t task_count;
     struct task *last_task;
@@ -47,17 +48,10 @@ void pug_mcdc_free(struct pug_mcdc *mcdc)
     free(mcdc);
 }
 
-/** A file may be opened for several names of it. */
-static bool same_file(const struct pug_names_file *a, const struct pug_names_file *b)
-{
-    const char *const one = pug_names_path(a), *const other = pug_names_path(b);
-    return one && other && strcmp(one, other) == 0;
-}
-
 struct decisions *pug_mcdc_decisions(struct pug_mcdc *mcdc, struct pug_names_file *file)
 {
     for (size_t i = 0; i < mcdc->count; i++)
-        if (mcdc->programs[i]->file == file || same_file(mcdc->programs[i]->file, file))
+        if (pug_decisions_same_code(mcdc->programs[i]->file, file))
             return mcdc->programs[i];
     struct decisions **grown =
         realloc(mcdc->programs, (mcdc->count + 1) * sizeof(struct decisions *));
@@ -151,6 +145,7 @@ bool pug_mcdc_take(struct pug_mcdc *mcdc, uint32_t number, struct pug_names_file
     if (!decisions || !task)
         return false;
     mcdc->last = decisions;
+    mcdc->last_file = file;
     const size_t low =
         pug_bisect_to(decisions->places, decisions->place_count, sizeof(*decisions->places),
                       offsetof(struct decision_place, vaddr), vaddr);
