@@ -10,10 +10,7 @@ const char *pug_version(void)
 /* Each ends with a blank, but for the last one, which is always there. */
 const char *pug_features(void)
 {
-    return ""
-#ifdef PUG_WITH_ELF
-           "elf "
-#endif
+    return "elf "
 #ifdef PUG_WITH_DWARF
            "dwarf "
 #endif

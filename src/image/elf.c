@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 /** @file ELF files: loadable segments as ranges of one file accessor, and function symbols. */
+#include "files/elf.h"
 #include "base/text.h"
 #include "image/image.h"
 #include "image/symbols.h"
 
-#ifdef PUG_WITH_ELF
-
 #include <fcntl.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -226,17 +224,3 @@ enum pug_status pug_image_add_elf(struct pug_image *image, const struct pug_plac
     image->symbols = symbols;
     return PUG_OK;
 }
-
-#else
-
-enum pug_status pug_image_add_elf(struct pug_image *image, const struct pug_place *place,
-                                  const char *path, uint64_t bias)
-{
-    (void)image;
-    (void)place;
-    (void)path;
-    (void)bias;
-    return PUG_ERR_NOT_BUILT;
-}
-
-#endif

@@ -4,6 +4,7 @@
 #define PUG_NAMES_DWARF_H
 
 #include "names/names.h"
+#include "names/tables.h"
 
 #include <elfutils/libdw.h>
 
@@ -41,10 +42,16 @@ struct names_unit {
     uint64_t used; /* when it was last asked */
 };
 
-/** Where a unit has code. */
+/** The code range of a unit. */
 struct names_extent {
     uint64_t start, end;
     uint32_t unit;
+};
+
+/** A line table that was looked at. */
+struct names_line_table {
+    uint64_t offset;
+    bool fits;
 };
 
 /** A variable that has one address all the time. */
@@ -65,7 +72,13 @@ struct names_dwarf {
     struct names_variable *variables; /* by start */
     size_t variable_count;
     bool variables_read;
-    uint64_t left; /* see pug_names_dwarf_take() */
+    uint64_t type_steps;                  /* from entries to their types */
+    uint64_t left;                        /* see pug_names_dwarf_take() */
+    uint64_t paths_left;                  /* bytes of paths that libdw may yet write */
+    struct names_line_table *line_tables; /* by offset */
+    size_t line_table_count;
+    Dwarf *lists_of;                 /* whose these are */
+    struct names_table lists, pairs; /* of ranges: from DWARF 5 on, and before */
 };
 
 /* guard.c: libdw where memory ends */
@@ -89,20 +102,29 @@ bool pug_names_dwarf_take(struct names_dwarf *dwarf, struct names_unit *unit, si
 
 /* variables.c: of entries, within pug_names_guard() */
 /** The type of an entry without typedefs and qualifiers. */
-bool pug_names_die_type(Dwarf_Die *die, Dwarf_Die *type);
+bool pug_names_die_type(struct names_dwarf *dwarf, Dwarf_Die *die, Dwarf_Die *type);
 /** Bytes of such a type; false: it does not say, or more than there can be. `depth` is 0. */
-bool pug_names_die_size(Dwarf_Die *plain, unsigned depth, uint64_t *size);
+bool pug_names_die_size(struct names_dwarf *dwarf, Dwarf_Die *plain, unsigned depth,
+                        uint64_t *size);
 /** Where a member is; bit fields count as their first byte. False: the entry is no member. */
 bool pug_names_die_place(Dwarf_Die *member, uint64_t *offset);
 /** The variables of a file, read when they are first asked for. */
 void pug_names_dwarf_variables(struct names_dwarf *dwarf);
+/* line_header.c */
+/**
+ * Ask before libdw reads a unit's line table: it writes the path of each of its files. False: they
+ * are longer than the file lets expect, and its lines are left out.
+ */
+bool pug_names_files_fit(struct names_dwarf *dwarf, Dwarf_Die *unit);
+/** Ask before libdw reads an entry's ranges: it goes over all that are none. Counted as taken. */
+bool pug_names_ranges_fit(struct names_dwarf *dwarf, struct names_unit *unit, Dwarf_Die *die);
 
 /* rows.c */
 bool pug_names_rows_load(struct names_dwarf *dwarf, struct names_unit *unit);
 /* scopes.c */
 bool pug_names_scopes_load(struct names_dwarf *dwarf, struct names_unit *unit);
 
-/** A source's path: absolute where the unit's folder tells; kept with the names. */
+/** A source's path: absolute where the unit's folder is known; kept with the names. */
 const char *pug_names_source_path(struct names_dwarf *dwarf, struct names_unit *unit,
                                   const char *path);
 

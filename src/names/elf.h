@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-/** @file Executable files, for those of the room that know libelf and libdw. */
+/** @file Executable files, for those of the room that read ELF files and know libdw. */
 #ifndef PUG_NAMES_ELF_H
 #define PUG_NAMES_ELF_H
 
+#include "files/elf.h"
 #include "names/names.h"
-
-#include <gelf.h>
 
 struct names_elf {
     int file;

@@ -51,8 +51,8 @@ struct walk {
 };
 
 /** Looks for a member, also in unions and structures without names; *offset is where it is. */
-static bool find_member(Dwarf_Die *type, const char *name, uint32_t *left, unsigned depth,
-                        Dwarf_Die *found, uint64_t *offset)
+static bool find_member(struct names_dwarf *dwarf, Dwarf_Die *type, const char *name,
+                        uint32_t *left, unsigned depth, Dwarf_Die *found, uint64_t *offset)
 {
     Dwarf_Die member, plain;
     if (depth > STEPS_MOST || dwarf_child(type, &member) != 0)
@@ -67,8 +67,8 @@ static bool find_member(Dwarf_Die *type, const char *name, uint32_t *left, unsig
                 *offset = place;
                 return true;
             }
-            if (!own && pug_names_die_type(&member, &plain) &&
-                find_member(&plain, name, left, depth + 1, found, &inner)) {
+            if (!own && pug_names_die_type(dwarf, &member, &plain) &&
+                find_member(dwarf, &plain, name, left, depth + 1, found, &inner)) {
                 *offset = place + inner;
                 return true;
             }
@@ -86,9 +86,10 @@ static bool enter_element(struct walk *walk)
     char *end;
     uint64_t size;
     const unsigned long n = strtoul(walk->path + 1, &end, 0);
-    if (*end != ']' || !pug_names_die_type(&walk->holder, &plain) ||
-        dwarf_tag(&plain) != DW_TAG_array_type || !pug_names_die_type(&plain, &element) ||
-        !pug_names_die_size(&element, 0, &size))
+    if (*end != ']' || !pug_names_die_type(walk->dwarf, &walk->holder, &plain) ||
+        dwarf_tag(&plain) != DW_TAG_array_type ||
+        !pug_names_die_type(walk->dwarf, &plain, &element) ||
+        !pug_names_die_size(walk->dwarf, &element, 0, &size))
         return false;
     walk->at += n * size;
     walk->holder = plain; /* whose type is its elements' */
@@ -102,8 +103,8 @@ static bool enter_member(struct walk *walk)
     Dwarf_Die plain, member;
     uint64_t offset;
     const char *rest = cut_name(walk->path + (*walk->path == '.'), name, sizeof(name));
-    if (!rest || !pug_names_die_type(&walk->holder, &plain) ||
-        !find_member(&plain, name, &walk->left, 0, &member, &offset))
+    if (!rest || !pug_names_die_type(walk->dwarf, &walk->holder, &plain) ||
+        !find_member(walk->dwarf, &plain, name, &walk->left, 0, &member, &offset))
         return false;
     walk->at += offset;
     walk->holder = member;
@@ -118,12 +119,12 @@ static bool follow(struct walk *walk)
     for (unsigned n = 0; *walk->path; n++)
         if (n == STEPS_MOST || !(*walk->path == '[' ? enter_element(walk) : enter_member(walk)))
             return false;
-    if (!pug_names_die_type(&walk->holder, &plain))
+    if (!pug_names_die_type(walk->dwarf, &walk->holder, &plain))
         return false;
     *walk->place = (struct names_place){.at = walk->at,
                                         .is_array = dwarf_tag(&plain) == DW_TAG_array_type,
                                         .is_pointer = dwarf_tag(&plain) == DW_TAG_pointer_type};
-    (void)pug_names_die_size(&plain, 0, &walk->place->size);
+    (void)pug_names_die_size(walk->dwarf, &plain, 0, &walk->place->size);
     return true;
 }
 
@@ -171,8 +172,10 @@ static bool from_type(void *context)
             uint64_t offset;
             char first[NAME_SIZE];
             const char *rest = cut_name(path, first, sizeof(first));
-            if (!rest || (dwarf_tag(&die) == DW_TAG_typedef && !pug_names_die_type(&die, &plain)) ||
-                !find_member(&plain, first, &walk->left, 0, &member, &offset))
+            if (!rest ||
+                (dwarf_tag(&die) == DW_TAG_typedef &&
+                 !pug_names_die_type(walk->dwarf, &die, &plain)) ||
+                !find_member(walk->dwarf, &plain, first, &walk->left, 0, &member, &offset))
                 continue;
             walk->holder = member;
             walk->at = offset;

@@ -40,7 +40,7 @@ const struct names_symbol *pug_names_symbols_find(const struct names_symbols *sy
 bool pug_names_symbols_text(struct names_symbols *symbols, struct names_strings *strings,
                             const struct pug_names_symbols *wanted, const char *text);
 
-struct names_elf;   /* elf.c: what libelf and libdw opened */
+struct names_elf;   /* elf.c: an open file, and what libdw has of it */
 struct names_dwarf; /* units.c: lines and scopes of compile units */
 
 struct pug_names_file {
@@ -95,12 +95,12 @@ struct pug_names {
     size_t limit, used; /* bytes of units */
     struct names_readable *readable;
     size_t readable_count, readable_room; /* slots; a power of two */
-    uint64_t clock;                       /* counts uses, for who was used last */
+    uint64_t clock;                       /* counts uses, to find the least recently used */
     bool starved;                         /* there was no memory for something */
     struct pug_read_failure unread;       /* the first file that could not be read; or PUG_OK */
 };
 
-/* elf.c; without libelf these find nothing */
+/* elf.c; without libdw there is no debug information */
 /** Open a file; PUG_ERR_FILE also if it has another build id than the wanted one. */
 enum pug_status pug_names_elf_open(struct pug_names_file *file, const char *path);
 void pug_names_elf_close(struct names_elf *elf);

@@ -39,7 +39,8 @@ static void read_unit(struct reading *reading, struct names_unit *unit)
 {
     Dwarf_Lines *lines;
     size_t count;
-    if (dwarf_getsrclines(&unit->main, &lines, &count) != 0)
+    if (!pug_names_files_fit(reading->dwarf, &unit->main) ||
+        dwarf_getsrclines(&unit->main, &lines, &count) != 0)
         return;
     for (size_t i = 0; i < count && !reading->failed; i++) {
         Dwarf_Line *line = dwarf_onesrcline(lines, i);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Stubs of the procedure linkage table: the function whose address each one loads. */
-#include "names/names.h"
-
-#ifdef PUG_WITH_ELF
-
 #include "names/elf.h"
+#include "names/names.h"
 #include "pugmark/element.h"
 
 #include <string.h>
@@ -96,7 +93,7 @@ const char *pug_names_stub(struct pug_names_file *file, uint64_t vaddr, uint64_t
         const struct pug_names_code *code = &file->code[i];
         if (!code->plt || vaddr < code->start || vaddr >= code->end)
             continue;
-        /* the load that the address is in or behind */
+        /* the load that contains the address or precedes it */
         uint64_t at = vaddr & ~UINT64_C(3), slot;
         for (unsigned back = 0; back < STUB_LIMIT && !slot_of(code, at, &slot); back += 4, at -= 4)
             if (at == code->start)
@@ -111,15 +108,3 @@ const char *pug_names_stub(struct pug_names_file *file, uint64_t vaddr, uint64_t
     }
     return NULL;
 }
-
-#else
-
-const char *pug_names_stub(struct pug_names_file *file, uint64_t vaddr, uint64_t *start)
-{
-    (void)file;
-    (void)vaddr;
-    (void)start;
-    return NULL;
-}
-
-#endif

@@ -50,6 +50,7 @@ static bool by_symbol(const struct pug_names_file *file, uint64_t address,
 #define MEMBERS_MOST 4096u /* of a structure, or an enumeration */
 #define ENTRIES_MOST (UINT32_C(1) << 22)
 #define SIZE_MOST    (UINT64_C(1) << 40)
+#define STEPS_MOST   (UINT64_C(1) << 23) /* from entries to their types, in all */
 
 /* ---- which variables there are ---- */
 
@@ -60,10 +61,13 @@ struct collecting {
     bool failed;
 };
 
-/** The type of an entry; false: it has none. */
-static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
+/** The type of an entry; false: it has none, or more was looked at than a file's types need. */
+static bool type_of(struct names_dwarf *dwarf, Dwarf_Die *die, Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;
+    if (dwarf->type_steps >= STEPS_MOST)
+        return !(dwarf->file->overfull = true);
+    dwarf->type_steps++;
     return dwarf_attr_integrate(die, DW_AT_type, &attribute) &&
            dwarf_formref_die(&attribute, type) != NULL;
 }
@@ -75,12 +79,12 @@ static bool is_other_name(int tag)
 }
 
 /** Without typedefs and qualifiers; libdw's own way goes round for ever where they are a ring. */
-bool pug_names_die_type(Dwarf_Die *die, Dwarf_Die *type)
+bool pug_names_die_type(struct names_dwarf *dwarf, Dwarf_Die *die, Dwarf_Die *type)
 {
     *type = *die;
     for (unsigned depth = 0; depth < DEPTH_LIMIT; depth++) {
         Dwarf_Die next;
-        if (!type_of(type, &next))
+        if (!type_of(dwarf, type, &next))
             return false;
         *type = next;
         if (!is_other_name(dwarf_tag(type)))
@@ -103,7 +107,7 @@ static uint64_t elements_of(Dwarf_Die *dimension)
 }
 
 /** Bytes of a plain type; false: it does not say, or more than there can be. */
-bool pug_names_die_size(Dwarf_Die *plain, unsigned depth, uint64_t *size)
+bool pug_names_die_size(struct names_dwarf *dwarf, Dwarf_Die *plain, unsigned depth, uint64_t *size)
 {
     const int bytes = dwarf_bytesize(plain);
     Dwarf_Die element, dimension;
@@ -113,7 +117,8 @@ bool pug_names_die_size(Dwarf_Die *plain, unsigned depth, uint64_t *size)
         return *size > 0;
     }
     if (dwarf_tag(plain) != DW_TAG_array_type || depth > DEPTH_LIMIT ||
-        !pug_names_die_type(plain, &element) || !pug_names_die_size(&element, depth + 1, size) ||
+        !pug_names_die_type(dwarf, plain, &element) ||
+        !pug_names_die_size(dwarf, &element, depth + 1, size) ||
         dwarf_child(plain, &dimension) != 0)
         return false;
     for (unsigned n = 0; n < DEPTH_LIMIT; n++) {
@@ -158,8 +163,8 @@ static void add_variable(struct collecting *all, Dwarf_Die *die)
     Dwarf_Attribute attribute;
     uint64_t address, size;
     const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
-    if (!name || !address_of(die, &address) || !pug_names_die_type(die, &type) ||
-        !pug_names_die_size(&type, 0, &size))
+    if (!name || !address_of(die, &address) || !pug_names_die_type(dwarf, die, &type) ||
+        !pug_names_die_size(dwarf, &type, 0, &size))
         return;
     if (dwarf->variable_count == all->room) {
         const size_t room = all->room ? all->room * 2 : 64;
@@ -237,7 +242,7 @@ struct asking {
     struct pug_text name;
 };
 
-/** Where a member is; bit fields count as their first byte. */
+/** The place of a member; bit fields count as their first byte. */
 bool pug_names_die_place(Dwarf_Die *member, uint64_t *offset)
 {
     Dwarf_Attribute attribute;
@@ -261,8 +266,8 @@ static bool enter_member(struct asking *asking, Dwarf_Die *type, uint64_t *offse
     for (unsigned n = 0; n < MEMBERS_MOST; n++) {
         uint64_t place, size;
         if (pug_names_die_place(&member, &place) && place <= *offset &&
-            pug_names_die_type(&member, &plain) && pug_names_die_size(&plain, 0, &size) &&
-            *offset - place < size) {
+            pug_names_die_type(asking->dwarf, &member, &plain) &&
+            pug_names_die_size(asking->dwarf, &plain, 0, &size) && *offset - place < size) {
             const char *name = dwarf_diename(&member);
             if (name && dwarf_tag(&member) == DW_TAG_member) {
                 pug_text_put(&asking->name, ".");
@@ -282,7 +287,8 @@ static bool enter_element(struct asking *asking, Dwarf_Die *type, uint64_t *offs
 {
     Dwarf_Die plain;
     uint64_t size;
-    if (!pug_names_die_type(type, &plain) || !pug_names_die_size(&plain, 0, &size))
+    if (!pug_names_die_type(asking->dwarf, type, &plain) ||
+        !pug_names_die_size(asking->dwarf, &plain, 0, &size))
         return false;
     pug_text_format(&asking->name, "[%llu]", (unsigned long long)(*offset / size));
     *offset %= size;
@@ -314,10 +320,11 @@ static uint8_t encoding_of(Dwarf_Die *plain)
 }
 
 /** A type in the words of C. */
-static void put_type(struct pug_text *text, Dwarf_Die *holder, unsigned depth)
+static void put_type(struct names_dwarf *dwarf, struct pug_text *text, Dwarf_Die *holder,
+                     unsigned depth)
 {
     Dwarf_Die type;
-    if (depth > DEPTH_LIMIT || !type_of(holder, &type)) {
+    if (depth > DEPTH_LIMIT || !type_of(dwarf, holder, &type)) {
         pug_text_put(text, "void");
         return;
     }
@@ -326,11 +333,11 @@ static void put_type(struct pug_text *text, Dwarf_Die *holder, unsigned depth)
     case DW_TAG_const_type: pug_text_put(text, "const "); break;
     case DW_TAG_volatile_type: pug_text_put(text, "volatile "); break;
     case DW_TAG_pointer_type:
-        put_type(text, &type, depth + 1);
+        put_type(dwarf, text, &type, depth + 1);
         pug_text_put(text, " *");
         return;
     case DW_TAG_array_type:
-        put_type(text, &type, depth + 1);
+        put_type(dwarf, text, &type, depth + 1);
         pug_text_put(text, " []");
         return;
     case DW_TAG_structure_type: pug_text_put(text, name ? "struct " : "struct"); break;
@@ -341,7 +348,7 @@ static void put_type(struct pug_text *text, Dwarf_Die *holder, unsigned depth)
     if (name)
         pug_text_put(text, name);
     else if (dwarf_tag(&type) == DW_TAG_const_type || dwarf_tag(&type) == DW_TAG_volatile_type)
-        put_type(text, &type, depth + 1);
+        put_type(dwarf, text, &type, depth + 1);
 }
 
 static bool describe(void *context)
@@ -351,7 +358,8 @@ static bool describe(void *context)
     char type[256];
     uint64_t offset = asking->address - asking->found->start, size = 0;
     pug_text_put(&asking->name, asking->found->name);
-    for (unsigned depth = 0; depth < DEPTH_LIMIT && pug_names_die_type(&holder, &plain); depth++) {
+    for (unsigned depth = 0;
+         depth < DEPTH_LIMIT && pug_names_die_type(asking->dwarf, &holder, &plain); depth++) {
         const int tag = dwarf_tag(&plain);
         Dwarf_Die next = plain;
         if (tag == DW_TAG_array_type ? !enter_element(asking, &next, &offset)
@@ -362,12 +370,12 @@ static bool describe(void *context)
         holder = next;
     }
     struct pug_text text = PUG_TEXT(type, sizeof(type));
-    put_type(&text, &holder, 0);
+    put_type(asking->dwarf, &text, &holder, 0);
     pug_text_end(&text);
     if (offset > 0)
         pug_text_format(&asking->name, "+%llu", (unsigned long long)offset);
-    if (pug_names_die_type(&holder, &plain)) {
-        (void)pug_names_die_size(&plain, 0, &size);
+    if (pug_names_die_type(asking->dwarf, &holder, &plain)) {
+        (void)pug_names_die_size(asking->dwarf, &plain, 0, &size);
         asking->out->encoding = encoding_of(&plain);
         asking->out->type_die = dwarf_dieoffset(&plain);
     }

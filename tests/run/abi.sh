@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The binary interface: what public headers declare is exported and nothing else; nothing in the static
 # library is without its prefix; and what tests/abi lists is still there, and of the same size. What is
-# new need not be listed yet. `make abi` writes the lists anew, for a release, or where a change is meant.
+# new need not be listed yet. `make abi` rewrites the lists, for a release, or where a change is meant.
 set -eu
 build=$1/.. source=$2 lists=$2/tests/abi
 [[ ${3-} == --update ]] && update=1 || update=

@@ -18,7 +18,7 @@ cp "$source"/tests/coverage/* .
 wrong() { echo "$*"; exit 1; }
 
 target() { # NAME: a program for the tracer, and its trace
-  "$llvm/clang" --target=aarch64-linux-gnu -O0 -g -DSTART -nostdlib -static -ffreestanding -fuse-ld=lld -w -o "$1" "$1.c"
+  "$llvm/clang" --target=aarch64-linux-gnu -O0 -g -DSTART -nostdlib -static -ffreestanding -fuse-ld=lld -mno-outline-atomics -w -o "$1" "$1.c"
   "$pugmark" record --quiet --force --protocol etmv4 --out "$1.trace" -- "./$1"
 }
 programs=0 lines=0 decisions=0
@@ -75,7 +75,7 @@ __attribute__((naked)) void _start(void)
     __asm volatile("ldr x0, [sp]\n bl begin");
 }
 END
-"$llvm/clang" --target=aarch64-linux-gnu -O0 -g -nostdlib -static -ffreestanding -fuse-ld=lld -w -o split split.c
+"$llvm/clang" --target=aarch64-linux-gnu -O0 -g -nostdlib -static -ffreestanding -fuse-ld=lld -mno-outline-atomics -w -o split split.c
 "$pugmark" record --quiet --protocol etmv4 --out split11 -- ./split
 "$pugmark" record --quiet --protocol etmv4 --out split01 -- ./split one
 "$pugmark" record --quiet --protocol etmv4 --out split10 -- ./split one two

@@ -38,10 +38,6 @@ END
 clang --target=aarch64-none-elf -c -o "$work/names.o" "$work/names.s"
 ld.lld -Ttext=0x400000 -e start -o "$work/demo/program.elf" "$work/names.o"
 printf '[device]\nname=cpu_0\nclass=core\ntype=Cortex-A53\n\n[regs]\n\n[elf]\nfile=program.elf\n' >"$work/demo/cpu_0.ini"
-if ! "$bin/pugmark" info "$work/demo" >/dev/null 2>&1; then
-  echo "built without libelf: nothing with symbols was looked at"
-  exit 77
-fi
 # All addresses have as many digits.
 count() { awk -v from="$1" -v to="$2" '("x" $1) >= ("x" from) && ("x" $1) < ("x" to) {c++} END {print c}' "$demo/path.txt"; }
 printf '%10d  %s\n' "$(count 400020 4000c4)" sort "$(count 400000 400014)" compare "$(count 400014 400020)" swap \

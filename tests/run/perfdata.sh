@@ -59,7 +59,7 @@ rows=(1000:1:EEE '108c:1:E(EE)*100NEE' 10a4:1:E)
 perl "$2/tests/support/branch_list.pl" /data/local/tmp/etm_test_loop 0c9a20bf9c009d0e4e8bbf9fad0300ae "${rows[@]}" >"$work/rows.data"
 "$pugmark" profile --quiet --format autofdo --like simpleperf --symdir "$data/simpleperf" "$work/rows.data" |
   cmp -s - "$data/simpleperf/expected.autofdo" || { echo "branch lists: another profile"; bad=1; }
-# without the program there is nothing to count, and that is told
+# without the program nothing can be counted, and that is reported
 "$pugmark" profile --format folded --symfs "$work" --buildid-dir "" "$work/rows.data" 2>&1 | grep -q 'program memory was not there' ||
   { echo "branch lists without their program: not told"; bad=1; }
 
@@ -79,14 +79,12 @@ if [[ -x $1/perf_repeat ]]; then
 fi
 
 # Two threads run the same in both; in one they move between processors that have buffers of their own.
-if "$pugmark" --version | grep -qw elf; then
-  for name in cpu-shared ete-raw; do
-    "$pugmark" profile --quiet --format folded --symfs "$data/paw/root" "$data/paw/$name.data" | sort >"$work/$name.folded"
-    "$pugmark" calls --quiet --summary --symfs "$data/paw/root" "$data/paw/$name.data" | awk '{ print $1, $3, $6, $7 }' | sort >"$work/$name.calls"
-    grep -c _start "$work/$name.calls" | grep -qx 2 || { echo "$name: not two threads"; bad=1; }
-  done
-  cmp "$work/cpu-shared.folded" "$work/ete-raw.folded" && cmp "$work/cpu-shared.calls" "$work/ete-raw.calls" || { echo "ete-raw: other calls"; bad=1; }
-fi
+for name in cpu-shared ete-raw; do
+  "$pugmark" profile --quiet --format folded --symfs "$data/paw/root" "$data/paw/$name.data" | sort >"$work/$name.folded"
+  "$pugmark" calls --quiet --summary --symfs "$data/paw/root" "$data/paw/$name.data" | awk '{ print $1, $3, $6, $7 }' | sort >"$work/$name.calls"
+  grep -c _start "$work/$name.calls" | grep -qx 2 || { echo "$name: not two threads"; bad=1; }
+done
+cmp "$work/cpu-shared.folded" "$work/ete-raw.folded" && cmp "$work/cpu-shared.calls" "$work/ete-raw.calls" || { echo "ete-raw: other calls"; bad=1; }
 
 # Selections.
 "$pugmark" pc --by-thread --quiet --symfs "$data/paw/root" --tid 710 "$data/paw/cpu-shared.data" >"$work/one"
@@ -115,23 +113,18 @@ done
 [[ $(lists --tid 1 | grep -c RANGE) -eq 0 && $(lists --packets --tid 1 | grep -vc '^#') -eq 0 ]] || { echo "list --tid 1: something"; bad=1; }
 calls=$("$pugmark" calls --summary --quiet --symfs "$data/paw/root" "$data/paw/thread-v1.data")
 ran=$(awk '$NF == "_start()" { print $4 }' <<<"$calls")
-if ! "$pugmark" --version | grep -qw elf; then # without libelf nothing has names
-  ran=$(awk 'NR > 1 && $NF ~ /^0x[0-9a-f]*\(\)$/ { named++ } END { print NR - 1 == named ? 3590 : 0 }' <<<"$calls")
-fi
 [[ $ran -eq $(xz -dc "$data/paw/expected/thread-v1.path.xz" | wc -l) ]] || { echo "calls: $ran instructions"; bad=1; }
 ran=$("$pugmark" calls --summary --quiet --symfs "$data/paw/root" --tid 710 "$data/paw/cpu-shared.data" | grep -c ' 700 ')
 [[ $ran -eq 0 ]] || { echo "calls --tid: another thread"; bad=1; }
 # a file that is given for another has its own names, too, whatever its build id
-if "$pugmark" --version | grep -qw elf; then
-  perl -pe 's/\x56\x14\x39\x30\x80\x09/\x57\x14\x39\x30\x80\x09/' "$data/paw/root/paw/paw-static" >"$work/other"
-  ! cmp -s "$work/other" "$data/paw/root/paw/paw-static" || { echo "no build id to change"; bad=1; }
-  "$pugmark" calls --summary --quiet --symfs "$work" --dso "paw-static=$work/other" "$data/paw/thread-v0.data" | grep -q collatz ||
-    { echo "--dso PATH=FILE: no names"; bad=1; }
-fi
+perl -pe 's/\x56\x14\x39\x30\x80\x09/\x57\x14\x39\x30\x80\x09/' "$data/paw/root/paw/paw-static" >"$work/other"
+! cmp -s "$work/other" "$data/paw/root/paw/paw-static" || { echo "no build id to change"; bad=1; }
+"$pugmark" calls --summary --quiet --symfs "$work" --dso "paw-static=$work/other" "$data/paw/thread-v0.data" | grep -q collatz ||
+  { echo "--dso PATH=FILE: no names"; bad=1; }
 "$pugmark" trace --from-time 99999999999 "$data/paw/cpu-shared.data" >"$work/out" 2>"$work/said"
 [[ $? -eq 1 && ! -s $work/out ]] && grep -q 'nothing has a timestamp of 99999999999 or later' "$work/said" ||
   { echo "trace --from-time behind the end: not told"; bad=1; }
-# what is not there is told, with what there is
+# what is missing is reported, with what exists
 for option in "source 0x99:0x10 0x12" "pid 99:1 700 710" "tid 99:1 700 710" "comm other:init paw-static paw" "cpu 9:0 1"; do
   for command in pc "list --packets" profile; do
     # shellcheck disable=SC2086  # words

@@ -47,12 +47,12 @@ enum pug_status slices_decode_heard(struct slices *slices, const struct input *i
     struct trace_parts parts = {.capture = input->capture,
                                 .wanted = &wanted,
                                 .print = take_decoded,
-                                .print_context = &decoding};
+                                .print_context = &decoding,
+                                .wants = PUG_WANTS_EACH_TIME | PUG_WANTS_BY_TIME |
+                                         (decoding.dates ? PUG_WANTS_TIMES : 0u),
+                                .others = true};
     struct pug_capture_decode how = {.threads = input_jobs(input),
                                      .selection = &input->lists.selection,
-                                     .times = decoding.dates,
-                                     .each_time = true,
-                                     .by_time = true,
                                      .progress = progress_show,
                                      .progress_context = &progress};
     const struct thread_stage_options stage = {.input = (struct input *)input,
@@ -63,8 +63,7 @@ enum pug_status slices_decode_heard(struct slices *slices, const struct input *i
     if (!thread_stage_new(&stage, &decoding.threads))
         return PUG_ERR_INVALID_PARAM_VAL;
     trace_parts_decode(&parts, &how);
-    enum pug_status status =
-        pug_capture_decode_beside(input->capture, &how, trace_parts_others, result);
+    enum pug_status status = pug_capture_decode(input->capture, &how, result);
     if (decoding.threads && !thread_stage_end(decoding.threads) &&
         thread_stage_failed(decoding.threads))
         status = PUG_ERR_MEM;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark coverage: which lines, functions, instructions and branch outcomes were seen. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/places.h"
 #include "common/source_options.h"
 #include "export/decisions.h"
@@ -45,7 +46,8 @@ static bool take_map(const struct option *option, void *target, const char *argu
 }
 
 static const struct option table[] = {
-    {"format", "NAME", "text (default), lcov, json, cobertura, jacoco, sonar or html", take_format,
+    {"format", "text|lcov|json|cobertura|jacoco|sonar|html",
+     "text (default), lcov, json, cobertura, jacoco, sonar or html", take_format,
      offsetof(struct coverage_options, format)},
     {"mcdc", NULL, "decisions and MC/DC, too: all of the trace is decoded once more, in order",
      option_flag, offsetof(struct coverage_options, mcdc)},
@@ -97,7 +99,7 @@ static int follow(const struct coverage_options *options, const char *operand,
 {
     const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
     struct input_options quiet = options->input;
-    struct pug_capture_decode decode = {.by_time = true};
+    struct pug_capture_decode decode = {.threads = 0};
     struct pug_capture_result result;
     struct input input;
     quiet.quiet = true;
@@ -107,7 +109,8 @@ static int follow(const struct coverage_options *options, const char *operand,
     struct trace_parts parts = {.capture = input.capture,
                                 .wanted = &wanted,
                                 .print = take_item,
-                                .print_context = following};
+                                .print_context = following,
+                                .wants = PUG_WANTS_BY_TIME};
     trace_parts_decode(&parts, &decode);
     const enum pug_status status = input_decode_quietly(&input, &decode, NULL, &result);
     following->failed |= parts.failed;
@@ -124,10 +127,10 @@ static int follow_all(const struct coverage_options *options, char **operands,
     int code = EXIT_DONE;
     for (; *operands && code == EXIT_DONE; operands++) {
         if (profile_is_saved(*operands)) {
-            fprintf(stderr,
-                    "pugmark: %s: a saved profile has no order: evaluations of its decisions are "
-                    "not known; give the captures that it was made of\n",
-                    *operands);
+            message_say(
+                "pugmark: %s: a saved profile has no order: evaluations of its decisions are "
+                "not known; give the captures that it was made of\n",
+                *operands);
             continue;
         }
         code = follow(options, *operands, &following);
@@ -143,7 +146,7 @@ static int cover(char **operands, const struct coverage_options *options, struct
     struct pug_report folders = {.withheld = &withheld};
     struct pug_mcdc *mcdc = options->mcdc ? pug_mcdc_new() : NULL;
     if (options->mcdc && !mcdc) {
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
         return EXIT_FATAL;
     }
     const struct pug_export_options wanted = {.names = names,
@@ -167,8 +170,8 @@ static int cover(char **operands, const struct coverage_options *options, struct
     if (profile && (input_spread() || (code != EXIT_INPUT && code != EXIT_USAGE))) {
         profile_say_notes(profile, options->input.quiet);
         if (pug_profile_is_sampled(profile))
-            fprintf(stderr, "pugmark: coverage is of counts of what ran, and these are PC samples: "
-                            "what was not sampled may have run\n");
+            message_say("pugmark: coverage is of counts of what ran, and these are PC samples: "
+                        "what was not sampled may have run\n");
         const int written = profile_export(pug_export_coverage, profile,
                                            find_format(options->format ? options->format : "text"),
                                            &wanted, options->output);
@@ -200,4 +203,22 @@ static int coverage_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_coverage = {
-    "coverage", "INPUT...", "which lines, functions and branch outcomes were seen", coverage_run};
+    .name = "coverage",
+    .operands = "INPUT...",
+    .summary = "which lines, functions and branch outcomes were seen",
+    .run = coverage_run,
+    .task = TASK_COUNT,
+    .purpose = "Says which lines, functions and branch outcomes the trace saw, without "
+               "instrumentation of the program. Several inputs add up.",
+    .examples =
+        {
+            {"pugmark coverage examples/crash --elf examples/crash/crash",
+             "a table of files and functions"},
+            {"pugmark coverage --format lcov -o coverage.info examples/crash --elf "
+             "examples/crash/crash",
+             "a file for genhtml and editors"},
+            {"pugmark coverage --format html -o coverage.html examples/crash --elf "
+             "examples/crash/crash",
+             "a page with the lines marked"},
+        },
+};

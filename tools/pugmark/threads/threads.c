@@ -6,6 +6,7 @@
  *     THREAD           SHARE   INSTRUCTIONS     CYCLES   SWITCHES   LONGEST
  */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/output.h"
 #include "input/capture_options.h"
 #include "swo/swo_sources.h"
@@ -198,14 +199,14 @@ static void say_basis(const struct threads *threads)
     if (threads->options->input.quiet)
         return;
     if (thread_stage_has_values(threads->stage))
-        fprintf(stderr, "pugmark: threads of %s, by the values of %s\n", kernel ? kernel : "?",
-                current ? current : "?");
+        message_say("pugmark: threads of %s, by the values of %s\n", kernel ? kernel : "?",
+                    current ? current : "?");
     else
-        fprintf(stderr,
-                "pugmark: threads%s%s by program flow alone: names in brackets are functions, and "
-                "\"?\" is what fits several threads%s%s%s\n",
-                kernel ? " of " : "", kernel ? kernel : "", current ? "; trace writes of " : "",
-                current ? current : "", current ? " to have them named" : "");
+        message_say(
+            "pugmark: threads%s%s by program flow alone: names in brackets are functions, and "
+            "\"?\" is what fits several threads%s%s%s\n",
+            kernel ? " of " : "", kernel ? kernel : "", current ? "; trace writes of " : "",
+            current ? current : "", current ? " to have them named" : "");
 }
 
 static int follow(struct threads *threads)
@@ -214,8 +215,9 @@ static int follow(struct threads *threads)
     struct trace_parts parts = {.capture = threads->input->capture,
                                 .wanted = &wanted,
                                 .print = take_decoded,
-                                .print_context = threads};
-    struct pug_capture_decode decode = {.by_time = true};
+                                .print_context = threads,
+                                .wants = PUG_WANTS_BY_TIME};
+    struct pug_capture_decode decode = {.threads = 0};
     struct pug_capture_result result;
     trace_parts_decode(&parts, &decode);
     if (!input_decode(threads->input, &decode, output_wanted, &result))
@@ -231,11 +233,11 @@ static int follow(struct threads *threads)
 
 static int refuse(const struct input *input)
 {
-    fprintf(stderr,
-            "pugmark: %s: no kernel is known in its programs: give the firmware's ELF file with "
-            "--elf, the kernel with --rtos, or --rtos flow; `pugmark threads --kernels` lists "
-            "kernels\n",
-            pug_capture_path(input->capture));
+    message_say(
+        "pugmark: %s: no kernel is known in its programs: give the firmware's ELF file with "
+        "--elf, the kernel with --rtos, or --rtos flow; `pugmark threads --kernels` lists "
+        "kernels\n",
+        pug_capture_path(input->capture));
     return EXIT_USAGE;
 }
 
@@ -252,10 +254,9 @@ static int run_input(const struct threads_options *options, struct input *input)
     if (!names)
         return EXIT_INPUT;
     if (pug_capture_kind(input->capture) == PUG_CAPTURE_PERF) {
-        fprintf(stderr,
-                "pugmark: %s: threads of Linux are in it, not those of a kernel that its "
-                "program has: `pugmark stat` and `pugmark info` list them\n",
-                pug_capture_path(input->capture));
+        message_say("pugmark: %s: threads of Linux are in it, not those of a kernel that its "
+                    "program has: `pugmark stat` and `pugmark info` list them\n",
+                    pug_capture_path(input->capture));
     } else if (thread_stage_new(&stage, &threads.stage)) {
         if (!threads.stage)
             code = refuse(input);
@@ -277,8 +278,7 @@ static int run_input(const struct threads_options *options, struct input *input)
 static int run(const struct command *self, int argc, char **argv)
 {
     struct threads_options options = {0};
-    const struct option_set sets[] = {OPTION_SET(table, &options),
-                                      {capture_option_table, capture_option_count, &options.names},
+    const struct option_set sets[] = {OPTION_SET(table, &options), CAPTURE_OPTIONS(&options.names),
                                       INPUT_OPTIONS(&options.input)};
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--kernels") == 0) {
@@ -299,4 +299,13 @@ static int run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_threads = {
-    "threads", "INPUT", "threads of a real-time kernel: how much each ran, and every switch", run};
+    .name = "threads",
+    .operands = "INPUT",
+    .summary = "threads of a real-time kernel: how much each ran, and every switch",
+    .run = run,
+    .task = TASK_FOLLOW,
+    .purpose = "Tells which threads of FreeRTOS, Zephyr, ThreadX, RTX5 and other kernels ran, "
+               "without code on the target: by the kernel's own pointer where data trace or a "
+               "watchpoint has it, else by program flow.",
+    .examples = {{"pugmark threads --kernels", "the kernels that are known by name"}},
+};

@@ -206,9 +206,12 @@ int threads_swo(struct input *input, struct pug_names *names, const char *rtos, 
 {
     struct threads_swo all = {.input = input, .switches = switches, .json = json, .csv = csv};
     const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
-    struct trace_parts parts = {
-        .capture = input->capture, .wanted = &wanted, .print = take_item, .print_context = &all};
-    struct pug_capture_decode decode = {.by_time = true};
+    struct trace_parts parts = {.capture = input->capture,
+                                .wanted = &wanted,
+                                .print = take_item,
+                                .print_context = &all,
+                                .wants = PUG_WANTS_BY_TIME};
+    struct pug_capture_decode decode = {.threads = 0};
     struct pug_capture_result result;
     struct thread_kernel found;
     if (thread_kernel_find(input->capture, names, rtos, &found) != THREAD_KERNEL_THERE)
