@@ -45,6 +45,7 @@ tree protocol transport image isa log counts base
 listing tree log element base
 disasm isa base
 calls image element base
+rtos calls names element base
 schedule tree image counts log files element base
 index schedule tree files base
 cursor index schedule tree image base

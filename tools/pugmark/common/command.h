@@ -85,6 +85,7 @@ extern const struct command command_report;
 extern const struct command command_serve;
 extern const struct command command_snapshot;
 extern const struct command command_stat;
+extern const struct command command_threads;
 extern const struct command command_timeline;
 extern const struct command command_top;
 extern const struct command command_trace;

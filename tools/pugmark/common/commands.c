@@ -35,6 +35,7 @@ static const struct command *const commands[] = {
     &command_serve,
     &command_snapshot,
     &command_stat,
+    &command_threads,
     &command_timeline,
     &command_top,
     &command_trace,
