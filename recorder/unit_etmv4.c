@@ -428,9 +428,9 @@ static const char *format(const struct rec_unit_setup *setup)
 static const struct rec_absent absent[] = {
     {"conditional",
      "QEMU does not tell whether an instruction's condition held, and nobody decodes "
-     "conditional tracing (docs/architecture.md)"},
+     "conditional tracing (docs/recorder.md)"},
     {"load_store_p0",
-     "nobody decodes loads and stores that are P0 elements (docs/architecture.md)"},
+     "no decoder exists for loads and stores that are P0 elements (docs/recorder.md)"},
     {NULL, NULL},
 };
 

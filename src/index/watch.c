@@ -22,7 +22,7 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
         pug_index_add_mark(source, marks[i].kind, packet->index, marks[i].value);
 }
 
-/** Who reads a capture by blocks cuts bytes that are not framed there; here nobody does. */
+/** A reader of a capture by blocks cuts bytes without frames there; here none are cut. */
 static void on_watched_run(void *context, const struct pug_run *run)
 {
     const struct collector *collector = context;
@@ -80,7 +80,8 @@ void pug_index_unwatch(struct collector *collector, struct pug_tree *tree, struc
         *yield = whole ? collector->yield : NULL;
     if (!whole)
         pug_index_yield_free(collector->yield);
-    pug_index_collector_free(collector);
+    pug_index_collector_clear(collector);
+    free(collector);
 }
 
 /* Summaries that follow of the same blocks are merged with these. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file What libdw would make of a line table's header and of lists of ranges, before it does:
- * it writes each file's folder and name together, and goes over lists without a range. */
+/**
+ * @file What libdw would make of a line table's header and of lists of ranges, before it does: it
+ * writes each file's folder and name together, and goes over lists without a range.
+ */
 #include "names/names.h"
 
 #ifdef PUG_WITH_DWARF
@@ -211,14 +213,14 @@ static uint64_t count_entries(struct names_cursor *cursor, unsigned width)
     return count;
 }
 
-/** Where a list is that is given by its number: behind the base there is a table of offsets. */
+/** The place of a list that is given by its number: a table of offsets follows the base. */
 static uint64_t offset_of(const struct names_dwarf *dwarf, Dwarf_Die *unit, uint64_t number,
                           unsigned width)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word base = 0;
     if (dwarf_formudata(dwarf_attr(unit, DW_AT_rnglists_base, &attribute), &base) != 0)
-        base = width == 8 ? 20 : 12; /* of a split unit: behind the only header */
+        base = width == 8 ? 20 : 12; /* of a split unit: after the only header */
     if (number > dwarf->lists.size)
         return UINT64_MAX;
     struct names_cursor cursor = pug_names_cursor(&dwarf->lists, base + number * width);

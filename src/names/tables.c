@@ -137,7 +137,7 @@ static uint64_t length_of(const struct names_table *table, uint64_t offset)
     return offset < table->size ? (uint64_t)(cursor.at - table->bytes) - offset : 0;
 }
 
-/** Where a unit's table is; the cursor goes behind the unit. */
+/** The place of a unit's table; the cursor moves past the unit. */
 static uint64_t abbreviations_of(struct names_cursor *cursor)
 {
     uint64_t length = pug_names_take_number(cursor, 4);

@@ -28,7 +28,7 @@ struct names_cursor pug_names_cursor(const struct names_table *table, uint64_t o
 uint64_t pug_names_take_number(struct names_cursor *cursor, unsigned bytes);
 uint64_t pug_names_take_uleb(struct names_cursor *cursor);
 void pug_names_skip(struct names_cursor *cursor, uint64_t bytes);
-/** Returns the length of the text that stands here, and goes behind it. */
+/** Returns the length of the text at the cursor, and moves past it. */
 uint64_t pug_names_take_text(struct names_cursor *cursor);
 
 /**

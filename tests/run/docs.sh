@@ -6,7 +6,7 @@
 set -eu
 source=${2:?usage: docs.sh BIN SOURCE}
 cd "$source"
-for page in CONTRIBUTING.md docs/architecture.md docs/founding.md; do
+for page in CONTRIBUTING.md docs/architecture.md docs/adding-a-protocol.md docs/testing.md docs/recorder.md docs/founding.md; do
   for name in $(grep -oE '`(test|run)_[a-z0-9_]+`' $page | tr -d '`' | sort -u); do
     [[ -f tests/unit/$name.c || -f tests/run/${name#run_}.sh ]] || { echo "$page: no $name"; exit 1; }
   done

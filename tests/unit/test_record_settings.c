@@ -27,7 +27,7 @@
 #define OTHER_NAME  "another name of a setting that is here, too"
 #define READER      "how the decoder reads, nothing of the trace"
 #define OF_TOOLS    "a dialect of other encoders"
-#define CONDITIONAL "of conditional tracing, which is not recorded (docs/architecture.md)"
+#define CONDITIONAL "of conditional tracing, which is not recorded (docs/recorder.md)"
 
 struct row {
     const char *protocol, *setting, *option, *why; /* one of the last two */

@@ -66,7 +66,7 @@ struct followed {
     uint32_t task;
     const struct places *places; /* where its addresses are in files; or NULL */
     char label[80];              /* in front of its lines */
-    uint8_t unit;                /* enum pug_time_unit: that was told */
+    uint8_t unit;                /* enum pug_time_unit: the one that was printed */
     bool held; /* the line of the top frame is not printed yet: it may be a leaf's */
     struct path root;
     struct path **slots; /* of all paths, by their hash */
@@ -425,7 +425,7 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     return PUG_RESP_CONT;
 }
 
-/** What a source's column of times is called: "TIME/ticks". */
+/** Print the title of a source's column of times: "TIME/ticks". */
 static void print_summary_head(enum pug_time_unit unit)
 {
     char time[32], own[32];

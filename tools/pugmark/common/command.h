@@ -27,7 +27,8 @@ enum command_task {
     TASK_HIDDEN,   /**< for scripts; in no list */
 };
 
-/** A command line that can be copied, and what it does. Paths begin at the folder above examples/.
+/**
+ * A command line that can be copied, and what it does. Paths begin at the folder above examples/.
  */
 struct command_example {
     const char *line;
@@ -86,19 +87,19 @@ extern const struct command command_top;
 extern const struct command command_trace;
 
 /**
- * Parse options, answer --help, check the number of operands; -N: N or more, with NULL behind them.
+ * Parse options, answer --help, check the number of operands; -N: N or more, followed by NULL.
  * Returns -1 to go on, else exit.
  */
 int command_start(const struct command *self, int argc, char **argv, const struct option_set *sets,
                   size_t set_count, int operands);
 
-/** Who wants to know a command's inputs, instead of having it done. */
+/** Receives a command's inputs, instead of having the command run. */
 struct command_watcher {
     void (*tell)(void *context, char **inputs, size_t count);
     void *context;
 };
 
-/** From now on command_start() tells that; NULL: commands are done. */
+/** From now on command_start() gives its inputs to it; NULL: commands run. */
 void command_watch(const struct command_watcher *watcher);
 
 /** Receives a command with its tables of options, instead of having it done. */

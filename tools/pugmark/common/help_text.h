@@ -18,7 +18,7 @@ void help_command(const struct command *command, const struct option_set *sets, 
 /** Prints tables of options, with their headings. `common`: those that many commands have. */
 void help_options(const struct option_set *sets, size_t set_count, bool common);
 
-/** The heading of a task in `pugmark help`; NULL behind the last one. */
+/** The heading of a task in `pugmark help`; NULL after the last one. */
 const char *help_task(enum command_task task);
 
 #endif

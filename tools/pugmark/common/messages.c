@@ -14,11 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many messages of one kind are printed. */
+/* Most messages of one kind that are printed. */
 #define LIKE_MOST 5u
 
-/** Behind the number that is at `at`: 0x and its digits, or hexadecimal digits with a decimal one
- * among them. `at`: there is none. */
+/**
+ * Behind the number that is at `at`: 0x and its digits, or hexadecimal digits with a decimal one
+ * among them. `at`: there is none.
+ */
 static const char *behind_number(const char *at)
 {
     const char *digits = strncmp(at, "0x", 2) == 0 ? at + 2 : at;
@@ -40,8 +42,10 @@ static uint64_t key_of(const struct pug_log_record *record, bool alike)
     return key;
 }
 
-/** How often the like of a message came before; of messages of too many kinds the last ones are
- * alike. */
+/**
+ * How often the like of a message came before; of messages of too many kinds the last ones are
+ * alike.
+ */
 static uint64_t count_like(struct messages *messages, const struct pug_log_record *record)
 {
     const uint64_t key = key_of(record, true);
@@ -76,7 +80,7 @@ static void put_error(void *context, const void *bytes, size_t size)
     (void)fwrite(bytes, 1, size, stderr);
 }
 
-/* What was said on a terminal: codes that `pugmark explain` has. */
+/* The codes of printed messages, which `pugmark explain` has. */
 static struct {
     const char *codes[MESSAGE_CODES];
     size_t count;
@@ -128,7 +132,7 @@ void message_say(const char *format, ...)
     free(whole);
 }
 
-/** Where in the trace, what is wrong, and with what. */
+/** Print the place in the trace, what is wrong, and with what. */
 static void print_record(const struct pug_log_record *record, bool quiet)
 {
     char words[8192];
@@ -162,7 +166,7 @@ static bool is_bad_packet(enum pug_status code)
            code == PUG_ERR_BAD_DECODE_PKT;
 }
 
-/** Of more sources than there is room for nothing is kept. */
+/** Beyond the room for sources nothing is kept. */
 static struct misset *misset_of(struct messages *messages, const struct pug_log_record *record)
 {
     for (size_t i = 0; i < messages->misset_count; i++)

@@ -11,7 +11,7 @@
 #define MESSAGE_MISSETS 16u
 #define MESSAGE_CODES   3u /**< that a run names in the end */
 
-/** Of one source: that trace and settings do not fit. */
+/** Evidence about one source that trace and settings do not fit. */
 struct misset {
     uint32_t source;
     uint64_t count, looked; /**< of these, where a diagnosis looks at ranges */
@@ -36,7 +36,7 @@ struct messages {
     uint64_t said[MESSAGE_KINDS]; /**< messages of the capture, not of a place in its trace */
     size_t said_count;
     uint64_t unprinted;
-    uint64_t bad_packets; /**< that messages told of, printed or not */
+    uint64_t bad_packets; /**< that messages reported, printed or not */
     uint64_t misfits;     /**< of trace and program, the same */
     struct {
         uint64_t index;
@@ -64,7 +64,7 @@ void messages_take(struct messages *messages, const struct pug_log_record *recor
 /** Say how many were not printed; the like of them is printed again from now on. */
 void messages_end(struct messages *messages, bool quiet);
 
-/** What was counted of messages for the end of a run begins anew. */
+/** The counts of messages for the end of a run restart. */
 void messages_forget(struct messages *messages);
 
 #endif

@@ -106,7 +106,7 @@ bool option_string(const struct option *option, void *target, const char *argume
 
 /* ---- lists ---- */
 
-/* Options are copied about and belong to nobody: what their lists have is kept until the end. */
+/* Options are copied freely and have no owner: their lists are kept until the end. */
 struct kept {
     struct kept *before;
     const char *items[];
@@ -150,7 +150,7 @@ bool option_list_add_copy(struct option_list *list, const char *word)
     return copy && option_list_add(list, memcpy(copy, word, size));
 }
 
-/* Of the last command line. */
+/* The last command line. */
 static struct {
     struct option_word *items;
     size_t count, room;

@@ -103,7 +103,7 @@ bool option_up_to(const struct option *option, const char *argument, uint64_t mo
 /** Say what is wrong with an option's argument; false. */
 bool option_refuse(const struct option *option, const char *argument, const char *why);
 
-/** A number with 0x, octal or decimal prefix and nothing behind it. */
+/** A number with 0x, octal or decimal prefix and nothing after it. */
 bool parse_number(const char *text, uint64_t *value);
 
 /**

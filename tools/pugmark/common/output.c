@@ -57,7 +57,7 @@ static void write_out(void)
 
 static _Thread_local struct output_text_buffer *target;
 
-/* Where a buffer that cannot grow is written instead. */
+/* The place where a buffer that cannot grow is written instead. */
 static _Thread_local char lost[OUTPUT_ROOM];
 
 static char *buffer_room(struct output_text_buffer *buffer)

@@ -121,7 +121,7 @@ static size_t ruleset_size(unsigned level)
     return level >= 6 ? sizeof(struct ruleset) : level >= 4 ? 16 : 8;
 }
 
-/** What is not there needs no permission. */
+/** A missing file needs no permission. */
 static void allow(struct rules *rules, const char *path, uint64_t access)
 {
     struct landlock_path_beneath_attr beneath = {.allowed_access = access,

@@ -7,7 +7,7 @@
 
 #include "pugmark/export.h"
 
-/** What the option says. */
+/** The content of the option. */
 struct source_options {
     struct option_list folders;
 };

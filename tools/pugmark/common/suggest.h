@@ -17,7 +17,7 @@ void suggest_offer(struct suggestion *suggestion, const char *known);
 
 /**
  * Returns the word nearest to `wanted` in an option's list of values, as in "auto|always|never", or
- * NULL. Words in capitals are kinds of values, which nobody means.
+ * NULL. Words in capitals are kinds of values, which are never meant.
  */
 const char *suggest_word(const char *wanted, const char *values, char meant[64]);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/** @file Parameters of an encoder that nobody gave, where what was decoded shows that they matter.
+/**
+ * @file Parameters of an encoder that were not given, where the decoded trace shows that they
+ * matter.
  */
 #include "diagnosis.h"
 #include "input/input.h"

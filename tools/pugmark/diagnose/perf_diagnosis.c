@@ -65,7 +65,7 @@ static void drop_part(void *taken)
     free(part);
 }
 
-/** What finds no room is of the last place: too many places are nobody's to tell apart. */
+/** Without room it is added to the last place: too many places cannot be distinguished. */
 static void note_place(struct part *part, const struct pug_origin *where, uint64_t address)
 {
     const uint64_t page = address & ~UINT64_C(0xfff);
@@ -182,7 +182,7 @@ static void say_missing(struct looking *looking)
             times(looking->unmapped, text), looking->first_unmapped);
 }
 
-/** What no build id vouches for may be what does not match. */
+/** Report the files without a build id as possible causes of what does not match. */
 static void say_unverified(struct looking *looking)
 {
     const struct pug_capture_object *object;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file pugmark index: makes the file that tells where things are in a capture. */
+/** @file pugmark index: makes the file that says where things are in a capture. */
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/output.h"

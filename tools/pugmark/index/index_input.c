@@ -101,7 +101,7 @@ enum pug_status index_load(const struct input *input, const char *path, struct p
 {
     const enum pug_status status = pug_index_load(path, input->trace, input->trace_size,
                                                   pug_index_identity(input->tree), index);
-    /* of a stream nobody knows how old it is */
+    /* the age of a stream is unknown */
     if (status != PUG_OK || (index_has_place(input) && !is_newer(input->trace_path, path)) ||
         pug_index_holds(*index, input->trace, 0, input->trace_size))
         return status;

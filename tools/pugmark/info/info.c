@@ -116,7 +116,7 @@ static void print_lack(bool *any, const char *format, ...)
     *any = true;
 }
 
-/** What a full decode would want and does not have. */
+/** Print what a full decode needs and does not have. */
 static void print_missing(const struct input *input, const struct tally *tallies)
 {
     struct pug_image_range range;
@@ -138,7 +138,7 @@ static void print_missing(const struct input *input, const struct tally *tallies
         print_lack(&any, "a description of the sources that %" PRIu64 " bytes belong to", others);
 }
 
-/* ---- what nobody reads ---- */
+/* ---- names that nothing reads ---- */
 
 static void print_unread_name(void *context, const char *file, const char *name, const char *meant)
 {
@@ -162,7 +162,7 @@ static void print_unread(struct input *input)
         output_text("\n");
 }
 
-/** What --protocol and --transport can be. */
+/** Print the values of --protocol and --transport. */
 static void print_names(void)
 {
     const struct pug_protocol *protocol;
@@ -175,7 +175,7 @@ static void print_names(void)
         printf("  %-26s %s\n", transport->name, transport->title);
 }
 
-/** What a file of trace looks like that nobody has described. */
+/** Print guesses about a file of trace without a description. */
 static int guess_run(const char *path, const uint8_t *bytes, size_t size)
 {
     struct pug_guess guesses[PUG_GUESSES];
@@ -197,7 +197,8 @@ static int guess_run(const char *path, const uint8_t *bytes, size_t size)
     return count > 0 ? EXIT_DONE : EXIT_TRACE_ERRORS;
 }
 
-/** The first bytes of a file that nothing is known of. NULL: something is, or they cannot be read.
+/**
+ * The first bytes of a file that nothing is known of. NULL: something is, or they cannot be read.
  */
 static uint8_t *read_undescribed(const struct input_options *options, const char *path,
                                  size_t *size)
@@ -220,7 +221,7 @@ static uint8_t *read_undescribed(const struct input_options *options, const char
 /* So much of a trace is decoded to see whether program and settings are those that ran. */
 #define LOOK_MOST (UINT64_C(1) << 20)
 
-/** What one buffer holds, and what it lacks; an exit code. */
+/** Print the content of one buffer, and what it lacks; an exit code. */
 static int print_segment(struct input *input)
 {
     struct tally *tallies = NULL;

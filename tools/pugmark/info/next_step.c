@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What reads a protocol first, and what else has to be said. */
+/* The command to read a protocol with first, and the options that it needs. */
 static const struct step {
     const char *protocol;
     const char *look; /**< shows something without a program */
     const char *core; /**< a core that has such a unit; or NULL: no registers are needed */
-    const char *more; /**< that nobody but the user knows; or NULL */
+    const char *more; /**< that only the user knows; or NULL */
     bool flow;        /**< it is trace of a program */
 } steps[] = {
     {"ITM", "itm", NULL, NULL, false},

@@ -8,7 +8,7 @@
 /** Prints them for a file that looks like this. */
 void next_step_print(const char *path, const struct pug_guess *guess);
 
-/** The same for a file that looks like nothing that is known. */
+/** Prints it for a file that resembles nothing known. */
 void next_step_print_unknown(const char *path);
 
 #endif

@@ -22,7 +22,8 @@
 void input_take_message(void *context, const struct pug_log_record *record)
 {
     struct input *input = context;
-    /* What tells no place may be of any; of no source it is not about the trace. */
+    /* A message without a place may concern anything; one without a source is not about the trace.
+     */
     if (record->index == PUG_NO_INDEX ? input->narrow && record->source != PUG_NO_SOURCE
                                       : !input_counts(input, record->index))
         return;
@@ -227,7 +228,8 @@ static bool open_capture(struct input *input, const char *operand)
     return status == PUG_OK;
 }
 
-/** Whose parameters they are a file does not say. False, having said so: they are of another
+/**
+ * Whose parameters they are a file does not say. False, having said so: they are of another
  * protocol.
  */
 static bool params_fit(const struct input *input)
@@ -279,7 +281,8 @@ static bool check_settings(struct input *input)
     return told;
 }
 
-/** Of a snapshot's settings some may name their source by its id. False, having said so: no memory.
+/**
+ * Of a snapshot's settings some may name their source by its id. False, having said so: no memory.
  */
 static bool name_sources(struct input *input)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Is there what --source, --pid and the like choose? Of what is not there nothing would be
- * told, as of a trace in which nothing ran.
+ * @file Is there what --source, --pid and the like choose? A selection of something absent would
+ * print nothing, like a trace in which nothing ran.
  */
 #include "common/messages.h"
 #include "input_private.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many of what there is are named. */
+/* Most existing names that are listed. */
 #define NAMED_MOST 16u
 
 /** One of what an option chooses among: a number, or a name. */
@@ -24,7 +24,7 @@ struct thing {
     const char *name;
 };
 
-/** What an option wants, and what was found of it. */
+/** The content of an option, and the result of the search for it. */
 struct choice {
     const struct option_list *wanted;
     bool *found; /* each of those; NULL: things are named */
@@ -73,7 +73,7 @@ static bool of_chosen(const struct input *input, uint32_t buffer)
     return pug_capture_buffer_at(input->capture, buffer)->chosen;
 }
 
-/** Of one file of trace its tree knows what its bytes are of. */
+/** For one file of trace its tree knows the sources of its bytes. */
 static bool is_one_file(const struct input *input)
 {
     const enum pug_capture_kind kind = pug_capture_kind(input->capture);
@@ -156,7 +156,7 @@ static void print_things(const struct choice *choice)
     message_say(choice->others > 0 ? " and others\n" : "\n");
 }
 
-/** Those that are not there are told; false: that is all of them, or there is no memory. */
+/** Those that are absent are reported; false: that is all of them, or there is no memory. */
 static bool are_there(struct input *input, const struct option_list *wanted, const char *what,
                       things_fn *things)
 {
@@ -209,7 +209,7 @@ static bool sources_are_there(struct input *input)
         return true;
     if (!is_one_file(input))
         return are_there(input, wanted, "source", take_sources) && choose_buffers(input);
-    /* Where it has no tree the tree's maker says why when it is needed. */
+    /* Without a tree its maker says why when it is needed. */
     if (pug_capture_tree(input->capture, 0, false, NULL, &input->tree) == PUG_OK)
         there = are_there(input, wanted, "source", take_sources);
     input_drop_tree(input);
@@ -249,7 +249,7 @@ static bool objects_are_there(struct input *input)
     const struct option_list *wanted = &input->options->objects;
     const bool perf = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
     const bool elsewhere = input->options->several || input->options->objects_elsewhere;
-    /* Where there is no tree its maker says why when it is needed. */
+    /* Without a tree its maker says why when it is needed. */
     if (wanted->count == 0 || (!perf && input_read_all(input) != PUG_OK))
         return true;
     for (size_t n = 0; n < wanted->count; n++) {

@@ -45,7 +45,7 @@ static char *copy_word(char **room, const char *word)
     return copy;
 }
 
-/** A copy of a word, cut at the first `mark`; *tail is behind it, or NULL. */
+/** A copy of a word, cut at the first `mark`; *tail is the rest, or NULL. */
 static char *cut_copy(char **room, const char *word, char mark, char **tail)
 {
     char *copy = copy_word(room, word);

@@ -92,7 +92,7 @@ struct stream {
     uint8_t block[BLOCK];
 };
 
-/** What was not used the last time was shown then. */
+/** Show the bytes that were not used the last time. */
 static void show_bytes(struct stream *stream, const uint8_t *bytes, uint64_t at, size_t size)
 {
     const struct input *input = stream->input;
@@ -103,7 +103,7 @@ static void show_bytes(struct stream *stream, const uint8_t *bytes, uint64_t at,
     stream->shown = at + size;
 }
 
-/** Behind another connection the tree begins anew. */
+/** After another connection the tree restarts. */
 static const uint8_t *next_live(struct stream *stream, uint64_t at, size_t *size, bool *more)
 {
     const struct input *input = stream->input;
@@ -235,7 +235,7 @@ bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (
 static void conclude(struct input *input)
 {
     const bool quiet = input->options->quiet;
-    /* What is printed says it all; or nobody wants the rest, of which nothing is known. */
+    /* the output says it all; or the reader has gone, and the rest is unknown */
     if (input->described || !output_wanted())
         return;
     input->examined = true;
@@ -305,8 +305,8 @@ static void look_again(struct input *input)
 }
 
 /**
- * Decode the beginning of the segment at hand for what its packets alone do not tell; where nothing
- * can be decoded of that, all of it: there may be nothing.
+ * Decode the beginning of the segment at hand for facts that its packets alone do not show; where
+ * nothing can be decoded of that, all of it: it may be empty.
  */
 static void look_behind_packets(struct input *input, uint64_t most)
 {
@@ -349,7 +349,7 @@ void input_narrow(struct input *input, uint64_t from, uint64_t to)
     input->narrow = from > 0 || to < input->trace_size;
     input->narrow_from = from;
     input->narrow_to = to;
-    input->errors_before = pug_log_errors(input->log); /* as of who made an index */
+    input->errors_before = pug_log_errors(input->log); /* those of making an index */
 }
 
 bool input_counts(const struct input *input, uint64_t index)

@@ -30,7 +30,7 @@ static const int numbers[] = {
 static handler *before[NUMBERS];
 
 /* What a signal's handler removes: it may not look what is in the folder. */
-static char doomed[4096];             /* the folder, and behind it the name of one of its files */
+static char doomed[4096];             /* the folder, followed by the name of one of its files */
 static size_t doomed_size;            /* of the folder's own */
 static char metadata[32];             /* beside `metadata`, where files have names from the start */
 static volatile sig_atomic_t streams; /* numbers of streams are below this */

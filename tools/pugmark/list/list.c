@@ -117,7 +117,7 @@ static const char *misfit(const struct list_options *options)
     return NULL;
 }
 
-/** Of the buffers that are chosen, what the longest has. */
+/** The size of the longest chosen buffer. */
 static uint64_t longest(const struct input *input)
 {
     const struct pug_capture_segment *segment;

@@ -29,7 +29,7 @@ struct events {
     bool any, failed;
 };
 
-/** What a source has under way. */
+/** The unfinished packets of a source. */
 struct under_way {
     struct port_text *ports[PORTS];
     struct pug_swo_counters counters;

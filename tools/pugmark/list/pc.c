@@ -29,7 +29,7 @@ static const struct option table[] = {
      option_flag, offsetof(struct pc_options, by_thread)},
     {"samples", NULL, "the addresses of PC samples (N-Trace, DWT) instead", option_flag,
      offsetof(struct pc_options, samples)},
-    {"verify", "PATH", "compare with the path that ran (docs/path-format.md)", option_string,
+    {"verify", "PATH", "compare with the path that ran (the book: The path file)", option_string,
      offsetof(struct pc_options, verify.path)},
     {"tail", NULL, "of that: the trace may have lost its beginning", option_flag,
      offsetof(struct pc_options, verify.tail)},
@@ -60,7 +60,7 @@ struct pc_state {
     atomic_bool failed;
 };
 
-/** Where there are several sources, a tab and the source are behind each address. */
+/** With several sources, a tab and the source follow each address. */
 static void look_at_source(const struct pc_state *state, struct walks *walks,
                            const struct pug_element *e)
 {
@@ -142,7 +142,7 @@ static inline void put_some(struct walks *walks, struct place *place, uint64_t p
     place->at = pug_lines_put(walks->lines, place->at, pc, count, &walks->end);
 }
 
-/** Of instructions that all have four bytes. */
+/** For instructions that all have four bytes. */
 static void put_words(struct walks *walks, struct place *place, const struct pug_element *e)
 {
     uint64_t pc = e->start;
@@ -205,7 +205,7 @@ struct slice {
     uint64_t at, size;
 };
 
-/** What a part has: lines, and whose they are. */
+/** The lines of a part, and their threads. */
 struct thread_part {
     struct thread_state *state;
     unsigned worker;
@@ -430,7 +430,7 @@ static int run_by_thread(struct pc_state *pc)
                                           .unpack = thread_unpack};
     struct pug_capture_decode decode = {.consumers = &consumer, .consumer_count = 1};
     int code = EXIT_INPUT;
-    input_settle(pc->input); /* timestamps stand behind what they date */
+    input_settle(pc->input); /* timestamps follow what they date */
     if (!state.kept)
         message_say("pugmark: no temporary file in %s: %s\n", pug_scratch_folder(),
                     strerror(errno));
@@ -460,7 +460,7 @@ static void print_plain(void *context, unsigned worker, const struct pug_element
     print_ranges(state, worker, state->input->image, elements, count);
 }
 
-/** Segment by segment, so that what is wrong with one can be told. */
+/** Segment by segment, so that faults can be assigned to one. */
 static int run_trees(struct pc_state *pc, bool samples)
 {
     struct text_printer printer = {.print = samples ? print_plain_samples : print_plain,

@@ -381,7 +381,7 @@ static int stat_run(const struct command *self, int argc, char **argv)
     uint64_t errors = 0, warnings = 0;
     double best = -1;
     uint64_t passes = 0;
-    /* What is looked at once is not kept. */
+    /* streams that are read once are not kept */
     const enum streaming streams = options.passes > 1 || options.packets ? IN_MEMORY
                                    : options.json                        ? AT_ONCE
                                                                          : WITH_LINES;

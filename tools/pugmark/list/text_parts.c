@@ -24,7 +24,7 @@ static struct text_part *part_of(struct output_text_buffer *text)
     return (struct text_part *)((char *)text - offsetof(struct text_part, text));
 }
 
-/** The text so far is a chunk; what nobody wants is lost. */
+/** The text so far is a chunk; without a reader it is lost. */
 static void hand_on(struct output_text_buffer *text)
 {
     struct text_part *part = part_of(text), *chunk = malloc(sizeof(*chunk));

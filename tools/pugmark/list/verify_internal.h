@@ -14,8 +14,10 @@
 
 enum verify_what { VERIFY_RANGE, VERIFY_EXCEPTION, VERIFY_RETURN };
 
-/** A range with its instructions' addresses behind each other in the part; or an exception, or a
- *  return from one. */
+/**
+ * A range with its instructions' addresses one after the other in the part; or an exception, or a
+ * return from one.
+ */
 struct verify_piece {
     uint64_t index; /**< of the packet */
     uint32_t segment, count;

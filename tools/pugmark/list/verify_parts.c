@@ -91,7 +91,7 @@ static int32_t cpu_of(const struct verify *verify, const struct pug_origin *orig
     return origin->cpu >= 0 ? origin->cpu % (int32_t)VERIFY_CPUS : 0;
 }
 
-/** What the part has is a chunk; the walk stays. */
+/** The part's content is a chunk; the walk stays. */
 static void hand_on(struct verify_part *part)
 {
     struct verify_part *chunk = malloc(sizeof(*chunk));

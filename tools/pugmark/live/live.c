@@ -73,7 +73,7 @@ static int ring_save(const struct ring *ring)
 
 /* ---- showing the end ---- */
 
-/** What the bytes are, where nobody says: the words that a command wants. */
+/** Find out what the bytes are when no option says it: the words that a command needs. */
 static size_t guess_words(const struct live_command *options, const struct ring *ring,
                           const char **words)
 {

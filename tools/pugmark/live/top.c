@@ -113,7 +113,7 @@ static void show(struct top *top, unsigned rows, unsigned columns)
     free(text.bytes);
 }
 
-/** The next source of those that the tree has; behind the last one all of them. */
+/** Chooses the next source of the tree; after the last one all of them. */
 static void next_source(struct top *top)
 {
     const struct pug_source *source;

@@ -58,7 +58,8 @@ static bool take_weight(const struct option *option, void *target, const char *a
 }
 
 static const struct option table[] = {
-    {"format", "FORMAT", "write this format (default: table); docs/profiles.md lists them",
+    {"format", "FORMAT",
+     "write this format (default: table); the book lists them: Profiles and coverage in detail",
      take_format, offsetof(struct profile_options, format)},
     {"output", "FILE",
      "write to FILE; without --format the profile itself, to be merged later (-o)", option_string,

@@ -140,7 +140,7 @@ static int add_file(const char *path, struct pug_profile *profile)
                                                   : EXIT_INPUT;
 }
 
-/** Do options choose what of a trace is counted? What was counted nobody can take apart. */
+/** Do options choose what of a trace is counted? Counts cannot be taken apart afterwards. */
 static bool chooses(const struct input_options *options)
 {
     return options->pids.count || options->tids.count || options->comms.count ||

@@ -269,7 +269,7 @@ static void take_loss(struct story *story, struct task_story *task, const struct
     story->losses++;
 }
 
-/** Where a task stands when its trace ends. */
+/** The place of a task when its trace ends. */
 static void see_end(struct story *story, uint32_t number, struct task_story *task)
 {
     const struct report_range *last = report_ring_last(&task->ring);
@@ -301,7 +301,7 @@ static void take_time(struct story *story, struct task_story *task, uint64_t tim
         story->last_time = time;
 }
 
-/** In perf.data each segment begins anew, and records tell what was lost. */
+/** In perf.data each segment restarts, and records report what was lost. */
 static void understand(struct story *story, const struct pug_element *e)
 {
     if (e->type == PUG_ELEM_NO_SYNC || e->type == PUG_ELEM_EO_TRACE || story->understood)
@@ -400,7 +400,7 @@ static const char *who_of(const struct story *story, char *text, size_t size)
     return text;
 }
 
-/** Of a trace without instructions: how much software and hardware told. */
+/** For a trace without instructions: say how much software and hardware wrote. */
 static void say_software(const struct story *story, struct pug_text *text)
 {
     char messages[32], events[32];
@@ -593,6 +593,16 @@ static void put_beginning(const struct story *story, struct pug_json *json)
     pug_json_string(json, "beginning", words);
 }
 
+/** Of several buffers: their names. Places in the page's timeline are numbers of both (slices.h). */
+static void put_buffers(const struct story *story, struct pug_json *json)
+{
+    const struct pug_capture_buffer *buffer;
+    pug_json_array(json, "buffers");
+    for (uint32_t n = 0; (buffer = pug_capture_buffer_at(story->capture, n)) != NULL; n++)
+        pug_json_string(json, NULL, buffer_of(story, n));
+    pug_json_close(json);
+}
+
 bool story_put(struct story *story, struct pug_memory *memory)
 {
     struct pug_sink sink = pug_memory_sink(memory);
@@ -606,6 +616,7 @@ bool story_put(struct story *story, struct pug_memory *memory)
     pug_json_object(&json, NULL);
     pug_json_string(&json, "input", pug_capture_path(story->capture));
     pug_json_string(&json, "extent", extent);
+    put_buffers(story, &json);
     pug_json_number(&json, "instructions", story->instructions);
     put_beginning(story, &json);
     put_ended(story, &json);

@@ -8,7 +8,7 @@
  *     osd             ctm MODULE WIDTH TIME NPC PC FLAGS     stm MODULE WIDTH TIME ID VALUE
  *                     overflow MODULE MISSED                 register MODULE NUMBER VALUE
  *
- * Numbers are decimal, or hexadecimal behind 0x. What is behind a # is a comment.
+ * Numbers are decimal, or hexadecimal after 0x. A # begins a comment.
  */
 #include "common/command.h"
 #include "common/messages.h"

@@ -62,7 +62,7 @@ static bool refuse(const char *what, const char *why)
     return false;
 }
 
-/** The same of an option. */
+/** Refuses an option. */
 static bool refuse_option(struct record *record, const char *what, const char *why)
 {
     record->misused = true;
@@ -123,7 +123,7 @@ static bool take_settings(struct record *record, uint8_t family)
     return true;
 }
 
-/** Who ran is told by context ids alone in perf.data. */
+/** perf.data shows the running task by context ids alone. */
 static void keep_ids(struct record *record)
 {
     static const struct {
@@ -137,7 +137,7 @@ static void keep_ids(struct record *record)
     }
 }
 
-/** A machine may have a supervisor mode, which one bit does not tell from the machine mode. */
+/** A machine may have a supervisor mode, which one bit does not separate from machine mode. */
 static void keep_modes(struct record *record)
 {
     int at = rec_unit_option(record->unit, "privilege_width");
@@ -174,7 +174,7 @@ static uint64_t number_or(const struct option_value *value, uint64_t otherwise)
     return value->given ? value->value : otherwise;
 }
 
-/** How many processors can be told apart. */
+/** Returns how many processors can be distinguished. */
 static unsigned sources_of(const struct record *record)
 {
     if (record->unit->frames)
@@ -229,7 +229,7 @@ static const char *path_within(const struct record *record)
     return record->folder && path ? rec_folder_holds(record->folder, path) : NULL;
 }
 
-/** What is written when all is over has to have a place. */
+/** Files that are written at the end must have a place. */
 static bool check_targets(struct record *record)
 {
     const struct record_options *options = record->options;
@@ -333,7 +333,7 @@ static bool begin(struct record *record, const struct rec_path_header *header)
 {
     if (header->system && !header->traps && !record->options->quiet)
         message_say("pugmark: QEMU does not report exceptions here, or -d has its log: they are "
-                    "guessed where the flow breaks (docs/path-format.md)\n");
+                    "guessed where the flow breaks (the book: The path file)\n");
     return record->unit ? begin_session(record, header) : begin_path(record, header);
 }
 
@@ -379,8 +379,10 @@ static uint32_t expansion_of(const struct record_options *options)
     return options->expansion ? options->expansion : REC_PATH_EXPANSION;
 }
 
-/** Everything of a path file, or of the plugin; `had`: so many bytes of its magic were read
- * already. False, having said why: it is none. */
+/**
+ * Everything of a path file, or of the plugin; `had`: so many bytes of its magic were read already.
+ * False, having said why: it is none.
+ */
 static bool read_path(struct record *record, int file, unsigned had, const char *name)
 {
     struct rec_path_reader *reader = rec_path_reader_new(file, had);
@@ -456,7 +458,7 @@ static bool read_log(struct record *record, struct rec_convert *convert)
     return good;
 }
 
-/** A log, from behind its first byte. */
+/** Reads a log, from its second byte on. */
 static bool record_log(struct record *record, FILE *file, char first)
 {
     char line[1024] = {first};
@@ -554,7 +556,7 @@ static bool record_program(struct record *record, char **argv)
     if (!rec_qemu_start(&qemu, machine, why, sizeof(why)))
         return refuse("record", why);
     bool good = read_path(record, qemu.path, 0, "the path from QEMU");
-    /* A machine may never end by itself, and nobody waits for what it does after the limit. */
+    /* A machine may never end by itself, and its events after the limit are not needed. */
     bool ended = qemu.machine && record->stopped;
     int status = ended ? rec_qemu_end(&qemu) : rec_qemu_wait(&qemu);
     if (!record->begun)
@@ -649,7 +651,7 @@ static bool end_session(struct record *record, bool whole)
     return good;
 }
 
-/** What was not committed goes. */
+/** Discards what was not committed. */
 static void release(struct record *record)
 {
     rec_session_free(record->session);

@@ -32,7 +32,7 @@ static const struct option table[] = {
      option_flag, offsetof(struct snapshot_options, force)},
 };
 
-/** What is at work. */
+/** The work in progress. */
 struct writing {
     const struct snapshot_options *options;
     struct input *input;

@@ -106,7 +106,7 @@ static size_t put_rows(struct pug_table *table, struct counting *counting, bool 
     return rows;
 }
 
-/** What the numbers rest on. */
+/** Say what the numbers rest on. */
 static void say_doubts(const struct counting *counting)
 {
     uint64_t losses = 0, contradictions = 0;

@@ -319,7 +319,7 @@ static bool end_ports(struct itm_state *state, bool good)
     return good;
 }
 
-/** Where the text may be, if there is none where it was looked for. */
+/** Say where the text may be, if the chosen ports have none. */
 static void say_ports(const struct itm_state *state)
 {
     unsigned said = 0, wanted = 0;
@@ -404,7 +404,7 @@ static bool choose(struct itm_state *state, struct input *input)
     struct pug_capture_selection *selection = &input->lists.selection;
     if (!selection->has_from && !selection->has_to)
         return true;
-    input_settle(input); /* timestamps stand behind what they date */
+    input_settle(input); /* timestamps follow what they date */
     return input_tree(input, true) &&
            pug_origin_reader_new(input->capture, selection, true, &state->origin_reader) ==
                PUG_OK &&

@@ -85,7 +85,7 @@ static const struct option table[] = {
      offsetof(struct trace_options, no_pager)},
 };
 
-/** What the window is to end with; false, having said why. */
+/** Chooses the event that the window ends with; false, having said why. */
 static bool choose(const struct trace_options *options, struct trace_wanted *wanted)
 {
     *wanted = (struct trace_wanted){.unit = options->unit};
@@ -168,8 +168,8 @@ static bool has_begun(struct since *since, const struct trace_item *item, bool *
 }
 
 /**
- * What --from-time says: of a capture that dates what happens, or of the trace's own timestamps,
- * from whose lines on all is told. False: it is no time.
+ * The value of --from-time: a time of a capture that dates events, or one of the trace's own
+ * timestamps, from whose lines on everything is printed. False: it is no time.
  */
 static bool take_from_time(struct input *input, const char *words, struct since *since)
 {
@@ -194,7 +194,7 @@ static bool print(void *context, const struct trace_item *item)
     return !printing->failed && pager_wanted(printing->pager);
 }
 
-/** Of a stream what was printed goes out at once. */
+/** The printed part of a stream goes out at once. */
 static bool flush(void *context, uint64_t done)
 {
     const struct printing *printing = context;

@@ -32,14 +32,14 @@ struct part {
     struct block *blocks;
     size_t size; /* of these */
     struct pug_piece *piece;
-    /* Where the last elements belonged, and the last range lay. */
+    /* The place that the last elements belonged to, and that of the last range. */
     struct pug_origin *where;
     struct trace_place *place;
     struct pug_walk *walk;
     const struct pug_image *image; /* that the walk reads */
     uint8_t *room;                 /* of a range that is being read */
     bool failed;
-    bool unwanted; /* nobody takes it, nor what would follow */
+    bool unwanted; /* neither it nor what follows is needed */
 };
 
 static void *take_memory(struct part *part, size_t size)
@@ -192,7 +192,7 @@ static bool same_origin(const struct pug_origin *a, const struct pug_origin *b)
            a->cpu == b->cpu && a->source == b->source && a->time == b->time && a->space == b->space;
 }
 
-/** Where elements belong, kept as long as the part is. */
+/** Keep the place that elements belong to for as long as the part. */
 static bool keep_where(struct part *part, const struct pug_origin *where)
 {
     if (part->where && same_origin(part->where, where))
@@ -284,7 +284,7 @@ static void note_begin(struct part *part, const struct pug_element *given, size_
             begin->index = given[i].index;
 }
 
-/** What was understood in an earlier part is so from there on. */
+/** What was understood in an earlier part is understood from there on. */
 static void append_begins(struct trace_parts *parts, const struct trace_begins *behind)
 {
     for (size_t i = 0; i < behind->count; i++) {
@@ -315,7 +315,7 @@ static void hand_on(struct part *part)
     part->unwanted = !pug_piece_emit(part->piece, chunk, size);
 }
 
-/** Emits a chunk that is full. False: nobody wants more, or there is no memory. */
+/** Emits a chunk that is full. False: no more is wanted, or no memory. */
 static bool begin_chunk(struct part *part, const struct pug_origin *where)
 {
     if (part->size < CHUNK_SIZE)
@@ -343,7 +343,7 @@ static void make_others(struct part *part, const struct pug_origin *where,
         part->window.ring.last->others = true;
 }
 
-/** What was not selected becomes items of `others`. */
+/** Elements that were not selected become items of `others`. */
 static void others(void *context, const struct pug_origin *where, const struct pug_element *given,
                    size_t count)
 {

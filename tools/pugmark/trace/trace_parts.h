@@ -7,10 +7,10 @@
 
 #include "input/address.h"
 
-/** What is counted by --last and the like. */
+/** The unit of --last and similar options. */
 enum trace_unit { TRACE_INSTRUCTIONS, TRACE_BRANCHES, TRACE_CALLS };
 
-/** What a window may end with. */
+/** The events that a window may end with. */
 enum trace_end {
     TRACE_END_OF_TRACE,
     TRACE_END_EXCEPTION,
@@ -28,7 +28,7 @@ struct trace_wanted {
     bool no_code; /**< the instructions of ranges are not needed */
 };
 
-/** Where a source was first understood in a segment. */
+/** The place where a source was first understood in a segment. */
 struct trace_begin {
     uint32_t segment;
     uint16_t source;
@@ -48,8 +48,8 @@ struct trace_parts {
     void *print_context;
     uint32_t wants; /**< as in struct pug_consumer: times, or their order */
     /**
-     * What the selection leaves out becomes items of `others`, as far as it tells times, or that
-     * nobody knows them; at least one of each that comes to a processor. Of a window without limits
+     * Elements that the selection leaves out become items of `others`, as far as they have times,
+     * or are unknown; at least one of each that comes to a processor. Of a window without limits
      * alone.
      */
     bool others;
