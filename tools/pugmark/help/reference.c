@@ -221,16 +221,10 @@ static size_t cut_line(const char *line, size_t length, bool text)
 
 /** A line of the template, with the date and the version in their places. */
 static void put_template_line(const struct reference_options *options, const char *line,
-                              size_t length, bool text, FILE *file)
+                              size_t length, FILE *file)
 {
     if (length == 10 && strncmp(line, "@COMMANDS@", length) == 0) {
         man_list(file);
-        return;
-    }
-    const size_t cut = cut_line(line, length, text);
-    if (cut < length) {
-        put_template_line(options, line, cut, text, file);
-        put_template_line(options, line + cut + 1, length - cut - 1, text, file);
         return;
     }
     for (size_t i = 0; i < length; i++) {
@@ -259,7 +253,10 @@ static bool fill_template(const struct reference_options *options, const char *n
     for (const char *at = file ? text : ""; *at;) {
         const size_t length = strcspn(at, "\n");
         filled = strncmp(at, ".fi", 3) == 0 || (filled && strncmp(at, ".nf", 3) != 0);
-        put_template_line(options, at, length, filled, file);
+        for (size_t cut, put = 0; put < length || put == 0; put += cut + 1) {
+            cut = cut_line(at + put, length - put, filled);
+            put_template_line(options, at + put, cut, file);
+        }
         at += length + (at[length] != 0);
     }
     free(text);
