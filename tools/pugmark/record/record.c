@@ -15,6 +15,7 @@
 #include "recorder/recording_folder.h"
 #include "recorder/script.h"
 #include "recorder/session.h"
+#include "sysroot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -545,6 +546,10 @@ static bool record_program(struct record *record, char **argv)
         if ((record->unit && !traces(record, program.family)) || !check_functions(record, name))
             return false;
         machine = rec_program_machine(&program);
+        bool good;
+        qemu.sysroot = sysroot_find(name, &program, options->sysroot, &good);
+        if (!good)
+            return false;
     }
     if (qemu.machine && options->elf.count > 0 && !check_functions(record, options->elf.items[0]))
         return false;
