@@ -45,7 +45,8 @@ const struct explanation explanations_usage[] = {
      "that it cannot have.",
      "The message lists the names that are read. Write --set NAME=VALUE, or --set "
      "SOURCE:NAME=VALUE for one source of a snapshot."},
-    {"same-file", "--* *: it is the same file as *|--* and --* are both *",
+    {"same-file",
+     "--* *: it is the same file as *|--* and --* are both *|--* *: * lies in it, which *",
      "An output has the name of an input, or two outputs have the same name. Nothing was written.",
      "Give the output another name."},
     {"formats",
