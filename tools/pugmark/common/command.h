@@ -60,6 +60,7 @@ const struct command *command_find_name(const char *name);
 int command_refuse(const char *name);
 
 extern const struct command command_calls;
+extern const struct command command_check;
 extern const struct command command_complete;
 extern const struct command command_convert;
 extern const struct command command_coverage;
@@ -84,6 +85,7 @@ extern const struct command command_report;
 extern const struct command command_serve;
 extern const struct command command_snapshot;
 extern const struct command command_stat;
+extern const struct command command_threads;
 extern const struct command command_timeline;
 extern const struct command command_top;
 extern const struct command command_trace;

@@ -10,6 +10,8 @@
 /* clang-format off */
 static const struct command *const commands[] = {
     &command_calls,
+    &command_check,
+    &command_complete,
     &command_convert,
     &command_coverage,
     &command_debug,
@@ -33,6 +35,7 @@ static const struct command *const commands[] = {
     &command_serve,
     &command_snapshot,
     &command_stat,
+    &command_threads,
     &command_timeline,
     &command_top,
     &command_trace,
