@@ -18,7 +18,7 @@ enum { SEGMENT_EXECUTES = 1, SEGMENT_WRITES = 2 }; /* PF_X, PF_W */
 /** Reads the loadable segments of an ELF file. */
 static void read_program(const struct pug_infile *file, struct pug_debug_program *program)
 {
-    size_t count;
+    size_t count = 0;
     if (elf_version(EV_CURRENT) == EV_NONE)
         return;
     Elf *elf = elf_begin(pug_infile_descriptor(file), ELF_C_READ, NULL);
