@@ -10,7 +10,7 @@ root=$(cd "$2" && pwd)
 # shellcheck disable=SC1091
 . /etc/os-release
 key=/usr/share/keyrings/debian-archive-keyring.gpg
-echo "deb [signed-by=$key] http://deb.debian.org/debian $VERSION_CODENAME main" >"$root/apt/sources.list"
+echo "deb [signed-by=$key] $("$(dirname "$0")/../debian-mirror.sh") $VERSION_CODENAME main" >"$root/apt/sources.list"
 apt() {
   apt-get -qq -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture" \
     -o "Dir::State=$root/apt" -o Dir::State::status=/dev/null -o "Dir::Cache=$root/apt" \
