@@ -13,7 +13,7 @@ rm -rf "${folder:?}/pugmark-$version"
 tar -xzf "$(cmake/dist.sh "$folder/source")" -C "$folder"
 cd "$folder/pugmark-$version"
 [ -z "${2-}" ] || sed -i "1s/([^)]*)/($2)/" debian/changelog
-DEB_BUILD_OPTIONS="nocheck ${DEB_BUILD_OPTIONS-}" dpkg-buildpackage -us -uc -b >"$folder/build.log" 2>&1 || {
+DEB_BUILD_OPTIONS="nocheck parallel=2 ${DEB_BUILD_OPTIONS-}" dpkg-buildpackage -us -uc -b >"$folder/build.log" 2>&1 || {
   tail -n 30 "$folder/build.log"
   exit 1
 }
