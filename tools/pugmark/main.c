@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark: reads the tracks that processors leave. One file a subcommand. */
 #include "common/command.h"
-#include "common/sandbox.h"
+#include "common/version.h"
 #include "input/input.h"
 #include "pugmark/pugmark.h"
 
@@ -52,7 +52,8 @@ static void usage(FILE *file)
           "trace,\nor a live input: tcp:HOST:PORT, serial:DEVICE@BAUD, unix:PATH, "
           "tcp-listen:PORT, openocd,\npyocd, jlink, orbuculum. `pugmark COMMAND --help` says "
           "more;\n"
-          "so does pugmark(1). `pugmark --version` tells the version, and what it was built with;\n"
+          "so does pugmark(1). `pugmark --version [--json]` tells the version, and what it was "
+          "built with;\n"
           "`pugmark --list-cores` what --core can be.\n",
           file);
 }
@@ -96,14 +97,8 @@ static int start(int argc, char **argv)
         usage(stdout);
         return EXIT_DONE;
     }
-    if (strcmp(argv[1], "--version") == 0) {
-        printf("pugmark %s (%s)\n", pug_version(), pug_features());
-        if (sandbox_level() > 0)
-            printf("sandbox: Landlock, version %u\n", sandbox_level());
-        else
-            printf("sandbox: none on this system\n");
-        return EXIT_DONE;
-    }
+    if (strcmp(argv[1], "--version") == 0)
+        return version_print(argc > 2 ? argv[2] : NULL);
     if (strcmp(argv[1], "--list-cores") == 0) {
         list_cores();
         return EXIT_DONE;
