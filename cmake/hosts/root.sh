@@ -19,7 +19,7 @@ apt() {
 }
 apt update
 apt install -y --no-install-recommends --download-only \
-  libc6-dev libelf-dev libdw-dev liblzma-dev libyaml-dev zlib1g-dev libzstd-dev libcmocka-dev >/dev/null
+  libc6-dev libelf-dev libdw-dev libbz2-dev liblzma-dev libyaml-dev zlib1g-dev libzstd-dev libcmocka-dev >/dev/null
 for package in "$root"/apt/archives/*.deb; do dpkg-deb -x "$package" "$root"; done
 find "$root" -type l -lname '/*' | while read -r link; do ln -sfr "$root$(readlink "$link")" "$link"; done
 rm -rf "$root/apt"
