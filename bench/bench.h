@@ -26,7 +26,7 @@ struct bench_bytes {
 /* ---- arguments ---- */
 
 struct bench_arguments {
-    const char *usage; /**< behind the name of the program */
+    const char *usage; /**< follows the name of the program */
     int count;
     char **all;
 };
@@ -37,7 +37,7 @@ static inline void bench_say_usage(const struct bench_arguments *arguments, FILE
     fprintf(file, "usage: %s %s\n", name ? name + 1 : arguments->all[0], arguments->usage);
 }
 
-/** A benchmark's arguments; who asks for help, or gives options, gets the usage. */
+/** A benchmark's arguments. Options and requests for help print the usage. */
 static inline struct bench_arguments bench_begin(int argc, char **argv, const char *usage)
 {
     const struct bench_arguments arguments = {usage, argc, argv};
@@ -185,8 +185,10 @@ static inline enum pug_response bench_count(void *context, const struct pug_elem
     return PUG_RESP_CONT;
 }
 
-/** Seconds of work for the trace once; *elements: how many came. The tree is reset for the next
- * pass. */
+/**
+ * Seconds of work for the trace once; *elements: how many came. The tree is reset for the next
+ * pass.
+ */
 static inline double bench_pass(struct pug_tree *tree, const struct bench_bytes *trace,
                                 unsigned long long *elements)
 {

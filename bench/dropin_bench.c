@@ -18,7 +18,7 @@
 
 #define PASSES 4 /* of ours for one of the reference */
 
-/** What the client calls, of one of the libraries. */
+/** The functions that the client calls in one of the libraries. */
 struct library {
     __typeof__(ocsd_create_dcd_tree) *create;
     __typeof__(ocsd_dt_create_decoder) *add_decoder;

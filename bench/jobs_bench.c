@@ -119,7 +119,7 @@ static double make_trees(const struct bench_input *input, int rounds)
 
 /* ---- memory ---- */
 
-/** Read all of it once; what it adds up to, so that nobody leaves it out. */
+/** Read all of it once. Returns the sum, so that no compiler leaves it out. */
 static void *read_all(void *pointer)
 {
     struct bench_bytes *bytes = pointer;

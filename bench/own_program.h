@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file A large A64 program that nobody wrote, and the ETMv4 trace of its run: what the benchmark
- * of ETMv4 decodes where there is no capture. Functions of a few blocks each call each other; most
+ * @file A large generated A64 program, and the ETMv4 trace of its run: the data of the ETMv4
+ * benchmark where no capture is at hand. Functions of a few blocks each call each other; most
  * conditional branches go one way nearly always, as those of real programs do.
  */
 #ifndef PUG_BENCH_OWN_PROGRAM_H
@@ -54,7 +54,7 @@ static inline struct bench_bytes own_program(void)
                 code[last] = OWN_RET;
             else if (own_calls(f, b))
                 code[last] = OWN_BL | ((uint32_t)(callee - (int64_t)last) & 0x3ffffff);
-            else /* over the next block, where there is one behind it */
+            else /* over the next block, if one follows it */
                 code[last] = OWN_B_EQ | (b + 2 < OWN_BLOCKS ? OWN_WORDS + 1 : 1u) << 5;
         }
     }
@@ -82,7 +82,7 @@ static inline struct bench_bytes own_trace(unsigned blocks)
         if (b == OWN_BLOCKS - 1) {
             if (depth > 0)
                 at.function = stack[--depth].function, at.block = stack[depth].block;
-            else /* nobody called: on to one of the first functions */
+            else /* without a caller: on to one of the first functions */
                 at.function = (unsigned)rec_random_below(&random, 16), at.block = 0;
             rec_etmv4_indirect(unit, own_address(at.function, at.block), false);
         } else if (own_calls(f, b) && depth < OWN_DEPTH) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file A long perf.data out of a short one: its segments over and over, one behind the other.
+ * @file Makes a long perf.data from a short one: its segments over and over, one after the other.
  *
  *     perf_repeat IN OUT TIMES
  *
  * Records of type AUX and AUXTRACE are repeated with the offsets that a longer recording would have
- * had; the features behind the data move, and the index of AUXTRACE records is made anew.
+ * had; the features after the data move, and the index of AUXTRACE records is rebuilt.
  */
 #include "bench.h"
 
@@ -44,7 +44,7 @@ static void write_all(const struct target *out, const uint8_t *bytes, size_t siz
     }
 }
 
-/** A record's size with the trace behind it; 0: it is damaged. */
+/** A record's size with the trace that follows it; 0: it is damaged. */
 static size_t record_size(const uint8_t *record, const uint8_t *end)
 {
     const size_t left = (size_t)(end - record);
@@ -81,7 +81,7 @@ static void put_records(struct target *out, uint8_t *at, const uint8_t *end, uin
     }
 }
 
-/** What is to be repeated. */
+/** The part that is repeated. */
 struct extent {
     uint64_t length; /**< how far the buffers reach, in whole pages */
     uint64_t bytes, traces;

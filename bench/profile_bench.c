@@ -13,10 +13,11 @@ struct counted {
     unsigned long long elements, instructions;
 };
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     (void)context;
     (void)worker;
+    (void)piece;
     return calloc(1, sizeof(struct counted));
 }
 
@@ -54,14 +55,11 @@ static double bare(const char *path, struct counted *counted)
     struct pug_capture_result result;
     *counted = (struct counted){0};
     const double start = bench_seconds();
-    bench_good(pug_capture_decode(capture,
-                                  &(struct pug_capture_decode){.context = counted,
-                                                               .begin = begin,
-                                                               .elements = add,
-                                                               .take = take,
-                                                               .drop = free,
-                                                               .threads = 1},
-                                  &result));
+    const struct pug_consumer consumer = {
+        .context = counted, .begin = begin, .elements = add, .take = take, .drop = free};
+    const struct pug_capture_decode decode = {
+        .consumers = &consumer, .consumer_count = 1, .threads = 1};
+    bench_good(pug_capture_decode(capture, &decode, &result));
     const double took = bench_seconds() - start;
     pug_capture_free(capture);
     return took;

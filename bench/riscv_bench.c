@@ -32,7 +32,7 @@ static const char *const ntrace_options[] = {"btm", "htm", "htm_rpt2", "htm_cs8"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/** Of several streams. */
+/** The sums of several streams. */
 struct total {
     double time, count_time;
     uint64_t branches;

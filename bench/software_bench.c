@@ -34,7 +34,7 @@
 
 static unsigned long long elements;
 
-/** Of this process: what else the machine does does not count. */
+/** Seconds of this process: other work of the machine does not count. */
 static double seconds(void)
 {
     struct timespec now;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define PIECE ((size_t)1 << 20)
-/* Of a file of what is done: nobody prints more of one small input. */
+/* Largest size of a file of results: no small input prints more. */
 #define SIZE_LIMIT ((size_t)1 << 31)
 
 static const int descriptors[2] = {STDOUT_FILENO, STDERR_FILENO};
@@ -81,7 +81,7 @@ static void print_piece(void *context, const uint8_t *bytes, size_t size)
     if (*(const int *)context == STDOUT_FILENO)
         output_sink()->put(NULL, bytes, size);
     else
-        (void)pug_write_whole(STDERR_FILENO, bytes, size); /* or nobody reads any more */
+        (void)pug_write_whole(STDERR_FILENO, bytes, size); /* or the reader has gone */
 }
 
 void done_print(struct done *done)
@@ -136,7 +136,7 @@ void done_receive(struct done *done, struct pug_peers *peers, unsigned from)
 
 /* ---- to go on later ---- */
 
-/** What tells an input from another one, and from itself when it has changed. */
+/** Describe an input so that it differs from other inputs, and from itself after a change. */
 static bool describe(const char *input, uint64_t command, char text[512])
 {
     struct stat status;

@@ -25,7 +25,10 @@ void done_free(struct done *done);
 void done_send(struct done *done, struct pug_peers *peers);
 void done_receive(struct done *done, struct pug_peers *peers, unsigned from);
 
-/** In a folder, under the number and the name of its input; `command` tells what was done. */
+/**
+ * Save results in a folder, under the number and the name of their input; `command` identifies the
+ * command.
+ */
 void done_save(struct done *done, const char *folder, uint32_t number, const char *input,
                uint64_t command);
 /** False: it was not done, or not of this input as it is now. */

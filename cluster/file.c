@@ -15,7 +15,7 @@
 
 #define PIECE ((size_t)4 << 20)
 
-/** What a process keeps, and where in the file it belongs. */
+/** The bytes that a process keeps, and their place in the file. */
 struct placed {
     uint64_t at, size, to;
 };
@@ -98,7 +98,7 @@ static bool copy(struct cluster_file *file, const struct placed *placed, uint8_t
     return good;
 }
 
-/** Write what this process keeps where it is told. */
+/** Write the bytes that this process keeps at their place. */
 static void write_kept(struct cluster_file *file)
 {
     struct pug_peers_message message;
@@ -146,7 +146,7 @@ static bool give_name(struct cluster_file *file)
 bool cluster_file_close(struct cluster_file *file, bool good)
 {
     const bool first = file->peers->number == 0;
-    if (first && !good) { /* the others are told to end */
+    if (first && !good) { /* the other processes get the order to end */
         unlink(file->beside);
         return true;
     }
@@ -167,7 +167,7 @@ bool cluster_file_close(struct cluster_file *file, bool good)
 
 /* ---- the beginning ---- */
 
-/** What is kept of earlier work refers to what was put there; more comes behind. */
+/** The results kept from earlier work refer to bytes in the folder; more bytes follow those. */
 static void keep_in_folder(struct cluster_file *file)
 {
     char path[4096];

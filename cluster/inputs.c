@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What inputs point to that are not words of the command line. */
+/* The inputs that other inputs point to, rather than words of the command line. */
 static struct pug_list made;
 
 static bool add_copy(struct option_list *inputs, const char *text)

@@ -11,16 +11,15 @@
  */
 bool inputs_add(struct option_list *inputs, const char *word);
 
-/** Bytes of a file, or of what is in a folder; 0: nobody knows. */
+/** Bytes of a file, or of all files in a folder; 0: unknown. */
 uint64_t inputs_size(const char *path);
 
 /**
- * What tells words, and the files that they name, from others, and from themselves when they have
- * changed: sizes and times.
+ * Identifies words, and the files that they name, by sizes and times, so that changed ones differ.
  */
 uint64_t inputs_identity(char *const *words, size_t count);
 
-/** What inputs_add() made. */
+/** Frees what inputs_add() made. */
 void inputs_free(void);
 
 #endif

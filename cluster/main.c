@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark-mpi: pugmark's commands on many processes, with the output of one. */
 #include "common/command.h"
+#include "common/help_text.h"
 #include "common/outputs.h"
 #include "common/sandbox.h"
 #include "file.h"
@@ -58,7 +59,7 @@ static void usage(FILE *file, const struct option_set *sets)
     fputs("\nBefore the command:\n", file);
     fflush(file);
     if (file == stdout)
-        options_help(sets, 1);
+        help_options(sets, 1, false);
     fputs("\n`pugmark COMMAND --help` tells a command's options; pugmark-mpi(1) says more.\n",
           file);
 }
@@ -71,7 +72,7 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-/** Does an option of ours take the word behind it? */
+/** Does one of our options take the next word? */
 static bool takes_word(const char *word)
 {
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -97,7 +98,7 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
-/** What the others print is not wanted: number 0 prints all. */
+/** Only process 0 prints; the others fall silent. */
 static void fall_silent(void)
 {
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -110,7 +111,7 @@ static void fall_silent(void)
 
 /* ---- inputs ---- */
 
-/** What a command has for inputs: those of its words. */
+/** The words of a command that name inputs. */
 struct words {
     char **words;
     struct option_list operands, inputs;
@@ -139,7 +140,8 @@ static int leave_inputs_out(const struct words *words, int argc, char **argv)
     return kept;
 }
 
-/** One input is cut; many are spread. The command parses its words first, to tell which they are.
+/**
+ * One input is cut; many are spread. The command parses its words first, to tell which they are.
  */
 static int run_command(struct cluster *cluster, struct cluster_options *options,
                        const struct command *command, int argc, char **argv)

@@ -42,7 +42,7 @@ static int run_command(const struct work *work, size_t first, size_t count)
     return input_forgive() && shown < EXIT_INPUT ? EXIT_INPUT : shown;
 }
 
-/** What the last one printed is complete. */
+/** The output of the last one is complete. */
 static void end_one(struct work *work, int code)
 {
     if (!work->open)
@@ -73,7 +73,7 @@ static bool was_done(struct work *work, uint32_t number)
 
 /* ---- what was printed ---- */
 
-/** The first process tells what one did, in its turn. */
+/** The first process reports the result of one input, in its turn. */
 static int tell(struct work *work, uint32_t number, unsigned owner)
 {
     struct done *done = &work->done[number];

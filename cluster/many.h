@@ -10,7 +10,7 @@
 #include "common/command.h"
 #include "peers.h"
 
-/** What is done with what. */
+/** The work: a command and its inputs. */
 struct many {
     struct cluster *cluster;
     const struct command *command;

@@ -52,7 +52,7 @@ void cluster_say(const struct cluster *cluster, const char *format, ...)
     if (length > (int)sizeof(text) - 1)
         length = (int)sizeof(text) - 1;
     if (length > 0 && write(cluster->messages, text, (size_t)length) < 0)
-        return; /* nobody to tell */
+        return; /* no other process */
 }
 
 /** Ends all processes. */
@@ -219,7 +219,7 @@ static uint32_t next_number(struct cluster *cluster)
     return number;
 }
 
-/** Tell who asks the next number, until all were told that there are no more. */
+/** Give the next number to each process that asks, until all of them know that no more exist. */
 static void *hand_out(void *context)
 {
     struct cluster *cluster = context;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Peers (pugmark/advanced/peers.h) that are the processes of an MPI job. All of MPI is in
+/**
+ * @file Peers (pugmark/advanced/peers.h) that are the processes of an MPI job. All of MPI is in
  * this room.
  */
 #ifndef PUGMARK_CLUSTER_PEERS_H
@@ -29,8 +30,8 @@ bool cluster_next(struct cluster *cluster, uint32_t *number);
 
 /**
  * This process has done all; `code` is what it makes of it. Number 0 says what the job's exit code
- * is, and ends the others also where they wait for something that will not come. Waits for nobody
- * else. Others that end before number 0 had what it needs of them end the job.
+ * is, and ends the others also where they wait for something that will not come. Does not wait for
+ * other processes. Others that end before number 0 had what it needs of them end the job.
  */
 int cluster_close(struct cluster *cluster, int code);
 

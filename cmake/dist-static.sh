@@ -24,7 +24,7 @@ fill() { # NAME PROGRAM README
   mkdir -p "$folder"
   cp "$2" LICENSE "$folder/"
   cp "docs/release-$version.md" "$folder/" 2>/dev/null || true
-  for page in docs/man/pugmark*.1; do
+  for page in build/release/reference/pugmark*.1; do
     case $page in
       */pugmark-mpi.1 | */pugmark-perf.1) continue ;;
     esac

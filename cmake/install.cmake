@@ -23,10 +23,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pugmark-config.cmake
 file(RELATIVE_PATH PUG_PC_TO_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(cmake/pugmark.pc.in pugmark.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pugmark.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-foreach(section 1 3)
-  file(GLOB PUG_MAN_PAGES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.${section})
-  install(FILES ${PUG_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
-endforeach()
+include(cmake/reference.cmake)
 # A project's examples, to be read and decoded: the programs in C, and two captures.
 install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples PATTERN CMakeLists.txt EXCLUDE)
 

@@ -2,10 +2,10 @@
 /**
  * @file A protocol of program flow that lives outside the library.
  *
- * "Steps" is made up: a core tells where it begins (0xA0 and the address, 8 bytes, little-endian)
- * and for each branch whether it was taken ('E') or not ('N'). What ran between is in the program,
- * which the decoder walks with the library's code map, block by block. Indirect branches are
- * followed by a new beginning.
+ * "Steps" is made up: a core sends its start (0xA0 and the address, 8 bytes, little-endian) and for
+ * each branch whether it was taken ('E') or not ('N'). What ran between is in the program, which
+ * the decoder walks with the library's code map, block by block. Indirect branches are followed by
+ * a new beginning.
  *
  * Build against an installed library: cc external_flow.c $(pkg-config --cflags --libs pugmark)
  */
@@ -88,7 +88,7 @@ struct steps_decoder {
     bool known;       /* where the core is */
     uint64_t address; /* and there it is */
     uint64_t index;   /* of the packet in hand */
-    bool walking;     /* it tells of a branch that is not reached yet */
+    bool walking;     /* the letter belongs to a branch that is not reached yet */
     bool taken;
 };
 
@@ -124,7 +124,7 @@ static void walk(struct steps_decoder *decoder)
     decoder->address = taken ? block.insn.target : block.end;
     decoder->walking = block.ending == PUG_FLOW_LONG;
     if (taken && block.insn.type == PUG_INSTR_BR_INDIRECT)
-        decoder->known = false; /* a packet tells where it went */
+        decoder->known = false; /* a packet gives its target */
     if (block.ending == PUG_FLOW_NO_MEMORY) {
         struct pug_element *missing =
             pug_out_push(&decoder->stage->out, PUG_ELEM_ADDR_NACC, decoder->index);

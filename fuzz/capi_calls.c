@@ -210,7 +210,7 @@ static void call_text(struct capi_calls *calls)
 
 /* ---- a session ---- */
 
-/** What is logged and printed goes to the session. */
+/** Send messages and prints to the session. */
 static void listen(struct capi_calls *calls)
 {
     answered(calls, ocsd_def_errlog_init(OCSD_ERR_SEV_INFO, 1));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Any bytes as calls of the OpenCSD C API: trees, decoders, memory, data, printers, strings,
- * in any order that a client could use. A byte chooses the call, those behind it its arguments.
+ * in any order that a client could use. A byte chooses the call; its arguments follow.
  */
 #ifndef PUG_FUZZ_CAPI_CALLS_H
 #define PUG_FUZZ_CAPI_CALLS_H

@@ -19,7 +19,7 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
     return remove(path);
 }
 
-/** What ended by itself found nothing, so nobody will look at the files. */
+/** A run that ends by itself found nothing, so its files are not needed. */
 static void remove_folder(void)
 {
     (void)nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);

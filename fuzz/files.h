@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/** @file Files of the project to begin with, and files for who opens files by their names. */
+/**
+ * @file Files of the project to begin with, and files for functions that open files by their names.
+ */
 #ifndef PUG_FUZZ_FILES_H
 #define PUG_FUZZ_FILES_H
 

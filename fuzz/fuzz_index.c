@@ -13,7 +13,7 @@
 
 #define FOLDER PUG_SOURCE_DIR "/tests/captures/etmv4-a64"
 
-/** What an index is of; made once. */
+/** The subject of an index; made once. */
 struct subject {
     struct pug_capture *capture;
     const uint8_t *bytes;

@@ -29,7 +29,7 @@ static struct pug_capture *capture_of(unsigned n)
     return captures[n];
 }
 
-/** What the input has not said yet. */
+/** The choices that the input does not make. */
 struct choices {
     const uint8_t *at, *end;
 };

@@ -3,9 +3,9 @@
  * @file Allocations that fail, at the library's doors: an answer of PUG_OK is the one that there is
  * with memory, and nothing faults, leaks or hangs. fuzz_memory_files.c has the doors for files.
  *
- * The first byte of an input chooses the door and the number of threads (1 to 4), the second the
- * capture and whether all allocations behind the first that fails do, the next two which is the
- * first; trace follows, which is the capture's own where there is none.
+ * The first byte of an input chooses the door and the number of threads (1 to 4). The second
+ * chooses the capture, and whether all allocations after the first failing one fail, too. The next
+ * two choose the first one. Trace follows; without it the capture's own is used.
  */
 #include "driver.h"
 #include "pugmark/pugmark.h"
@@ -71,7 +71,7 @@ static enum pug_status build_index(struct attempt *attempt, struct pug_tree *tre
     return status;
 }
 
-/** Of the capture's own trace. */
+/** Make a profile of the capture's own trace. */
 static enum pug_status make_profile(struct attempt *attempt)
 {
     const struct pug_profiler_options options = {.threads = attempt->threads,

@@ -4,7 +4,7 @@
  * answered, delivered and printed is what there is with memory, and nothing faults or leaks.
  *
  * The first two bytes of an input say which allocation is the first that fails (0x7fff: each in
- * turn), the third whether all behind it do; calls follow (capi_calls.h).
+ * turn), the third whether all later ones do; calls follow (capi_calls.h).
  */
 #include "capi_calls.h"
 #include "driver.h"
@@ -18,7 +18,7 @@
 #define MOST      512u /* calls that are compared */
 #define MOST_EACH 4000u
 
-/* What there is behind each call. */
+/* The things that exist after each call. */
 struct story {
     uint64_t hashes[MOST];
     size_t count;
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/** Of the first hundred allocations one fails. */
+/** One of the first hundred allocations fails. */
 size_t fuzz_begin(uint8_t *data, size_t room, struct rec_random *random)
 {
     data[0] = (uint8_t)rec_random_below(random, 100);

@@ -3,9 +3,9 @@
  * @file Allocations that fail while files are read: an answer that is complete is the one that
  * there is with memory. fuzz_memory.c has the doors for trace.
  *
- * The first byte of an input chooses the door, the next two which allocation is the first that
- * fails (EACH: one after the other, or a share of them), and whether all behind it do; what follows
- * is the file.
+ * The first byte of an input chooses the door. The next two choose the first allocation that fails
+ * (EACH: one after the other, or a share of them), and whether all later ones fail, too. The file
+ * follows.
  */
 #include "driver.h"
 #include "files.h"

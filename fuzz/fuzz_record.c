@@ -18,7 +18,7 @@
 #define MOST    (1u << 14) /* instructions of a recording */
 #define CODE    UINT64_C(0x400)
 
-/** What was chosen, and what is made. */
+/** The choices, and the recording under construction. */
 struct recording {
     struct rec_random random;
     const struct rec_unit_class *unit;
@@ -198,7 +198,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* ---- files to begin with ---- */
 
-/** What stands before and behind the address in a line. */
+/** The text before and after the address in a line. */
 struct words {
     const char *before, *behind;
 };

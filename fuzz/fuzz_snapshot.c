@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file The ini files of a snapshot, one behind the other, with trace and memory of zeros. */
+/** @file The ini files of a snapshot, one after the other, with trace and memory of zeros. */
 #include "driver.h"
 #include "files.h"
 #include "through.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Files of a snapshot, one behind the other, each behind a line "==== NAME". */
+/** Files of a snapshot, one after the other, each below a line "==== NAME". */
 #define HEAD "==== "
 static const char *const files[] = {"snapshot.ini", "cpu_0.ini", "trace.ini", "trace_0.ini"};
 

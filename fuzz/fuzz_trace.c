@@ -6,8 +6,8 @@
  *
  * The first byte of an input chooses: bits 0 to 1 how it is decoded (in blocks with a consumer that
  * waits, block by block with each packet in words, on several threads, which must give what one
- * gives, or as the second byte says), the others the size of blocks. Trace follows; where the
- * second byte has a say, behind settings that go before the capture's, "NAME=VALUE,NAME=VALUE" up
+ * gives, or as the second byte says), the others the size of blocks. Trace follows. If the second
+ * byte asks for them, settings that override the capture's come first, "NAME=VALUE,NAME=VALUE" up
  * to a zero byte.
  */
 #define _GNU_SOURCE /* program_invocation_short_name */
@@ -80,7 +80,7 @@ struct consumer {
     char text[512];
 };
 
-/** What hardware packets of an ITM mean together, in words. */
+/** Writes in words what hardware packets of an ITM mean together. */
 static void take_meaning(struct consumer *consumer, const struct pug_element *element)
 {
     const size_t count =

@@ -172,7 +172,7 @@ struct subject {
     size_t count;
 };
 
-/** What the process of a lot shares with who waits for it. */
+/** The memory that the process of a lot shares with its parent. */
 struct shared {
     char what[400];        /**< is wrong with it */
     uint64_t seed;         /**< that it is at */
@@ -416,7 +416,7 @@ static uint64_t some_number(struct rec_random *random)
                : usual[rec_random_below(random, sizeof(usual) / sizeof(usual[0]))];
 }
 
-/** The command with up to three options behind it, half of the times; each # is a number. */
+/** The command, with up to three options added in half of the cases; each # is a number. */
 static void add_options(char *line, size_t room, const char *command, struct rec_random *random)
 {
     size_t at = (size_t)snprintf(line, room, "%s", command);
@@ -523,7 +523,7 @@ static unsigned try_lot(const struct trial *trial, uint64_t from, uint64_t to)
             return bad + find_leak(trial, from, to);
         store(trial->shared->path, trial->shared->whole, trial->shared->size);
         bad += look_again(trial, from, at, status);
-        bad += try_lot(trial, from, at); /* for leaks: nobody looked */
+        bad += try_lot(trial, from, at); /* for leaks: the results are not checked */
         from = at + 1;
     }
     return bad;

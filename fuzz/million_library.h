@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-/** @file What runs in a row need of the library: small pieces for threads, so that they have
+/**
+ * @file What runs in a row need of the library: small pieces for threads, so that they have
  * something to do with short inputs, but for a share with the diagnosis of what is wrong, which is
- * costly, and looks at windows of 4 KiB that no piece cuts; and what a process keeps for good. */
+ * costly, and looks at windows of 4 KiB that no piece cuts; and what a process keeps for good.
+ */
 #ifndef PUG_FUZZ_MILLION_LIBRARY_H
 #define PUG_FUZZ_MILLION_LIBRARY_H
 
@@ -13,10 +15,11 @@ struct million_runs {
     bool plain;     /**< pieces are as always, and what is wrong is diagnosed */
 };
 
-/** Set by who runs commands; NULL: all is as always. */
+/** Set by the runner of commands; NULL: normal operation. */
 extern struct million_runs *million_runs;
 
-/** What the library has once for a process is there then, and no leak of the first that needs it.
+/**
+ * What the library has once for a process is there then, and no leak of the first that needs it.
  */
 void million_warm_up(void);
 

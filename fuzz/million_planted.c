@@ -15,7 +15,7 @@ void million_warm_up(void)
 {
 }
 
-/* What the compiler cannot know. */
+/* A value that the compiler cannot know. */
 static volatile size_t odd;
 static volatile int most = INT_MAX;
 static void *volatile lost;

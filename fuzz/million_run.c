@@ -170,7 +170,7 @@ static uint64_t hash_file(uint64_t hash, int file)
     return hash + size;
 }
 
-/** What the command wrote beside standard output; it is removed. */
+/** The hash of files that the command wrote; they are removed. */
 static uint64_t hash_made(uint64_t hash, const char *folder, const char *name)
 {
     char path[1100];

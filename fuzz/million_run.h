@@ -21,7 +21,7 @@ struct done {
     bool left;     /**< it left a file open */
 };
 
-/** What a process has that runs one command after another. */
+/** A process that runs one command after another. */
 struct runner;
 
 /** Both files of output, and what static variables are now. */
@@ -34,7 +34,7 @@ struct done run_alone(struct runner *runner, const struct run *run);
 /** In this process. Static variables and signals are then what they were for runner_new(). */
 struct done run_here(struct runner *runner, const struct run *run);
 
-/** What ran here left memory behind: that is said on standard error. */
+/** A command that ran here left memory allocated: that is reported on standard error. */
 bool runner_leaks(const struct runner *runner);
 
 #endif

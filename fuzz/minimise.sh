@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# minimise.sh [MOST]: the corpus made anew from itself and what run.sh found: of inputs of at most MOST bytes (2048) the
+# minimise.sh [MOST]: builds a new corpus from the old one and what run.sh found: of inputs of at most MOST bytes (2048) the
 # fewest and shortest that reach as much.
 set -eu
 most=${1:-2048} here=$(cd "$(dirname "$0")" && pwd)

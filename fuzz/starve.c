@@ -9,7 +9,7 @@
 static struct {
     atomic_bool armed;
     atomic_long left; /**< before the first that fails */
-    bool on;          /**< and all behind it */
+    bool on;          /**< and all later ones */
 } fault;
 
 static bool fails(void)

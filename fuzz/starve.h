@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-/** From here on the allocation behind `left` others fails, on any thread; `on`: all behind it, too.
+/**
+ * From here on the allocation after `left` others fails, on any thread; `on`: all later ones, too.
  */
 void fuzz_starve(unsigned left, bool on);
 

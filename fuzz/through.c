@@ -11,9 +11,10 @@ struct seen {
     uint64_t elements;
 };
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     (void)worker;
+    (void)piece;
     return context;
 }
 
@@ -43,14 +44,15 @@ static uint64_t decode(struct pug_capture *capture, bool by_time)
 {
     struct seen seen = {0};
     struct pug_capture_result result;
-    const struct pug_capture_decode config = {.context = &seen,
-                                              .begin = begin,
-                                              .elements = elements,
-                                              .take = take,
-                                              .drop = drop,
-                                              .threads = 1,
-                                              .times = true,
-                                              .by_time = by_time};
+    const struct pug_consumer consumer = {.context = &seen,
+                                          .wants =
+                                              PUG_WANTS_TIMES | (by_time ? PUG_WANTS_BY_TIME : 0u),
+                                          .begin = begin,
+                                          .elements = elements,
+                                          .take = take,
+                                          .drop = drop};
+    const struct pug_capture_decode config = {
+        .consumers = &consumer, .consumer_count = 1, .threads = 1};
     (void)pug_capture_decode(capture, &config, &result);
     return seen.elements;
 }

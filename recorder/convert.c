@@ -58,8 +58,10 @@ static bool parse_spike_trap(const char *line, struct rec_path_item *item)
 #define QEMU_THUMB 0x00800000u /* of a block's `cs_base` */
 #define QEMU_COUNT 0x1ffu      /* of its `cflags`: instructions that it may have; 0: any number */
 
-/** "Trace 0: 0x7f… [00000000/0000000000400544/00000000/ff000000] main": the second one is it, the
- *  first is `cs_base`, the last `cflags`. */
+/**
+ * "Trace 0: 0x7f… [00000000/0000000000400544/00000000/ff000000] main": the second one is it, the
+ * first is `cs_base`, the last `cflags`.
+ */
 struct qemu_line {
     unsigned cpu;
     uint64_t base, address;
@@ -106,7 +108,7 @@ struct run {
     struct rec_convert *convert;
     struct rec_path_builder *builder;
     unsigned privilege[REC_PATH_CPUS]; /* + 1; 0: not known */
-    bool scontext[REC_PATH_CPUS];      /* that tells the context, not satp */
+    bool scontext[REC_PATH_CPUS];      /* that the context comes from, not satp */
     struct rec_spike_registers registers[REC_PATH_CPUS];
     struct pug_isa_config isa;
     uint64_t at[REC_PATH_CPUS]; /* QEMU: the block that runs, + 1; 0: none */
@@ -121,8 +123,10 @@ static bool wrong(struct run *run, const char *what, uint64_t address)
     return false;
 }
 
-/** A context that is in force from the next instruction on: scontext, where it is used, else the
- *  address space. */
+/**
+ * A context that is in force from the next instruction on: scontext, where it is used, else the
+ * address space.
+ */
 static bool take_context(struct run *run, unsigned cpu, const char *line)
 {
     struct rec_path_item item = {.kind = REC_PATH_IN_CONTEXT, .cpu = cpu};
@@ -157,7 +161,7 @@ static bool take_spike(struct run *run, const char *line)
     if (parse_spike_trap(line, &item))
         return rec_path_builder_event(run->builder, &item);
     if (!parse_spike(line, &spike) || spike.cpu >= REC_PATH_CPUS)
-        return true; /* something else that it tells */
+        return true; /* another record */
     if (run->privilege[spike.cpu] != spike.privilege + 1) {
         item = (struct rec_path_item){
             .kind = REC_PATH_IN_PRIVILEGE, .cpu = spike.cpu, .value = spike.privilege};
@@ -195,7 +199,7 @@ static enum rec_path_isa isa_at(const struct run *run, bool t32)
     }
 }
 
-/** An instruction; a call of the supervisor is told besides. RISC-V's ecall does not retire. */
+/** Give an instruction, and a call of the supervisor besides. RISC-V's ecall does not retire. */
 static bool give_insn(struct run *run, unsigned cpu, uint64_t address, enum rec_path_isa isa,
                       const uint8_t *bytes, unsigned size)
 {
@@ -226,9 +230,11 @@ struct ending {
     struct pug_insn insn;
 };
 
-/** Where QEMU ends a block that begins there: at a branch, a call, its page's end, or behind so
- * many instructions as it may have; or at `stop`, where that is not 0. False, having said so: the
- *  program has not all of it. */
+/**
+ * Returns where QEMU ends a block that begins there: at a branch, a call, its page's end, or after
+ * the most instructions that it may have; or at `stop`, where that is not 0. False, having said so:
+ * the program has not all of it.
+ */
 static bool find_end(struct run *run, unsigned cpu, uint64_t stop, struct ending *ending)
 {
     static const enum pug_isa isas[] = {PUG_ISA_A64, PUG_ISA_A32, PUG_ISA_T32, PUG_ISA_RV64};
@@ -274,8 +280,10 @@ static bool give_block(struct run *run, unsigned cpu, const struct ending *endin
     return true;
 }
 
-/** The block that QEMU told of ran. It ended where blocks do, unless that does not lead to the next
- *  one: then it was cut in front of that. */
+/**
+ * The block that QEMU announced was executed. It ended where blocks do, unless that does not lead
+ * to the next one: then it was cut in front of that.
+ */
 static bool runs_to(struct run *run, unsigned cpu, uint64_t next)
 {
     uint64_t address = run->at[cpu] - 1;
@@ -296,7 +304,7 @@ static bool take_qemu(struct run *run, const char *line)
     if (sscanf(line, "Stopped execution of TB chain before %*s [%" SCNx64 "]", &address) == 1) {
         for (unsigned cpu = 0; cpu < REC_PATH_CPUS; cpu++)
             if (run->at[cpu] == address + 1)
-                run->at[cpu] = 0; /* it was not run; QEMU tells of it again */
+                run->at[cpu] = 0; /* it was not run; QEMU will announce it again */
         return true;
     }
     if (!parse_qemu(line, &qemu))

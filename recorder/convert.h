@@ -26,7 +26,7 @@ struct rec_convert {
     char why[160];     /**< out: what is wrong, "" if nothing is */
 };
 
-/** Which form is this line of? Of Spike's, which family, too. False: it does not tell. */
+/** Which form is this line of? Of Spike's, which family, too. False: it does not say. */
 bool rec_convert_guess(const char *line, struct rec_convert *convert);
 
 /** Read it all. False: `why` says what is wrong, or `take` wants no more ("" then). */

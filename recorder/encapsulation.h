@@ -5,12 +5,12 @@
 
 #include "recorder/bytes.h"
 
-/** What fills the last byte of a packet. */
+/** The fill of a packet's last byte. */
 enum rec_padding {
     REC_PAD_SIGN, /**< copies of the payload's last bit; the payload is cut to the bit */
-    REC_PAD_ZERO, /**< the payload is whole bytes, zeros come behind it */
+    REC_PAD_ZERO, /**< the payload is whole bytes, zeros follow it */
     REC_PAD_ONE,
-    REC_PAD_ANY, /**< … or anything; it tells nothing of what was sent before */
+    REC_PAD_ANY, /**< … or anything; it has no relation to what was sent before */
 };
 
 /** The width of one source's type field. */
@@ -48,7 +48,7 @@ void rec_encapsulation_null(struct rec_encapsulation *encapsulation, bool alignm
 /** Nulls in front of a packet. */
 void rec_encapsulation_nulls(struct rec_encapsulation *encapsulation, unsigned count);
 
-/** So many nulls that a reader finds the next header. */
+/** Put enough nulls for a reader to find the next header. */
 void rec_encapsulation_sync(struct rec_encapsulation *encapsulation);
 
 /** The same bits, `shift` (0 to 7) later. */

@@ -202,7 +202,7 @@ void rec_engine_give_path(struct rec_engine *engine, const struct rec_path_item 
         rec_engine_fail(engine, "the path cannot be written");
 }
 
-/** What comes next is not in the trace: say so in the path once. */
+/** The next part is not in the trace: say so in the path once. */
 static void give_gap(struct rec_engine *engine, struct rec_stream *stream)
 {
     if (!stream->told_gap && !stream->fresh)
@@ -237,7 +237,7 @@ static struct prepared **slot_of(struct rec_engine *engine, uint32_t id)
     return &engine->blocks[id];
 }
 
-/** The block, classified, for who comes to it with `it`. NULL: something failed. */
+/** Returns the block, classified for an arrival with `it`. NULL: something failed. */
 static struct prepared *prepare(struct rec_engine *engine, const struct rec_path_block *block,
                                 uint8_t it)
 {
@@ -268,7 +268,7 @@ static bool give_stretch(struct rec_engine *engine, unsigned index)
            rec_engine_fail(engine, "the trace cannot be written");
 }
 
-/** The source begins anew. */
+/** The source restarts. */
 static bool restart(struct rec_engine *engine, unsigned index)
 {
     if (!give_stretch(engine, index) || !make_unit(engine, index))
@@ -321,7 +321,7 @@ static void stop(struct rec_engine *engine, struct rec_stream *stream, const str
     stream->why = REC_WHY_START;
 }
 
-/** The path does not go on from here, or not where it can be told. */
+/** The path ends here, or continues at a place that trace cannot give. */
 static void close_stream(struct rec_engine *engine, struct rec_stream *stream)
 {
     struct rec_place next = stream->last;
@@ -385,8 +385,10 @@ static void decide(struct rec_engine *engine, struct rec_stream *stream, const s
     stream->since = 0;
 }
 
-/** Another context, or privilege: who is told every instruction is told of that anywhere, others
- *  where a waypoint has just been. */
+/**
+ * Another context or privilege. A unit that takes every instruction gets it anywhere, others only
+ * directly after a waypoint.
+ */
 static unsigned context_changes(const struct rec_engine *engine, const struct rec_stream *stream)
 {
     bool changes = stream->situation.context_id != stream->told.context_id ||
@@ -449,7 +451,7 @@ static bool give_some(struct rec_engine *engine, struct rec_stream *stream)
     return give_trace(engine, stream);
 }
 
-/** Keep those accesses of the block that the protocol tells. */
+/** Keep those accesses of the block that the protocol reports. */
 static bool keep_accesses(struct rec_engine *engine, struct rec_stream *stream,
                           const struct prepared *block, const struct rec_path_item *item)
 {
@@ -521,8 +523,10 @@ static uint8_t path_isa_of(uint8_t isa)
     return isas[isa];
 }
 
-/** An exception. It may come before the first instruction of another one's handler, or of what an
- *  exception was returned to. */
+/**
+ * An exception. It may come before the first instruction of another one's handler, or of what an
+ * exception was returned to.
+ */
 static bool take_trap(struct rec_engine *engine, struct rec_stream *stream,
                       const struct rec_path_item *item)
 {
@@ -556,7 +560,7 @@ static void take_task(struct rec_engine *engine, struct rec_stream *stream)
         restart(engine, index_of(engine, stream));
 }
 
-/** What says of a processor who it is, and in what. */
+/** Describes a processor for the trace's metadata: its identity and its context. */
 static void identify(const struct rec_engine *engine, struct rec_identity *is,
                      const struct rec_path_item *item)
 {

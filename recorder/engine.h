@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The flow engine: a path goes in, item by item; for each processor a unit of the chosen
- * protocol is told what happened, and what executed memory held is kept.
+ * @file The flow engine: a path goes in, item by item. For each processor a unit of the chosen
+ * protocol gets the events, and the content of executed memory is kept.
  */
 #ifndef PUG_RECORDER_ENGINE_H
 #define PUG_RECORDER_ENGINE_H
@@ -10,15 +10,16 @@
 #include "recorder/path.h"
 #include "recorder/unit.h"
 
-/** What a system call looks like in the trace. */
+/** How a system call appears in the trace. */
 enum rec_calls {
-    REC_CALLS_OFF,    /**< an exception; the supervisor is not traced, trace begins anew behind */
+    REC_CALLS_OFF,    /**< an exception; the supervisor is not traced, and trace restarts afterwards
+                       */
     REC_CALLS_ON,     /**< an exception whose handler goes on where the program does */
     REC_CALLS_SILENT, /**< nothing, where it returns to the next instruction */
 };
 
 struct rec_range {
-    uint64_t start, end; /**< end: the address behind it */
+    uint64_t start, end; /**< end: the address after it */
 };
 
 struct rec_engine_config {
@@ -41,7 +42,7 @@ struct rec_engine_config {
     /** Only blocks whose address it likes, too; NULL: all. */
     bool (*wanted)(void *context, uint64_t address);
     void *wanted_context;
-    uint64_t stretch; /**< bytes of a source's trace after which it begins anew; 0: never */
+    uint64_t stretch; /**< bytes of a source's trace after which it restarts; 0: never */
     uint64_t seed;
 };
 
@@ -51,10 +52,12 @@ struct rec_engine_output {
     bool (*trace)(void *context, unsigned stream, const uint8_t *bytes, size_t size);
     /** All memory that was executed, where code is about to change, and at the end. */
     bool (*memory)(void *context, const struct rec_memory *memory);
-    /** The source begins anew, as after a reset, for itself, or because another task runs: what was
-     *  given since the last time is a stretch, which ended at `time`. NULL: of no interest. */
+    /**
+     * The source restarts, as after a reset, for itself, or because another task runs: the bytes
+     * since the last restart are a segment, which ended at `time`. NULL: of no interest.
+     */
     bool (*cut)(void *context, unsigned stream, uint64_t time);
-    /** The path as the trace tells it: without what the trace has not. */
+    /** The path as trace can show it: without the parts that trace lacks. */
     bool (*path)(void *context, const struct rec_path_item *item);
     void *context;
 };
@@ -68,7 +71,7 @@ void rec_engine_free(struct rec_engine *engine);
 
 /** False: no more is wanted (the limit), or something failed. */
 bool rec_engine_take(struct rec_engine *engine, const struct rec_path_item *item);
-/** All sources begin anew. False: something failed. */
+/** All sources restart. False: something failed. */
 bool rec_engine_cut(struct rec_engine *engine);
 /** The path is at its end. False: something failed. */
 bool rec_engine_end(struct rec_engine *engine);

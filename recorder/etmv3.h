@@ -19,7 +19,7 @@ struct rec_etmv3_config {
     bool m_profile;
 };
 
-/** What a branch packet says beside its address. */
+/** The fields of a branch packet beside its address. */
 struct rec_etmv3_exception {
     uint16_t number;
     uint8_t resume; /**< M profile */
@@ -41,11 +41,11 @@ struct rec_etmv3_isync {
 
 struct rec_etmv3 {
     struct rec_etmv3_config config;
-    struct rec_armv7_freedom freedom; /**< set it behind rec_etmv3_begin() */
+    struct rec_armv7_freedom freedom; /**< set it after rec_etmv3_begin() */
     struct rec_bytes *out;
     uint32_t address, data_address; /**< the last ones sent */
     uint64_t timestamp;
-    uint8_t isa;     /**< the last one told */
+    uint8_t isa;     /**< the last one sent */
     uint8_t running; /**< the one in force; a packet is short only where both are its own */
     bool alt_isa, hyp;
     bool data_synced; /**< a whole data address was sent */

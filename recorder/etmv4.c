@@ -76,7 +76,9 @@ static bool keeps_upper_half(const struct rec_etmv4 *unit, uint64_t address)
 
 enum address_form { MATCH, SHORT_ONE, SHORT_TWO, LONG_32, LONG_64 };
 
-/** The shortest form that tells the address; `*entry`: which one of the history it is. */
+/**
+ * Returns the shortest form that can express the address; `*entry`: which one of the history it is.
+ */
 static enum address_form shortest_form(const struct rec_etmv4 *unit, uint64_t address, bool t32,
                                        unsigned *entry)
 {

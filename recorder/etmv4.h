@@ -55,8 +55,10 @@ void rec_etmv4_call(struct rec_etmv4 *unit, uint64_t return_address, bool t32);
 /** A taken indirect branch; the address is left out where the return stack knows it. */
 void rec_etmv4_indirect(struct rec_etmv4 *unit, uint64_t target, bool t32);
 
-/** An exception: `number`, preferred return address; `follows_branch`: it is also the target of the
- *  indirect branch before it, which gave no address. */
+/**
+ * An exception: `number`, preferred return address; `follows_branch`: it is also the target of the
+ * indirect branch before it, which gave no address.
+ */
 void rec_etmv4_exception(struct rec_etmv4 *unit, uint32_t number, uint64_t return_address, bool t32,
                          bool follows_branch);
 /** ETMv4 only: ETE says it with the atom of the ERET. */
@@ -70,7 +72,7 @@ bool rec_etmv4_q_reaches(const struct rec_etmv4 *unit, uint64_t address);
 void rec_etmv4_q(struct rec_etmv4 *unit, uint32_t count, uint64_t address, bool t32);
 
 void rec_etmv4_timestamp(struct rec_etmv4 *unit, uint64_t value);
-/** At least the threshold; UINT32_MAX: nobody knows. */
+/** At least the threshold; UINT32_MAX: unknown. */
 void rec_etmv4_cycles(struct rec_etmv4 *unit, uint32_t count);
 void rec_etmv4_event(struct rec_etmv4 *unit, uint8_t events);
 void rec_etmv4_timestamp_marker(struct rec_etmv4 *unit);

@@ -108,7 +108,7 @@ static void guess_wrong_path(struct rec_etmv4 *unit)
     unit->depth -= count;
 }
 
-/** The atom goes out wrong, perhaps with atoms behind it, and is put right. */
+/** Send the atom wrong, perhaps with later atoms, and correct it. */
 static void guess_wrong_atom(struct rec_etmv4 *unit, bool taken)
 {
     uint32_t behind = rec_random_below(&unit->random, 6);

@@ -8,14 +8,14 @@
 
 /* ---- one step ---- */
 
-/** A change that is told by a synchronisation of the instruction it begins with. */
+/** Is it a change that a synchronisation of its first instruction reports? */
 static bool is_change(const struct rec_etrace *e, const struct rec_etrace_step *step)
 {
     return step->privilege != e->privilege ||
            (e->options.context_width > 0 && step->precise && step->context != e->traced_context);
 }
 
-/** How the flow goes on behind the instruction. */
+/** Returns how the flow continues after the instruction. */
 static struct rec_etrace_flow foresee(const struct rec_etrace *e,
                                       const struct rec_etrace_step *step)
 {
@@ -40,7 +40,7 @@ static struct rec_etrace_flow foresee(const struct rec_etrace *e,
     return flow;
 }
 
-/** The flow went on behind the instruction before: what both sides remember of it. */
+/** The flow continued after the instruction before: keep what both sides remember of it. */
 static void remember(struct rec_etrace *e)
 {
     const struct pug_etrace_options *o = &e->options.options;
@@ -81,8 +81,8 @@ static bool count_branch(struct rec_etrace *e, const struct rec_etrace_step *ste
 
 /**
  * `step` is reported, the next one synchronises: periodically, and where irdepth would not do, as
- * this call leads back to the depth that a return was at before. Not behind a return that goes
- * elsewhere than predicted: a synchronisation cannot tell.
+ * this call leads back to the depth that a return was at before. Not after a return to another
+ * place than predicted: a synchronisation cannot say so.
  */
 static bool is_due(const struct rec_etrace *e, const struct rec_etrace_step *step)
 {
@@ -94,8 +94,10 @@ static bool is_due(const struct rec_etrace *e, const struct rec_etrace_step *ste
     return (periodic || ambiguous) && !(after.is_return && after.uninferable);
 }
 
-/** Where handlers' addresses are left out: it is none of those that the decoder knows. The trap is
- * told without its handler then, and that by a synchronisation. */
+/**
+ * Where handlers' addresses are left out: it is none of those that the decoder knows. The trap is
+ * then sent without its handler, which a synchronisation gives.
+ */
 static bool handler_is_elsewhere(const struct rec_etrace *e, const struct rec_etrace_step *step)
 {
     const struct rec_etrace_options *o = &e->options;

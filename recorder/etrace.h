@@ -25,15 +25,17 @@ struct rec_etrace_options {
     uint32_t resync;          /**< instructions between synchronisations; 0: none */
     uint64_t vector;          /**< handler that implicit exceptions leave out */
     bool vectored;            /**< of an interrupt it is at `vector` + 4 * cause */
-    bool interrupt_epc;       /**< also interrupts behind a jump report where that went */
-    bool updiscon_on_returns; /**< also behind predicted returns */
+    bool interrupt_epc;       /**< also interrupts after a jump report its target */
+    bool updiscon_on_returns; /**< also after predicted returns */
 };
 
 /** Takes a payload; `data`: of data trace. */
 typedef void rec_payload_fn(void *context, bool data, const uint8_t *payload, unsigned size);
 
-/** An instruction that retired is encoded. `synced`: since the last time something synchronised;
- *  `last`: nothing comes behind it. */
+/**
+ * An instruction that retired is encoded. `synced`: something synchronised since the last call;
+ * `last`: nothing follows.
+ */
 typedef void rec_encoded_fn(void *context, bool synced, bool last);
 
 struct rec_etrace;
@@ -42,16 +44,18 @@ struct rec_etrace *rec_etrace_new(const struct rec_etrace_options *options, rec_
                                   void *context);
 void rec_etrace_free(struct rec_etrace *encoder);
 
-/** Be told; what it puts comes where data trace of that instruction does. */
+/**
+ * Register the function. Bytes that it puts come at the place of data trace of that instruction.
+ */
 void rec_etrace_on_encoded(struct rec_etrace *encoder, rec_encoded_fn *encoded);
 
 /** Trace starts with the next step. */
 void rec_etrace_start(struct rec_etrace *encoder);
-/** What the next step runs with. `precise`: a change begins anew with a synchronisation. */
+/** What the next step runs with. `precise`: a change restarts with a synchronisation. */
 void rec_etrace_context(struct rec_etrace *encoder, unsigned privilege, uint64_t context,
                         bool precise);
 void rec_etrace_time(struct rec_etrace *encoder, uint64_t time);
-/** The next instruction is one that the user wants to be told of. */
+/** The user wants a notification of the next instruction. */
 void rec_etrace_notify(struct rec_etrace *encoder);
 /** The instruction at `pc` retired; `next` would run after it. */
 void rec_etrace_retire(struct rec_etrace *encoder, uint64_t pc, const struct pug_insn *insn,
@@ -59,16 +63,16 @@ void rec_etrace_retire(struct rec_etrace *encoder, uint64_t pc, const struct pug
 /** A trap, before the instruction at `epc` retires. */
 void rec_etrace_trap(struct rec_etrace *encoder, bool interrupt, uint64_t cause, uint64_t tval,
                      uint64_t epc);
-/** What was not yet told is lost; trace is off until it is started. */
+/** Everything not sent is lost; trace is off until it is started. */
 void rec_etrace_lose(struct rec_etrace *encoder);
-/** Trace stops behind the last step. */
+/** Trace stops after the last step. */
 void rec_etrace_stop(struct rec_etrace *encoder);
 
 /* ---- data trace ---- */
 
 struct rec_etrace_data_options {
     unsigned xlen, data_width, daddress_width, lrid_width, diff_bits;
-    unsigned dtype_width; /**< 1 to 4: what the draft's formats are told by; 0: all of them */
+    unsigned dtype_width; /**< 1 to 4: the bits that select the draft's formats; 0: all of them */
     bool mma_cas, no_address, no_value, split;
     bool full, xor_only, difference_only; /**< else the best of both */
 };

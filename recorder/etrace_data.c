@@ -91,7 +91,7 @@ static void put_address(struct attempt *a)
     put(a, number, a->state.options.daddress_width);
 }
 
-/** Of the draft's packets. */
+/** Returns the bits of the format in the draft's packets. */
 static unsigned format_bits(const struct attempt *a)
 {
     unsigned width = a->state.options.dtype_width;

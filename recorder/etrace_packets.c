@@ -87,7 +87,7 @@ void rec_etrace_send_support(struct rec_etrace *e, enum pug_etrace_qual qual)
 
 /* ---- reports ---- */
 
-/** The field that tells which return a report is behind. */
+/** Put the field that says which return a report follows. */
 static void put_implicit_return(struct rec_etrace *e, struct rec_fields *f)
 {
     const struct pug_etrace_options *o = &e->options.options;
@@ -137,7 +137,8 @@ void rec_etrace_clear_branches(struct rec_etrace *e)
     e->all_predicted = true;
 }
 
-/** Rather the jump cache's index than the address? Only where a jump that is told takes it there.
+/**
+ * Rather the jump cache's index than the address? Only where a jump that is sent takes it there.
  */
 static bool may_use_cache(const struct rec_etrace *e, uint64_t pc, bool updiscon)
 {

@@ -42,7 +42,7 @@ struct rec_etrace {
     rec_payload_fn *put;
     rec_encoded_fn *encoded;
     void *context;
-    bool synced; /* something was, since it was told */
+    bool synced; /* something synchronised since the last report */
     struct rec_etrace_step now,
         coming; /* the next step's context, time, notify are gathered in `coming` */
     bool has_now;
@@ -98,10 +98,10 @@ void rec_etrace_send_support(struct rec_etrace *e, enum pug_etrace_qual qual);
 /** Formats 0, 1 and 2 with an address. `failed`: the branch there was predicted wrongly. */
 void rec_etrace_report(struct rec_etrace *e, const struct rec_etrace_step *step, bool updiscon,
                        bool failed);
-/** 31 outcomes, or a wrong prediction behind at least 31 right ones. */
+/** 31 outcomes, or a wrong prediction after at least 31 right ones. */
 void rec_etrace_send_branches(struct rec_etrace *e, bool failed);
 void rec_etrace_send_sync(struct rec_etrace *e, const struct rec_etrace_step *step);
-/** `handler`: the first instruction that retired there; NULL: none did, `address` tells more. */
+/** `handler`: the first instruction that retired there; NULL: none did, see `address`. */
 void rec_etrace_send_trap(struct rec_etrace *e, const struct rec_etrace_step *trap,
                           const struct rec_etrace_step *handler, uint64_t address);
 /** It does not move the flow: returns are counted on. */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-/** @file CoreSight architecture, trace formatter: bytes 0 to 14 data or ids, byte 15 their low
- * bits. */
+/**
+ * @file CoreSight architecture, trace formatter: bytes 0 to 14 data or ids, byte 15 their low bits.
+ */
 #include "recorder/frames.h"
 
 #include <string.h>
 
-/* The architecture wants the id repeated now and then, for who starts in the middle. */
+/* The architecture requires that the id is repeated now and then, for readers that start in the
+ * middle. */
 #define REPEAT_ID_AFTER 7u
 
 static void close_frame(struct rec_frames *frames)
@@ -49,7 +51,7 @@ static void change_id(struct rec_frames *frames, uint8_t id)
             close_frame(frames);
         return;
     }
-    /* The byte before moves behind the id and stays with the old source: its flag bit says so. */
+    /* The byte before moves after the id and stays with the old source: its flag bit says so. */
     unsigned pair = at / 2;
     uint8_t before = (uint8_t)(frames->frame[2 * pair] | (frames->frame[15] >> pair & 1));
     frames->frame[2 * pair + 1] = before;

@@ -13,8 +13,8 @@ struct rec_frames {
     unsigned without_id; /**< frames since an id was written */
     unsigned sync_every; /**< full synchronisation in front of every n-th frame; 0 never */
     unsigned frames;
-    struct rec_random *random; /**< now and then an id or bytes of nobody that are not needed; NULL:
-                                    never */
+    struct rec_random *random; /**< now and then an unneeded id, or bytes of no source; NULL: never
+                                */
 };
 
 void rec_frames_put(struct rec_frames *frames, uint8_t id, const uint8_t *data, size_t size);

@@ -39,7 +39,7 @@ bool rec_manifest_read(struct rec_manifest *manifest, int folder);
 /** The file of this name, or NULL. */
 struct rec_manifest_file *rec_manifest_find(const struct rec_manifest *manifest, const char *name);
 
-/** What a folder holds. */
+/** The kinds of content that a folder can have. */
 enum rec_holds {
     REC_HOLDS_NOTHING,
     REC_HOLDS_RECORDING, /**< the files of its manifest, unchanged, and indexes of its traces */

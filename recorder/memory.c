@@ -6,7 +6,7 @@
 
 #define PAGE   256u /* small: a dump holds what ran, and little beside it */
 #define JOIN   16u  /* pages that a dump may bridge */
-#define BEHIND 16u  /* bytes behind the last page, for who reads whole words */
+#define BEHIND 16u  /* bytes after the last page, for readers of whole words */
 
 struct page {
     uint64_t number;

@@ -219,7 +219,7 @@ static void restart(struct rec_ntrace *e, uint64_t address)
     e->sync_due = false;
 }
 
-/** The branch message that tells of what ran until now, or its sync form. */
+/** Send the branch message for the instructions executed until now, or its sync form. */
 static void send_branch(struct rec_ntrace *e, unsigned type, unsigned btype, uint64_t target)
 {
     static const uint8_t sync_type[] = {

@@ -30,7 +30,7 @@ struct rec_ntrace_options {
     uint32_t timestamp_once_in; /**< of messages that need none; 1: all */
     unsigned hist_bits;         /**< with the stop bit, 2 to 32 */
     uint32_t icnt_max;          /**< at least 8, at most 2^22 - 1 */
-    bool icnt_sync;             /**< a full count in BTM is told by a sync message */
+    bool icnt_sync;             /**< a full count in BTM is sent as a sync message */
     uint64_t seed;
 };
 
@@ -53,7 +53,7 @@ void rec_ntrace_trap(struct rec_ntrace *encoder, bool interrupt, uint64_t handle
 void rec_ntrace_sync(struct rec_ntrace *encoder, unsigned reason, uint64_t pc, bool later);
 /** Trace stops, by an EVCODE. */
 void rec_ntrace_stop(struct rec_ntrace *encoder, unsigned evcode);
-/** What was not yet told is lost; trace is off until it is started. */
+/** Everything not sent is lost; trace is off until it is started. */
 void rec_ntrace_overflow(struct rec_ntrace *encoder, uint32_t ecode);
 
 void rec_ntrace_ownership(struct rec_ntrace *encoder, unsigned format, unsigned prv, bool v,

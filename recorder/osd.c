@@ -87,7 +87,7 @@ static void queue_packet(struct rec_osd *osd, unsigned module, unsigned dest, un
         queue_word(queue, words[i]);
 }
 
-/** Where modules take turns, some of what waits may stay a while. */
+/** Where modules take turns, some waiting bytes may stay for a while. */
 static void take_turns(struct rec_osd *osd)
 {
     if (!osd->options.interleave) {

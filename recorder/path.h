@@ -61,16 +61,18 @@ struct rec_path_item {
 struct rec_path_header {
     uint8_t family; /**< enum rec_path_family */
     bool system;
-    bool data;       /**< accesses are told */
-    bool traps;      /**< all exceptions and returns are told */
+    bool data;       /**< the path has accesses */
+    bool traps;      /**< the path has all exceptions and returns */
     uint8_t version; /**< of the file, where it was read */
     uint64_t pid;
 };
 
 struct rec_path_reader;
 
-/** Read from a descriptor, which stays the caller's, and of which so many bytes of the magic were
- * read already. NULL: no memory. */
+/**
+ * Read from a descriptor, which stays the caller's, and of which so many bytes of the magic were
+ * read already. NULL: no memory.
+ */
 struct rec_path_reader *rec_path_reader_new(int file, unsigned had);
 void rec_path_reader_free(struct rec_path_reader *reader);
 /** Repeated blocks that each byte read so far permits; REC_PATH_EXPANSION where nothing is set. */

@@ -18,7 +18,7 @@ bool rec_path_builder_access(struct rec_path_builder *builder, unsigned cpu,
 /** An instruction retired on the processor. False: no more are wanted, or there is no memory. */
 bool rec_path_builder_insn(struct rec_path_builder *builder, unsigned cpu, uint64_t address,
                            enum rec_path_isa isa, const uint8_t *bytes, unsigned size);
-/** Anything else happened, behind what retired so far. */
+/** Another event happened after everything that retired so far. */
 bool rec_path_builder_event(struct rec_path_builder *builder, const struct rec_path_item *item);
 /** The path ends. */
 bool rec_path_builder_end(struct rec_path_builder *builder);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The bytes of a path file: see docs/path-format.md. Shared by who writes and who reads it.
+ * @file The bytes of a path file: see docs/path-format.md. Shared by the writer and the reader.
  * Numbers are LEB128, unsigned, unless something else is said.
  */
 #ifndef PUG_RECORDER_PATH_FORMAT_H
@@ -23,11 +23,11 @@ enum rec_path_family {
 /** Bits of the header's flags. */
 enum rec_path_flags {
     REC_PATH_SYSTEM = 1, /**< a whole machine, not one process */
-    REC_PATH_DATA = 2,   /**< accesses to memory are told, too */
+    REC_PATH_DATA = 2,   /**< the path has accesses to memory, too */
     REC_PATH_TRAPS = 4,  /**< from version 2 on: every exception and every return is in the path */
 };
 
-/** What a record begins with. */
+/** The kind of a record, in its first byte. */
 enum rec_path_record {
     REC_PATH_BLOCK = 'B',
     REC_PATH_EVENTS = 'E',
@@ -95,8 +95,10 @@ enum rec_path_trap_bits {
 #define REC_PATH_CHUNK_BYTES (1u << 20)
 #define REC_PATH_ACCESSES    65536u /* of one block */
 
-/** Repeated blocks that each byte permits, beside the first 2^24: a loop of 2^27 rounds is a file
- * of 129 bytes. */
+/**
+ * Repeated blocks that each byte permits, beside the first 2^24: a loop of 2^27 rounds is a file of
+ * 129 bytes.
+ */
 #define REC_PATH_EXPANSION (UINT32_C(1) << 20)
 
 /** The address space that a RISC-V core's satp says. */

@@ -16,7 +16,7 @@
 #define MOST_REPEATS   (UINT64_C(1) << 40) /* of one event: beyond it the file is damaged */
 
 struct cpu {
-    uint32_t *follower; /* by block: the one that came behind it last, + 1 */
+    uint32_t *follower; /* by block: the one that followed it last, + 1 */
     uint32_t followers;
     uint32_t at;                      /* the block that ran last, + 1; 0: none */
     bool waiting;                     /* it was not given yet */
@@ -266,7 +266,7 @@ static bool read_block(struct rec_path_reader *reader)
     return count_insns(block) || wrong(reader, "a block ends inside an instruction");
 }
 
-/** Room to remember what comes behind this block. */
+/** Make room to remember which block follows this one. */
 static bool reserve_follower(struct rec_path_reader *reader, struct cpu *cpu, uint32_t id)
 {
     if (id < cpu->followers)
@@ -348,7 +348,7 @@ static bool get_event_number(struct rec_path_reader *reader, uint64_t *value)
     return true;
 }
 
-/** A block by its number, which did not come behind the one before the last time. */
+/** A block given by its number, because it did not follow the one before the last time. */
 static bool named_block(struct rec_path_reader *reader, uint64_t id)
 {
     struct cpu *cpu = &reader->cpus[reader->cpu];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Each source is a buffer: of a thread, or of a processor. Tasks and maps are told with a
- * clock that never stands still, so that a stretch is behind all that it needs. In a circular
- * buffer stretches wait for the end, and the oldest make room for new ones.
+ * @file Each source is a buffer: of a thread, or of a processor. Tasks and maps carry times of a
+ * clock that never stands still, so that a segment comes after everything that it needs. In a
+ * circular buffer stretches wait for the end, and the oldest make room for new ones.
  */
 #include "recorder/perf_write.h"
 
@@ -48,7 +48,7 @@ struct perf_write {
     uint64_t offset; /* of the next stretch: one count for all buffers */
     uint64_t bytes;
     unsigned stretches;
-    char name[16]; /* of the program; "" before it is told */
+    char name[16]; /* of the program; "" until it is known */
 };
 
 /** A kind of trace unit, and its registers in the order of the metadata. */
@@ -161,8 +161,7 @@ static bool give(struct perf_write *perf, const struct rec_perf_sample *sample,
 {
     uint64_t flags = (is_raw(perf) ? REC_PERF_AUX_RAW : 0) |
                      (perf->config->circular ? REC_PERF_AUX_OVERWRITE : 0);
-    uint64_t end =
-        perf->offset + trace->size; /* which a snapshot tells in place of its beginning */
+    uint64_t end = perf->offset + trace->size; /* a snapshot gives it in place of its beginning */
     rec_perf_aux(&perf->perf, sample, perf->config->circular ? end : perf->offset, trace->size,
                  flags);
     rec_perf_trace(&perf->perf, sample->cpu, perf->config->perf_by_cpu ? -1 : sample->tid,
@@ -172,7 +171,7 @@ static bool give(struct perf_write *perf, const struct rec_perf_sample *sample,
     return !trace->failed && !perf->perf.data.failed;
 }
 
-/** Of what a buffer keeps its newest bytes. */
+/** Forget the bytes of a buffer that keeps only its newest ones. */
 static void forget_kept(struct perf_write *perf, const struct rec_perf_sample *of)
 {
     uint64_t room = perf->config->room;
@@ -376,7 +375,8 @@ static bool describe_cpu(struct perf_write *perf, const struct rec_engine *engin
         return false;
     config->unit_class->describe(&setup, file);
     const bool written = fflush(file) == 0 && !ferror(file);
-    if (fclose(file) != 0 || !written || !lines) { /* NULL: no memory behind the last word */
+    if (fclose(file) != 0 || !written || !lines) { /* NULL: no memory for the end of the last word
+                                                    */
         free(lines);
         return false;
     }

@@ -24,7 +24,7 @@ bool perf_write_cut(struct perf_write *perf, const struct rec_engine *engine, un
 bool perf_write_item(struct perf_write *perf, struct rec_engine *engine,
                      const struct rec_path_item *item);
 
-/** Is the code of a file? What has none cannot be had by who reads perf.data. */
+/** Is the code of a file? Without it the address cannot be found by a reader of perf.data. */
 bool perf_write_has(void *perf, uint64_t address);
 
 /** Bytes of trace, and stretches, so far. */

@@ -23,7 +23,7 @@ enum {
 #define CS_ETM        8u       /* number of the PMU */
 #define SAMPLE_TYPE   0x10087u /* ip, tid, time, cpu, identifier */
 #define EVENT_ID      21u
-#define AUXTRACE_SIZE 48u /* of a record, without the trace behind it */
+#define AUXTRACE_SIZE 48u /* of a record, without the trace that follows it */
 
 static void put_string(struct rec_bytes *bytes, const char *text)
 {
@@ -128,7 +128,7 @@ static void put_attr(struct rec_bytes *bytes, bool trace)
         rec_put_le(bytes, 0, 8);
 }
 
-/** What stands before all events. */
+/** Put everything that precedes the events. */
 static void put_preamble(struct rec_perf *perf, struct rec_bytes *out)
 {
     for (unsigned i = 0; perf->config.pipe && i < 2; i++) {
@@ -296,8 +296,10 @@ static uint64_t index_entry(const struct rec_bytes *index, size_t n)
     return value;
 }
 
-/** Behind the records: where the features are, then they. `first`: where the first of the records
- *  that the index counts from is in the file. */
+/**
+ * Behind the records: where the features are, then they. `first`: where the first of the records
+ * that the index counts from is in the file.
+ */
 static void put_features(const struct rec_perf *perf, struct rec_bytes *out, size_t begin,
                          size_t first)
 {

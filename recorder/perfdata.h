@@ -32,7 +32,7 @@ struct rec_perf_config {
     uint64_t shift, mult, zero;
 };
 
-/** Who is behind a record, and when. */
+/** The task and the time of a record. */
 struct rec_perf_sample {
     int32_t pid, tid, cpu; /**< cpu -1: per-thread recording */
     uint64_t time;
@@ -74,7 +74,7 @@ void rec_perf_round(struct rec_perf *perf);
 void rec_perf_record(struct rec_perf *perf, uint32_t type, uint16_t misc,
                      const struct rec_bytes *body, const struct rec_perf_sample *sample);
 
-/** The whole file behind what is in `out`; the object is empty then. */
+/** The whole file follows the bytes that are in `out`; the object is empty then. */
 void rec_perf_finish(struct rec_perf *perf, struct rec_bytes *out);
 
 #endif

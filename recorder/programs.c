@@ -21,7 +21,7 @@ static bool is_known(const struct rec_programs *programs, const char *path)
     return false;
 }
 
-/** Where the file is, as far as this item says. */
+/** Returns the load address of the file, as far as this item gives it. */
 static bool tells_bias(const struct rec_path_item *item, uint64_t *bias)
 {
     struct rec_program program;

@@ -18,7 +18,7 @@ struct rec_ptm_config {
     uint32_t code;    /**< ETMCCER */
 };
 
-/** What a branch packet says beside its address. */
+/** The fields of a branch packet beside its address. */
 struct rec_ptm_exception {
     uint16_t number;
     bool non_secure, hyp;
@@ -35,11 +35,11 @@ struct rec_ptm_isync {
 
 struct rec_ptm {
     struct rec_ptm_config config;
-    struct rec_armv7_freedom freedom; /**< set it behind rec_ptm_begin() */
+    struct rec_armv7_freedom freedom; /**< set it after rec_ptm_begin() */
     struct rec_bytes *out;
     uint32_t address; /**< the last one sent */
     uint64_t timestamp;
-    uint8_t isa;     /**< the last one told */
+    uint8_t isa;     /**< the last one sent */
     uint8_t running; /**< the one in force; a packet is short only where both are its own */
     bool alt_isa, hyp;
     bool atoms[5];

@@ -63,7 +63,7 @@ static void become(const struct rec_qemu *qemu, const char *emulator, const char
 {
     static char *arguments[ARGUMENTS];
     static char root[] = "-L", plug[] = "-plugin", end[] = "--";
-    static char accelerator[] = "-accel", single[] = "tcg,thread=single";
+    static char accelerator[] = "-accel", single[] = "tcg,thread=single", step[] = "-singlestep";
     char load[8192];
     unsigned n = 0;
     snprintf(load, sizeof(load), "%s,fd=%d%s%s%s", plugin, path, qemu->data ? ",data=1" : "",
@@ -82,6 +82,8 @@ static void become(const struct rec_qemu *qemu, const char *emulator, const char
         arguments[n++] = accelerator;
         arguments[n++] = single;
     }
+    if (qemu->machine && qemu->single)
+        arguments[n++] = step;
     for (char **argument = qemu->argv + qemu->machine; *argument && n + 1 < ARGUMENTS; argument++)
         arguments[n++] = *argument;
     execvp(emulator, arguments);

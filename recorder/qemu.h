@@ -12,18 +12,19 @@ struct rec_qemu {
     const char *plugin;   /**< NULL: looked for */
     const char *sysroot;  /**< NULL: none */
     const char *children; /**< where forked children write their paths; NULL: they do not */
-    char **argv;          /**< the program with its arguments, NULL behind the last; of a machine
-                               the emulator with its own */
+    char **argv;          /**< the program with its arguments, NULL after the last; of a machine the
+                           * emulator with its own */
     bool machine;
-    bool data; /**< accesses to memory are told */
-    pid_t pid; /**< out */
-    int path;  /**< out: to read from */
+    bool data;   /**< accesses to memory are recorded */
+    bool single; /**< each instruction of a machine is a block of its own */
+    pid_t pid;   /**< out */
+    int path;    /**< out: to read from */
 };
 
 /** Start it. False: `why` says why not. */
 bool rec_qemu_start(struct rec_qemu *qemu, const char *machine, char *why, size_t size);
 
-/** Wait for its end. Returns what waitpid() tells, -1 on failure. */
+/** Wait for its end. Returns the status of waitpid(), -1 on failure. */
 int rec_qemu_wait(struct rec_qemu *qemu);
 
 /** Ends it: asks it to, and kills it where it does not do so within seconds. Returns the same. */

@@ -125,7 +125,7 @@ static enum rec_folder_status look(struct rec_folder *folder, bool force, char *
     return folder->whole ? refuse(what, why, size) : REC_FOLDER_DONE;
 }
 
-/** What is absent is made beside its name. */
+/** An absent folder is made beside its name. */
 static enum rec_folder_status look_beside(const struct rec_folder *folder, char *why, size_t size)
 {
     char parent[PATH_MAX];
@@ -277,7 +277,8 @@ static bool exchange(struct rec_folder *folder)
     return false;
 }
 
-/** The former recording goes, which is now where the new one was. What came to it meanwhile stays.
+/**
+ * The former recording goes, which is now where the new one was. What came to it meanwhile stays.
  */
 static void remove_former(struct rec_folder *folder)
 {

@@ -39,7 +39,7 @@ const char *rec_folder_holds(const struct rec_folder *folder, const char *path);
 
 /** Makes the new folder. False: errno says why. */
 bool rec_folder_begin(struct rec_folder *folder);
-/** Where files are to be written. */
+/** Returns the folder into which files have to be written. */
 const char *rec_folder_path(const struct rec_folder *folder);
 
 /** Puts all that was written into its place. False: `why` says why; the target is as it was. */

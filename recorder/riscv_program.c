@@ -141,7 +141,7 @@ static uint32_t jalr(unsigned rd, unsigned rs1, uint32_t offset)
     return 0x67 | rd << 7 | rs1 << 15 | (offset & 0xfff) << 20;
 }
 
-/** The constant's instruction and, behind it, the jump on it to a random instruction. */
+/** Put the constant's instruction, followed by the jump on it to a random instruction. */
 static void put_pair(struct maker *maker, uint32_t at, bool auipc)
 {
     struct rec_bytes *code = &maker->program->code;

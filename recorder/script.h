@@ -18,8 +18,10 @@ struct rec_words {
     size_t count;
 };
 
-/** Cut a line, which is changed: a word in quotes has blanks; what is behind a # is a comment.
- *  False: there are too many. */
+/**
+ * Cut a line, which is changed: a word in quotes has blanks; a # begins a comment. False: there are
+ * too many.
+ */
 bool rec_words_split(char *line, struct rec_words *words);
 /** A number up to `most`. */
 bool rec_words_number(const char *text, uint64_t most, uint64_t *value);
@@ -28,14 +30,14 @@ static inline bool rec_number_fits(uint64_t number, uint64_t bits)
 {
     return bits >= 64 || number >> bits == 0;
 }
-/** The words behind the first, exactly `count`, as numbers. */
+/** The words after the first, exactly `count`, as numbers. */
 bool rec_words_numbers(const struct rec_words *words, size_t count, uint64_t *values);
 /** The value of NAME=VALUE; NULL: there is none. */
 const char *rec_words_value(const struct rec_words *words, const char *name);
-/** The same as a number; `otherwise` without one. False: it is no number up to `most`. */
+/** Returns the value as a number; `otherwise` without one. False: it is no number up to `most`. */
 bool rec_words_named(const struct rec_words *words, const char *name, uint64_t most,
                      uint64_t otherwise, uint64_t *value);
-/** Is it there, behind the first word? */
+/** Is the flag among the words after the first? */
 bool rec_words_flag(const struct rec_words *words, const char *flag);
 
 /** How the trace of a script is made. */

@@ -17,8 +17,8 @@ struct rec_script {
     struct rec_bytes *out;
     bool begun;
     uint64_t since;      /* events since it was synchronised */
-    unsigned page;       /* of stimulus ports, as it was told */
-    uint64_t time, told; /* told: by local timestamps */
+    unsigned page;       /* of stimulus ports, as it was sent last */
+    uint64_t time, told; /* told: the time sent by local timestamps */
 };
 
 static struct rec_script *make(const struct rec_script_config *config, struct rec_bytes *out)
@@ -42,7 +42,7 @@ static bool once_in(struct rec_script *script, uint32_t n)
     return script->config.seed && rec_random_once_in(&script->random, n);
 }
 
-/** Time has come since it was told: it belongs to what was sent before. */
+/** Time has passed since the last timestamp: it belongs to what was sent before. */
 static void tell_time(struct rec_script *script)
 {
     while (script->told < script->time) {
@@ -150,7 +150,7 @@ static bool data(struct rec_script *script, const struct rec_words *words)
     unsigned source = ACCESS + 2 * (unsigned)n;
     if (rec_words_value(words, "pc"))
         rec_itm_dwt(script->out, source, (uint32_t)pc, 4);
-    if (rec_words_value(words, "address")) /* ARMv7-M tells its lower half alone */
+    if (rec_words_value(words, "address")) /* ARMv7-M sends its lower half alone */
         rec_itm_dwt(script->out, source + 1, (uint32_t)address, address >> 16 ? 4 : 2);
     if (reads || writes)
         rec_itm_dwt(script->out, VALUE + 2 * (unsigned)n + writes, (uint32_t)value, (unsigned)size);

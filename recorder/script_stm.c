@@ -37,7 +37,7 @@ static void script_free(struct rec_script *script)
     free(script);
 }
 
-/** Where the seed leaves a choice: once in so many times. */
+/** Where the seed leaves a choice: returns true once in so many times. */
 static bool once_in(struct rec_script *script, uint32_t n)
 {
     return script->config.seed && rec_random_once_in(&script->random, n);
@@ -58,7 +58,7 @@ static void synchronise(struct rec_script *script)
     script->since = 0;
 }
 
-/** Who writes: as little of it as is needed, or more. */
+/** Send the writer's identity: as little of it as is needed, or more. */
 static void tell_writer(struct rec_script *script)
 {
     struct pug_stm_packet packet = {.master = script->master, .channel = script->channel};

@@ -13,7 +13,7 @@ struct rec_session_config {
     const char *perf;         /**< NULL: a snapshot; else the perf.data to write instead */
     bool perf_by_cpu;         /**< its buffers are processors', not threads' */
     const char *core;         /**< NULL: what the protocol suggests */
-    struct pug_outfile *path; /**< where to write what the trace tells; NULL: nowhere */
+    struct pug_outfile *path; /**< file for the path as trace shows it; NULL: none */
     bool circular; /**< the sink keeps the newest `room` bytes: engine.room is of no matter */
     uint64_t room;
     bool free_frames; /**< the formatter pads and repeats ids under the engine's seed */
@@ -25,7 +25,7 @@ struct rec_session;
 struct rec_session *rec_session_new(const struct rec_session_config *config, char *why,
                                     size_t size);
 
-/** False: no more is wanted, or something failed: rec_session_end() tells. */
+/** False: no more is wanted, or something failed: rec_session_end() reports which. */
 bool rec_session_take(struct rec_session *session, const struct rec_path_item *item);
 
 /** Write all that is left. False: something failed; `why` says what. */
@@ -38,7 +38,7 @@ struct rec_session_result {
 
 struct rec_session_result rec_session_result(const struct rec_session *session);
 
-/** What ends it without an end writes nothing more. */
+/** A session that is freed without its end writes nothing more. */
 void rec_session_free(struct rec_session *session);
 
 #endif

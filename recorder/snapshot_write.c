@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file One buffer for each version of the code. The first one's devices are cpu_N and NAME_N,
- * those of others have the buffer's number behind that. Arm's cores have the dumps; RISC-V has them
- * with its trace sources, which need no core.
+ * @file One buffer for each version of the code. The first one's devices are cpu_N and NAME_N;
+ * those of others also have the buffer's number at the end. Arm's cores have the dumps; RISC-V has
+ * them with its trace sources, which need no core.
  */
 #include "recorder/snapshot_write.h"
 

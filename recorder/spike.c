@@ -7,7 +7,7 @@
 
 enum { SIZE_UNKNOWN = 6 };
 
-/** What a line says. */
+/** The content of a line. */
 struct written {
     unsigned integers, floats; /* registers */
     unsigned number;           /* of the last integer register */
@@ -107,8 +107,10 @@ static const char *take_register(const char *at, struct rec_spike_registers *reg
     return at + 1 + end;
 }
 
-/** A control register's value, and what it was told to become: the register or the number that the
- *  instruction names, or where that is not known what makes this of that. */
+/**
+ * The value of a control register, and its source: the register or the number that the instruction
+ * names, or, where that is unknown, the change of the value.
+ */
 static unsigned control_accesses(const struct rec_spike_registers *before,
                                  const struct written *written, const uint8_t *bytes,
                                  struct rec_path_access *accesses)

@@ -14,7 +14,7 @@ struct rec_stm {
 
 /** One nibble, as it is; for what a trace unit would not send. */
 void rec_stm_nibble(struct rec_stm *stm, unsigned nibble);
-/** The same of many, in hexadecimal with blanks between them. */
+/** Puts many nibbles, given in hexadecimal with blanks between them. */
 void rec_stm_nibbles(struct rec_stm *stm, const char *text);
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file What ran in a stream, told to its unit when it is known what came next.
+ * @file Gives the instructions of a stream to its unit as soon as the next place is known.
  */
 #include "recorder/stream.h"
 
@@ -69,7 +69,7 @@ static bool is_trap(const struct rec_stream *stream, const struct rec_place *nex
     return !leads_to(insn, after.address, next->address);
 }
 
-/** Tell the unit of an instruction of the block; all before it that it wants were told. */
+/** Give the unit an instruction of the block; it has got all earlier ones that it wants. */
 static void tell(struct rec_engine *engine, struct rec_stream *stream, uint32_t n,
                  const struct rec_place *next, bool trapped)
 {
@@ -131,8 +131,10 @@ static bool is_call(const struct rec_stream *stream)
     return there && rec_path_is_call(block->block.isa, block->bytes + block->offset[n]);
 }
 
-/** What a trap is. The path of a machine says nothing of it, but its code tells calls, and what
- *  came between two instructions was an interrupt. */
+/**
+ * What a trap is. The path of a machine does not contain it, but its code shows calls, and what
+ * came between two instructions was an interrupt.
+ */
 static enum rec_path_trap kind_of(const struct rec_engine *engine, const struct rec_stream *stream)
 {
     if (stream->trapped)
@@ -175,7 +177,7 @@ static void tell_trap(struct rec_engine *engine, struct rec_stream *stream,
     }
 }
 
-/** A jump through a table: memory has its entry, which nobody executes. */
+/** A jump through a table: memory has its entry, which is never executed. */
 static bool remember_entry(struct rec_engine *engine, const struct rec_stream *stream,
                            const struct rec_place *next)
 {

@@ -8,7 +8,7 @@
 
 #define REC_STREAMS 128u
 
-/** Who a processor is, and in what from the next block on. */
+/** A processor's identity, and its context from the next block on. */
 struct rec_identity {
     uint64_t task;
     struct rec_situation coming;
@@ -24,8 +24,9 @@ struct rec_stream {
     bool on, told_gap;
     struct prepared *block;                        /* ran last; what it led to is not known yet */
     uint32_t count;                                /* instructions of it that retired */
-    struct rec_path_access *accesses;              /* of the block, that the protocol tells */
-    uint32_t access_count, access_room, access_at; /* at: told so far */
+    struct rec_path_access *accesses;              /* of the block, those that the protocol reports
+                                                    */
+    uint32_t access_count, access_room, access_at; /* at: given to the unit so far */
     uint8_t it;                                    /* T32 instructions still in an IT block */
     uint32_t since;                                /* instructions since the last waypoint */
     struct rec_place last;                         /* the instruction that retired last */
@@ -43,7 +44,7 @@ struct rec_stream {
     uint64_t ran; /* instructions */
     uint64_t sync_at, time_at, cycles_at, other_at, lose_at, resume_at;
     uint64_t room;  /* bytes until the sink is full */
-    uint64_t given; /* bytes since the source began anew */
+    uint64_t given; /* bytes since the source restarted */
 };
 
 struct rec_engine {
@@ -72,14 +73,14 @@ void rec_engine_give_path(struct rec_engine *engine, const struct rec_path_item 
 /** Say why nothing goes on, unless that is said. False. */
 bool rec_engine_fail(struct rec_engine *engine, const char *why);
 
-/** Where the block's instruction is; behind the last one: where the block ends. */
+/** The place of an instruction of the block; after the last one: where the block ends. */
 struct rec_place rec_stream_place_in(const struct prepared *block, uint32_t n);
-/** Where execution would have gone on behind the block, had no trap come. */
+/** The place where execution would have continued after the block without the trap. */
 struct rec_place rec_stream_natural_next(const struct rec_stream *stream);
 /** Where a trap goes back to, or a return goes on: the item's address, with its instruction set. */
 struct rec_place rec_stream_place_of(const struct rec_stream *stream,
                                      const struct rec_path_item *item);
-/** It is known what comes behind the block that ran last. */
+/** Called when the place after the last block is known. */
 void rec_stream_resolve(struct rec_engine *engine, struct rec_stream *stream,
                         const struct rec_place *next);
 

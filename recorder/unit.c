@@ -5,7 +5,7 @@
 
 static const struct rec_unit_class *const classes[] = {
     &rec_unit_etmv4,  &rec_unit_ete,    &rec_unit_etmv3, &rec_unit_ptm,
-    &rec_unit_etrace, &rec_unit_ntrace, &rec_unit_mtb};
+    &rec_unit_etrace, &rec_unit_ntrace, &rec_unit_mtb,   &rec_unit_itm};
 
 const struct rec_unit_class *rec_unit_at(unsigned n)
 {

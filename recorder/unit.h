@@ -33,7 +33,7 @@ struct rec_step {
     bool chained; /**< and another exception is tail-chained: nothing runs at `next` */
 };
 
-/** What the processor is in. */
+/** The state of the processor. */
 struct rec_situation {
     uint64_t time;
     uint32_t context_id;
@@ -60,7 +60,7 @@ struct rec_trap {
     struct rec_situation situation;
 };
 
-/** What may be told where a waypoint has just been. */
+/** What a unit may report directly after a waypoint. */
 enum rec_between {
     REC_BETWEEN_SYNC = 1,
     REC_BETWEEN_TIME = 2,
@@ -79,7 +79,7 @@ struct rec_option {
 
 #define REC_OPTIONS 40u
 
-/** What the protocol has and is not made, and why. */
+/** A feature of the protocol that is not generated, and the reason. */
 struct rec_absent {
     const char *name, *why;
 };
@@ -106,11 +106,12 @@ struct rec_unit_class {
     const char *device; /**< type in a snapshot */
     const char *core;   /**< default name of the core */
     uint32_t families;  /**< bits, by enum rec_path_family */
-    bool every;         /**< it is told every instruction, else waypoints alone */
+    bool every;         /**< it gets every instruction, otherwise waypoints alone */
     bool frames;        /**< CoreSight frames carry it */
     uint16_t m_profile; /**< the oldest architecture of M profile cores that have it; 0: none has */
     uint16_t m_newest;  /**< and the newest */
     bool m_only;        /**< no other cores have it */
+    bool ports;         /**< it needs the values of stores to stimulus ports */
     const struct rec_option *options;
     unsigned option_count;
     const struct rec_absent *absent; /**< its last one has no name; NULL: none */
@@ -118,7 +119,7 @@ struct rec_unit_class {
     void (*settle)(uint64_t *values, uint8_t family);
     struct rec_unit *(*make)(const struct rec_unit_setup *setup);
     void (*free)(struct rec_unit *unit);
-    /** What classifies instructions for it. */
+    /** Returns the rules that classify instructions for it. */
     void (*isa)(const uint64_t *values, struct pug_isa_config *config);
     void (*begin)(struct rec_unit *unit, const struct rec_place *at,
                   const struct rec_situation *situation, enum rec_why why);
@@ -126,18 +127,24 @@ struct rec_unit_class {
     void (*trap)(struct rec_unit *unit, const struct rec_trap *trap);
     void (*between)(struct rec_unit *unit, unsigned what, const struct rec_place *at,
                     const struct rec_situation *situation);
-    /** Trace goes off: all that ran is told. `since` instructions ran since the last waypoint, the
-     *  last of them at `last`; execution would go on at `next`. */
+    /**
+     * Trace stops: the unit gets everything that ran. `since` instructions ran since the last
+     * waypoint, the last of them at `last`; execution would go on at `next`.
+     */
     void (*end)(struct rec_unit *unit, const struct rec_place *last, const struct rec_place *next,
                 uint32_t since);
     /** Trace is lost from `at` on, where a waypoint has just been. */
     void (*lose)(struct rec_unit *unit, const struct rec_place *at);
-    /** Have the addresses of what ran, and with `data` of its accesses, no more bits than are told?
-     *  NULL: always. */
+    /**
+     * Do the executed addresses, and with `data` those of accesses, fit into the bits that are
+     * sent? NULL: always.
+     */
     bool (*reaches)(const uint64_t *values, uint8_t family, bool data,
                     const struct rec_path_item *item);
-    /** Which accesses of an instruction, by its instruction set and bytes, the protocol tells: they
-     *  are moved to the front, and counted. NULL: it has no data trace. */
+    /**
+     * Selects the accesses of an instruction, by its instruction set and bytes, that the protocol
+     * reports: they are moved to the front, and counted. NULL: it has no data trace.
+     */
     uint32_t (*tells)(const uint64_t *values, uint8_t isa, const uint8_t *bytes,
                       struct rec_path_access *accesses, uint32_t count);
     /** Settings for a decoder: lines of a device's [regs]. */
@@ -147,7 +154,7 @@ struct rec_unit_class {
     const char *(*format)(const struct rec_unit_setup *setup); /**< of the buffer */
 };
 
-/* Of a class whose file names its functions as the table does. */
+/* The fields of a class whose file names its functions as the table does. */
 #define REC_UNIT_FUNCTIONS                                                                         \
     .settle = settle, .make = make, .free = unit_free, .isa = isa, .begin = begin,                 \
     .instruction = instruction, .trap = trap, .between = between, .end = end, .lose = lose,        \
@@ -155,7 +162,7 @@ struct rec_unit_class {
 
 /** By the name that --protocol takes; NULL: there is none. */
 const struct rec_unit_class *rec_unit_find(const char *name);
-/** All of them, NULL behind the last. */
+/** All of them, NULL after the last. */
 const struct rec_unit_class *rec_unit_at(unsigned n);
 
 /** Place of an option of the class, or -1. */
@@ -165,6 +172,6 @@ void rec_unit_values(const struct rec_unit_class *unit_class, uint8_t family, co
                      uint64_t seed, uint64_t *values);
 
 extern const struct rec_unit_class rec_unit_etmv4, rec_unit_ete, rec_unit_etmv3, rec_unit_ptm,
-    rec_unit_etrace, rec_unit_ntrace, rec_unit_mtb;
+    rec_unit_etrace, rec_unit_ntrace, rec_unit_mtb, rec_unit_itm;
 
 #endif

@@ -147,7 +147,7 @@ static uint32_t tells(const uint64_t *values, uint8_t isa_of, const uint8_t *byt
         if ((size != kind.size && !(size == 8 && kind.size == 4)) ||
             (values[DATA_FORM] != ADDRESSES && !accesses[i].known))
             return 0;
-        /* Of a store-exclusive QEMU loads, too, to compare. */
+        /* For a store-exclusive QEMU loads, too, to compare. */
         if (kind.access != PUG_ACCESS_SWAP && accesses[i].store != (kind.access != PUG_ACCESS_LOAD))
             continue;
         accesses[kept++] = accesses[i];
@@ -182,7 +182,7 @@ static void put_placeholder(struct rec_unit *unit, const struct rec_path_access 
         unit->later[tag].value &= (1u << (8u << access->size)) - 1;
 }
 
-/** A value that only its place tells has to stay there. */
+/** A value that is identified by its place alone has to stay there. */
 static bool comes_later(struct rec_unit *unit, const struct rec_step *step)
 {
     uint64_t once_in = unit->setup.values[LATER];
@@ -190,7 +190,7 @@ static bool comes_later(struct rec_unit *unit, const struct rec_step *step)
            step->accesses[0].size <= 2 && rec_random_once_in(&unit->random, (uint32_t)once_in);
 }
 
-/** A transfer for each word; its address where it is not behind the one before. */
+/** A transfer for each word; with its address where it does not follow the one before. */
 static void put_data(struct rec_unit *unit, const struct rec_step *step)
 {
     uint32_t behind = 0;
@@ -294,7 +294,7 @@ static void between(struct rec_unit *unit, unsigned what, const struct rec_place
 static void end(struct rec_unit *unit, const struct rec_place *last, const struct rec_place *next,
                 uint32_t since)
 {
-    (void)last, (void)next, (void)since; /* every instruction was told */
+    (void)last, (void)next, (void)since; /* the unit got every instruction */
     put_all_later(unit);
     rec_etmv3_flush(&unit->etm);
 }

@@ -69,7 +69,7 @@ struct rec_unit {
     uint32_t source_once_in;
     bool ete, a64;
     bool freedom;            /* forms are a matter of chance */
-    struct rec_place branch; /* where the last indirect branch went, which was not told */
+    struct rec_place branch; /* the target of the last indirect branch, which was not sent */
     bool untold;
     uint64_t cycle; /* of the last count */
 };
@@ -111,7 +111,7 @@ static void settle(uint64_t *values, uint8_t family)
 {
     (void)family;
     if (values[BROADCAST])
-        values[RETURN_STACK] = 0; /* the stack is not asked where every target is told */
+        values[RETURN_STACK] = 0; /* the stack is unused when every target is sent */
     if (values[SPECULATION] == 0) {
         values[GUESSES] = 0;
         values[COMMITS] = 1; /* nothing waits, nothing is committed */
@@ -230,7 +230,7 @@ static void take_indirect(struct rec_unit *unit, const struct rec_step *step)
             rec_etmv4_address(unit->etm, step->next.address, t32);
         return;
     }
-    /* The exception that comes at once tells where the branch went. */
+    /* The exception that follows at once gives the branch's target. */
     if (step->trapped && !values[RETURN_STACK] && rec_random_once_in(&unit->random, 2)) {
         rec_etmv4_atom(unit->etm, true);
         unit->untold = true;
@@ -292,7 +292,8 @@ static void trap(struct rec_unit *unit, const struct rec_trap *trap)
     unit->context = context;
 }
 
-/** Cycles since the last count, where there are enough; by chance a few of them, the others later.
+/**
+ * Cycles since the last count, where there are enough; by chance a few of them, the others later.
  */
 static void put_cycles(struct rec_unit *unit, uint64_t time)
 {
@@ -307,8 +308,10 @@ static void put_cycles(struct rec_unit *unit, uint64_t time)
     rec_etmv4_cycles(unit->etm, (uint32_t)cycles);
 }
 
-/** May a context packet stand alone? A decoder takes the instruction set of the last address
- * packet, where a Q packet or a BLX to a label may have led to the other one. */
+/**
+ * May a context packet stand alone? A decoder takes the instruction set of the last address packet,
+ * where a Q packet or a BLX to a label may have led to the other one.
+ */
 static bool knows_isa(const struct rec_unit *unit, const struct rec_place *at)
 {
     return at->isa == PUG_ISA_A64 || unit->setup.m_profile;
@@ -425,9 +428,9 @@ static const char *format(const struct rec_unit_setup *setup)
 static const struct rec_absent absent[] = {
     {"conditional",
      "QEMU does not tell whether an instruction's condition held, and nobody decodes "
-     "conditional tracing (docs/architecture.md)"},
+     "conditional tracing (docs/recorder.md)"},
     {"load_store_p0",
-     "nobody decodes loads and stores that are P0 elements (docs/architecture.md)"},
+     "no decoder exists for loads and stores that are P0 elements (docs/recorder.md)"},
     {NULL, NULL},
 };
 

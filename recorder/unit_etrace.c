@@ -90,11 +90,11 @@ static const struct rec_option options[OPTIONS] = {
 };
 
 enum { BOTH, ADDRESSES, VALUES };
-enum { KINDS = 3 }; /* bits from which on the draft tells all kinds of accesses */
+enum { KINDS = 3 }; /* bits from which on the draft can express all kinds of accesses */
 enum { BEST, FULL, XOR, DIFFERENCE };
 
-/* Causes that are told have four bits; as many as payloads have room for, with all else as wide as
- * it gets. */
+/* Causes have four bits; as many as payloads have room for, with all other fields at their widest.
+ */
 enum { LEAST_CAUSE = 4, ROOM_FOR_CAUSE = 140, LEAST_ADDRESS = 8 };
 
 struct rec_unit {

@@ -18,10 +18,10 @@ struct rec_etrace_accesses {
     bool failed; /**< no memory */
 };
 
-/** Which accesses an encoder has packets for. */
+/** The accesses for which an encoder has packets. */
 struct rec_etrace_told {
     bool values;         /**< not addresses alone */
-    unsigned data_width; /**< wider ones are not told */
+    unsigned data_width; /**< wider ones are not sent */
     unsigned kinds;      /**< 1: loads and stores; 2: also of several at once; 3: all */
 };
 
@@ -31,7 +31,7 @@ uint32_t rec_etrace_tells(const struct rec_etrace_told *told, const uint8_t *byt
 
 /** The instruction retired; its accesses wait until it is encoded. */
 void rec_etrace_accesses_take(struct rec_etrace_accesses *data, const struct rec_step *step);
-/** It is encoded. `synced`: that synchronised; `last`: nothing comes behind it. */
+/** It is encoded. `synced`: that synchronised; `last`: nothing follows it. */
 void rec_etrace_accesses_put(struct rec_etrace_accesses *data, bool synced, bool last,
                              rec_payload_fn *put, void *context);
 

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file The engine's view of a Micro Trace Buffer with memory without end. Where trace begins and
- * ends the PC is said to be moved to where it is, as by a debugger, so that all that ran is told.
+ * ends the PC counts as moved there by a debugger, so that everything that ran is in the trace.
  */
 #include "pugmark/advanced/settings.h"
 #include "recorder/unit.h"
 
 #include <stdlib.h>
 
-/** EXC_RETURN to Thread mode and its main stack. */
-#define EXC_RETURN UINT32_C(0xfffffff8)
+/** EXC_RETURN to Thread mode and its main stack, and to Handler mode. */
+#define EXC_RETURN         UINT32_C(0xfffffff8)
+#define EXC_RETURN_HANDLER UINT32_C(0xfffffff0)
 
 struct rec_unit {
     struct rec_bytes *out;
     bool starting;
+    unsigned depth; /* exceptions in each other */
 };
+
+static uint32_t exc_return(const struct rec_unit *unit)
+{
+    return unit->depth > 1 ? EXC_RETURN_HANDLER : EXC_RETURN;
+}
 
 static struct rec_unit *make(const struct rec_unit_setup *setup)
 {
@@ -60,18 +67,23 @@ static void begin(struct rec_unit *unit, const struct rec_place *at,
 
 static void instruction(struct rec_unit *unit, const struct rec_step *step)
 {
+    const uint32_t magic = exc_return(unit);
     if (step->returns)
-        put(unit, step->pc, false, EXC_RETURN);
-    if (step->returns && !step->chained)
-        put(unit, EXC_RETURN, true, step->next.address);
-    else if (!step->returns && step->taken)
+        put(unit, step->pc, false, magic);
+    if (step->returns && !step->chained) {
+        put(unit, magic, true, step->next.address);
+        unit->depth -= unit->depth > 0;
+    } else if (!step->returns && step->taken) {
         put(unit, step->pc, false, step->next.address);
+    }
 }
 
 static void trap(struct rec_unit *unit, const struct rec_trap *trap)
 {
-    if (trap->traced)
-        put(unit, trap->chained ? EXC_RETURN : trap->back.address, true, trap->to.address);
+    if (!trap->traced)
+        return;
+    put(unit, trap->chained ? exc_return(unit) : trap->back.address, true, trap->to.address);
+    unit->depth += !trap->chained;
 }
 
 static void between(struct rec_unit *unit, unsigned what, const struct rec_place *at,
@@ -87,7 +99,7 @@ static void end(struct rec_unit *unit, const struct rec_place *last, const struc
                 uint32_t since)
 {
     (void)last;
-    (void)since; /* branches that were not taken are told by nothing else */
+    (void)since; /* nothing else shows branches that were not taken */
     put(unit, next->address, true, next->address);
 }
 

@@ -57,7 +57,7 @@ static void settle(uint64_t *values, uint8_t family)
     if (values[VERSION] < 1)
         values[WIDE_TIMESTAMPS] = 0;
     if (values[BROADCAST])
-        values[RETURN_STACK] = 0; /* the stack is not asked where every target is told */
+        values[RETURN_STACK] = 0; /* the stack is unused when every target is sent */
 }
 
 static struct rec_unit *make(const struct rec_unit_setup *setup)

@@ -36,7 +36,7 @@ static inline bool rec_riscv_repeats(uint64_t address, unsigned width, unsigned 
     return ((made ^ address) << (64 - xlen)) == 0;
 }
 
-/** What both say of the code in a device's [regs]. */
+/** The fields of the code in a device's [regs] that both share. */
 static inline void rec_riscv_describe(FILE *file, uint64_t zcmt, uint64_t jvt_base)
 {
     fprintf(file, "zcmt=%u\njvt_base=0x%llx\n", (unsigned)zcmt, (unsigned long long)jvt_base);

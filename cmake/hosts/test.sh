@@ -19,7 +19,7 @@ for host; do
   cmake --preset "$host" ${quick:+"$quick"} >"build/configure.log" 2>&1 || { cat build/configure.log; exit 1; }
   cmake --build --preset "$host$preset" -- --quiet
   [ "$host" = windows ] || ctest --preset "$host$preset" -j"$(nproc)"
-  # What Wine says of its first time is not the program's, and what it sets up then goes on behind it.
+  # What Wine prints at its first start does not come from the program, and its set-up continues after that.
   if [ "$host" = windows ]; then
     "build/$host/bin/pugmark" --version >/dev/null 2>&1
     WINEPREFIX=$PWD/build/$host/wine PATH=$PATH:/usr/lib/wine wineserver -w

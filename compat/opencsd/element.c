@@ -152,7 +152,7 @@ static unsync_info_t client_unsync(unsigned reason)
     return reason == PUG_UNSYNC_EOT ? UNSYNC_EOT : (unsync_info_t)reason;
 }
 
-/** What the types other than ranges define. */
+/** Fill in the fields that types other than ranges define. */
 static bool put_details(const struct pug_element *e, struct shell_element *out)
 {
     ocsd_generic_trace_elem *client = &out->client;
@@ -244,7 +244,7 @@ static struct shell_context context_words(const struct pug_element *e)
     return words;
 }
 
-/** The whole struct anew; false: this client's version has no such element. */
+/** Fill in the whole struct; false: this client's version has no such element. */
 static __attribute__((noinline)) bool convert(const struct pug_element *e,
                                               struct shell_element *out)
 {
@@ -267,7 +267,7 @@ static __attribute__((noinline)) bool convert(const struct pug_element *e,
     return put_details(e, out);
 }
 
-/** A range behind a range of the same context: a few words of the struct are others. */
+/** A range that follows a range of the same context: only a few words of the struct differ. */
 static inline bool is_next_range(const struct pug_element *e, const struct shell_element *out)
 {
     if (out->type != PUG_ELEM_INSTR_RANGE || e->type != PUG_ELEM_INSTR_RANGE)
@@ -276,13 +276,16 @@ static inline bool is_next_range(const struct pug_element *e, const struct shell
     return words.ids == out->context.ids && words.levels == out->context.levels;
 }
 
-/** Software trace behind software trace. */
+/** Software trace that follows software trace. */
 static inline bool is_next_software(const struct pug_element *e, const struct shell_element *out)
 {
     return out->type == PUG_ELEM_SWTRACE && e->type == PUG_ELEM_SWTRACE;
 }
 
-/** Only what differs from the element before; false: the struct is to be made anew. */
+/**
+ * Change only what differs from the element before; false: the struct has to be filled in from
+ * scratch.
+ */
 static inline bool make_over(const struct pug_element *e, struct shell_element *out)
 {
     bool range = is_next_range(e, out), software = is_next_software(e, out);

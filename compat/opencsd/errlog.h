@@ -28,7 +28,7 @@ void errlog_print_text(struct errlog_output *output, struct pug_text *text);
 /** Does anybody read what is written there? */
 bool errlog_output_is_used(const struct errlog_output *output);
 
-/** What is logged at present. */
+/** Returns the severity from which messages are logged. */
 enum pug_severity errlog_verbosity(void);
 
 /**

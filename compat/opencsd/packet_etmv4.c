@@ -163,7 +163,7 @@ static void get_conditional(const ocsd_etmv4_i_pkt *in, struct pug_etmv4_packet 
     };
 }
 
-/** What the versions keep in different places. */
+/** The fields that have different places in the versions. */
 struct moved_fields {
     uint32_t valid, err_type;
     uint8_t err_header, version;

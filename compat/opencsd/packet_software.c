@@ -7,7 +7,7 @@
 #include "pugmark/advanced/packet/itm.h"
 #include "pugmark/advanced/packet/stm.h"
 
-/** Of the number that a packet's payload is. */
+/** Returns the number of bits in a packet's payload. */
 static unsigned payload_bits(unsigned type)
 {
     switch (type) {

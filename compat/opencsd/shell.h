@@ -14,7 +14,7 @@
 
 /* ---- elements: element.c ---- */
 
-/** What the context of an element is, in two words. */
+/** The context of an element, in two words. */
 struct shell_context {
     uint64_t ids;
     uint32_t levels;
@@ -95,7 +95,7 @@ void shell_custom_update(struct shell_decoder *decoder);
 
 /* ---- trees: tree.c, decoder.c, memory.c ---- */
 
-/** What a packet printer needs. */
+/** The state of a packet printer. */
 struct shell_printer {
     struct errlog_output *output; /**< where it writes; NULL: nowhere */
     uint16_t id;                  /**< the ID that it prints */
@@ -122,7 +122,7 @@ struct shell_decoder {
 
 struct shell_memory;
 
-/** What a dcd_tree_handle_t is. */
+/** The object that a dcd_tree_handle_t points to. */
 struct shell_tree {
     struct shell_tree *next; /**< in the list of live trees */
     struct pug_tree *tree;
@@ -134,8 +134,8 @@ struct shell_tree {
     bool check_opcode;
     enum pug_severity verbosity; /**< of what logs for the tree itself */
     bool started;
-    uint64_t next_index;   /**< of the byte behind what was processed; the client's has 32 bits */
-    unsigned code_starved; /**< how often code had no memory, as far as the client was told */
+    uint64_t next_index;   /**< of the byte after what was processed; the client's has 32 bits */
+    unsigned code_starved; /**< how often code had no memory, as far as the client knows */
     bool text_starved;     /**< there was no memory for what was to be printed */
 
     FnTraceElemIn element_fn;
@@ -153,7 +153,7 @@ bool shell_tree_is_live(const struct shell_tree *tree);
 
 struct shell_decoder *shell_decoder_of(struct shell_tree *tree, uint8_t id);
 void shell_decoders_free(struct shell_tree *tree);
-/** What packets and other operations print. */
+/** Used when packets and other operations print. */
 void shell_decoder_forget_printer(struct shell_printer *printer);
 
 /** Give a client's element to whoever takes the tree's elements. */

@@ -43,7 +43,7 @@ static void unlist(struct shell_tree *tree)
 
 /* ---- making and freeing ---- */
 
-/** What decoders, deformatter and memory log. */
+/** Receives messages of decoders, deformatter and memory. */
 static void on_log(void *context, const struct pug_log_record *record)
 {
     const struct shell_tree *tree = context;
@@ -141,7 +141,8 @@ static ocsd_datapath_resp_t answer(struct shell_tree *tree, enum pug_response re
     return OCSD_RESP_FATAL_SYS_ERR;
 }
 
-/** The client's index has 32 bits and wraps: the 64-bit index nearest to where the last call ended.
+/**
+ * The client's index has 32 bits and wraps: the 64-bit index nearest to where the last call ended.
  */
 static uint64_t widen_index(struct shell_tree *tree, ocsd_trc_index_t index)
 {

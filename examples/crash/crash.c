@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file The program of the demonstration: it reads settings from a text, line by line, adds them
- * up, and crashes. Its trace tells what it did before. Freestanding, so that all code that ran is
+ * up, and crashes. Its trace shows what it did before. Freestanding, so that all code that ran is
  * here.
  */
 #include <stddef.h>

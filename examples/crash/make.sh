@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make.sh PUGMARK: make this capture anew, from crash.c. Needs clang, lld and qemu-user. Ticks of the
-# timestamps are nanoseconds that it ran, so no two makings are the same.
+# make.sh PUGMARK: makes this capture again from crash.c. Needs clang, lld and qemu-user. Ticks of the timestamps are nanoseconds
+# that it ran, so no two makings are the same.
 set -eu
 pugmark=$(readlink -f "${1:?usage: make.sh PUGMARK}")
 cd "$(dirname "$0")"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make.sh RECORD: make the demonstration capture anew. Compiles program.c for AArch64, runs it under
-# QEMU one instruction at a time, and lets the recorder (build/PRESET/bin/record) turn the path into
-# an ETMv4 capture. Needs gcc-aarch64-linux-gnu and qemu-user.
+# make.sh RECORD: makes the demonstration capture again. Compiles program.c for AArch64, runs it under QEMU one instruction at a
+# time, and lets the recorder (build/PRESET/bin/record) turn the path into an ETMv4 capture. Needs gcc-aarch64-linux-gnu and
+# qemu-user.
 set -eu
 record=$(readlink -f "${1:?usage: make.sh RECORD}")
 cd "$(dirname "$0")"

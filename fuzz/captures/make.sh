@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# make.sh BIN: the captures of events here anew, with choices of encoders left to chance.
+# make.sh BIN: makes the captures of events here, with random choices of the encoders.
 set -eu
 bin=$1 here=$(cd "$(dirname "$0")" && pwd)
 make() { # NAME PROTOCOL: events on standard input
@@ -47,7 +47,7 @@ cp "$from"/memory_*.bin "$here/osd-flow"
     echo
     sed -n '/^\[dump0\]/,$p' "$from/trace_0.ini"
 } >>"$here/osd-flow/source_0.ini"
-# Memory with a ring of an MTB in it: a loop that calls, an exception, an interrupt with another behind it.
+# Memory with a ring of an MTB in it: a loop that calls, an exception, and an interrupt that another one follows.
 words() { for word; do printf '\x'"${word:6:2}"'\x'"${word:4:2}"'\x'"${word:2:2}"'\x'"${word:0:2}"; done; }
 mkdir -p "$here/mtb"
 words 20001000 00000041 0000005b 0000005d 00000000 00000000 00000000 00000000 00000000 00000000 00000000 0000005f \

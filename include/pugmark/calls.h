@@ -11,7 +11,8 @@
  *
  * The stack is a shadow of the real one. Of a taken branch from instruction i to address t:
  *
- * - one that links is a *call*: a frame of the function at t is entered, which returns to behind i;
+ * - one that links is a *call*: it enters a frame of the function at t, which returns to the
+ * instruction after i;
  * - a *return* leaves the newest frame that returns to t, and all that it called. Where no frame
  *   does, nothing is known of callers any more: all is left, and the function at t is found;
  * - another one into another function is a *tail call*: the top frame becomes one of that function,
@@ -21,8 +22,8 @@
  * call whose first instruction did not run) happens then. Exceptions that follow one another
  * without an instruction between them (also M profile's tail chaining) do not nest. After a gap
  * the stack is kept down to the nearest frame whose function execution goes on in; if there is
- * none, it is left. A function begun before the trace is *found*, not called. Frames that
- * longjmp(), signals or context switches left behind stay until a return finds one below them.
+ * none, it is left. A function begun before the trace is *found*, not called. Frames left by
+ * longjmp(), signals or context switches stay until a return finds one below them.
  *
  * Threads of M profile cores, which no trace names: where PendSV, by which kernels switch, returns
  * elsewhere than to where it came, the stack is kept under its return address, and all its frames
@@ -31,8 +32,8 @@
  * was lost, the stacks that wait are forgotten.
  *
  * Time. Each event has both of the trace's clocks: the last timestamp, and the cycles counted since
- * the task's first element. A call has the time of the branch that made it, as far as the trace
- * tells times: not that of what came next. Frames entered before the first timestamp count from
+ * the task's first element. A call has the time of the branch that made it, as far as the trace has
+ * times, not the time of the next element. Frames entered before the first timestamp count from
  * there.
  *
  * An object belongs to one thread at a time.
@@ -47,7 +48,7 @@
 extern "C" {
 #endif
 
-/** A function, as a locator tells it. */
+/** A function, as a locator describes it. */
 struct pug_function {
     const char *name;     /**< NULL: it has none; lives as long as the locator says */
     uint64_t start, size; /**< size 0: not known */
@@ -62,7 +63,7 @@ struct pug_function {
 typedef bool pug_locate_fn(void *context, uint32_t task, const struct pug_element *element,
                            uint64_t address, struct pug_function *function);
 
-/** What times are in. */
+/** The unit of times. */
 enum pug_time_unit {
     PUG_TIME_NONE,   /**< there are none */
     PUG_TIME_TICKS,  /**< timestamps, in ticks of the trace's clock */
@@ -103,7 +104,7 @@ struct pug_call_frame {
     bool doubtful; /**< some thread's, whose callers are not known */
 };
 
-/** What happened to a frame. */
+/** The kind of a frame's event. */
 enum pug_call_event_kind {
     PUG_CALL_ENTER,
     PUG_CALL_LEAVE,
@@ -112,7 +113,7 @@ enum pug_call_event_kind {
 
 /**
  * Why something is missing. Where several reasons come without an instruction between them, each
- * that is a later one of these is told, too.
+ * that comes later in this list is reported, too.
  */
 enum pug_call_gap {
     PUG_GAP_UNTRACED, /**< tracing was off meanwhile, or decoding begins */
@@ -148,14 +149,14 @@ struct pug_call_event {
 /** Takes events, in their order. What they point to is valid during the call. */
 typedef void pug_call_event_fn(void *context, const struct pug_call_event *event);
 
-/** What a call stack is made with. */
+/** How a call stack is made. */
 struct pug_calls_config {
     const struct pug_image *image; /**< names functions by its symbols; NULL: `locate` does */
     pug_locate_fn *locate;         /**< in place of the image's symbols, or NULL */
     void *locate_context;          /**< is handed to it */
     pug_call_event_fn *event;      /**< not NULL */
     void *event_context;           /**< is handed to it */
-    uint32_t depth;                /**< most frames of a task, more start anew; 0: 65536 */
+    uint32_t depth;                /**< most frames of a task; with more it restarts; 0: 65536 */
     uint32_t tasks;                /**< most tasks; 0: 65536 */
     uint64_t spare[4];             /**< zero */
 };
@@ -168,7 +169,7 @@ struct pug_calls;
  */
 enum pug_status pug_calls_new(const struct pug_calls_config *config, struct pug_calls **calls);
 
-/** Frees; tells no events. NULL is left alone. */
+/** Frees it; reports no events. NULL is left alone. */
 void pug_calls_free(struct pug_calls *calls);
 
 /**
@@ -181,7 +182,7 @@ enum pug_status pug_calls_take(struct pug_calls *calls, uint32_t task,
 /** A task is over: leave all its functions, and forget it. */
 void pug_calls_end_task(struct pug_calls *calls, uint32_t task);
 
-/** The same for all tasks, in the order of their numbers. */
+/** Ends all tasks, in the order of their numbers. */
 void pug_calls_end(struct pug_calls *calls);
 
 /**

@@ -13,9 +13,10 @@
  * A capture has *buffers*: bytes that one trace buffer took, of one transport. A buffer has
  * *segments*: pieces of it that each begin from reset. A snapshot's buffer is one segment, and so
  * is a file of trace; one AUX record of perf is one. *Sources* write into buffers. *Tasks* are the
- * threads that ran; where nobody tells of threads there are none. *Objects* are the files that the
- * program's text comes from. An *address space* says which object lies at an address; it belongs to
- * a task, or to everybody, and changes in time: what decoders see is one version of it at a time.
+ * threads that ran; captures without information about threads have none. *Objects* are the files
+ * that the program's text comes from. An *address space* says which object lies at an address; it
+ * belongs to a task, or to everybody, and changes in time: what decoders see is one version of it
+ * at a time.
  *
  * Everything that is asked of a capture lives as long as it does. It may be asked and decoded by
  * several threads, but is opened and freed by one. All of an input is untrusted.
@@ -34,7 +35,7 @@ extern "C" {
 
 struct pug_capture;
 
-/** What an input is. */
+/** The kind of an input. */
 enum pug_capture_kind {
     PUG_CAPTURE_SNAPSHOT, /**< a folder with snapshot.ini */
     PUG_CAPTURE_RAW,      /**< one file of trace that the options describe */
@@ -56,7 +57,7 @@ struct pug_capture_program {
 
 /** "For the DSO of this path take that file." Of those that fit the first that can be used. */
 struct pug_capture_replacement {
-    const char *path;  /**< as recorded, its end behind a "/", or the recorded build id */
+    const char *path;  /**< as recorded, the end of a path after a "/", or the recorded build id */
     const char *file;  /**< what is taken for it */
     uint64_t spare[4]; /**< zero */
 };
@@ -71,13 +72,13 @@ struct pug_capture_roots {
     size_t replacement_count;                           /**< how many there are */
     const char *kernel;     /**< vmlinux or a kcore; NULL: as the capture and the roots have it */
     const char *kallsyms;   /**< kernel symbols; NULL: the capture's own */
-    const char *debuginfod; /**< server URLs, separated by spaces; NULL: nobody is asked */
+    const char *debuginfod; /**< server URLs, separated by spaces; NULL: no server */
     uint64_t spare[4];      /**< zero */
 };
 
 /** How a live input is read: a socket, a serial line, standard input, a FIFO, a device. */
 struct pug_capture_stream {
-    bool retry; /**< reconnect when the peer refuses or goes away: trace restarts behind the gap */
+    bool retry; /**< reconnect when the peer refuses or goes away: trace restarts after the gap */
     uint64_t retry_ms;    /**< for so long each time; 0: for ever */
     uint64_t duration_ms; /**< end as at the end of a file after so many milliseconds; 0: never */
     const char *save;     /**< keep the raw bytes in this file (PATH.2 … of later connections) */
@@ -143,7 +144,7 @@ void pug_capture_free(struct pug_capture *capture);
 
 /* ---- what it is ---- */
 
-/** What kind of input it is. */
+/** Returns the kind of input. */
 enum pug_capture_kind pug_capture_kind(const struct pug_capture *capture);
 /** The input as it was given. */
 const char *pug_capture_path(const struct pug_capture *capture);
@@ -160,7 +161,7 @@ bool pug_capture_fact(const struct pug_capture *capture, size_t n, const char **
 /** No processor is known. */
 #define PUG_NO_CPU (-1)
 
-/** What one trace buffer took. */
+/** The content of one trace buffer. */
 struct pug_capture_buffer {
     const char *name;      /**< as the capture calls it; may be NULL */
     const char *file;      /**< where its bytes are */
@@ -171,7 +172,7 @@ struct pug_capture_buffer {
     size_t first_segment, segment_count; /**< those of other buffers may lie between them */
 };
 
-/** What is to be known of a segment. */
+/** Properties of a segment. */
 enum pug_segment_flag {
     PUG_SEGMENT_LOST = 1 << 0,     /**< trace was lost in or before it */
     PUG_SEGMENT_GAPS = 1 << 1,     /**< and inside */
@@ -190,7 +191,7 @@ struct pug_capture_segment {
     int32_t cpu;     /**< where it was recorded, or PUG_NO_CPU */
 };
 
-/** What writes trace into a buffer. */
+/** A source that writes trace into a buffer. */
 struct pug_capture_source {
     uint32_t buffer;                     /**< that it writes into */
     uint16_t id;                         /**< trace id */
@@ -201,17 +202,17 @@ struct pug_capture_source {
     const struct pug_settings *settings; /**< NULL: more than a list */
 };
 
-/** Nobody tells which task. */
+/** The task is unknown. */
 #define PUG_NO_TASK UINT32_MAX
 
 /** A thread, under one name. A thread that takes another name is another task. */
 struct pug_capture_task {
     int32_t pid, tid; /**< of the process, and of the thread */
-    const char *comm; /**< "" where nobody told */
+    const char *comm; /**< "" if unknown */
     uint64_t begin;   /**< from when on it is called so, in the time of records */
 };
 
-/** What kind of thing text comes from. */
+/** The kind of thing that text comes from. */
 enum pug_object_kind {
     PUG_OBJECT_FILE, /**< a program or library */
     PUG_OBJECT_KERNEL,
@@ -220,10 +221,10 @@ enum pug_object_kind {
     PUG_OBJECT_MEMORY, /**< anonymous, JIT, what no file holds */
 };
 
-/** What became of the search for an object's text. */
+/** The result of the search for an object's text. */
 enum pug_object_state {
     PUG_OBJECT_FOUND,       /**< its build id is the recorded one */
-    PUG_OBJECT_UNVERIFIED,  /**< found; the capture does not tell a build id */
+    PUG_OBJECT_UNVERIFIED,  /**< found; the capture has no build id for it */
     PUG_OBJECT_OTHER_BUILD, /**< what is there has another build id: not used */
     PUG_OBJECT_MISSING,
     PUG_OBJECT_UNUSABLE, /**< what is there cannot be read as a program */
@@ -248,7 +249,7 @@ const struct pug_capture_segment *pug_capture_segment_at(const struct pug_captur
                                                          size_t n);
 /**
  * When a segment was taken, by the clock that the trace's timestamps count; where no source has
- * any, by that of segment->time. False: nobody tells, or these clocks cannot be compared.
+ * any, by that of segment->time. False: unknown, or these clocks cannot be compared.
  */
 bool pug_capture_segment_taken(const struct pug_capture *capture, size_t n, uint64_t *time);
 /** As pug_capture_buffer_at(). */
@@ -258,33 +259,33 @@ const struct pug_capture_task *pug_capture_task_at(const struct pug_capture *cap
 /** Looking for an object's text happens when it is first asked for, here or by decoding. */
 const struct pug_capture_object *pug_capture_object_at(struct pug_capture *capture, size_t n);
 
-/** What times are counted in. */
+/** The unit of times. */
 enum pug_capture_unit { PUG_CAPTURE_NO_TIME, PUG_CAPTURE_TICKS, PUG_CAPTURE_NANOSECONDS };
 
-/** What times count, and from when on. */
+/** The unit of times, and their range. */
 struct pug_capture_time {
     enum pug_capture_unit unit; /**< what they are counted in */
     const char *origin;         /**< in words: "perf clock", "trace timestamps" */
-    uint64_t first, last;       /**< of the whole capture, 0 where nobody tells */
+    uint64_t first, last;       /**< of the whole capture, 0 where unknown */
 };
 /**
  * What times are in origins, and in selections. The trace's timestamps are ticks, from whatever
  * their counter began with, unless the setting "timestamp_hz" says how many a second are; or, in
- * perf.data, the virtual counter's, with what turns them into perf's clock. (Who knows that they
- * are the virtual counter's where the file does not tell has the setting "timestamp_virtual".)
+ * perf.data, the virtual counter's, with what turns them into perf's clock. (If they are known to
+ * be the virtual counter's and the file does not say so, use the setting "timestamp_virtual".)
  */
 struct pug_capture_time pug_capture_times(const struct pug_capture *capture);
 /** What times are in segments and tasks: of the clock that records have, if there are records. */
 struct pug_capture_time pug_capture_record_times(const struct pug_capture *capture);
 
 /**
- * When a timestamp in the trace was taken, in nanoseconds of the capture's time. False: nobody
- * knows what it counts, or how fast; *time is as it was.
+ * When a timestamp in the trace was taken, in nanoseconds of the capture's time. False: its unit or
+ * its rate is unknown; *time is unchanged.
  */
 bool pug_capture_clock(const struct pug_capture *capture, uint64_t timestamp, uint64_t *time);
 /**
  * The other way: the first timestamp that was taken at a time, in the capture's unit, or later.
- * False: nobody knows which; *timestamp is as it was.
+ * False: unknown; *timestamp is unchanged.
  */
 bool pug_capture_timestamp(const struct pug_capture *capture, uint64_t time, uint64_t *timestamp);
 
@@ -293,17 +294,17 @@ bool pug_capture_timestamp(const struct pug_capture *capture, uint64_t time, uin
 /** One version of an address space. It lives as long as the capture. */
 struct pug_address_space;
 
-/** Where elements belong. */
+/** The place that elements belong to. */
 struct pug_origin {
     uint32_t buffer, segment; /**< by number */
     uint32_t task;            /**< by number, or PUG_NO_TASK */
     int32_t cpu;              /**< that ran it, or PUG_NO_CPU */
     uint16_t source;          /**< trace id */
     /**
-     * When the first of these elements happened: the next timestamp that its source tells; in
-     * perf.data, where there is none and both are of one clock, when the segment was taken. Within
-     * one source of a buffer it never goes back. 0: nobody tells, or nobody asked (`times` in
-     * struct pug_capture_decode).
+     * When the first of these elements happened: the next timestamp of its source. In perf.data
+     * without one, when both use one clock, it is the time at which the segment was taken. Within
+     * one source of a buffer it never goes back. 0: unknown, or not requested (PUG_WANTS_TIMES in
+     * consumer.h).
      */
     uint64_t time;
     const struct pug_address_space *space; /**< what lies at addresses then */
@@ -311,8 +312,8 @@ struct pug_origin {
 };
 
 /**
- * The space of a context of counts, by the number in its `value`. NULL: nobody knows what lay
- * there.
+ * The space of a context of counts, by the number in its `value`. NULL: the memory there is
+ * unknown.
  */
 const struct pug_address_space *pug_capture_space(struct pug_capture *capture, uint64_t number);
 
@@ -334,7 +335,7 @@ struct pug_capture_selection {
     uint64_t spare[4]; /**< zero */
 };
 
-/** Takes elements of one origin; false: nobody wants more. */
+/** Takes elements of one origin; false: stop. */
 typedef bool pug_situated_fn(void *context, const struct pug_origin *origin,
                              const struct pug_element *elements, size_t count);
 
@@ -346,71 +347,46 @@ typedef bool pug_situated_fn(void *context, const struct pug_origin *origin,
 enum pug_status pug_capture_elements(struct pug_capture *capture, pug_situated_fn *give,
                                      void *context);
 
-/** A consumer whose work is done by many threads, as struct pug_consumer is (consumer.h). */
+/** Who takes the elements of a capture, and how much of it is decoded. All zero: all of it. */
 struct pug_capture_decode {
-    void *context; /**< is handed to these functions */
-    /** A new part; `worker` counts from 0 to one below the number of threads. NULL: no memory. */
-    void *(*begin)(void *context, unsigned worker);
     /**
-     * Elements of a part that are in one origin, on the thread that began it; those of the
-     * segment follow each other in the order of decoding.
+     * All of these get the elements (consumer.h), each as if it were alone. Those of one part are
+     * of one segment, and come in the order of decoding. Ranges are counted for consumers with
+     * counted() only if pug_capture_counts(); otherwise elements() gets them.
      */
-    void (*elements)(void *part, const struct pug_origin *origin,
-                     const struct pug_element *elements, size_t count);
-    /** Take and free a part, on the caller's thread; false: stop. */
-    bool (*take)(void *context, void *part);
-    /** Free a part that does not count, on any thread. */
-    void (*drop)(void *part);
-    unsigned threads; /**< 0: as many as there are processors for this process; at most 1024 */
-    size_t piece;     /**< bytes that a thread takes at once; 0: a good size */
+    const struct pug_consumer *consumers;
+    size_t consumer_count; /**< of these */
+    unsigned threads;      /**< 0: as many as there are processors for this process; at most 1024 */
+    size_t piece;          /**< bytes that a thread takes at once; 0: a good size */
     const struct pug_capture_selection *selection; /**< NULL: everything */
-    /**
-     * Origins are to have times from within segments, where the trace has any: of timestamps
-     * in each segment, which is read once more for that. So it is where times are selected. A
-     * stream that is live has none, or is read into memory first where they are selected.
-     */
-    bool times;
     /** Called now and then on the caller's thread with how many bytes are done; false: stop. */
     bool (*progress)(void *context, uint64_t done);
     void *progress_context; /**< is handed to progress() */
     /**
-     * Optional: ranges are counted (counts.h), which is several times as fast, and elements() gets
-     * all others alone. Called on the caller's thread behind the last take(), once or more often;
-     * counts of several calls add up. They are the consumer's until it returns. Where the selection
-     * is more than a list of sources, ranges are given as ever: it has to be asked of each.
-     */
-    void (*counted)(void *context, struct pug_counts *counts);
-    /**
      * Only bytes [from, to) of all that is chosen, counted in the order of decoding; to is 0: up to
-     * the end. In the segment that `from` cuts decoders begin as if the trace began there, and know
-     * nothing of what was told before.
+     * the end. In the segment that `from` cuts decoders begin as if the trace began there, without
+     * anything from earlier packets.
      */
-    uint64_t from, to;   /**< what part of the segment, as offsets */
+    uint64_t from, to;
     struct pug_log *log; /**< where messages of decoding go; NULL: the capture's log */
-    /** Optional: called after begin() with the piece, to emit chunks (consumer.h). */
+    uint64_t spare[4];   /**< zero */
+    /*
+     * Deprecated, until 0.3: one consumer, described here. A list of consumers is more: `passage`
+     * is what begin() gets, `travel` are pack(), unpack() and fold(), flags are bits of `wants`.
+     */
+    void *context;
+    void *(*begin)(void *context, unsigned worker);
+    void (*elements)(void *part, const struct pug_origin *origin,
+                     const struct pug_element *elements, size_t count);
+    bool (*take)(void *context, void *part);
+    void (*drop)(void *part);
+    void (*counted)(void *context, struct pug_counts *counts);
     void (*passage)(void *part, struct pug_piece *passage);
-    const struct pug_travel *travel; /**< optional: how parts travel (jobs.h) */
-    bool bare;                       /**< counted() asks for totals alone: pug_counts_new_bare() */
-    bool any_order;                  /**< of sources, as pug_tree_any_order() has it */
-    /**
-     * With times: an origin of its own behind each timestamp, of perf.data too. What a thread did
-     * behind its last timestamp on a processor has that processor's next one then, which may be
-     * later than what it does elsewhere meanwhile. Else a time is that of all up to where tracing
-     * begins or another thread comes, and a thread's pieces are in the order of their times.
-     */
-    bool each_time;
-    /**
-     * Of perf.data with a buffer for each of several processors, and timestamps in the trace:
-     * buffers side by side, so that what a thread did on one processor comes before what it did
-     * later on another; each time that it is on a processor as a whole, by its first timestamp
-     * there. Origins have times; ranges are not counted; one thread decodes, and one process.
-     * Of other captures it changes nothing but that.
-     */
-    bool by_time;
-    uint64_t spare[1]; /**< zero */
+    const struct pug_travel *travel;
+    bool times, bare, any_order, each_time, by_time;
 };
 
-/** What came of decoding. */
+/** The result of decoding. */
 struct pug_capture_result {
     uint64_t bytes;    /**< decoded */
     uint64_t stopped;  /**< segments that ended before their end: decoding them was fatal */
@@ -421,27 +397,27 @@ struct pug_capture_result {
 };
 
 /**
- * Decode all chosen buffers to elements. Parts are taken in the order of segments (or, with
- * `by_time`, of time), and within one in that of decoding: the same for any number of threads.
- * Elements of what the selection leaves out are not given, but for `objects`: of those the ranges
- * of other objects are left out alone. PUG_ERR_RDR_NO_DECODER: no source can be decoded;
- * PUG_ERR_INVALID_PARAM_VAL: something is NULL, or one of the functions that are not optional;
- * PUG_ERR_MEM.
+ * Decodes all chosen buffers to elements. Parts are taken in the order of segments (or, if a
+ * consumer wants that, of time), and within one in that of decoding: the same for any number of
+ * threads. elements() does not get what the selection leaves out. A selection of `objects` leaves
+ * out ranges of other objects alone. PUG_ERR_RDR_NO_DECODER: no source can be decoded.
+ * PUG_ERR_INVALID_PARAM_VAL: something is NULL, no consumer is given, or one lacks a function that
+ * is not optional. PUG_ERR_MEM.
  */
 enum pug_status pug_capture_decode(struct pug_capture *capture,
                                    const struct pug_capture_decode *decode,
                                    struct pug_capture_result *result);
 
 /**
- * Are ranges counted for this consumer? False: it has no counted(), asks for by_time, or the
- * selection is more than a list of sources; elements() gets them then.
+ * Are ranges counted for consumers that have counted()? False: none has, one wants the order of
+ * time, or the selection is more than a list of sources; elements() gets them then.
  */
 bool pug_capture_counts(const struct pug_capture_decode *decode);
 
 /**
- * A tree for the sources of a segment, as it is decoded with: for who wants packets, or one segment
+ * Makes a tree for the sources of a segment, as decoding uses it: for packets, or for one segment
  * alone. Feed it that segment, as pug_capture_bytes() gives it, and free it before the capture. Of
- * perf.data, which tells all processors of a sink, sources that got nothing tell no end of trace.
+ * perf.data, which lists all processors of a sink, sources without bytes report no end of trace.
  * PUG_ERR_RDR_NO_DECODER: none of its sources can be decoded.
  */
 enum pug_status pug_capture_tree(struct pug_capture *capture, size_t segment, bool decode,
@@ -474,10 +450,9 @@ size_t pug_capture_bytes(const struct pug_capture *capture, size_t segment, uint
                          void *bytes, size_t size, enum pug_status *status);
 
 /**
- * Is it trace that comes from a stream, of which nobody knows how much is still to come? The size
- * of its segment is 0 then. pug_capture_decode() takes it as it comes, once, with at most some 64
- * KiB of it in memory; so does pug_capture_live(). Who asks for its bytes otherwise has all of it
- * read into memory first.
+ * Is it trace from a stream, with more to come? The size of its segment is 0 then.
+ * pug_capture_decode() takes it as it comes, once, with at most some 64 KiB of it in memory; so
+ * does pug_capture_live(). Who asks for its bytes otherwise has all of it read into memory first.
  */
 bool pug_capture_is_live(const struct pug_capture *capture);
 
@@ -513,14 +488,16 @@ bool pug_capture_failure(const struct pug_capture *capture, struct pug_read_fail
 /** No object is known to lie there. */
 #define PUG_NO_OBJECT UINT32_MAX
 
-/** Where an address of an origin lies. */
+/** The place of an address of an origin. */
 struct pug_location {
     uint32_t object; /**< by number */
     uint64_t vaddr;  /**< as the object's own file has it: what symbols and line tables use */
     uint64_t offset; /**< in the file */
     /** The same holds for all addresses around: from first to last, both inclusive. */
     uint64_t first, last;
-    /** The segment or mapping of the file that it is in, which may begin before and end behind. */
+    /**
+     * The segment or mapping of the file that it is in, which may begin before and end after it.
+     */
     uint64_t piece_first, piece_last;
     uint64_t text;     /**< 0: as the file has it; else written over it, each by another number */
     uint64_t spare[1]; /**< zero */

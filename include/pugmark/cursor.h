@@ -9,16 +9,15 @@
  *         ...
  *     pug_cursor_seek(cursor, 123456);                // and on from there
  *
- * A tree pushes elements to a listener; a cursor is for who wants to ask for the next one. It reads
- * a capture in memory with copies of a tree, and lets them wait when enough has come: there is no
- * thread behind it.
+ * A tree pushes elements to a consumer; from a cursor the caller pulls the next one. It reads a
+ * capture in memory with copies of a tree, and lets them wait when enough has come. It needs no
+ * thread.
  *
  * Seeking. Elements come as if all had been read from the beginning; those whose index is below the
  * place are left out. An index with the decoders' states (pug_index_options.elements) makes that
- * quick; without one the trace before the place is decoded. With `anew`
- * the decoders begin some way before the place as if the trace began there, which is quick, and do
- * not know what was told before that; the first time, all packets are read once for where that can
- * be, if there is no index.
+ * quick; without one the trace before the place is decoded. With `anew` the decoders begin some way
+ * before the place as if the trace began there. That is quick, and they do not know what earlier
+ * packets gave. Without an index, the first time reads all packets once to find such places.
  *
  * A cursor belongs to one thread at a time. It borrows all that its configuration names, which must
  * outlive it; the tree itself is not fed, and may be shared by cursors of one thread.
@@ -34,14 +33,14 @@
 extern "C" {
 #endif
 
-/** What a cursor goes over. */
+/** The input of a cursor. */
 struct pug_cursor_config {
     /** What decodes, as it was made: nothing was fed to it. Who listens to it does not matter. */
     const struct pug_tree *tree;
     const uint8_t *bytes;          /**< the capture; byte n has trace index n */
     uint64_t size;                 /**< bytes of the capture */
     const struct pug_index *index; /**< of this capture, or NULL */
-    bool anew;                     /**< start anew near a place, when seeking; see above */
+    bool anew;                     /**< restart near a place when seeking; see above */
     uint64_t spare[4];             /**< zero */
 };
 
@@ -91,23 +90,23 @@ uint64_t pug_cursor_at(const struct pug_cursor *cursor);
 enum pug_status pug_cursor_seek(struct pug_cursor *cursor, uint64_t offset);
 
 /**
- * Go on with the packet that tells the first timestamp of `time` or later; `source` is a trace id,
- * or PUG_INDEX_ANY. Times are taken to grow. PUG_ERR_NOT_FOUND: there is none; the cursor is at the
- * end.
+ * Continues with the packet that has the first timestamp of `time` or later; `source` is a trace
+ * id, or PUG_INDEX_ANY. Times are taken to grow. PUG_ERR_NOT_FOUND: there is none; the cursor is at
+ * the end.
  */
 enum pug_status pug_cursor_seek_time(struct pug_cursor *cursor, uint32_t source, uint64_t time);
 
 /**
- * Go on with the packet that is this mark; `mark` tells which one, and may be NULL. Without an
- * index the cursor makes one for itself, which reads all packets once. PUG_ERR_NOT_FOUND: there is
- * none, and the cursor is where it was.
+ * Continues with the packet of this mark; `mark` selects it, and may be NULL. Without an index the
+ * cursor makes one for itself, which reads all packets once. PUG_ERR_NOT_FOUND: there is none, and
+ * the cursor is where it was.
  */
 enum pug_status pug_cursor_seek_mark(struct pug_cursor *cursor, const struct pug_index_query *query,
                                      struct pug_index_mark *mark);
 
 /**
- * Go to the next synchronisation point of a source (or PUG_INDEX_ANY) behind where the cursor is,
- * or to the one before it. PUG_ERR_NOT_FOUND: there is none, and the cursor is where it was.
+ * Goes to the next synchronisation point of a source (or PUG_INDEX_ANY) after the cursor, or to the
+ * one before it. PUG_ERR_NOT_FOUND: there is none, and the cursor is where it was.
  */
 enum pug_status pug_cursor_forward(struct pug_cursor *cursor, uint32_t source);
 /** The same backwards, to the one before. */

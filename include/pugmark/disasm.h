@@ -37,7 +37,7 @@ struct pug_disasm;
 typedef bool pug_disasm_fn(void *context, enum pug_isa isa, uint64_t address, const uint8_t *bytes,
                            size_t size, char *text, size_t room);
 
-/** What to write instructions with. */
+/** How instructions are written. */
 struct pug_disasm_options {
     pug_disasm_fn *function; /**< in place of what is built in; NULL: that */
     void *context;           /**< is handed to it */

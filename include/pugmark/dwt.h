@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-/** What an event of a DWT is. */
+/** The kind of an event of a DWT. */
 enum pug_dwt_kind {
     PUG_DWT_RESERVED,  /**< a hardware source that has no meaning: `number`, `value` */
     PUG_DWT_STIMULUS,  /**< software wrote `value` to port `number` */
@@ -36,7 +36,7 @@ enum pug_dwt_kind {
     PUG_DWT_PMU,       /**< PMU counters overflowed: `counters` */
     PUG_DWT_MATCH,     /**< comparator `comparator` matched */
     PUG_DWT_DATA,      /**< data access seen by `comparator`, as far as it says */
-    PUG_DWT_LOST,      /**< trace was lost here: nobody knows what, nor how long */
+    PUG_DWT_LOST,      /**< trace was lost here: how much is unknown */
 };
 
 /** Bits of `counters` for PUG_DWT_COUNTERS. */
@@ -49,7 +49,7 @@ enum pug_dwt_counter {
     PUG_DWT_CYC = 1 << 5,
 };
 
-/** What a comparator was told to do. */
+/** The configured action of a comparator. */
 enum pug_dwt_action {
     PUG_DWT_ACTION_RESERVED,
     PUG_DWT_ENTERED,
@@ -57,7 +57,7 @@ enum pug_dwt_action {
     PUG_DWT_RETURNED_TO,
 };
 
-/** What a DWT saw. */
+/** An event of a DWT. */
 struct pug_dwt_event {
     uint64_t index;       /**< of its first packet */
     uint64_t time;        /**< local time in cycles, where `has_time` */
@@ -90,7 +90,7 @@ size_t pug_dwt_exception_name(unsigned number, char *buffer, size_t size);
 
 /** A DWT has so many comparators. */
 #define PUG_DWT_COMPARATORS 4u
-/** So many events wait at most. */
+/** Most events that wait. */
 #define PUG_DWT_EVENTS 64u
 
 /** Puts packets of one source together to events. Use the functions; `events` is for reading. */
@@ -123,7 +123,8 @@ void pug_dwt_set_comparator(struct pug_dwt *dwt, unsigned n, uint32_t address);
 /** The same, as far as the settings of an ITM source have it: pug_source_config(). */
 void pug_dwt_use_config(struct pug_dwt *dwt, const void *config);
 
-/** The next element. Returns how many events are complete: dwt->events, valid until the next call.
+/**
+ * The next element. Returns how many events are complete: dwt->events, valid until the next call.
  */
 size_t pug_dwt_push(struct pug_dwt *dwt, const struct pug_element *element);
 

@@ -18,7 +18,7 @@ enum pug_element_type {
     PUG_ELEM_UNKNOWN,         /**< decode error, or something the protocol cannot name */
     PUG_ELEM_NO_SYNC,         /**< waiting for synchronisation; `reason` is an enum pug_unsync */
     PUG_ELEM_TRACE_ON,        /**< trace (re)starts; `reason` is an enum pug_trace_on; `number` is
-                                   how many events were lost, where the trace tells */
+                               * how many events were lost, if the trace says so */
     PUG_ELEM_EO_TRACE,        /**< end of trace; `reason` is an enum pug_unsync */
     PUG_ELEM_PE_CONTEXT,      /**< security, exception level, context id, VMID, ISA; `reason` 1:
                                    a virtualised privilege mode (RISC-V) */
@@ -53,7 +53,7 @@ enum pug_element_type {
 
 /** Why there is no synchronisation. */
 enum pug_unsync {
-    PUG_UNSYNC_UNKNOWN,       /**< nobody says */
+    PUG_UNSYNC_UNKNOWN,       /**< unknown */
     PUG_UNSYNC_INIT_DECODER,  /**< the decoder is new */
     PUG_UNSYNC_RESET_DECODER, /**< it was reset */
     PUG_UNSYNC_OVERFLOW,      /**< the trace unit lost trace */
@@ -74,7 +74,7 @@ enum pug_nopath {
 };
 /** Bits of PUG_JUMP_FLAGS(): what a trace itself says of the last instruction of a NOPATH range. */
 enum pug_jump_flag { PUG_JUMP_CALL = 1 << 0, PUG_JUMP_RETURN = 1 << 1 };
-/** What an event is. */
+/** The kind of an event. */
 enum pug_event_kind {
     PUG_EVENT_UNKNOWN,
     PUG_EVENT_TRIGGER,  /**< `number`: which one, where there are several */
@@ -89,10 +89,10 @@ enum pug_event_kind {
     PUG_EVENT_CONTROL,   /**< `number`: what was turned on or off, as the trace has it */
     PUG_EVENT_KINDS
 };
-/** What happened to a memory transaction. */
+/** The event of a memory transaction. */
 enum pug_memtrans { PUG_MEMTRANS_INIT, PUG_MEMTRANS_START, PUG_MEMTRANS_COMMIT, PUG_MEMTRANS_FAIL };
 
-/** What an element of an ITM is. */
+/** The kind of an ITM's element. */
 enum pug_itm_kind {
     PUG_ITM_SWIT,     /**< stimulus port `number`, `value` of `last_size` bytes */
     PUG_ITM_DWT,      /**< hardware source `number`, `value` of `last_size` bytes */
@@ -108,9 +108,9 @@ enum pug_itm_flag {
     PUG_ITM_GUESSED = 1 << 0, /**< decoding began by a guess, not at a synchronisation point */
 };
 
-/** What an exception's number means. */
+/** The numbering of exceptions. */
 enum pug_exception_numbers {
-    PUG_EXCEPTIONS_UNNAMED, /**< nobody says */
+    PUG_EXCEPTIONS_UNNAMED, /**< unknown */
     PUG_EXCEPTIONS_ARMV7,   /**< ETMv3 and PTM: A and R profiles */
     PUG_EXCEPTIONS_ARMV7M,  /**< ETMv3: M profile */
     PUG_EXCEPTIONS_ARMV8,   /**< ETMv4 and ETE: A and R profiles */
@@ -153,7 +153,7 @@ enum pug_isa {
     PUG_ISA_COUNT
 };
 
-/** What the last instruction of a range does to the flow. */
+/** The effect of a range's last instruction on the flow. */
 enum pug_instr_type {
     PUG_INSTR_OTHER,
     PUG_INSTR_BR,          /**< direct branch */
@@ -164,7 +164,7 @@ enum pug_instr_type {
     PUG_INSTR_TSTART,
 };
 
-/** What a branch is besides. */
+/** Further properties of a branch. */
 enum pug_instr_subtype {
     PUG_SUB_NONE,
     PUG_SUB_BR_LINK,
@@ -264,18 +264,18 @@ static inline bool pug_element_adds_cycles(const struct pug_element *element)
 }
 
 /* Bits of I_RANGE_NOPATH where those of software trace would be. */
-/** Of a Core Trace Module's range: bit 0 call, bit 1 return. */
+/** In a Core Trace Module's range: bit 0 call, bit 1 return. */
 #define PUG_JUMP_FLAGS(e) ((e)->sw_flags)
 
 /* `master` and `channel` of software trace share the words that a context would use. */
 /* Bits of ITMTRACE where those of software trace would be: enum pug_itm_flag. */
-/** Of PUG_ELEM_ITMTRACE: bits of enum pug_itm_flag. */
+/** In PUG_ELEM_ITMTRACE: bits of enum pug_itm_flag. */
 #define PUG_ITM_FLAGS(e) ((e)->sw_flags)
-/** Of PUG_ELEM_SWTRACE: the master. */
+/** In PUG_ELEM_SWTRACE: the master. */
 #define PUG_SW_MASTER(e) ((e)->context_id)
-/** Of PUG_ELEM_SWTRACE: the channel. */
+/** In PUG_ELEM_SWTRACE: the channel. */
 #define PUG_SW_CHANNEL(e) ((e)->vmid)
-/** Of PUG_ELEM_BUS_TRANSFER: who transferred. */
+/** In PUG_ELEM_BUS_TRANSFER: the bus master. */
 #define PUG_BUS_MASTER(e) ((e)->context_id)
 
 /**
@@ -304,8 +304,8 @@ const char *pug_element_type_name(enum pug_element_type type);
 size_t pug_element_text(const struct pug_element *element, char *buffer, size_t size);
 
 /**
- * The same as a sentence for people: "exception 2, returns to 0x4000e8". The words may change from
- * one version to the next; what is parsed takes the fields.
+ * Writes the element as a sentence for people: "exception 2, returns to 0x4000e8". The words may
+ * change from one version to the next; what is parsed takes the fields.
  */
 size_t pug_element_words(const struct pug_element *element, char *buffer, size_t size);
 
@@ -325,7 +325,8 @@ const char *pug_riscv_mode_name(unsigned level);
 size_t pug_exception_name(enum pug_exception_numbers numbers, uint32_t number, char *buffer,
                           size_t size);
 
-/** The same with its number: "exception 14 (IRQ)", "interrupt 7 (machine timer)", "exception 40".
+/**
+ * The same with its number: "exception 14 (IRQ)", "interrupt 7 (machine timer)", "exception 40".
  */
 size_t pug_exception_text(enum pug_exception_numbers numbers, uint32_t number, char *buffer,
                           size_t size);

@@ -13,7 +13,7 @@ extern "C" {
 
 struct pug_names;
 
-/** What stacks are weighed by. */
+/** The weight of stacks. */
 enum pug_export_weight { PUG_WEIGHT_INSTRUCTIONS, PUG_WEIGHT_CYCLES, PUG_WEIGHT_TIME };
 
 /** Source files whose text is not in a page because they lie outside of the permitted folders. */
@@ -34,10 +34,10 @@ enum pug_report_about {
 /** "wrong", "lost", "times", "counts", "checked". */
 const char *pug_report_about_name(enum pug_report_about about);
 
-/** What a report tells beside the profile. Everything is borrowed. */
+/** The parts of a report beside the profile. Everything is borrowed. */
 struct pug_report {
     const char *title; /**< of the page */
-    /** A line of what is told of the capture. */
+    /** One line of facts about the capture. */
     const struct pug_report_fact {
         const char *name, *value;
     } * facts;         /**< of what was traced */
@@ -70,13 +70,13 @@ struct pug_report {
     const char *const *inputs; /**< as given on the command line, for commands to copy */
     size_t input_count;        /**< how many there are */
     uint64_t detail;           /**< times as much data as usual; 0: 1 */
-    /** What is compared with, sorted by the export; NULL: nothing. */
+    /** The profile to compare with, sorted by the export; NULL: none. */
     struct pug_profile *baseline;
     const char *baseline_title; /**< what it is called; or NULL */
     uint64_t spare[4];          /**< zero */
 };
 
-/** What an export is made with. */
+/** How an export is made. */
 struct pug_export_options {
     /** Functions and lines; NULL: none are known. Formats that are made of them need it. */
     struct pug_names *names;
@@ -102,7 +102,7 @@ struct pug_export_format {
     const char *summary; /**< in a line */
     bool needs_names;    /**< without functions it has nothing to say */
     bool needs_stacks;   /**< the profile must have frames */
-    bool uses_stacks;    /**< it tells more where the profile has frames */
+    bool uses_stacks;    /**< it has more in it when the profile has frames */
     bool one_object;     /**< a file speaks of one object: `objects` must choose one of several */
     bool binary;         /**< not for a terminal */
 };

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** How bad a message is; in a verbosity, how much is told. */
+/** The severity of a message. As a verbosity: the lowest severity that is logged. */
 enum pug_severity { PUG_SEV_NONE, PUG_SEV_ERROR, PUG_SEV_WARN, PUG_SEV_INFO };
 
 /** The message is of no place in the trace. */
@@ -47,7 +47,7 @@ void pug_log_free(struct pug_log *log);
 
 /** Messages less severe than this are dropped. */
 void pug_log_set_verbosity(struct pug_log *log, enum pug_severity verbosity);
-/** What is told. */
+/** Returns the verbosity. */
 enum pug_severity pug_log_verbosity(const struct pug_log *log);
 
 /** Send records to a function as well; NULL: no more. */

@@ -8,11 +8,11 @@
  *         count = pug_names_frames(file, vaddr, frames, 16);
  *
  * A place is an ELF virtual address of a file. Functions come from its symbols (of the file, of
- * separate debug information, of .gnu_debugdata), lines and inlined functions from DWARF: in the
- * file, compressed or not, in a file found by build id or .gnu_debuglink, in split .dwo files (and
- * in packages of them, .dwp, where libdw reads these: from elfutils 0.191 on; pug_names_unread()
- * tells where it does not).
- * Symbols may also come from a kernel's kallsyms or from the map of a JIT compiler.
+ * separate debug information, of .gnu_debugdata). Lines and inlined functions come from DWARF: in
+ * the file, compressed or not, in a file found by build id or .gnu_debuglink, in split .dwo files,
+ * and in packages of them, .dwp, with libdw from elfutils 0.191 on; pug_names_unread() says where
+ * it cannot read them.  Symbols may also come from a kernel's kallsyms or from the map of a JIT
+ * compiler.
  *
  * What was read is kept, up to a limit; a lookup in it is two binary searches. Texts belong to the
  * names and live as long as they do. Names belong to one thread at a time. Files are not trusted;
@@ -36,7 +36,7 @@ struct pug_names;
 /** An executable file, or a text of symbols. Belongs to the names. */
 struct pug_names_file;
 
-/** Where files are looked for, and how much is kept. */
+/** The folders to search, and how much is kept. */
 struct pug_names_options {
     const char *symfs;             /**< recorded paths are below this folder; NULL: "/" */
     const char *const *symdirs;    /**< folders that are looked into, for the last component */
@@ -63,7 +63,7 @@ enum pug_status pug_names_status(const struct pug_names *names);
  */
 bool pug_names_failure(const struct pug_names *names, struct pug_read_failure *failure);
 
-/** Which file. */
+/** The wanted file. */
 struct pug_names_wanted {
     const char *path;        /**< as recorded; looked for below symfs, in symdirs, and as it is */
     const char *file;        /**< where it is said to be, or NULL: that is tried first */
@@ -87,7 +87,7 @@ enum pug_names_text {
     PUG_NAMES_JIT_MAP,  /**< "ADDRESS SIZE NAME", as JIT compilers write /tmp/perf-PID.map */
 };
 
-/** Symbols that a text tells, of an object that has none of its own. */
+/** Symbols from a text, for an object that has none of its own. */
 struct pug_names_symbols {
     enum pug_names_text kind; /**< how it looks */
     const char *path;         /**< of the object: what pug_names_open() asks for */
@@ -107,14 +107,14 @@ enum pug_status pug_names_open_symbols(struct pug_names *names,
                                        const struct pug_names_symbols *symbols,
                                        struct pug_names_file **file);
 
-/** The same of a text file, all of it, at the addresses that it tells. */
+/** Opens a text file, all of it, at the addresses that it lists. */
 enum pug_status pug_names_open_text(struct pug_names *names, enum pug_names_text kind,
                                     const char *path, const char *text_path,
                                     struct pug_names_file **file);
 
 /* ---- functions ---- */
 
-/** Who sees a symbol. */
+/** The visibility of a symbol. */
 enum pug_names_binding { PUG_NAMES_LOCAL, PUG_NAMES_GLOBAL, PUG_NAMES_WEAK };
 
 /**
@@ -132,7 +132,7 @@ struct pug_names_function {
 bool pug_names_function(struct pug_names_file *file, uint64_t vaddr,
                         struct pug_names_function *function);
 
-/** The n-th function, by start; false behind the last one. */
+/** Gets the n-th function, by start; false after the last one. */
 bool pug_names_function_at(struct pug_names_file *file, size_t n,
                            struct pug_names_function *function);
 
@@ -143,9 +143,9 @@ const char *pug_names_stub(struct pug_names_file *file, uint64_t vaddr, uint64_t
 
 /** A line of source code. */
 struct pug_names_line {
-    const char *path;       /**< of the source file, absolute where the debug information tells */
+    const char *path;       /**< of the source file, absolute where the debug information has it */
     uint32_t line;          /**< 0: compiled, but from no line */
-    uint32_t discriminator; /**< tells apart what one line was compiled to */
+    uint32_t discriminator; /**< distinguishes several places that one line was compiled to */
     uint64_t start, end;    /**< the addresses around that have just this */
 };
 
@@ -165,7 +165,7 @@ struct pug_names_frame {
     const char *function;   /**< linkage name, else the name in the source; NULL: not known */
     const char *path;       /**< of `line`; NULL: not known */
     uint32_t line;          /**< that runs; in functions around it the line of the inlined call */
-    uint32_t discriminator; /**< tells apart what one line was compiled to */
+    uint32_t discriminator; /**< distinguishes several places that one line was compiled to */
     const char *declared_path; /**< where the function is declared; NULL: not known */
     uint32_t declared;         /**< its line there, 0: not known */
     bool inlined;              /**< into the next frame */
@@ -235,7 +235,7 @@ struct pug_names_segment {
     bool executable;              /**< it holds code */
 };
 
-/** Where its bytes are; NULL for a text of symbols. */
+/** Returns the path of its bytes; NULL for a text of symbols. */
 const char *pug_names_path(const struct pug_names_file *file);
 /** Its loadable segments; 0 for a text. */
 size_t pug_names_segments(const struct pug_names_file *file,
@@ -264,7 +264,7 @@ uint16_t pug_names_machine(const struct pug_names_file *file);
 
 /** A stretch of instructions of one instruction set. */
 struct pug_names_code {
-    uint64_t start, end;  /**< addresses; `end` is behind the last byte */
+    uint64_t start, end;  /**< addresses; `end` is one past the last byte */
     const uint8_t *bytes; /**< end - start of them */
     uint8_t isa;          /**< enum pug_isa */
     bool plt;             /**< of a procedure linkage table */

@@ -77,7 +77,7 @@ enum pug_profile_end {
 struct pug_profile_range {
     uint64_t first, last;  /**< addresses in the object */
     uint64_t count;        /**< how often it ran */
-    uint64_t cycles;       /**< of the cycle counts that came behind it */
+    uint64_t cycles;       /**< of the cycle counts that came after it */
     uint32_t object;       /**< by number, or PUG_PROFILE_NONE */
     uint32_t instructions; /**< in it */
     uint8_t last_size;     /**< bytes of the last instruction */
@@ -125,7 +125,7 @@ struct pug_profile_loop {
     uint32_t object;                /**< by number, or PUG_PROFILE_NONE */
 };
 
-/** What is not in the counts, or makes them doubtful. */
+/** What is missing in the counts, or makes them doubtful. */
 enum pug_profile_note {
     PUG_NOTE_SEGMENTS,       /**< pieces of trace that begin from nothing */
     PUG_NOTE_LOST,           /**< times that trace was lost */
@@ -136,7 +136,7 @@ enum pug_profile_note {
     PUG_NOTE_NO_TARGET,      /**< taken branches whose target is not known */
     PUG_NOTE_CONTRADICTIONS, /**< times that execution goes on where it cannot */
     PUG_NOTE_BAD,            /**< errors of decoding */
-    PUG_NOTE_STACKS_LOST,    /**< call stacks that began anew */
+    PUG_NOTE_STACKS_LOST,    /**< call stacks that restarted */
     PUG_NOTE_FRAMES_FULL, /**< frames that had no room; what ran on them counts to their parents */
     PUG_NOTE_SAMPLES,     /**< PC samples beside counts of what ran: they are not added to these */
     PUG_NOTE_SATURATED,   /**< counts that reached 2^64 - 1 */
@@ -153,11 +153,11 @@ const char *pug_profile_note_text(enum pug_profile_note note);
 enum pug_profile_samples {
     PUG_SAMPLES_TAKEN,  /**< with an address: what ranges count */
     PUG_SAMPLES_ASLEEP, /**< while the core slept */
-    PUG_SAMPLES_DENIED, /**< where the hardware may not tell the address */
+    PUG_SAMPLES_DENIED, /**< where the hardware may not report the address */
     PUG_SAMPLES_KINDS
 };
 
-/** What times are counted in. */
+/** The unit of times. */
 enum pug_profile_unit { PUG_PROFILE_NO_TIME, PUG_PROFILE_NANOSECONDS, PUG_PROFILE_TICKS };
 
 /** An empty profile; NULL: no memory. */
@@ -200,7 +200,7 @@ void pug_profile_add_samples(struct pug_profile *profile, enum pug_profile_sampl
                              uint64_t count);
 /** What `time` is; the first answer counts, another one makes it ticks. */
 void pug_profile_set_time_unit(struct pug_profile *profile, enum pug_profile_unit unit);
-/** Frames there may be; 2^20 where nobody says. Those without a parent are always taken. */
+/** The most frames; 2^20 by default. Those without a parent are always taken. */
 void pug_profile_set_frame_limit(struct pug_profile *profile, uint32_t limit);
 
 /** Has one of them samples, and the other one counts of what ran? They are not to be added. */
@@ -224,13 +224,13 @@ static inline uint64_t pug_profile_product(uint64_t count, uint64_t each)
 /* ---- looking ---- */
 
 /**
- * Give everything its place: objects by path and build id, tasks by process, thread and name,
- * ranges, branches, uses and loops by place, frames behind their parents. Numbers given before are
+ * Gives everything its place: objects by path and build id, tasks by process, thread and name,
+ * ranges, branches, uses and loops by place, frames after their parents. Numbers given before are
  * void. Equal counts, added in whatever order, are equal arrays afterwards. PUG_ERR_MEM: no memory.
  */
 enum pug_status pug_profile_sort(struct pug_profile *profile);
 
-/* What there is, as arrays that stay until something is added. */
+/* The content, as arrays that stay until something is added. */
 /** All objects; how many is in *count. */
 const struct pug_profile_object *pug_profile_objects(const struct pug_profile *profile,
                                                      size_t *count);
@@ -255,7 +255,7 @@ uint64_t pug_profile_noted(const struct pug_profile *profile, enum pug_profile_n
 uint64_t pug_profile_sampled(const struct pug_profile *profile, enum pug_profile_samples kind);
 /** Is it a profile of samples? */
 bool pug_profile_is_sampled(const struct pug_profile *profile);
-/** What `time` is. */
+/** Returns the unit of `time`. */
 enum pug_profile_unit pug_profile_time_unit(const struct pug_profile *profile);
 
 /**

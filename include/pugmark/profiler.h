@@ -22,10 +22,10 @@ extern "C" {
 
 struct pug_names;
 
-/** What is to be counted, and how. */
+/** What to count, and how. */
 struct pug_profiler_options {
     unsigned threads; /**< 0: as many as there are processors for this process */
-    /** Follow calls, too: frames and what ran on them. Functions are told by `names`. */
+    /** Follow calls, too: frames and what ran on them. `names` finds the functions. */
     bool stacks;
     struct pug_names *names; /**< segments of objects; with stacks their functions; or NULL */
     const struct pug_capture_selection *selection;  /**< its `objects` are not looked at; or NULL */

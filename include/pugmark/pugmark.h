@@ -23,7 +23,7 @@
  *     diagnose.h    what is wrong with a decoding; what bytes look like
  *     disasm.h, dwt.h    instructions in words; what an ITM's hardware packets mean
  *
- * The parts, for who has trace from elsewhere:
+ * The parts, for programs with trace from elsewhere:
  *
  *     tree.h        transport and sources; bytes go in, elements come out, waiting and flushing
  *     consumer.h    what threads make of elements; several consumers share one pass
@@ -54,8 +54,8 @@
  * - Functions that cannot fail must be given their object: those that only ask it, or tell it who
  *   listens. Those that may be given NULL say so.
  * - Two objects never meet: they may be used on two threads at once. One object belongs to one
- *   thread at a time, but for images, captures, indexes and profiles that nobody changes: any
- *   number of threads may read them. Nothing is kept outside of objects but the lists of
+ * thread at a time. Exceptions are images, captures, indexes and profiles that no thread changes:
+ * any number of threads may read them. Nothing is kept outside of objects but the lists of
  *   protocols and transports that a program registers.
  * - Functions that write text work like snprintf(): always terminated where there is room for a
  *   byte, and they return the length of the whole text.
@@ -117,7 +117,7 @@ extern "C" {
 /** Version of the library that runs, as opposed to the header's: "0.3.0". */
 const char *pug_version(void);
 
-/** What it was built with, separated by blanks: "elf dwarf threads". */
+/** Returns the features of this build, separated by blanks: "elf dwarf threads". */
 const char *pug_features(void);
 
 #ifdef __cplusplus

@@ -3,7 +3,7 @@
 #ifndef PUGMARK_STATUS_H
 #define PUGMARK_STATUS_H
 
-/** Unnamed unions are C11's; compilers have them in C99, too, where they are told so. */
+/** Unnamed unions are C11's; some compilers have them in C99, too, with an option. */
 #ifdef __GNUC__
 #define PUG_EXTENSION __extension__
 #else
@@ -85,12 +85,12 @@ enum pug_status {
     PUG_ERR_TRACE_SETTINGS = -73, /**< trace and settings do not fit together */
 };
 
-/** What an operation on the data path does. */
+/** The operations on the data path. */
 enum pug_op {
     PUG_OP_DATA,  /**< here are bytes */
     PUG_OP_END,   /**< the trace is over: what is held back comes, then EO_TRACE */
     PUG_OP_FLUSH, /**< the consumer that waited goes on */
-    PUG_OP_RESET, /**< forget the trace: what follows begins anew */
+    PUG_OP_RESET, /**< forget the trace: the next bytes start a new one */
 };
 
 /**

@@ -3,7 +3,7 @@
  * @file Walks: the instructions of a range element, one by one.
  *
  * A PUG_ELEM_INSTR_RANGE says from where to where a processor ran; what lies between is in program
- * memory. A walk reads it there, in the memory space and context that the element has, and tells
+ * memory. A walk reads it there, in the memory space and context that the element has, and returns
  * each instruction's address, size, bytes and class:
  *
  *     struct pug_walk *walk;
@@ -43,7 +43,7 @@ struct pug_step {
     uint64_t spare[2]; /**< zero */
 };
 
-/** What a walk goes over. */
+/** The input of a walk. */
 struct pug_walk_config {
     const struct pug_image *image;    /**< program memory; not NULL */
     const struct pug_isa_config *isa; /**< used during the call; NULL: classify all that is known */
@@ -71,10 +71,10 @@ enum pug_status pug_walk_begin(struct pug_walk *walk, const struct pug_element *
 const struct pug_step *pug_walk_next(struct pug_walk *walk);
 
 /**
- * Only the addresses of the next instructions, at most `room`; returns how many, 0 behind the last
- * one. Cheaper than pug_walk_next(), and where all instructions have one size no memory is read.
- * An instruction whose size is not known, since its memory is missing, still has its address; those
- * behind it have none.
+ * Only the addresses of the next instructions, at most `room`; returns how many, 0 after the last
+ * one. Cheaper than pug_walk_next(), and where all instructions have one size no memory is read. An
+ * instruction whose size is unknown, because its memory is missing, still has its address; those
+ * after it have none.
  */
 size_t pug_walk_addresses(struct pug_walk *walk, uint64_t *addresses, size_t room);
 

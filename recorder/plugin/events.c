@@ -11,7 +11,7 @@
 
 #define RARE __attribute__((noinline, cold))
 
-/* Of a tail: a hit more; as many as are told at once. */
+/* Adds a hit to a tail, up to the count that one event can hold. */
 #define HIT  tail_pack((struct tail){.hits = 1, .cut = TAIL_WHOLE})
 #define FULL tail_pack((struct tail){.hits = TAIL_HITS, .cut = TAIL_WHOLE})
 
@@ -20,10 +20,10 @@ struct cpu {
     uint64_t base; /* its tail without how far the block ran */
     uint8_t *events;
     const struct events_block *at; /* the block that runs; NULL: none */
-    uint32_t *follower;            /* by block: the one that came behind it last, + 1 */
+    uint32_t *follower;            /* by block: the one that followed it last, + 1 */
     uint32_t followers;
     bool known;
-    struct situation situation; /* that was told */
+    struct situation situation; /* the last one written */
     uint64_t accessed;          /* the last address since events were sent */
     uint32_t accessing;         /* the instruction of the block that accessed memory last */
 };
@@ -77,7 +77,7 @@ static uint64_t tail_of(const struct cpu *cpu)
     return atomic_load_explicit(&cpu->shared->tail, memory_order_relaxed);
 }
 
-/** With one store, behind those of the events that it counts. */
+/** One store sets it, after those of the events that it counts. */
 static void set_tail(struct cpu *cpu, events_reach reach)
 {
     atomic_store_explicit(&cpu->shared->tail, cpu->base | reach, memory_order_release);
@@ -99,7 +99,7 @@ RARE static void write_task(struct cpu *cpu, unsigned index)
     cpu->known = true;
 }
 
-/** Room to remember what comes behind each of the blocks. */
+/** Make room to remember which block follows each of the blocks. */
 RARE static bool reserve_follower(struct cpu *cpu, uint32_t blocks)
 {
     uint32_t count = blocks + blocks / 2 + 64;
@@ -112,7 +112,7 @@ RARE static bool reserve_follower(struct cpu *cpu, uint32_t blocks)
     return true;
 }
 
-/** Is it what came behind the last block the last time, too? It is from here on. */
+/** Did it also follow the last block the last time? It is from here on. */
 static bool is_hit(struct cpu *cpu, uint32_t id, uint32_t blocks)
 {
     if (!cpu->at)

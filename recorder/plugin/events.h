@@ -11,7 +11,7 @@
 /** How far a block is known to have run if it runs no further; 0: to its end. */
 typedef uint64_t events_reach;
 
-/** So many instructions of it retired, no more. */
+/** Returns the reach for exactly so many retired instructions. */
 events_reach events_reach_of(uint32_t retired);
 
 /** A block, as events tell of it. */
@@ -20,12 +20,12 @@ struct events_block {
     events_reach reach; /**< when it begins */
 };
 
-/** Processors' events are kept. With `tasks` they are threads, told as they are heard of. */
+/** Processors' events are kept. With `tasks` they are threads, reported at their first event. */
 void events_begin(bool tasks);
 /** None are kept any more. */
 void events_stop(void);
 
-/** What runs from here on is in that situation. */
+/** Everything from here on runs in that situation. */
 void events_situation(unsigned cpu, const struct situation *situation);
 /** The block, of so many, runs. It stays where it is. */
 void events_block(unsigned cpu, const struct events_block *block, uint32_t blocks);

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Of QEMU; NULL where it does not export them. */
+/* A function of QEMU; NULL when QEMU does not export it. */
 __attribute__((weak)) bool qemu_set_log_filename_flags(const char *name, int flags, void *error);
 __attribute__((weak)) extern int qemu_loglevel;
 __attribute__((weak)) FILE *qemu_log_trylock(void);
@@ -32,8 +32,10 @@ static struct {
     char line[LOG_LINE];
 } qemu_log;
 
-/** QEMU may have opened the file to append to it; here its lines have to come from the beginning
- *  of a file that is long already. */
+/**
+ * QEMU may have opened the file to append to it; here its lines have to come from the beginning of
+ * a file that is long already.
+ */
 static bool write_from_beginning(void)
 {
     FILE *file = qemu_log_trylock();

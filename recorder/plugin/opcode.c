@@ -217,3 +217,19 @@ bool opcode_text_is_t32(const uint8_t *bytes, const char *text)
         return name != strlen(a32_names(op)) + (condition < 0xe ? 2 : 0) || text[0] != 'b';
     return a32_names(op)[0] && !begins(text, a32_names(op));
 }
+
+bool opcode_stores(const uint8_t *bytes, unsigned *number)
+{
+    const unsigned half = bytes[0] | (unsigned)bytes[1] << 8;
+    if ((half & 0xf800) == 0x9000) { /* STR, relative to SP */
+        *number = half >> 8 & 7;
+        return true;
+    }
+    if ((half & 0xf800) == 0x6000 || (half & 0xf800) == 0x7000 || (half & 0xf800) == 0x8000 ||
+        ((half & 0xf800) == 0x5000 && (half & 0x0600) != 0x0600)) {
+        *number = half & 7;
+        return true;
+    }
+    *number = (unsigned)bytes[3] >> 4; /* STR.W, STRB.W, STRH.W */
+    return (half & 0xff10) == 0xf800 && (half & 0x0060) != 0x0060;
+}

@@ -30,6 +30,9 @@ bool opcode_returns(enum rec_path_isa isa, const uint8_t *bytes);
  */
 bool opcode_sets_context(enum rec_path_isa isa, const uint8_t *bytes, unsigned *number);
 
+/** Is it a T32 store of one register? `*number`: which one. */
+bool opcode_stores(const uint8_t *bytes, unsigned *number);
+
 /** Four bytes that could be A32 as well as T32: does the text that QEMU made say T32? */
 bool opcode_text_is_t32(const uint8_t *bytes, const char *text);
 

@@ -6,10 +6,10 @@
  *
  * `out` is a file or a FIFO; its form is described in docs/path-format.md; fd=N is a descriptor in
  * its place. Each thread (or, of a machine, each processor) is a stream. A forked child is not
- * recorded, or with `children` into NAME.PID. With `data` accesses to memory are told.
+ * recorded, or with `children` into NAME.PID. With `data` accesses to memory are recorded.
  *
- * QEMU tells when a block begins, not whether it ran to its end: a load in the middle may fault.
- * So each instruction behind one that accesses memory says that it was reached.
+ * QEMU reports when a block begins, not whether it ran to its end: a load in the middle may fault.
+ * So each instruction that follows one that accesses memory reports that it was reached.
  */
 #include "events.h"
 #include "maps.h"
@@ -43,11 +43,11 @@ struct block {
     bool returns;          /* or returns from an exception, where all of it retired */
     uint8_t context;       /* or writes the context id: out of this register, + 1 */
     uint8_t *may_fault;    /* for each instruction */
-    struct watch *watches; /* for each instruction, where data are told; NULL: not yet */
+    struct watch *watches; /* for each instruction, when data are recorded; NULL: not yet */
     uint8_t bytes[];
 };
 
-/** An instruction whose accesses are told. */
+/** An instruction whose accesses are recorded. */
 struct watch {
     const struct block *block;
     uint32_t insn;
@@ -58,10 +58,10 @@ static struct {
     enum rec_path_family family;
     bool user, off, named;
     bool copies;                        /* qemu_plugin_insn_data() does */
-    bool reads;                         /* registers can be read, or the state behind them */
+    bool reads;                         /* registers can be read, or the state that holds them */
     bool traps;                         /* exceptions can be followed */
     struct state_field registers;       /* of Arm's processors */
-    unsigned data;                      /* accesses are told */
+    unsigned data;                      /* accesses are recorded */
     uintptr_t base;                     /* of user mode: where QEMU has the program's address 0 */
     int file;                           /* to write to; -1: `out` */
     char out[REC_PATH_NAME_BYTES];      /* a file */
@@ -104,17 +104,62 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address
     on_reached(cpu, data);
 }
 
-/** The value as memory has it now, just behind the access. Devices of machines are not asked. */
-static bool read_memory(uint64_t address, unsigned size, uint64_t *value)
+/** The value in memory of user mode directly after the access. */
+static bool read_program(uint64_t address, unsigned size, uint64_t *value)
 {
     uint8_t bytes[8];
-    if (!plugin.user || size > 3)
-        return false;
     memcpy(bytes, (const uint8_t *)plugin.base + address, (size_t)1 << size); // NOLINT
     *value = 0;
     for (unsigned i = 0; i < 1u << size; i++)
         *value |= (uint64_t)bytes[i] << 8 * i;
     return true;
+}
+
+/**
+ * The value of a machine's memory directly after the access: of an M profile processor, where the
+ * architecture has memory. Devices are not asked, since reading may change them.
+ */
+static bool read_machine(unsigned cpu, uint64_t address, unsigned size, uint64_t *value)
+{
+    const unsigned region = (unsigned)(address >> 29);
+    uint32_t word;
+    if (!state_is_m_profile() || (region != 0 && region != 1 && region != 3 && region != 4))
+        return false;
+    *value = 0;
+    for (unsigned i = 0; i < 1u << size; i++) {
+        const uint64_t at = address + i;
+        if (!state_memory(cpu, at & ~UINT64_C(3), false, &word) &&
+            !state_memory(cpu, at & ~UINT64_C(3), true, &word))
+            return false;
+        *value |= (uint64_t)(word >> 8 * (at & 3) & 0xff) << 8 * i;
+    }
+    return true;
+}
+
+/**
+ * The value of a store to a stimulus port of the ITM, which QEMU does not have: that of the stored
+ * register. It is known when the instruction is a block of its own (QEMU's -singlestep).
+ */
+static bool read_port(unsigned cpu, const struct watch *watch, uint64_t address, unsigned size,
+                      uint64_t *value)
+{
+    unsigned number;
+    if (address >> 12 != 0xe0000 || size > 2 || watch->block->run.count != 1 ||
+        !state_is_m_profile() || !opcode_stores(watch->block->bytes, &number))
+        return false;
+    *value = state_read(cpu, plugin.registers, number) & (UINT64_MAX >> (64 - (8u << size)));
+    return plugin.registers.size > 0;
+}
+
+static bool read_value(unsigned cpu, const struct watch *watch, const struct events_access *access,
+                       uint64_t *value)
+{
+    if (access->size > 3)
+        return false;
+    if (plugin.user)
+        return read_program(access->address, access->size, value);
+    return read_machine(cpu, access->address, access->size, value) ||
+           (access->store && read_port(cpu, watch, access->address, access->size, value));
 }
 
 static void on_data(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
@@ -128,7 +173,7 @@ static void on_data(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, 
                                    .insn = watch->insn,
                                    .size = (uint8_t)qemu_plugin_mem_size_shift(info),
                                    .store = qemu_plugin_mem_is_store(info)};
-    access.known = read_memory(address, access.size, &access.value);
+    access.known = read_value(cpu, watch, &access, &access.value);
     events_access(cpu, &access);
 }
 
@@ -148,8 +193,10 @@ struct draft {
     uint16_t offset[INSNS];
 };
 
-/** Bytes of an instruction: from where QEMU has the program's memory; its own copy is wrong for
- *  T32 instructions that straddle pages, and for a machine's devices there is nothing else. */
+/**
+ * Bytes of an instruction: from where QEMU has the program's memory; its own copy is wrong for T32
+ * instructions that straddle pages, and for a machine's devices there is nothing else.
+ */
 static void fetch(const struct qemu_plugin_insn *insn, uint8_t bytes[4])
 {
     const uint8_t *host = plugin.user ? qemu_plugin_insn_haddr(insn) : NULL;
@@ -275,7 +322,7 @@ static struct block *find_block(const struct draft *draft)
                                                          opcode_sleeps(draft->isa, bytes)
                                                    : opcode_surely_accesses(draft->isa, bytes);
     }
-    /* A program's calls are told; of a machine they are seen here. */
+    /* A program's calls are reported; a machine's are found here. */
     const uint8_t *last = draft->bytes + draft->offset[draft->count - 1];
     static const uint8_t ecall[4] = {0x73, 0, 0, 0};
     block->traps = opcode_traps(draft->isa, last) ||
@@ -333,8 +380,10 @@ static void cut_block(unsigned cpu, const struct block *last, const struct trap 
         events_cut(cpu, n);
 }
 
-/** Where an instruction waited for an interrupt, in the middle of a block, it retired, and what
- *  follows it did not. */
+/**
+ * Where an instruction waited for an interrupt, in the middle of a block, it retired, and what
+ * follows it did not.
+ */
 static void cut_asleep(unsigned cpu, const struct block *last, uint64_t next)
 {
     uint32_t at = 0;
@@ -345,7 +394,7 @@ static void cut_asleep(unsigned cpu, const struct block *last, uint64_t next)
         events_cut(cpu, n);
 }
 
-/** The block returned from an exception, of which no log says anything: that of AArch32, RISC-V. */
+/** The block returned from an exception, which no log reports on AArch32 and RISC-V. */
 static void take_return(unsigned cpu, const struct block *last, const struct trap *trap,
                         const struct block *next)
 {
@@ -358,7 +407,7 @@ static void take_return(unsigned cpu, const struct block *last, const struct tra
         back.address = trap->address;
         back.t32 = trap->t32;
     }
-    /* Where execution just goes on the condition did not hold. */
+    /* Where execution just continues, the condition did not hold. */
     bool retired = !trap || !trap->fault || insn_at(last, back.address) == last->run.count;
     if (retired && (back.address != after || last->isa == REC_PATH_RISCV))
         events_trap(cpu, &back);
@@ -420,7 +469,7 @@ static void name_program(void)
         write_text(REC_PATH_PROGRAM, path);
 }
 
-/** Be told of all memory that the block accesses. */
+/** Register for all memory accesses of the block. */
 static void watch_data(struct qemu_plugin_tb *tb, struct block *block, const struct draft *draft)
 {
     if (!block->watches)
@@ -486,7 +535,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint
     (void)id, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
     events_syscall(index, (uint64_t)number, plugin.isa != REC_PATH_RISCV);
     if (number == calls->execve || number == calls->execveat)
-        events_send(index); /* where it works nobody comes back */
+        events_send(index); /* when it works, execution does not come back */
     if (number == calls->mmap || number == calls->munmap || number == calls->mremap) {
         stream_lock();
         maps_changed();

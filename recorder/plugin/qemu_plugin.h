@@ -44,11 +44,11 @@ typedef void qemu_plugin_syscall_cb(qemu_plugin_id_t id, unsigned vcpu, int64_t 
                                     uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
                                     uint64_t a7, uint64_t a8);
 
-/* What a plugin defines. */
+/* Symbols that a plugin defines. */
 extern int qemu_plugin_version;
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int argc, char **argv);
 
-/* What QEMU defines. */
+/* Symbols that QEMU defines. */
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_tb_trans_cb_fn *cb);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, qemu_plugin_vcpu_udata_cb *cb,
                                           enum qemu_plugin_cb_flags flags, void *userdata);
@@ -68,8 +68,10 @@ bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
-/** Before version 3: where the bytes are; what is behind `insn` is not looked at. From 3 on: copies
- *  at most `size` bytes, and returns how many. */
+/**
+ * Before version 3: returns the place of the bytes; `insn` itself is not read. From 3 on: copies at
+ * most `size` bytes, and returns how many.
+ */
 uintptr_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *bytes, size_t size);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);

@@ -8,7 +8,7 @@
 
 /** Registers of a processor; NULL: it has no such one. */
 struct registers {
-    struct qemu_plugin_register *state, *context; /* state: what tells the privilege */
+    struct qemu_plugin_register *state, *context; /* state: the one that gives the privilege */
     struct qemu_bytes_t *bytes;
 };
 

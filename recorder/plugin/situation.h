@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file What a machine's processors are in, from their registers, where QEMU lets plugins read
- * them. */
+/**
+ * @file What a machine's processors are in, from their registers, where QEMU lets plugins read
+ * them.
+ */
 #ifndef PUG_RECORDER_PLUGIN_ORIGIN_H
 #define PUG_RECORDER_PLUGIN_ORIGIN_H
 
@@ -17,7 +19,7 @@ struct situation {
 
 /** Can registers be read here? */
 bool situation_can(void);
-/** Or, in QEMU before 9.0, the state behind them? */
+/** In QEMU before 9.0: or the state that holds them? */
 bool situation_finds(enum rec_path_family family);
 /** The context id was written, and is this: what situation_finds() does not find. */
 void situation_context(unsigned cpu, uint32_t context);

@@ -9,7 +9,7 @@
 
 struct object;
 
-/* Of QEMU; NULL where it does not export them. */
+/* A function of QEMU; NULL when QEMU does not export it. */
 #define QEMU_MAYBE __attribute__((weak))
 QEMU_MAYBE extern const char vmstate_arm_cpu[], vmstate_riscv_cpu[];
 QEMU_MAYBE struct object *qemu_get_cpu(int index);
@@ -41,7 +41,8 @@ struct field {
 
 enum { FIELDS = 512, SUBSECTIONS = 64, NAME = 64, LARGEST = 1 << 20 };
 
-/** Copies memory of QEMU's. Returns false where nothing is there: then the layout is another one.
+/**
+ * Copies memory of QEMU's. Returns false where nothing is there: then the layout is another one.
  */
 static bool peek(void *to, const void *from, size_t size)
 {

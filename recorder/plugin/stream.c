@@ -86,7 +86,7 @@ void stream_unlock(void)
     pthread_mutex_unlock(&stream.lock);
 }
 
-/** Wait until so much has room. False: there is nobody to wait for. */
+/** Wait until so much has room. False: the reader has ended. */
 static bool make_room(size_t size)
 {
     struct shared *shared = stream.shared;

@@ -27,7 +27,7 @@ bool stream_open(const char *path, int file, enum rec_path_family family, unsign
 /** One record, whole. It is also kept where `keep` says so, for children that are followed. */
 void stream_record(const struct buffer *record, bool keep);
 
-/** Where a processor's events wait, and what tells of them. */
+/** Returns the ring of a processor's events and its counters. */
 struct shared_cpu *stream_cpu(unsigned cpu);
 uint8_t *stream_room(unsigned cpu);
 /** Send a processor's events; none wait then. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file Exceptions of the M profile: their numbers are in the log, their return addresses on the
- *  stack. */
+/**
+ * @file Exceptions of the M profile: their numbers are in the log, their return addresses on the
+ * stack.
+ */
 #include "state.h"
 #include "traps_private.h"
 
@@ -78,8 +80,10 @@ enum {
     FROM_SECURE = 1
 };
 
-/** Is the stack that an EXC_RETURN names the process stack? `newer`: that of the handler which
- *  interrupted its handler before the first instruction; 0: none did. */
+/**
+ * Is the stack that an EXC_RETURN names the process stack? `newer`: that of the handler which
+ * interrupted its handler before the first instruction; 0: none did.
+ */
 static bool is_process(unsigned cpu, uint32_t exc_return, uint32_t newer)
 {
     bool of = exc_return & SECURE_STACK, handler = exc_return & FROM_SECURE;
@@ -111,8 +115,10 @@ static uint32_t words_of(const struct frame *frame)
     return frame->at + (fields.has_security && more ? CALLEES : 0);
 }
 
-/** Finds the return address of each entry: the newest one's frame is on top, and holds the
- *  EXC_RETURN of the one before it. */
+/**
+ * Finds the return address of each entry: the newest one's frame is on top, and holds the
+ * EXC_RETURN of the one before it.
+ */
 void traps_m_end(unsigned cpu)
 {
     fields.has_security = fields.has_security || state_read(cpu, fields.secure, 0);
@@ -124,7 +130,8 @@ void traps_m_end(unsigned cpu)
         uint32_t address, status, link, words = words_of(&frame);
         if (trap->kind == REC_TRAP_RETURN || trap->gateway)
             continue;
-        if (!trap->known) /* tail-chained: the frame is that of who was interrupted first */
+        if (!trap->known) /* tail-chained: the frame belongs to the code that was interrupted first
+                           */
             continue;
         bool secure = fields.has_security && frame.exc_return & SECURE_STACK;
         trap->known = state_memory(cpu, words + RETURN_ADDRESS, secure, &address) &&

@@ -60,7 +60,7 @@ static bool drain(struct shared *shared, int file)
     return true;
 }
 
-/** What a processor did since its events went into the ring. */
+/** Write what a processor did since its events went into the ring. */
 static bool write_tail(const struct shared *shared, int file, unsigned index)
 {
     static uint8_t record[SHARED_EVENTS + 128];

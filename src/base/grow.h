@@ -11,7 +11,7 @@ struct pug_list {
     size_t count, room;
 };
 
-/** Room for `more` items behind those that are there; false: no memory, all as it was. */
+/** Make room for `more` items after the existing ones; false: no memory, nothing changed. */
 bool pug_list_reserve(struct pug_list *list, size_t more, size_t item_size);
 
 /**
@@ -20,7 +20,7 @@ bool pug_list_reserve(struct pug_list *list, size_t more, size_t item_size);
  */
 bool pug_list_reserve_long(struct pug_list *list, size_t more, size_t item_size);
 
-/** Is there memory for so much? For who asks a library that cannot say that there is none. */
+/** Is there memory for so much? For calls of a library that cannot report lack of memory. */
 bool pug_has_room(size_t size);
 
 /** A zeroed item at the end, or NULL. */

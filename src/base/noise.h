@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Noise: bytes that a search for synchronisation reads, passed over at the speed of memory
- * where nobody hears of them. What searches for a run of zeros tells noise in pieces, whose ends
- * depend on the zeros in it; so that nothing is other than if it had looked at each byte, it goes
- * on at the begin of such a piece.
+ * when nothing reports them. A search for a run of zeros reports noise in pieces, whose ends depend
+ * on the zeros in it. To get the same result as a look at each byte, it continues at the begin of
+ * such a piece.
  */
 #ifndef PUG_BASE_NOISE_H
 #define PUG_BASE_NOISE_H
@@ -16,7 +16,7 @@
 struct pug_noise {
     uint8_t piece;  /**< bytes of a piece */
     uint8_t zeros;  /**< so many in a row may be what is looked for */
-    bool zeros_cut; /**< zeros begin a piece; else they count with the byte behind them */
+    bool zeros_cut; /**< zeros begin a piece; else they count with the byte after them */
 };
 
 struct pug_noise_passed {

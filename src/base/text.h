@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** Bytes of a symbol's name that are taken: what is behind them is cut off. */
+/** The most bytes of a symbol's name that are taken: the rest is cut off. */
 #define PUG_NAME_MOST ((size_t)65536)
 
 struct pug_text {
@@ -20,7 +20,8 @@ struct pug_text {
 
 #define PUG_TEXT(buffer_, size_) ((struct pug_text){.buffer = (buffer_), .size = (size_)})
 
-/** private: where not all of it fits; by value, so that a text can stay in registers. The length.
+/**
+ * private: where not all of it fits; by value, so that a text can stay in registers. The length.
  */
 size_t pug_text_put_cut(struct pug_text text, const char *string, size_t length);
 
@@ -75,7 +76,7 @@ static inline unsigned pug_text_hex_count(uint64_t value)
     return value ? PUG_TEXT_HEX - (unsigned)__builtin_clzll(value) / 4 : 0;
 }
 
-/** pug_text_hex_at(), behind a text. */
+/** Appends the same as pug_text_hex_at() to a text. */
 static inline void pug_text_hex(struct pug_text *text, uint64_t value, unsigned digits)
 {
     char out[PUG_TEXT_HEX];
@@ -103,7 +104,7 @@ static inline void pug_text_decimal(struct pug_text *text, uint64_t value)
  * whether they fit. Each of pug_put() and its like returns where it ends.
  */
 
-/** Where they go: behind the text where they fit, else into `spare`, which has room for `most`. */
+/** Their place: after the text where they fit, else in `spare`, which has room for `most`. */
 static inline char *pug_text_room(const struct pug_text *text, char *spare, size_t most)
 {
     return text->length + most <= text->size ? text->buffer + text->length : spare;

@@ -66,7 +66,7 @@ int pug_windows_temporary(void);
 #define FD_CLOEXEC                 0
 #define fcntl(file, what, as_well) ((void)(file), 0)
 
-/** Links are followed by the system, which does not tell. */
+/** The system follows links without reporting it. */
 static inline ssize_t readlink(const char *path, char *link, size_t size)
 {
     (void)path;

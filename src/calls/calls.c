@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Elements of tasks to what their stacks are told. */
+/** @file Gives the elements of tasks to their stacks. */
 #include "calls/stack.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* A return comes back at most so many bytes behind a call whose size is not known. */
+/* A return arrives at most so many bytes after a call whose size is unknown. */
 #define BEHIND_CALL 8u
 
 /* ---- clocks ---- */
@@ -30,8 +30,8 @@ static void add_clock(struct pug_call_clock *sum, const struct pug_call_clock *p
 }
 
 /**
- * The time of the branch that arrives with this element: a time that the element's own packet told
- * is that of the packet's end, unless the branch is in the same packet.
+ * The time of the branch that arrives with this element. A time in the element's own packet is that
+ * of the packet's end, unless the branch is in the same packet.
  */
 static struct pug_call_clock time_of_branch(const struct pug_call_task *task,
                                             const struct pug_element *element)
@@ -224,7 +224,8 @@ static void arrive_by_call(struct pug_calls *calls, struct pug_call_task *task,
     pug_calls_tell_enter(calls, task, task->depth > 1 ? frame - 1 : NULL);
 }
 
-/** Nobody traced what the exception did, and the task goes on where it was, on another processor.
+/**
+ * Nobody traced what the exception did, and the task goes on where it was, on another processor.
  */
 static bool is_back_from_exception(const struct pug_call_task *task, uint64_t address)
 {
@@ -350,7 +351,7 @@ static void arrive_by_jump(struct pug_calls *calls, struct pug_call_task *task,
     const struct pug_branch held = task->held[task->depth - 1];
     bool known = locate(calls, task, element, address, &function);
     if (!known && !is_known(&top))
-        return; /* nothing tells whether that is another function */
+        return; /* nothing shows whether that is another function */
     if (known && is_known(&top) && function.start == top.function.start &&
         function.id == top.function.id)
         return;

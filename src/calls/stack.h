@@ -36,7 +36,7 @@ static inline enum pug_departure_kind pug_departure_kind(unsigned flags, unsigne
 /** A branch that was taken and has not arrived yet. */
 struct pug_branch {
     uint8_t kind;    /**< enum pug_departure_kind */
-    bool exact;      /**< `behind` is the address behind it, else only near that */
+    bool exact;      /**< `behind` is the address after it, else only near that */
     uint64_t site;   /**< the instruction */
     uint64_t behind; /**< where a return from it comes to */
 };
@@ -46,7 +46,7 @@ struct pug_departure {
     struct pug_branch held;   /**< an exception: the branch that it kept from arriving */
     uint32_t number;          /**< of an exception */
     uint8_t numbers;          /**< enum pug_exception_numbers */
-    uint64_t index;           /**< trace index of what told it */
+    uint64_t index;           /**< trace index of its packet */
 };
 
 /** The stack of a thread that does not run. */
@@ -57,7 +57,7 @@ struct pug_call_thread {
     struct pug_branch *held;
 };
 
-/** So many of a task are kept, the newest. */
+/** Number of threads of a task that are kept, the newest. */
 #define PUG_CALL_THREADS 64u
 
 struct pug_call_task {
@@ -67,12 +67,12 @@ struct pug_call_task {
     struct pug_branch *held; /**< of each frame: the branch that its exception kept */
     struct pug_call_clock now;
     struct pug_call_clock before; /**< the clock before the last packet with times */
-    struct pug_call_clock at;     /**< of the events that are being told */
+    struct pug_call_clock at;     /**< of the events under report */
     uint64_t time_index;          /**< trace index of that packet */
     bool has_timestamp, has_cycles, has_time_index;
-    bool current, before_current; /**< `now`, `before`: told since trace was lost */
+    bool current, before_current; /**< `now`, `before`: reported since trace was lost */
     bool missing;                 /**< something is, since the last range */
-    uint8_t gap;                  /**< enum pug_call_gap, then: what was told last */
+    uint8_t gap;                  /**< enum pug_call_gap, then: the last one reported */
     struct pug_departure departure;
     struct pug_call_thread *threads; /**< the oldest first; NULL: there were none */
     uint32_t thread_count;
@@ -101,8 +101,8 @@ void pug_calls_arrive(struct pug_calls *calls, struct pug_call_task *task,
                       const struct pug_element *element, uint64_t address);
 
 /**
- * The nearest exception's frame is over, without an instruction behind it. Returns whether it is
- * known where it would have returned to, which is *back.
+ * The nearest exception's frame ends, without an instruction after it. Returns whether it is known
+ * where it would have returned to, which is *back.
  */
 bool pug_calls_drop_exception(struct pug_calls *calls, struct pug_call_task *task, uint64_t *back);
 
@@ -136,9 +136,9 @@ void pug_calls_miss(struct pug_calls *calls, struct pug_call_task *task,
                     const struct pug_element *element);
 
 /*
- * For who has seen the same before: control came to another frame, and its elements are not handed
- * over. Nobody is asked, no event is told, and clocks stand still. False: nothing is done; that
- * takes the elements.
+ * For callers that have seen the same sequence before: control came to another frame, and its
+ * elements are not handed over. No callback is called, no event is reported, and clocks stand
+ * still. False: nothing is done; that takes the elements.
  */
 
 /** The top frame of the task that elements were of last called this one. */

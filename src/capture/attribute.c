@@ -10,23 +10,26 @@
 #define IDS (PUG_CTX_CONTEXT_ID | PUG_CTX_VMID)
 
 bool pug_attribution_open(struct pug_attribution *attribution,
-                          const struct pug_capture_decoding *decoding)
+                          const struct pug_capture_decoding *decoding,
+                          const struct pug_receiver *receiver)
 {
     struct pug_capture *capture = decoding->capture;
     attribution->decoding = decoding;
+    if (receiver)
+        attribution->receiver = *receiver;
     attribution->segment = UINT32_MAX;
     attribution->desk =
         capture->ops->desk ? capture->ops->desk(capture) : calloc(1, sizeof(*attribution->desk));
     if (!attribution->desk)
         return false;
     attribution->desk->capture = capture;
-    const struct pug_capture_selection *selection = decoding->config->selection;
+    const struct pug_capture_selection *selection = decoding->selection;
+    attribution->desk->reader = decoding->marks;
     attribution->desk->times =
-        decoding->config->times || (selection && (selection->has_from || selection->has_to));
+        decoding->times || (selection && (selection->has_from || selection->has_to));
     /* Pieces of a segment that is cut among threads begin anywhere, at the same times always. */
     attribution->fine = selection && (selection->has_from || selection->has_to);
-    attribution->fine |=
-        attribution->desk->times && (!capture->ops->desk || decoding->config->each_time);
+    attribution->fine |= attribution->desk->times && (!capture->ops->desk || decoding->each_time);
     attribution->marked = UINT32_MAX;
     return true;
 }
@@ -37,10 +40,6 @@ void pug_attribution_close(struct pug_attribution *attribution)
         attribution->desk->capture->ops->desk_free(attribution->desk);
     else
         free(attribution->desk);
-    for (size_t i = 0; i < PUG_ATTRIBUTION_TREES; i++)
-        pug_tree_free(attribution->trees[i].tree);
-    pug_counts_free(attribution->counts);
-    pug_log_free(attribution->log);
 }
 
 enum pug_status pug_attribution_begin(struct pug_attribution *attribution, uint32_t segment,
@@ -99,7 +98,7 @@ static bool same_reader(const struct pug_reader_space *a, const struct pug_reade
 
 static bool is_chosen(const struct pug_attribution *attribution)
 {
-    const struct pug_capture_selection *selection = attribution->decoding->config->selection;
+    const struct pug_capture_selection *selection = attribution->decoding->selection;
     const struct pug_origin *at = &attribution->origin;
     const bool *tasks = attribution->decoding->tasks;
     if (!selection)
@@ -191,7 +190,7 @@ static void find_origin(struct pug_attribution *attribution, const struct pug_el
 /** Is an element in a chosen object, or in none at all? */
 static bool in_objects(const struct pug_attribution *attribution, const struct pug_element *element)
 {
-    const struct pug_capture_selection *selection = attribution->decoding->config->selection;
+    const struct pug_capture_selection *selection = attribution->decoding->selection;
     struct pug_capture *capture = attribution->decoding->capture;
     struct pug_location location;
     if (element->type != PUG_ELEM_INSTR_RANGE && element->type != PUG_ELEM_I_RANGE_NOPATH)
@@ -206,47 +205,54 @@ static bool in_objects(const struct pug_attribution *attribution, const struct p
     return false;
 }
 
-static void give_some(struct pug_attribution *attribution, void *part,
-                      const struct pug_element *elements, size_t count)
+static void put(struct pug_attribution *attribution, bool left_out,
+                const struct pug_element *elements, size_t count)
 {
-    const struct pug_capture_decode *config = attribution->decoding->config;
+    const struct pug_receiver *receiver = &attribution->receiver;
+    receiver->give(receiver->context, &attribution->origin, attribution->residency, left_out,
+                   elements, count);
+}
+
+static void give_some(struct pug_attribution *attribution, const struct pug_element *elements,
+                      size_t count)
+{
     size_t from = 0;
     for (size_t i = 0; i <= count; i++) {
         if (i < count && in_objects(attribution, &elements[i]))
             continue;
         if (i > from)
-            config->elements(part, &attribution->origin, elements + from, i - from);
+            put(attribution, false, elements + from, i - from);
         from = i + 1;
     }
 }
 
 /* ---- elements ---- */
 
-static void give(struct pug_attribution *attribution, void *part,
-                 const struct pug_element *elements, size_t count)
+static void give(struct pug_attribution *attribution, const struct pug_element *elements,
+                 size_t count)
 {
-    const struct pug_capture_decode *config = attribution->decoding->config;
+    const struct pug_capture_decoding *decoding = attribution->decoding;
     find_origin(attribution, elements);
     if (!attribution->chosen) {
-        if (attribution->decoding->left_out)
-            attribution->decoding->left_out(part, &attribution->origin, elements, count);
+        if (decoding->left_out)
+            put(attribution, true, elements, count);
         return;
     }
-    if (config->selection && config->selection->object_count > 0)
-        give_some(attribution, part, elements, count);
+    if (decoding->selection && decoding->selection->object_count > 0)
+        give_some(attribution, elements, count);
     else
-        config->elements(part, &attribution->origin, elements, count);
+        put(attribution, false, elements, count);
 }
 
 bool pug_attribution_look(struct pug_attribution *attribution, const struct pug_element *element)
 {
-    const struct pug_capture_selection *selection = attribution->decoding->config->selection;
+    const struct pug_capture_selection *selection = attribution->decoding->selection;
     find_origin(attribution, element);
     return attribution->chosen &&
            (!selection || selection->object_count == 0 || in_objects(attribution, element));
 }
 
-void pug_attribution_elements(struct pug_attribution *attribution, void *part,
+void pug_attribution_elements(struct pug_attribution *attribution,
                               const struct pug_element *elements, size_t count)
 {
     const bool moves = attribution->desk->times || attribution->desk->moves;
@@ -256,28 +262,32 @@ void pug_attribution_elements(struct pug_attribution *attribution, void *part,
             find_origin(attribution, &elements[from]);
         if (to < count && together(attribution, &elements[to - 1], &elements[to], moves))
             continue;
-        give(attribution, part, elements + from, to - from);
+        give(attribution, elements + from, to - from);
         from = to;
     }
 }
 
 /* ---- counts ---- */
 
+/** What counts belong to. */
+struct counted {
+    struct pug_capture *capture;
+    uint32_t buffer;
+};
+
 /** What it is already, or the number of the space that the image has for the context. */
 static uint64_t memory_of(const void *asker, const struct pug_element *context)
 {
-    const struct pug_attribution *attribution = asker;
-    struct pug_capture *capture = attribution->decoding->capture;
-    const struct pug_capture_segment *place =
-        &pug_capture_segments(capture)[attribution->desk->segment];
+    const struct counted *counted = asker;
     const struct pug_reader_space reader = reader_of(context);
     const struct pug_address_space *space =
-        context->value ? NULL : pug_capture_image_space(capture, place->buffer, &reader);
+        context->value ? NULL : pug_capture_image_space(counted->capture, counted->buffer, &reader);
     return space ? space->number : context->value;
 }
 
-void pug_attribution_counts(const struct pug_attribution *attribution, struct pug_counts *counts)
+void pug_attribution_counts(struct pug_capture *capture, uint32_t segment,
+                            struct pug_counts *counts)
 {
-    if (!attribution->decoding->capture->ops->space)
-        pug_counts_change_memories(counts, memory_of, attribution);
+    const struct counted counted = {capture, pug_capture_segments(capture)[segment].buffer};
+    pug_counts_change_memories(counts, memory_of, &counted);
 }

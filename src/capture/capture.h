@@ -3,7 +3,7 @@
  * @file The capture from inside, shared by its files and by the kinds of input that fill it.
  *
  * capture.c: what it is, and asking it. open.c: recognising an input. snapshot.c, raw.c: the kinds
- * that are decoded as a whole. decode.c, pool.c: decoding; situate.c: where elements belong.
+ * that are decoded as a whole. decode.c: decoding; attribute.c: where elements belong.
  */
 #ifndef PUG_CAPTURE_CAPTURE_H
 #define PUG_CAPTURE_CAPTURE_H
@@ -306,25 +306,12 @@ const uint8_t *pug_capture_begun(const struct pug_capture *capture, uint64_t *si
  */
 bool pug_capture_has_sides(const struct pug_capture *capture);
 
-/**
- * Takes what the selection's tasks, processors and times leave out, where it stands among what
- * elements() gets, and as that does: time passes there, too.
- */
-typedef void pug_capture_left_out_fn(void *part, const struct pug_origin *origin,
-                                     const struct pug_element *elements, size_t count);
-
 /** Does it say when it is, or that nobody knows? That is what counts of what is left out. */
 static inline bool pug_capture_tells_time(const struct pug_element *element)
 {
     return element->type == PUG_ELEM_TIMESTAMP || element->type == PUG_ELEM_TRACE_ON ||
            element->type == PUG_ELEM_NO_SYNC;
 }
-
-/** pug_capture_decode() for who asks for that (`left_out`; NULL: nobody does). */
-enum pug_status pug_capture_decode_beside(struct pug_capture *capture,
-                                          const struct pug_capture_decode *config,
-                                          pug_capture_left_out_fn *left_out,
-                                          struct pug_capture_result *result);
 
 /* ---- memory.c: bytes of a file ---- */
 

@@ -1,40 +1,24 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Decoding a capture from inside: decode.c goes through the segments, attribute.c says where
- * each element belongs, pool.c decodes many segments at once, by_time.c those of several processors
- * side by side.
+ * @file Decoding a capture from inside: selection.c says what is chosen, attribute.c where elements
+ * belong, decode.c has the scheduler read the segments.
  */
 #ifndef PUG_CAPTURE_DECODE_H
 #define PUG_CAPTURE_DECODE_H
 
 #include "capture/capture.h"
+#include "schedule/segments.h"
 
-/** One call of pug_capture_decode(). */
+/** What of a capture is decoded, and what is to be known of it. */
 struct pug_capture_decoding {
     struct pug_capture *capture;
-    const struct pug_capture_decode *config;
-    pug_capture_left_out_fn *left_out; /**< NULL: nobody asks */
-    struct pug_capture_result *result;
-    bool *tasks;   /**< by number: is it chosen? NULL: all are */
-    int32_t *tids; /**< of those that are chosen, in order */
+    const struct pug_capture_selection *selection; /**< NULL: everything */
+    bool times, each_time;                         /**< as consumers want (consumer.h) */
+    bool left_out;                                 /**< what is not chosen is given, too */
+    bool *tasks;                                   /**< by number: is it chosen? NULL: all are */
+    int32_t *tids;                                 /**< of those that are chosen, in order */
     size_t tid_count;
-    bool counts;                          /**< ranges are counted, not given */
-    struct pug_counts *counted;           /**< of what is decoded as a whole */
-    struct pug_attribution *attributions; /**< by worker */
-    unsigned threads;
-    uint64_t done; /**< bytes of the segments before */
-    /* Of a part of it: */
-    bool cut;
-    uint64_t skipped; /**< bytes of the first segment that are left out */
-    uint64_t last;    /**< the last segment ends there */
-};
-
-/** Trees that a worker keeps, so that what they know of the program's code stays. */
-#define PUG_ATTRIBUTION_TREES 8u
-
-struct pug_attribution_tree {
-    struct pug_tree *tree;
-    uint32_t kind;
+    struct pug_capture_marks *marks; /**< with which all attributions read times; or NULL */
 };
 
 /** Trace ids, which an attribution tells apart. */
@@ -57,10 +41,7 @@ struct pug_capture_last {
 struct pug_attribution {
     const struct pug_capture_decoding *decoding;
     struct pug_capture_desk *desk;
-    struct pug_attribution_tree trees[PUG_ATTRIBUTION_TREES]; /**< of pool.c */
-    struct pug_tree *tree;                                    /**< one of these, at work */
-    struct pug_log *log;                                      /**< of pool.c */
-    struct pug_counts *counts; /**< of pool.c: of all that the worker's trees count, or NULL */
+    struct pug_receiver receiver; /**< of elements as soon as it is known where they belong */
     /* Where the last elements belonged. */
     struct pug_origin origin;
     struct pug_reader_space reader;
@@ -75,25 +56,22 @@ struct pug_attribution {
     uint32_t marked;                       /**< … of this segment; UINT32_MAX: of none */
 };
 
-/** May sources come in any order? Who counts never minds. */
-static inline bool pug_capture_any_order(const struct pug_capture_decoding *decoding)
-{
-    return decoding->counts || decoding->config->any_order;
-}
-
+/** False: no memory; close it then, too. `receiver`: NULL if only pug_attribution_look() is used.
+ */
 bool pug_attribution_open(struct pug_attribution *attribution,
-                          const struct pug_capture_decoding *decoding);
+                          const struct pug_capture_decoding *decoding,
+                          const struct pug_receiver *receiver);
 void pug_attribution_close(struct pug_attribution *attribution);
 /** Go over to a segment. */
 enum pug_status pug_attribution_begin(struct pug_attribution *attribution, uint32_t segment,
                                       struct pug_tree *tree);
-/** Elements of the attribution's segment go to a consumer's part, by where they belong. */
-void pug_attribution_elements(struct pug_attribution *attribution, void *part,
+/** Elements of the attribution's segment go to its receiver, by where they belong. */
+void pug_attribution_elements(struct pug_attribution *attribution,
                               const struct pug_element *elements, size_t count);
 
-/** Counts of the attribution's segment get the numbers of their spaces, where they have none yet.
- */
-void pug_attribution_counts(const struct pug_attribution *attribution, struct pug_counts *counts);
+/** Counts of a segment get the numbers of their spaces, where they have none yet. */
+void pug_attribution_counts(struct pug_capture *capture, uint32_t segment,
+                            struct pug_counts *counts);
 
 /** Where an element belongs, and whether it is selected: for pug_origin_reader_look(). */
 bool pug_attribution_look(struct pug_attribution *attribution, const struct pug_element *element);
@@ -106,6 +84,8 @@ static inline bool pug_capture_is_listed(const int32_t *list, size_t count, int3
     return count == 0;
 }
 
+/** Are ranges counted with this selection, if a consumer counts? */
+bool pug_capture_selection_counts(const struct pug_capture_selection *selection);
 /** Which tasks are chosen; false: no memory. */
 bool pug_capture_choose_tasks(struct pug_capture_decoding *decoding);
 void pug_capture_forget_tasks(struct pug_capture_decoding *decoding);
@@ -126,39 +106,16 @@ enum pug_status pug_origin_reader_share(const struct pug_origin_reader *origin_r
 /** pug_capture_may_choose() for who has an origin reader. */
 bool pug_origin_reader_may_choose(const struct pug_origin_reader *origin_reader, size_t segment);
 
-/** Bytes [0, size) of a block through a tree; false: it is fatal, *used says where. */
-bool pug_capture_feed(struct pug_tree *tree, uint64_t index, const uint8_t *bytes, size_t size,
-                      size_t *used);
-/** The trace cannot be read from an index on. */
-void pug_capture_say_unread(const struct pug_capture *capture, struct pug_log *log, uint64_t index,
-                            enum pug_status status);
-/** Decoding a segment stops at an index. */
-static inline void pug_capture_note_fatal(const struct pug_capture_decoding *decoding, uint64_t at)
-{
-    decoding->result->stopped++;
-    decoding->result->at = at;
-}
+/* ---- one.c: struct pug_capture_decode with the functions of one consumer, until 0.3 ---- */
 
-/**
- * Decode segments [first, end) of chosen buffers, each from reset, on all threads; where it is
- * cut, the first one from `skipped` on and the last one up to `last`. Returns as
- * pug_capture_decode().
- */
-enum pug_status pug_capture_pool(struct pug_capture_decoding *decoding, uint32_t first,
-                                 uint32_t end);
+/** That consumer. */
+struct pug_capture_one {
+    struct pug_consumer consumer;
+    const struct pug_capture_decode *config;
+};
 
-/**
- * Decode all segments of chosen buffers in the order of time, on this thread. Returns as
- * pug_capture_decode().
- */
-enum pug_status pug_capture_by_time(struct pug_capture_decoding *decoding);
-
-/** Empty counts of the kind that the consumer asks for; NULL: no memory. */
-struct pug_counts *pug_capture_new_counts(const struct pug_capture_decoding *decoding);
-
-struct pug_log *pug_capture_decode_log(const struct pug_capture_decoding *decoding);
-
-/** May decoding go on? Asks the consumer. */
-bool pug_capture_goes_on(const struct pug_capture_decoding *decoding, uint64_t done);
+/** All consumers; if they are described in the old way, `one` is the only one. */
+struct pug_consumers pug_capture_consumers(const struct pug_capture_decode *config,
+                                           struct pug_capture_one *one);
 
 #endif

@@ -35,8 +35,8 @@ static void say_unread(struct pug_capture *capture, uint32_t number,
     char package[4096];
     if (pug_names_too_large(file) && !was_asked(&capture->too_large, number))
         pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: its debug information is left out, since it would be too large when "
-                        "it is unpacked: lines and inlined functions are not known",
+                        "%s: its debug information is left out, since it would become too large when "
+                        "it is read: lines and inlined functions are not known",
                         pug_names_path(file));
     if (!was_asked(&capture->unread, number) && pug_names_unread(file, package, sizeof(package)))
         pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,

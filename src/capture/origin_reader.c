@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 struct pug_origin_reader {
-    struct pug_capture_decode config;
     struct pug_capture_decoding decoding;
     struct pug_attribution attribution;
     bool shares; /* what is chosen is another's */
@@ -14,7 +13,7 @@ struct pug_origin_reader {
 static enum pug_status open_attribution(struct pug_origin_reader *origin_reader,
                                         struct pug_origin_reader **out)
 {
-    if (pug_attribution_open(&origin_reader->attribution, &origin_reader->decoding)) {
+    if (pug_attribution_open(&origin_reader->attribution, &origin_reader->decoding, NULL)) {
         *out = origin_reader;
         return PUG_OK;
     }
@@ -34,11 +33,10 @@ enum pug_status pug_origin_reader_new(struct pug_capture *capture,
     struct pug_origin_reader *origin_reader = calloc(1, sizeof(*origin_reader));
     if (!origin_reader)
         return PUG_ERR_MEM;
-    origin_reader->config = (struct pug_capture_decode){
+    origin_reader->decoding = (struct pug_capture_decoding){
+        .capture = capture,
         .selection = selection,
         .times = times || (selection && (selection->has_from || selection->has_to))};
-    origin_reader->decoding =
-        (struct pug_capture_decoding){.capture = capture, .config = &origin_reader->config};
     if (pug_capture_choose_tasks(&origin_reader->decoding))
         return open_attribution(origin_reader, out);
     pug_origin_reader_free(origin_reader);
@@ -52,9 +50,7 @@ enum pug_status pug_origin_reader_share(const struct pug_origin_reader *origin_r
     *out = NULL;
     if (!sharing)
         return PUG_ERR_MEM;
-    sharing->config = origin_reader->config;
     sharing->decoding = origin_reader->decoding;
-    sharing->decoding.config = &sharing->config;
     sharing->shares = true;
     return open_attribution(sharing, out);
 }

@@ -10,6 +10,7 @@
 #include "pugmark/author/transport.h"
 
 #include "params/params.h"
+#include "snapshot/protocols.h"
 #include "transport/coresight_guess.h"
 
 #include <ctype.h>
@@ -123,13 +124,31 @@ static const char *container_of(const struct pug_settings *given)
     return pug_settings_word(&unwatched, "container", NULL);
 }
 
+/** The protocol that the options name, or a snapshot's device file among the parameters. */
+static const struct pug_protocol *choose_protocol(const struct pug_capture *capture,
+                                                  const struct pug_capture_raw *raw)
+{
+    const char *type =
+        raw->params ? pug_settings_word(pug_params_settings(raw->params), "device_type", NULL)
+                    : NULL;
+    const struct pug_protocol *protocol = NULL;
+    if (capture->options.protocol)
+        return find_protocol(capture, capture->options.protocol);
+    if (!type)
+        return usual_protocol();
+    protocol = pug_snapshot_protocol_of_type(type);
+    if (!protocol)
+        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: type %s is not known",
+                        capture->options.params, type);
+    return protocol;
+}
+
 /** Protocol and transport by their names, or by what the parameters say. */
 static enum pug_status choose_ways(struct pug_capture *capture, struct pug_capture_raw *raw)
 {
     const struct pug_capture_options *options = &capture->options;
     const char *wanted = options->transport;
-    raw->protocol =
-        options->protocol ? find_protocol(capture, options->protocol) : usual_protocol();
+    raw->protocol = choose_protocol(capture, raw);
     if (!wanted && raw->protocol && is_of_parameters(raw->protocol))
         wanted = container_of(&options->settings)
                      ? pug_params_container(container_of(&options->settings))
@@ -165,8 +184,8 @@ static void add_xlen(const struct pug_capture *capture, struct pug_capture_raw *
 }
 
 /* Settings that nobody gives: the hart's width, how frames lie, packets' layout, a clock, what a
-   stream is. */
-#define DERIVED 7u
+   stream is, and usual registers. */
+#define DERIVED (7u + PUG_CAPTURE_USUAL)
 
 /** A trace folder tells the clock that local timestamps count. */
 static void add_clock(struct pug_capture_raw *raw)
@@ -221,6 +240,7 @@ static enum pug_status take_settings(struct pug_capture *capture, struct pug_cap
     add_xlen(capture, raw);
     add_layout(raw);
     add_clock(raw);
+    pug_capture_raw_add_usual(raw);
     if (capture->guessed)
         raw->items[raw->count++] = (struct pug_setting){.name = capture->guessed, .value = 1};
     if (capture->begins) {
@@ -365,14 +385,18 @@ static bool named_source(const struct pug_capture_raw *raw, uint16_t *id)
     return false;
 }
 
-/** Is the trace software's in a file of frames? All their sources are such then. */
+/**
+ * Is it a file of frames, of which nobody says the trace id? All sources of the trace are such
+ * then: of software's trace, and of cores.
+ */
 static bool is_in_frames(const struct pug_capture *capture)
 {
     const struct pug_capture_raw *raw = capture->own;
+    const struct pug_description *description = raw->protocol->description;
     const struct pug_settings unwatched = {.items = raw->items, .count = raw->count};
-    return raw->protocol->description && raw->protocol->description->dwt &&
+    return description && (description->dwt || description->traces_core) &&
            capture->kind == PUG_CAPTURE_RAW && strcmp(raw->transport->name, "coresight") == 0 &&
-           !pug_settings_find(&unwatched, "ITMTCR");
+           !pug_capture_raw_has_id(raw, &unwatched);
 }
 
 bool pug_capture_raw_names_source(const struct pug_capture *capture, uint16_t *id)
@@ -386,6 +410,25 @@ bool pug_capture_raw_names_source(const struct pug_capture *capture, uint16_t *i
            (!transport_of(raw->protocol) && !is_in_frames(capture));
 }
 
+/** Which trace ids the cores' sources have: those of the trace, where no register says it. */
+static void say_found(const struct pug_capture *capture)
+{
+    const struct pug_capture_raw *raw = capture->own;
+    const struct pug_capture_source *source;
+    char text[120] = "";
+    size_t used = 0;
+    if (!raw->protocol->description->traces_core)
+        return;
+    for (size_t n = 0; (source = pug_capture_source_at(capture, n)) != NULL; n++)
+        if (used + 8 < sizeof(text))
+            used += (size_t)snprintf(text + used, sizeof(text) - used, " 0x%02x", source->id);
+    if (used > 0)
+        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: no register with the trace id was given; ids in this trace are "
+                        "taken:%s; --source ID chooses one",
+                        raw->protocol->name, text);
+}
+
 /** The source that the settings describe, or all that are in the trace. */
 static enum pug_status find_sources(struct pug_capture *capture)
 {
@@ -394,7 +437,11 @@ static enum pug_status find_sources(struct pug_capture *capture)
         return PUG_OK;
     if (pug_capture_raw_names_source(capture, &id))
         return pug_capture_raw_describe(capture, &id, &(const char *const){NULL}, 1);
-    return capture->live ? pug_capture_raw_scan_live(capture) : pug_capture_raw_scan(capture);
+    const enum pug_status status =
+        capture->live ? pug_capture_raw_scan_live(capture) : pug_capture_raw_scan(capture);
+    if (status == PUG_OK && is_in_frames(capture))
+        say_found(capture);
+    return status;
 }
 
 /* ---- opening ---- */
@@ -419,43 +466,6 @@ static void add_guess(const struct pug_capture *capture, struct pug_capture_raw 
     raw->settings.count = raw->count;
 }
 
-/** Is a register missing? Of ids, only where frames have sources that nobody chose by another name.
- */
-static bool is_missing(const struct pug_capture_raw *raw, const struct pug_settings *settings,
-                       const struct pug_register *wanted, bool frames)
-{
-    const bool given = pug_settings_find(settings, wanted->name) != NULL;
-    if (wanted->need == PUG_REGISTER_ID)
-        return !given && frames && raw->protocol->description->traces_core;
-    return !given && wanted->need != PUG_REGISTER_UNUSED;
-}
-
-/** Tell the registers that matter and that nobody gave; false: it does not go without them. */
-static bool check_registers(const struct pug_capture *capture, const struct pug_settings *settings)
-{
-    const struct pug_capture_raw *raw = capture->own;
-    const struct pug_description *description = raw->protocol->description;
-    const struct pug_register *wanted = description ? description->registers : NULL;
-    char required[160] = "", assumed[160] = "", value[48];
-    for (; wanted && wanted->name; wanted++) {
-        if (!is_missing(raw, settings, wanted, !raw->transport->single))
-            continue;
-        snprintf(value, sizeof(value), "%s (taken for 0x%" PRIx32 ")", wanted->name,
-                 wanted->assumed);
-        if (wanted->need == PUG_REGISTER_ASSUMED)
-            append(assumed, sizeof(assumed), value);
-        else
-            append(required, sizeof(required), wanted->name);
-    }
-    if (*required)
-        pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s cannot be read without registers:%s",
-                        raw->protocol->name, required);
-    else if (*assumed)
-        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK, "%s: registers are missing:%s",
-                        raw->protocol->name, assumed);
-    return !*required;
-}
-
 /** Protocol and transport take all settings. */
 static enum pug_status check_settings(struct pug_capture *capture)
 {
@@ -468,7 +478,7 @@ static enum pug_status check_settings(struct pug_capture *capture)
         return PUG_ERR_INVALID_PARAM_VAL;
     raw->transport->free(made);
     const struct pug_settings *settings = source ? source->settings : &raw->settings;
-    const bool complete = check_registers(capture, settings);
+    const bool complete = pug_capture_raw_registers(capture, settings);
     /* Also where that was told: so all settings are asked for. */
     status = raw->protocol->config_new(settings, complete ? capture->log : NULL, &made);
     if (status == PUG_OK)

@@ -14,6 +14,8 @@ struct pug_capture_raw {
     struct pug_ctrace *ctrace; /* where a trace folder describes it; or NULL */
     const char *channel;       /* of that */
     const char *file;          /* the trace; NULL: the capture's path */
+    size_t usual;              /* so many settings at the end of what was given are the core's */
+    size_t usual_at;           /* the first of these */
     const struct pug_protocol *protocol;
     const struct pug_transport *transport;
     struct pug_setting *items; /* of the options, then of the parameter file */
@@ -54,6 +56,22 @@ enum pug_status pug_capture_raw_bytes(struct pug_capture *capture);
 bool pug_capture_raw_guesses(const struct pug_capture *capture);
 /** Is the source known without a look at the trace? */
 bool pug_capture_raw_names_source(const struct pug_capture *capture, uint16_t *id);
+
+/* ---- raw_registers.c: what the options do not say of the trace unit ---- */
+
+/** Usual registers are no more than so many. */
+#define PUG_CAPTURE_USUAL 8u
+
+/** Add what is usual for the core that the settings name, of registers that nobody gives. */
+void pug_capture_raw_add_usual(struct pug_capture_raw *raw);
+/** Is there a register, or another setting, with the source's trace id? */
+bool pug_capture_raw_has_id(const struct pug_capture_raw *raw, const struct pug_settings *settings);
+/**
+ * Report the registers that matter and that nobody gave, and which were taken from the core or from
+ * the trace. False: it does not go without them.
+ */
+bool pug_capture_raw_registers(const struct pug_capture *capture,
+                               const struct pug_settings *settings);
 
 /** What a capture of this kind has for itself, empty; NULL: no memory. */
 struct pug_capture_raw *pug_capture_raw_new(struct pug_capture *capture);

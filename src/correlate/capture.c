@@ -15,7 +15,7 @@ struct segments {
     bool sleep;                              /* there are many buffers */
 };
 
-/** Where a buffer of a capture is. */
+/** The place of a buffer of a capture. */
 struct place {
     struct pug_capture *capture;
     const struct segments *segments;

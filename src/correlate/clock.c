@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file What the trace tells of an element's time, by the rules of each kind of element. */
+/** @file The time of an element from the trace, by the rules of each kind of element. */
 #include "correlate/correlate.h"
 
 /* So many elements without a count are not going to be closed by one. */
@@ -214,7 +214,7 @@ static int compare(uint64_t a, uint64_t b)
 int pug_correlate_times(const struct pug_correlated *a, const struct pug_correlated *b)
 {
     int order = compare(a->time, b->time);
-    if (order == 0) /* before the timestamp, or behind it */
+    if (order == 0) /* before the timestamp, or after it */
         order = (b->when == PUG_WHEN_BEFORE) - (a->when == PUG_WHEN_BEFORE);
     return order ? order : compare(a->cycles, b->cycles);
 }

@@ -9,8 +9,8 @@
 #include "pugmark/advanced/correlate.h"
 
 /**
- * A capture's sources share its buffer with what fits in their FIFOs between them: what one wrote
- * comes at most so many bytes behind what another wrote at the same time.
+ * A capture's sources share its buffer, and each has a FIFO in between: what one wrote comes at
+ * most so many bytes after what another wrote at the same time.
  */
 #define PUG_CORRELATE_WINDOW 65536u
 
@@ -25,12 +25,12 @@ struct pug_correlate_mark {
 #define PUG_CORRELATE_NONE UINT32_MAX
 
 struct pug_correlate_buffer {
-    uint32_t streams;  /**< the first of its own and one more, others behind it; 0: none */
+    uint32_t streams;  /**< the first of its own and one more, others after it; 0: none */
     uint32_t timeless; /**< of them, those without a timestamp so far */
     uint64_t index;    /**< of the last element */
     uint64_t reached;  /**< the greatest time of any of its streams */
     uint64_t settled;  /**< before this nothing more comes of it */
-    uint64_t until;    /**< when what comes now had been recorded; 0: nobody tells */
+    uint64_t until;    /**< the latest recording time of what comes now; 0: unknown */
     struct pug_correlate_mark marks[PUG_CORRELATE_MARKS];
     uint32_t first, count; /**< of the marks, which are a ring */
 };
@@ -59,7 +59,8 @@ struct pug_correlate {
     size_t count, room;
     struct pug_correlate_buffer *buffers;
     size_t buffer_count;
-    /** A tree: [1] is of all streams, [n] of those of [2n] and [2n + 1], [leaves + n] of the n-th.
+    /**
+     * A tree: [1] is of all streams, [n] of those of [2n] and [2n + 1], [leaves + n] of the n-th.
      */
     struct pug_merge_heap_at *turns;
     size_t leaves; /**< a power of two, or 0 */
@@ -71,7 +72,7 @@ struct pug_correlate {
 
 /* ---- correlate.c ---- */
 
-/** The first stream of a buffer, and the one behind a stream of it; NULL: there is none. */
+/** The first stream of a buffer, and the one after a stream of it; NULL: no more. */
 struct pug_correlate_queue *pug_correlate_first_of(const struct pug_correlate *correlate,
                                                    uint32_t buffer);
 struct pug_correlate_queue *pug_correlate_next_of(const struct pug_correlate *correlate,
@@ -84,7 +85,7 @@ uint32_t pug_correlate_number(const struct pug_correlate *correlate,
 
 /** A stream is new. False: no memory. */
 bool pug_merge_heap_add(struct pug_correlate *correlate);
-/** What a stream's turn depends on may have changed. */
+/** A value that a stream's turn depends on may have changed. */
 void pug_merge_heap_note(struct pug_correlate *correlate, uint32_t stream);
 /** … of all streams of a buffer. */
 void pug_merge_heap_note_buffer(struct pug_correlate *correlate, uint32_t buffer);
@@ -94,7 +95,7 @@ uint32_t pug_merge_heap_ready(const struct pug_correlate *correlate);
 uint32_t pug_merge_heap_awaited(const struct pug_correlate *correlate);
 /**
  * What the next elements of streams but one are not before; `forced`: only of those that are ready.
- * False: nobody else has or will have any.
+ * False: no other one has any or will have.
  */
 bool pug_merge_heap_barrier(const struct pug_correlate *correlate, uint32_t but, bool forced,
                             struct pug_correlated *barrier);
@@ -117,7 +118,7 @@ void pug_correlate_clock_segment(struct pug_correlate *correlate, uint32_t buffe
 /** Which of two was first, as far as times tell: less, equal or greater than 0, as strcmp(). */
 int pug_correlate_times(const struct pug_correlated *a, const struct pug_correlated *b);
 
-/** The same, and where times do not tell by their places. Never 0 for two of different streams. */
+/** Compares them; equal times are ordered by their places. Never 0 for two of different streams. */
 int pug_correlate_order(const struct pug_correlate *correlate, const struct pug_correlated *a,
                         const struct pug_correlated *b);
 

@@ -23,7 +23,7 @@ struct pug_correlate_feed {
     enum pug_status (*wake)(struct pug_correlate_feed *feed);
     uint64_t start; /**< index of the first byte of this tree */
     const struct pug_correlate_choice *choice;
-    struct pug_origin_reader *origin_reader; /**< tells which elements are chosen; NULL: all are */
+    struct pug_origin_reader *origin_reader; /**< chooses elements; NULL: all are chosen */
     void *own;                               /**< the maker's */
 };
 

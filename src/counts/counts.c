@@ -373,7 +373,7 @@ static size_t add_ranges(struct pug_counts *counts, const struct pug_element *el
     return i;
 }
 
-/** What an element that is no range tells of where a branch went. */
+/** Adds the target of a branch from an element that is not a range. */
 static void add_other(struct pug_counts *counts, const struct pug_element *element)
 {
     struct pug_count_boundary *boundary = pug_counts_boundary(counts, element->source);

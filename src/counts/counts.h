@@ -31,7 +31,7 @@ struct pug_count_pending {
     uint64_t from, target;
 };
 
-/** What tells a range from all others. */
+/** The fields in which ranges differ. */
 struct pug_count_key {
     uint64_t words[4];
 };
@@ -40,7 +40,7 @@ struct pug_count_key {
 enum pug_count_head {
     PUG_COUNT_HEAD_OPEN,   /**< nothing was seen that concerns a branch */
     PUG_COUNT_HEAD_PLACE,  /**< execution went on at an address */
-    PUG_COUNT_HEAD_CLOSED, /**< nobody knows where it went on */
+    PUG_COUNT_HEAD_CLOSED, /**< the place where it continued is unknown */
 };
 
 /** The ends of one source's trace. */
@@ -77,8 +77,10 @@ struct pug_counts {
 /** Find items again that were sorted, or got other keys. */
 void pug_count_table_index(struct pug_count_table *table);
 
-/** A context's key: context id, VMID, source, security, level and flags, which lie together, and
- * the memory that its source saw. */
+/**
+ * A context's key: context id, VMID, source, security, level and flags, which lie together, and the
+ * memory that its source saw.
+ */
 static inline struct pug_count_key pug_counts_context_key(const struct pug_element *element,
                                                           uint64_t memory)
 {
@@ -152,11 +154,11 @@ void pug_counts_follow(struct pug_counts *counts, struct pug_count_boundary *bou
 /** A range was the source's last. Where its branch goes is for the boundary's tail. */
 void pug_counts_behind(struct pug_count_boundary *boundary, uint32_t context,
                        const struct pug_element *range);
-/** It goes on nobody knows where. */
+/** It continues at an unknown place. */
 void pug_counts_break_off(struct pug_counts *counts, struct pug_count_boundary *boundary);
 /** All sources' traces end here; what comes then has nothing to do with it. */
 void pug_counts_end(struct pug_counts *counts);
-/** What is foreseen counts only when it has come. */
+/** A prediction counts only after it has come true. */
 void pug_counts_settle(struct pug_counts *counts, struct pug_count_pending *pending);
 
 /** As bytes, for another process of the same build. */
@@ -176,7 +178,7 @@ static inline struct pug_count_pending pug_counts_branch(const struct pug_elemen
                                       .from = range->end - range->last_size};
 }
 
-/** What the fourth word of a jump's key has of its branch. */
+/** The part of a jump's key, its fourth word, that belongs to its branch. */
 static inline struct pug_count_pending pug_counts_jumped(const struct pug_count *jump)
 {
     return (struct pug_count_pending){.isa = (uint8_t)jump->key[3],

@@ -72,7 +72,7 @@ static void spread_own(void *own)
     pug_memos_lose_hits(memos);
 }
 
-/** Where its first range begins. */
+/** The start of its first range. */
 static uint64_t start_of(const struct pug_memo *memo)
 {
     if (memo->silent)

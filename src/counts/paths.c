@@ -177,7 +177,7 @@ static void take_jump(struct pug_paths *paths, const struct pug_block *last,
         pug_paths_keep_jump(paths, from, to->start, pug_paths_place(paths, to));
 }
 
-/** Bit 0 of a kept jump's address is of who counts by paths; an odd one is RISC-V's. */
+/** Bit 0 of a kept jump's address belongs to counting by paths; an odd one is RISC-V's. */
 static bool keeps_jumps_to(const struct pug_block *block)
 {
     return pug_block_lasts(block) && block->number < PUG_PATH_NUMBERS && !(block->start & 1);
@@ -314,7 +314,7 @@ static struct pug_path_jump *jump_place(const struct pug_paths *paths, uint64_t 
     return jump->from != 0 ? &paths->jumps[pug_paths_jump_other(paths, address, from)] : jump;
 }
 
-/** What is kept goes over into tables that are larger. */
+/** Move the entries into larger tables. */
 static void move(struct pug_paths *paths, const struct pug_paths *before)
 {
     for (uint32_t i = 0; before->paths && i <= before->path_mask; i++) {
@@ -401,7 +401,7 @@ static void leave_memory(struct pug_paths *paths, uint64_t memory)
     pug_counts_set_memory(paths->counts, paths->map->config.source, memory);
 }
 
-/** What the code map calls before it changes. */
+/** The code map calls this before it changes. */
 static void before_change(void *context, enum pug_code_change change, uint64_t memory)
 {
     struct pug_paths *paths = context;

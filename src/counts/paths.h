@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file How often ways through blocks ran, for who counts and makes no elements.
+ * @file Counts how often paths through blocks ran, for consumers that need counts instead of
+ * elements.
  *
  * A path is what packets of atoms in a row do from a block on: where it leads is kept with how
  * often it was taken, so that they cost one look into a table and no look at a block. Hits are
@@ -19,7 +20,8 @@
 /** Numbers of blocks that fit into a key; what does not is counted singly. */
 #define PUG_PATH_NUMBERS (1u << 24)
 
-/** With the number of a block: execution left it by an indirect branch, and waits for an address.
+/**
+ * With the number of a block: execution left it by an indirect branch, and waits for an address.
  */
 #define PUG_PATH_ASKS PUG_PATH_NUMBERS
 
@@ -50,7 +52,7 @@ struct pug_path_context {
     uint32_t number;            /**< in the counts; UINT32_MAX: they have not got it yet */
 };
 
-/** The atoms of a packet, with a 1 behind the last. */
+/** The atoms of a packet, with a 1 after the last. */
 typedef uint32_t pug_path_atoms_fn(uint8_t packet);
 
 struct pug_paths {
@@ -65,10 +67,11 @@ struct pug_paths {
     uint32_t context;                  /**< its number in the counts */
     uint64_t context_key;              /**< the same in places, where it is that in `contexts` */
     struct pug_list contexts;          /**< of struct pug_path_context */
-    pug_path_atoms_fn *atoms_of;       /**< of who counts by paths */
+    pug_path_atoms_fn *atoms_of;       /**< for counting by paths */
     uint64_t counted;                  /**< bytes of trace since hits were spread */
     struct pug_chain *chain;           /**< that is open, or NULL */
-    void (*spread_own)(void *own);     /**< of who counts in a way of its own; or NULL */
+    void (*spread_own)(void *own);     /**< for protocols that count in a way of their own; or NULL
+                                        */
     void *own;
     uint32_t *touched; /**< blocks with hits of their own */
     uint32_t touched_count, touched_room;
@@ -105,8 +108,8 @@ void pug_paths_tell_memory(const struct pug_paths *paths);
 bool pug_paths_begin(struct pug_paths *paths, const struct pug_element *blank);
 
 /**
- * The same where ranges are counted and not shown, behind all elements that wait: the source's
- * ends, or NULL: not now.
+ * Returns the source's ends, or NULL (not now), when ranges are counted and not shown, after all
+ * waiting elements.
  */
 struct pug_count_boundary *pug_paths_ready(struct pug_stage *stage);
 
@@ -121,12 +124,12 @@ void pug_paths_hop(struct pug_paths *paths, const struct pug_block *block, bool 
 void pug_paths_add_cycles(struct pug_paths *paths, const struct pug_block *block, bool taken,
                           uint64_t cycles);
 /**
- * Execution goes on behind a range, the source's last. If it ends in a branch that is taken, that
+ * Execution continues after a range, the source's last. If it ends in a branch that is taken, that
  * is returned: it is not known where to.
  */
 struct pug_count_pending *pug_paths_leave_range(struct pug_paths *paths,
                                                 const struct pug_element *range);
-/** The same behind a block; where a direct branch leads is known. */
+/** Execution continues after a block; the target of a direct branch is known. */
 void pug_paths_leave(struct pug_paths *paths, const struct pug_block *block, bool taken);
 /** The indirect branch of a block went to an address, once; or, with -1, it did not. */
 void pug_paths_add_jump(struct pug_paths *paths, const struct pug_block *from, uint64_t to,
@@ -147,7 +150,7 @@ static inline size_t pug_paths_slot(const struct pug_paths *paths, uint64_t from
     return (from ^ packets * UINT64_C(0x9e3779b97f4a7c15) >> 40) & paths->path_mask;
 }
 
-/** private: where a jump is, by its address alone, so that nobody waits for where it is from… */
+/** private: the place of a jump, by its address alone, so that no load waits for its source… */
 static inline size_t pug_paths_jump_slot(const struct pug_paths *paths, uint64_t address)
 {
     return (address >> 2 ^ address >> 15) & paths->jump_mask;
@@ -214,11 +217,11 @@ static inline void pug_chain_at(struct pug_chain *chain, const struct pug_block 
     chain->taken = taken;
 }
 
-/** private: the first hop, or one behind an indirect branch. */
+/** private: the first hop, or one after an indirect branch. */
 void pug_chain_join(struct pug_chain *chain, const struct pug_block *block);
 
 /**
- * The range of a whole block, behind `last`, which a loop has at hand: the chain's, which it tells
+ * The range of a whole block, after `last`, which a loop has at hand: the chain's, which it returns
  * in the end (pug_chain_at()). Whether that was taken is no branch of its own, since the processor
  * cannot foretell it.
  */
@@ -254,11 +257,12 @@ static inline void pug_chain_cycles(const struct pug_chain *chain, uint32_t cycl
         pug_paths_add_cycles(paths, block, chain->taken, cycles);
 }
 
-/** The batch's last `count` elements, which are no ranges: their cycles are those of the last hop.
+/**
+ * The batch's last `count` elements, which are no ranges: their cycles are those of the last hop.
  */
 void pug_chain_tally(const struct pug_chain *chain, struct pug_batch *batch, unsigned count);
 
-/** Where the last branch went, the next hop tells. */
+/** The next hop gives the target of the last branch. */
 static inline void pug_chain_break(struct pug_chain *chain)
 {
     if (chain->last)

@@ -66,7 +66,7 @@ static uint32_t list_contexts(const struct pug_counts *counts, const struct pug_
     return count;
 }
 
-/** Number the contexts anew. A branch has that of the range that it ends. False: no memory. */
+/** Number the contexts from 0. A branch has that of the range that it ends. False: no memory. */
 static bool sort_contexts(struct pug_counts *counts)
 {
     struct pug_count_table *contexts = &counts->contexts;

@@ -139,7 +139,7 @@ static void end_reference(struct reading *reading)
 
 /* ---- the file ---- */
 
-/** What is below a place; NULL: it is elsewhere. */
+/** The part below a place; NULL: it is elsewhere. */
 static const char *below(const char *place, const char *top)
 {
     const size_t length = strlen(top);

@@ -10,8 +10,8 @@
 #define PIECE    4096u
 #define ELEMENTS 512u
 
-/* `anew`: so many bytes are read before the synchronisation point, so that the transport is, too,
-   synchronised there. Captures with frames are read from multiples of it. */
+/* `anew`: so many bytes are read before the synchronisation point, so that the transport is
+ * synchronised there, too. Captures with frames are read from multiples of it. */
 #define RUN_UP 512u
 
 struct pug_cursor {
@@ -26,7 +26,7 @@ struct pug_cursor {
 
     uint32_t next, count;
     struct pug_element elements[ELEMENTS];
-    uint8_t *payloads; /* of the elements, one behind the other */
+    uint8_t *payloads; /* of the elements, one after the other */
     size_t payload_size, payload_room;
 
     struct pug_walk *walk;
@@ -175,7 +175,7 @@ static const struct pug_index *index_of(const struct pug_cursor *cursor)
     return cursor->config.index ? cursor->config.index : cursor->own_index;
 }
 
-/** A tree that begins at *at, or behind the beginning, as the configuration has it. */
+/** A tree that begins at *at, or at the beginning, as the configuration says. */
 static enum pug_status start(const struct pug_cursor *cursor, uint64_t offset,
                              struct pug_tree **tree, uint64_t *at)
 {
@@ -193,7 +193,7 @@ static enum pug_status start(const struct pug_cursor *cursor, uint64_t offset,
     return pug_tree_clone(config->tree, NULL, tree);
 }
 
-/** What a mark is looked for in, made where there is none. */
+/** Make the index in which marks are searched, if it is absent. */
 static enum pug_status need_index(struct pug_cursor *cursor)
 {
     const struct pug_cursor_config *config = &cursor->config;
@@ -295,8 +295,8 @@ static bool has_steps(const struct pug_index *index, uint32_t wanted)
 }
 
 /**
- * A place that is not behind the element that is first to tell `time` or later: no mark before
- * `mark` tells it. That element may begin before its mark, but behind the source's last one.
+ * A place before the first element with `time` or a later one: no mark before `mark` has such a
+ * time. That element may begin before its mark, but after the source's last one.
  */
 static uint64_t place_before(struct pug_cursor *cursor, uint32_t source, uint64_t time)
 {

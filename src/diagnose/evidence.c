@@ -12,13 +12,13 @@
 
 /* Of the trace all up to here is looked at, … */
 #define ALL_UP_TO (UINT64_C(1) << 16)
-/* … behind it one window in so many. */
+/* … after it one window in so many. */
 #define WINDOW_BITS 12u
 #define ONE_IN      128u
 
 /* Branches of a window whose code is read. */
 #define READ_MOST 16u
-/* The same of one that is among the first. */
+/* Elements to read for a window that is among the first. */
 #define READ_MANY 4096u
 
 /* Bytes of code that are looked through in a window, however many ranges a byte of trace gives. */
@@ -94,7 +94,7 @@ static bool is_call_range(const struct pug_element *range)
     return range->last_subtype == PUG_SUB_BR_LINK;
 }
 
-/** Calls, and returns to them, of which the trace tells where they went. */
+/** Look at calls, and at returns to them whose target the trace gives. */
 static void look_at_calls(struct pug_source_evidence *source, const struct pug_element *range)
 {
     const struct pug_element *before = &source->last;
@@ -122,7 +122,7 @@ static unsigned place_hash(uint64_t address)
     return (unsigned)((address >> 1) * UINT64_C(0x9e3779b97f4a7c15) >> 58);
 }
 
-/** A branch that was taken, and what ran behind it. */
+/** Look at a branch that was taken, and at the code after it. */
 static void look_at_branch(struct pug_source_evidence *source, const struct pug_image *image,
                            const struct pug_element *range)
 {
@@ -145,14 +145,14 @@ static void look_at_branch(struct pug_source_evidence *source, const struct pug_
 
 /* ---- elements ---- */
 
-/** Does execution go on behind a range? */
+/** Does execution continue after a range? */
 static bool falls_through(const struct pug_element *range)
 {
     bool branch = range->last_type == PUG_INSTR_BR || range->last_type == PUG_INSTR_BR_INDIRECT;
     return !branch || !(range->flags & PUG_ELEM_EXECUTED);
 }
 
-/** A branch in an IT block looks unconditional to who comes into the middle of the block. */
+/** A branch in an IT block looks unconditional when execution enters in the middle of the block. */
 static bool must_be_taken(const struct pug_element *range)
 {
     bool branch = range->last_type == PUG_INSTR_BR || range->last_type == PUG_INSTR_BR_INDIRECT;
@@ -160,7 +160,7 @@ static bool must_be_taken(const struct pug_element *range)
            !(range->flags & (PUG_ELEM_EXECUTED | PUG_ELEM_CONDITIONAL));
 }
 
-/** What no condition keeps from being executed. Only ETMv3 tells of each instruction. */
+/** What no condition keeps from being executed. Only ETMv3 reports each instruction. */
 static bool must_be_executed(const struct pug_element *range)
 {
     return range->last_type == PUG_INSTR_OTHER && range->isa == PUG_ISA_A32 &&
@@ -253,7 +253,7 @@ static bool in_sample(struct pug_source_evidence *source, uint64_t index)
     return is_looked_at(index);
 }
 
-/** Of these each one counts, wherever it is. */
+/** Each of these counts, wherever it is. */
 static bool is_notable(const struct pug_element *e)
 {
     return e->type == PUG_ELEM_ADDR_NACC || e->type == PUG_ELEM_NO_SYNC ||
@@ -271,7 +271,7 @@ static inline ending ending_of(const struct pug_element *e)
     return bytes;
 }
 
-/** What is seen of elements at a glance. */
+/** The elements at a glance. */
 struct glance {
     bool notable; /**< one of them is; the others are not looked at then */
     bool several; /**< they are of more than one source … */
@@ -326,9 +326,9 @@ static bool tells(const struct pug_element *e)
 }
 
 /**
- * Elements of a window that is not looked at, with nothing notable among them. Most are ranges. Of
- * several sources each has its own order: only what is in one window is told as a whole, so that
- * nothing depends on how elements come together.
+ * Elements of a window that is not looked at, with nothing notable among them. Most are ranges.
+ * With several sources each has its own order: only the elements in one window are reported as a
+ * whole, so that nothing depends on how elements come together.
  */
 static bool can_pass_over(const struct pug_element *elements, size_t count, bool *several)
 {
@@ -384,7 +384,8 @@ static void look_at_range(struct pug_diagnosis_part *part, struct pug_source_evi
 /* The return address of an exception may be inside an instruction, which did not complete. */
 #define LONGEST_INSTRUCTION 4u
 
-/** The return address of an exception is where execution stands, or an instruction that just ran.
+/**
+ * The return address of an exception is where execution stands, or an instruction that just ran.
  */
 static void look_at_exception(struct pug_source_evidence *source, const struct pug_element *e)
 {

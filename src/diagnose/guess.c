@@ -56,7 +56,7 @@ struct tally {
     uint64_t early;       /* … because its source has not begun yet */
 };
 
-/** Who hears one source. */
+/** Collects the elements of one source. */
 struct ear {
     struct tally *tally;
     const struct pug_description *description;
@@ -101,7 +101,7 @@ static size_t parse_settings(char *buffer, struct pug_setting *items, size_t roo
 
 /** Bytes of each source; of Open SoC Debug's, what modules they are, too. */
 struct sources {
-    uint32_t end; /* behind the last one: what is behind it is not touched */
+    uint32_t end; /* one past the last: nothing from there on is touched */
     uint64_t sizes[IDS];
     uint8_t flows[IDS];              /* a bit each: which way its packets went */
     struct pug_osd_modules *modules; /* or NULL */
@@ -124,7 +124,7 @@ static bool is_osd(const char *transport)
 }
 
 /**
- * Are sources of this transport, which is none of frames, told apart by their ids? Protocols in
+ * Are sources of this transport, which has no frames, distinguished by their ids? Protocols in
  * these give each packet, whether there was a synchronisation point or not.
  */
 static bool has_sources(const char *transport)
@@ -173,7 +173,7 @@ static bool traces(const struct sources *sources, uint32_t id)
 struct reading {
     const struct way *way;
     struct pug_tree *tree;
-    struct pug_setting items[12]; /* the way's; behind them there is room for "src_id" */
+    struct pug_setting items[12]; /* the set-up's; after them is room for "src_id" */
     size_t item_count;
     char names[240];
     struct ear ears[IDS_MOST];
@@ -341,8 +341,8 @@ static void insert_guess(struct pug_guess *guesses, size_t *count, size_t at,
 }
 
 /**
- * Into the list in the order of the scores; of each transport and protocol the best. How wide ids
- * are bytes may not tell: each width that does as well is listed, the last one that is tried first,
+ * Into the list in the order of the scores; of each transport and protocol the best. Bytes may not
+ * show how wide ids are: each width that does as well is listed, the last one that is tried first,
  * since narrower ones make the same of ids that are small.
  */
 static void add_guess(struct pug_guess *guesses, size_t *count, const struct pug_guess *guess)
@@ -367,9 +367,9 @@ static void add_guess(struct pug_guess *guesses, size_t *count, const struct pug
     insert_guess(guesses, count, at, guess);
 }
 
-/** Where the bytes are from. */
+/** The place of the bytes. */
 struct origin {
-    const char *transport, *told; /* told: what a user would have to say of it, or "" */
+    const char *transport, *told; /* told: what a user has to say about it, or "" */
     char whose[32];
     unsigned most; /* the best score */
 };

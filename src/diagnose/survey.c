@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file Whose bytes are in a capture. */
+/** @file Whose bytes are in a capture: as they are, whatever of the reference is to be imitated. */
 #include "pugmark/advanced/counts.h"
 #include "pugmark/advanced/diagnose.h"
+#include "tree/embed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #define IDS (UINT16_MAX + 1u)
 
 struct sizes {
-    uint32_t end; /* behind the last id: what is behind it is not touched */
+    uint32_t end; /* one past the last id: nothing from there on is touched */
     uint64_t of[IDS];
 };
 
@@ -68,9 +69,10 @@ enum pug_status pug_survey_capture(const struct pug_tree *tree, const uint8_t *b
     struct sizes *sizes = calloc(1, sizeof(*sizes));
     uint64_t at = 0;
     uint64_t end = size < most ? size : most;
-    struct pug_counts *counts = pug_counts_new_bare(); /* nobody looks at; to read is faster so */
+    struct pug_counts *counts = pug_counts_new_bare(); /* its values are not used; reading is faster
+                                                        * like this */
     *survey = (struct pug_survey){0};
-    enum pug_status status = sizes && counts ? pug_tree_clone(tree, NULL, &reader) : PUG_ERR_MEM;
+    enum pug_status status = sizes && counts ? pug_tree_clone_native(tree, &reader) : PUG_ERR_MEM;
     if (status == PUG_OK) {
         pug_tree_on_runs(reader, count_run, sizes);
         pug_tree_splice_runs(reader, true);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file LLVM's C interface, of the newest LLVM that is on the machine. It is loaded when the first
- * instruction is asked for, so that who asks for none needs none and does not wait for it; the few
- * prototypes, which are the same in all versions, are declared here. Where there is no memory LLVM
- * ends the process, so there is made sure that there is some before it is asked for anything.
+ * @file LLVM's C interface, of the newest LLVM that is on the machine. It is loaded at the first
+ * request for an instruction, so that programs without such requests neither need it nor wait for
+ * it; the few prototypes, which are the same in all versions, are declared here. Where there is no
+ * memory LLVM ends the process, so there is made sure that there is some before it is asked for
+ * anything.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "disasm/llvm.h"
@@ -82,7 +83,7 @@ static const struct dialect {
 
 struct pug_llvm {
     void *contexts[DIALECTS];
-    uint64_t next; /* where the instruction behind the last T32 one is */
+    uint64_t next; /* the address of the instruction after the last T32 one */
     unsigned it;   /* so many from there on are in an IT block */
     bool starved;  /* there was no memory for it, or for an instruction */
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file The numbers in elements as names, for who prints elements in a form of his own. */
+/** @file The numbers in elements as names, for programs that print elements in their own form. */
 #include "pugmark/element.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -24,10 +24,10 @@ struct step {
 };
 
 enum step_kind {
-    STEP_RANGE,   /* ran from `from` to the instruction `to`, and on behind it */
+    STEP_RANGE,   /* executed from `from` to the instruction `to`, and continued after it */
     STEP_TAKEN,   /* the same, and the branch at its end was taken */
     STEP_ARRIVED, /* execution went on at `to`, and does not from there */
-    STEP_BROKEN,  /* nobody knows where it goes on */
+    STEP_BROKEN,  /* the place where it continues is unknown */
 };
 
 /** A piece of a file in memory. */
@@ -47,14 +47,14 @@ struct part {
     struct step *steps;
     struct mapping *mappings;
     size_t step_count, step_room, mapping_count, mapping_room;
-    struct pug_piece *passage;
+    struct pug_piece *piece;
     bool failed;
 };
 
 /* Steps that a part holds before it hands them on. */
 #define MOST_STEPS 8192u
 
-/** A thread, or a source of a buffer where nobody tells of threads. */
+/** A thread, or a source of a buffer without information about threads. */
 struct thread {
     uint32_t task, buffer, segment;
     uint16_t source;
@@ -121,12 +121,12 @@ static void *add(void *list, size_t *count, size_t *room, size_t size)
 
 /* ---- parts, on the workers ---- */
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     struct part *part = calloc(1, sizeof(*part));
     (void)worker;
     if (part)
-        part->all = context;
+        *part = (struct part){.all = context, .piece = piece};
     return part;
 }
 
@@ -148,11 +148,6 @@ static void put_step(struct part *part, const struct pug_origin *origin, enum st
             origin->task, origin->buffer, origin->segment, origin->source, (uint8_t)kind, from, to};
 }
 
-static void set_passage(void *context, struct pug_piece *passage)
-{
-    ((struct part *)context)->passage = passage;
-}
-
 static void hand_on(struct part *part)
 {
     const size_t size =
@@ -160,9 +155,9 @@ static void hand_on(struct part *part)
     struct part *chunk = malloc(sizeof(*chunk));
     if (chunk) {
         *chunk = *part;
-        *part = (struct part){.all = part->all, .passage = part->passage};
+        *part = (struct part){.all = part->all, .piece = part->piece};
     }
-    part->failed = !pug_piece_emit(part->passage, chunk, size);
+    part->failed = !pug_piece_emit(part->piece, chunk, size);
 }
 
 static bool has_seen(const struct mapping *mapping, int32_t pid, uint64_t address)
@@ -187,8 +182,8 @@ static bool is_chosen(const struct brstack *all, uint32_t number)
 }
 
 /*
- * Readers want to know what lies where before it runs there. False: it is in none of the objects
- * that are to be told of.
+ * Readers want to know what lies where before it runs there. False: it is in none of the chosen
+ * objects.
  */
 static bool see_memory(struct part *part, const struct pug_origin *origin, uint64_t address)
 {
@@ -400,12 +395,10 @@ enum pug_status pug_profile_brstack(struct pug_capture *capture,
     all.name_count = selection.object_count;
     selection.objects = NULL; /* what lies between is to be seen */
     selection.object_count = 0;
-    const struct pug_capture_decode decode = {.context = &all,
-                                              .begin = begin,
-                                              .elements = elements,
-                                              .take = take,
-                                              .drop = drop,
-                                              .passage = set_passage,
+    const struct pug_consumer consumer = {
+        .context = &all, .begin = begin, .elements = elements, .take = take, .drop = drop};
+    const struct pug_capture_decode decode = {.consumers = &consumer,
+                                              .consumer_count = 1,
                                               .threads = options->threads,
                                               .selection = &selection,
                                               .progress = options->progress,

@@ -13,7 +13,7 @@
 #define NONE   PUG_PROFILE_NONE
 #define ROUNDS 16u /* tail calls in a row that are followed */
 
-/* What is known of a place; the later ones know less. */
+/* The knowledge of a place; the later ones know less. */
 enum known { NOT_YET, AT_PLACE, SOMEWHERE };
 
 struct spot {
@@ -52,7 +52,8 @@ struct tail {
     const struct pug_profile_frame *frames, *frame;
 };
 
-/* Is a frame's function, in the order of those of one parent, behind the site of the tail call? */
+/* Does a frame's function, in the order of those of one parent, come after the site of the tail
+ * call? */
 static uint64_t is_behind(const void *context, uint64_t at)
 {
     const struct pug_profile_frame *tail = ((const struct tail *)context)->frame;
@@ -84,7 +85,7 @@ static bool is_in_parent(const struct callers *all, const struct pug_profile_fra
            same_function(all->exporter, parent->object, parent->function, frame->site);
 }
 
-/* What a frame itself says. */
+/* Take a frame's own information. */
 static void look_at(struct callers *all, uint32_t low, uint32_t high, uint32_t at)
 {
     const struct pug_profile_frame *frame = &all->frames[at];

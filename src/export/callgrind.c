@@ -22,7 +22,7 @@ struct place {
 /* Calls of one instruction to one function. */
 struct edge {
     struct place site;
-    uint32_t caller, function; /* by number; caller NONE: nobody who is written */
+    uint32_t caller, function; /* by number; caller NONE: none that is written */
     uint64_t calls, inclusive;
 };
 
@@ -97,9 +97,9 @@ static bool is_written(const struct callgrind *all, uint32_t function)
 }
 
 /*
- * A frame's call. What a recursive one costs is in the outermost one's cost already. For those who
- * read it a function cost what its calls cost, if there are any; so also frames without a caller
- * are called, by nobody who is known. The cost of no calls would be the caller's own.
+ * A frame's call. What a recursive one costs is in the outermost one's cost already. For readers of
+ * the file a function costs what its calls cost, if it has any. So frames without a caller also get
+ * a call, from an unknown function. The cost of no calls would be the caller's own.
  */
 static struct edge edge_of(const struct callgrind *all, const struct export_caller *callers,
                            const struct pug_profile_frame *frames, uint32_t at)
@@ -132,7 +132,7 @@ static void join_edges(struct callgrind *all, size_t count)
     }
 }
 
-/* How many; those of nobody to functions that are not written are left out. */
+/* Returns their number; edges from no function to functions that are not written are left out. */
 static size_t add_edges(struct callgrind *all, const struct export_caller *callers)
 {
     size_t count, added = 0;
@@ -319,8 +319,8 @@ static bool is_own(const struct callgrind *all, uint32_t object, uint64_t vaddr)
 }
 
 /*
- * Instructions that have no function of a name, or whose code is not there, are told together, and
- * so are those of other functions that execution went on into.
+ * Instructions without a named function, or whose code is missing, are reported together, and so
+ * are those of other functions that execution continued into.
  */
 static void take_run(struct callgrind *all, const struct run *run)
 {
@@ -440,7 +440,7 @@ static void put_jump(struct callgrind *all, const struct jump *jump, uint32_t fr
                     jump->from.vaddr, from_line);
 }
 
-/* The next place of the function that something is told of; NULL: that was all. */
+/* The next place of the function that has something to report; NULL: no more. */
 static const struct place *next_place(const struct callgrind *all, uint32_t function)
 {
     const struct place *const places[] = {
@@ -497,7 +497,7 @@ static void begin_function(struct callgrind *all, uint32_t function)
         put_function_name(all, "fn=", is->object, is->start);
 }
 
-/* NONE: what nobody called who is known. */
+/* NONE: functions without a known caller. */
 static void put_function(struct callgrind *all, uint32_t function)
 {
     const struct place *place;

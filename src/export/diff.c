@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file Two profiles compared: functions and lines that ran more or less, the greatest change
- * first. */
+/**
+ * @file Two profiles compared: functions and lines that ran more or less, the greatest change
+ * first.
+ */
 #include "export/export.h"
 
 #include "text/table.h"
@@ -12,7 +14,7 @@
 
 #define ROWS 20u
 
-/** What of one thing there is in each profile; the first is before. */
+/** The values of one thing in each profile; the first is before. */
 struct change {
     char *name, *object;
     uint64_t instructions[2], calls[2], cycles[2], time[2];
@@ -59,7 +61,7 @@ static int by_name(const void *left, const void *right)
     return object != 0 ? object : strcmp(a->name, b->name);
 }
 
-/* What is of the same thing becomes one. */
+/* Combine the entries of the same thing. */
 static void add_up(struct changes *changes)
 {
     size_t kept = 0;

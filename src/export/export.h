@@ -24,7 +24,7 @@ enum pug_status pug_export_prepare(struct pug_profile *profile,
                                    const struct pug_export_options *options, struct pug_sink *sink,
                                    struct exporter *exporter, uint32_t **chosen);
 
-/** Is what ran in an object (or PUG_PROFILE_NONE: in none) to be told? */
+/** Is the code in an object (or PUG_PROFILE_NONE: in none) chosen for the report? */
 bool pug_export_is_chosen(const struct exporter *exporter, uint32_t object);
 
 /** Writes a format. */
@@ -42,7 +42,7 @@ struct export_range {
 /** A taken branch of an object. */
 struct export_branch {
     uint64_t from, to, count;
-    bool foreign; /* it leads out of the object, or nobody knows where; `to` is 0 */
+    bool foreign; /* it leads out of the object, or its target is unknown; `to` is 0 */
 };
 
 /** The counts of one object, by place. */
@@ -63,7 +63,7 @@ void pug_export_counts_free(struct export_counts *counts);
 /** Sort; branches that are equal but for their counts are made one. How many are left. */
 size_t pug_export_join_branches(struct export_branch *branches, size_t count);
 
-/** An address in the file of an object; where no segment tells, the address. */
+/** An address in the file of an object; without a segment, the address itself. */
 uint64_t pug_export_offset(const struct pug_profile_object *object, uint64_t vaddr);
 
 /** The build id in hexadecimal digits; "" where it is not known. */
@@ -140,7 +140,7 @@ uint64_t pug_export_entered(const struct export_entries *entries, uint32_t objec
 
 /* ---- callers.c ---- */
 
-/** Where in the function of its parent a frame was entered. */
+/** The place in the function of its parent where a frame was entered. */
 struct export_caller {
     uint32_t object;
     uint64_t vaddr;
@@ -154,7 +154,7 @@ struct export_caller *pug_export_callers(const struct exporter *exporter);
 
 /* ---- functions.c ---- */
 
-/** What a function did. */
+/** The counts of a function. */
 struct export_function {
     uint32_t object; /* PUG_PROFILE_NONE: memory of no object */
     uint64_t start;
@@ -293,7 +293,7 @@ static inline const struct pug_profile_object *export_object(const struct export
     return &pug_profile_objects(exporter->profile, &count)[number];
 }
 
-/** What a column of times is called: its unit is in it. */
+/** The title of a column of times, with its unit. */
 static inline const char *pug_export_time_title(const struct exporter *exporter)
 {
     return pug_profile_time_unit(exporter->profile) == PUG_PROFILE_NANOSECONDS ? "time ns"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A local symbol and the number that BOLT tells it from others of its name by. */
+/* A local symbol and the number by which BOLT distinguishes it from others of its name. */
 struct local {
     const char *name;
     uint64_t start;

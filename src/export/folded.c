@@ -36,7 +36,7 @@ static uint32_t hash_of(const struct folds *folds, const struct fold *fold)
     return (uint32_t)pug_hash_mix(folds->hashes[fold->function], fold->parent);
 }
 
-/* Of each function's name. */
+/* The hash of each function's name. */
 static uint64_t *hash_names(const struct export_functions *functions)
 {
     uint64_t *hashes = calloc(functions->count + 1, sizeof(*hashes));

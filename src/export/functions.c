@@ -163,7 +163,7 @@ static enum pug_status add_inclusive(const struct exporter *exporter, const uint
         walk.totals[i] = weights[i];
         walk.first_child[i] = walk.next[i] = PUG_PROFILE_NONE;
     }
-    for (size_t i = count; good && i-- > 0;) { /* children come behind their parents */
+    for (size_t i = count; good && i-- > 0;) { /* children come after their parents */
         const uint32_t parent = walk.frames[i].parent;
         if (parent == PUG_PROFILE_NONE)
             continue;

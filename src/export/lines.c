@@ -11,7 +11,7 @@
 
 /* ---- instructions ---- */
 
-/* A range makes the count of its instructions higher from its first one on, up to behind its last.
+/* A range raises the count of its instructions from its first one to its last.
  */
 struct change {
     uint64_t at, up, down;
@@ -84,7 +84,7 @@ static uint8_t size_of(uint8_t isa, const uint8_t *bytes, uint64_t left)
     return (half & 3) == 3 ? 4 : 2;
 }
 
-/* Also how many instructions behind it are in its IT block. */
+/* Also the number of instructions after it in its IT block. */
 static bool classify(const struct export_instruction *instruction, uint8_t *it_count,
                      struct pug_insn *insn)
 {

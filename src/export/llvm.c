@@ -25,7 +25,7 @@ struct sample {
     uint64_t count;
 };
 
-/* Who is called from a line of a body, and how often. */
+/* The function called from a line of a body, and how often. */
 struct call {
     struct place at;
     const char *callee;
@@ -133,7 +133,7 @@ static struct body *body_at(const struct bodies *bodies, uint32_t number)
 
 /* ---- which body ---- */
 
-/* An inlined function of which nobody knows what it is called. */
+/* An inlined function whose name is unknown. */
 static const char nameless[] = "";
 
 /* What the compiler made of a function is the function: ".cold", ".part.0", ".llvm.123" say how. */
@@ -177,8 +177,8 @@ static uint32_t offset_of(uint32_t line, uint32_t declared)
 }
 
 /*
- * A discriminator tells copies of a line apart; of LLVM's only the lowest part, coded so that 0 is
- * an odd number. Its readers decode all discriminators so, whoever made them.
+ * A discriminator distinguishes copies of a line; of LLVM's only the lowest part, coded so that 0
+ * is an odd number. Its readers decode all discriminators so, whoever made them.
  */
 static uint32_t base_of(uint32_t discriminator)
 {
@@ -241,14 +241,14 @@ static void take_calls(struct pass *pass, uint64_t vaddr, const struct place *at
         if (branch->object != pass->object || branch->from != vaddr)
             return;
         const char *callee = function_at(pass, branch->to_object, branch->to);
-        /* to its own start a function calls itself, or loops: who knows the instruction says */
+        /* to its own start a function calls itself, or loops: the instruction decides */
         if (callee &&
             (callee != own || pug_export_is_call(pass->sites, branch->object, branch->from)))
             add_call(pass->bodies, at, callee, branch->count);
     }
 }
 
-/* A function that nobody was seen to enter was entered as often as it began. */
+/* A function without a known entry was entered as often as it began. */
 static void add_entries(const struct pass *pass, uint32_t number, uint64_t start, uint64_t count)
 {
     struct body *body = body_at(pass->bodies, number);
@@ -397,7 +397,7 @@ static void sort_lines(struct bodies *bodies)
     }
 }
 
-/* Inlined bodies come behind those that they are in: their totals are ready first. */
+/* Inlined bodies come after those that they are in: their totals are ready first. */
 static void sum_up(struct bodies *bodies)
 {
     for (uint32_t i = bodies->all.count; i-- > 0;) {

@@ -107,7 +107,7 @@ static void put_facts(struct page *page)
         char words[96];
         struct pug_text text = PUG_TEXT(words, sizeof(words));
         if (task[i].tid < 0)
-            continue; /* a source whose threads nobody knows */
+            continue; /* a source whose threads are unknown */
         pug_text_format(&text, "process %" PRId32 ", thread %" PRId32 " %.40s", task[i].pid,
                         task[i].tid, task[i].name);
         pug_text_end(&text);

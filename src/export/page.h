@@ -5,7 +5,7 @@
 
 #include "export/export.h"
 
-/** Where HTML and data go. */
+/** The place for HTML and data. */
 #define PUG_PAGE_MARK "<!--DATA-->"
 
 extern const char pug_page_text[];

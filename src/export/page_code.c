@@ -69,7 +69,7 @@ struct coding {
     uint32_t object;
     struct pug_names_file *file;
     struct export_counts counts;
-    uint64_t start, end; /* of the function that is being told */
+    uint64_t start, end; /* of the function under report */
     bool open;
     size_t told, most;
 };

@@ -81,7 +81,7 @@ void pug_page_functions(struct page *page, size_t most);
 /** The flame graph: call stacks merged by function, of at most so many nodes. */
 void pug_page_flame(struct page *page, size_t most);
 
-/** The same of any profile; `number` gives the number of a function in the part that names it. */
+/** The same for any profile; `number` gives the number of a function in the part that names it. */
 void pug_page_flame_of(struct page *page, const struct exporter *exporter,
                        const struct export_functions *functions,
                        int64_t (*number)(const struct page *page, uint32_t function), size_t most);

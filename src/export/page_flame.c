@@ -148,7 +148,7 @@ static void cut(struct graph *graph, size_t most)
             node->number = number++;
             continue;
         }
-        /* Of a node that is not kept `rest` is the one that it went to. */
+        /* For a node that is not kept, `rest` is the one that it went to. */
         node->rest = below_kept ? rest_below(graph, node->parent) : graph->nodes[node->parent].rest;
         for (unsigned w = 0; w < graph->weights; w++) {
             uint64_t *sum = &graph->nodes[node->rest].own[w];

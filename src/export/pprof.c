@@ -350,7 +350,7 @@ static struct place somewhere_in(uint32_t object, uint64_t function)
     return (struct place){object, object, function, function, true, false};
 }
 
-/* Of a place outside of its function both are told. */
+/* A place outside of its function gets both. */
 static void put_place(struct pprof *pprof, struct pug_sink *list, const struct place *place)
 {
     const struct place whole = somewhere_in(place->function_object, place->function);
@@ -381,7 +381,7 @@ static void put_callers(struct pprof *pprof, struct pug_sink *list, uint32_t fra
     }
 }
 
-/* A sample: a place, and on which frame it ran (PUG_PROFILE_NONE: nobody knows). */
+/* A sample: a place, and the frame on which it ran (PUG_PROFILE_NONE: unknown). */
 static void put_sample(struct pprof *pprof, const struct place *place, uint32_t frame,
                        uint64_t instructions, uint64_t cycles, uint64_t time)
 {

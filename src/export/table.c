@@ -252,13 +252,13 @@ static enum pug_status put_branches(const struct exporter *exporter, const struc
 }
 
 /*
- * A loop: the instructions that a branch jumps back to. Where nobody followed its visits, how often
- * it was entered is how often these ran and nobody had jumped back.
+ * A loop: the instructions that a branch jumps back to. Without a record of its visits, it was
+ * entered as often as these ran without a jump back.
  */
 struct loop {
     uint32_t object;
     uint64_t head, back, ran;
-    const struct pug_profile_loop *visits; /* NULL: nobody followed them */
+    const struct pug_profile_loop *visits; /* NULL: they were not recorded */
 };
 
 static int by_head(const void *left, const void *right)
@@ -486,7 +486,7 @@ static void put_head(const struct exporter *exporter, const struct export_functi
                             pug_profile_note_text(note));
 }
 
-/* Callers in other objects are not told of. */
+/* Callers in other objects are left out. */
 static void keep_chosen(const struct exporter *exporter, struct export_functions *functions)
 {
     size_t kept = 0;

@@ -16,7 +16,7 @@ struct chrome {
     bool wall; /* times are nanoseconds */
 };
 
-/** Exact, where a double is not: nanoseconds as microseconds with three digits behind the point. */
+/** Exact, where a double is not: nanoseconds as microseconds with three digits after the point. */
 static void put_time(struct chrome *chrome, const char *key, uint64_t time)
 {
     char text[32];

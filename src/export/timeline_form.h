@@ -17,7 +17,7 @@ struct pug_timeline_track {
 struct pug_timeline_name {
     char *text, *file; /* text NULL: the number is not in use */
     uint32_t line;
-    bool written; /* the format has told it */
+    bool written; /* the format has written it */
 };
 
 enum pug_timeline_kind {

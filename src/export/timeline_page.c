@@ -188,7 +188,7 @@ static void event(struct pug_timeline *timeline, const struct pug_timeline_event
     }
 }
 
-/** What ran since the last time belongs to the innermost slice. */
+/** The time since the last event belongs to the innermost slice. */
 static void ran(struct pug_timeline *timeline, uint32_t number, uint64_t time,
                 uint64_t instructions, uint64_t offset)
 {

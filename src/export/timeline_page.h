@@ -59,7 +59,7 @@ struct page_track {
     uint64_t time, instructions, offset; /* when it said so last */
 };
 
-/** What a function did by itself in a cell. */
+/** A function's own time in a cell. */
 struct page_sum {
     uint64_t cell; /* time >> level */
     uint64_t time, instructions, calls;
@@ -96,7 +96,7 @@ void pug_page_thin_points(struct pug_timeline *timeline);
 bool pug_page_sums_add(struct page_timeline *page, uint64_t time, uint32_t name, uint64_t took,
                        uint64_t instructions, uint64_t calls);
 
-/** The same of a span, in proportion to the time in each cell. */
+/** Adds a span, in proportion to the time in each cell. */
 bool pug_page_sums_spread(struct page_timeline *page, uint64_t from, uint64_t to, uint32_t name,
                           uint64_t instructions);
 

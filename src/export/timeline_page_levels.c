@@ -70,7 +70,7 @@ static int by_name(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/** Of a counter the last value counts. */
+/** For a counter, the last value counts. */
 static bool join_point(struct page_timeline *page, struct page_point *point,
                        const struct page_point *next)
 {
@@ -117,7 +117,7 @@ void pug_page_thin_points(struct pug_timeline *timeline)
 
 /* ---- sums ---- */
 
-/** Where a sum is in a table, or where it goes. */
+/** The place of a sum in a table, or the free slot for it. */
 static uint32_t slot_of(const struct page_sum *table, uint32_t room, uint64_t cell, uint32_t name)
 {
     uint64_t hash = (cell * UINT64_C(0x9e3779b97f4a7c15)) ^ (name * UINT64_C(0xff51afd7ed558ccd));

@@ -264,7 +264,7 @@ static void put_sums(struct writing *writing)
     const uint64_t first = count ? sums->table[0].cell : 0;
     pug_json_object(json, "sums");
     pug_json_number(json, "level", sums->level);
-    /* Where the first cell begins, which may be before the first time. */
+    /* The start of the first cell, which may be before the first time. */
     pug_json_signed(json, "begin", (int64_t)((first << sums->level) - writing->first));
     for (unsigned column = 0; column < 5; column++) {
         pug_json_array(json, names[column]);

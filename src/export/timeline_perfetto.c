@@ -57,7 +57,7 @@ enum { CATEGORY_CALL = 1 };
 #define UUID_OF_TRACK(n)             (((uint64_t)(n) + 1) << 32)
 #define UUID_OF_COUNTER(track, name) (UUID_OF_TRACK(track) | ((uint64_t)(name) + 1))
 
-/** Bits: which names a sequence has been told. */
+/** Bits: the names that a sequence has got. */
 struct told {
     uint32_t words;
     uint32_t bits[];
@@ -147,7 +147,7 @@ static void put_interned(struct pug_protobuf *to, struct pug_protobuf *room, uns
     put_message(to, field, room);
 }
 
-/** What a sequence has to be told before an event with this name. */
+/** Write the names that a sequence needs before an event. */
 static void put_names(struct pug_timeline *timeline, const struct pug_timeline_event *it)
 {
     struct perfetto *p = timeline->form;

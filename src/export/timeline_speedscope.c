@@ -20,7 +20,7 @@ struct waiting {
     uint32_t is_leave;
 };
 
-/** What waits of a track. */
+/** The waiting events of a track. */
 struct queue {
     uint64_t *pieces; /* where in the file each of PIECE events begins */
     size_t count, room;
@@ -166,7 +166,7 @@ static void put_profile(struct pug_timeline *timeline, struct pug_json *json,
     pug_json_close(json);
 }
 
-/** Frames are numbered as names are; a number that nobody used is a frame that nothing opens. */
+/** Frames are numbered as names are; an unused number is a frame that nothing opens. */
 static void put_frames(const struct pug_timeline *timeline, struct pug_json *json)
 {
     uint32_t count = timeline->name_count;

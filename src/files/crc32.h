@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/** Of all bytes of an open file, as far as they can be read. */
+/** The checksum of all bytes of an open file, as far as they can be read. */
 uint32_t pug_crc32_of(int descriptor);
 
 #endif

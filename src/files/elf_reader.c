@@ -107,7 +107,7 @@ static bool within(const struct pug_elf *elf, uint64_t offset, uint64_t size)
     return offset <= elf->size && size <= elf->size - offset && size <= SIZE_MAX / 2;
 }
 
-/* Bytes of the file, with a 0 behind them; NULL with errno. */
+/* Bytes of the file, followed by a 0; NULL with errno. */
 static uint8_t *load(const struct pug_elf *elf, uint64_t offset, uint64_t size)
 {
     errno = EINVAL;
@@ -151,7 +151,7 @@ static struct pug_elf_program_header program_header(struct fields fields)
     return header;
 }
 
-/* What the file's header says of its tables. */
+/* The tables that the file's header names. */
 struct tables {
     uint64_t segments, sections; /* offsets; 0: none */
     uint64_t segment_count, section_count, names;
@@ -179,8 +179,8 @@ static bool large_counts(const struct pug_elf *elf, struct tables *tables)
     return true;
 }
 
-/* False: no memory. A table that begins in the file and goes on behind it is taken as far as the
- * file has it. */
+/* False: no memory. A table that begins in the file and continues after its end is taken as far as
+ * the file has it. */
 static bool load_segments(struct pug_elf *elf, const struct tables *tables)
 {
     const unsigned entry = elf->wide ? SEGMENT_64 : SEGMENT_32;

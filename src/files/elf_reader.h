@@ -61,7 +61,7 @@ struct pug_elf_data {
     unsigned align; /**< of notes */
 };
 
-/** What bytes are read as. */
+/** How bytes are read. */
 enum pug_elf_chunk { PUG_ELF_NOTES_4, PUG_ELF_NOTES_8 };
 
 /**

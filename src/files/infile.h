@@ -15,7 +15,7 @@ struct pug_infile;
  * or it is none (errno is EISDIR, or EINVAL for a device, FIFO or socket, which are not touched).
  */
 enum pug_status pug_infile_open(const char *path, struct pug_infile **file);
-/** The same of a descriptor, which is the file's then, also where this fails. */
+/** Opens a descriptor, which then belongs to the file, also when this fails. */
 enum pug_status pug_infile_adopt(int descriptor, struct pug_infile **file);
 void pug_infile_close(struct pug_infile *file); /**< may be NULL */
 
@@ -33,7 +33,7 @@ enum pug_status pug_infile_read(const struct pug_infile *file, uint64_t offset, 
                                 size_t size);
 
 /**
- * A whole file in memory, with a NUL behind it; free() it. PUG_ERR_LIMIT: it has more than `limit`
+ * A whole file in memory, followed by a NUL; free() it. PUG_ERR_LIMIT: it has more than `limit`
  * bytes; PUG_ERR_MEM, and what open and read answer.
  */
 enum pug_status pug_infile_load(const char *path, size_t limit, uint8_t **bytes, size_t *size);

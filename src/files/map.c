@@ -7,7 +7,8 @@
 
 #ifdef _WIN32
 
-/* There nobody can cut a file that is open; what is read at once needs no handler either. */
+/* On this system no process can cut a file that is open; a file that is read at once needs no
+ * handler either. */
 struct pug_map {
     uint8_t *bytes;
     size_t size;

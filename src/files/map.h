@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file A file, or a part of one, as memory. A file that shrinks while it is mapped would end the
- * process (SIGBUS); here what is missing reads as zeros, and pug_map_lost() tells of it afterwards.
- * For that the first mapping installs a handler of SIGBUS, which leaves all other faults to the one
- * before.
+ * process (SIGBUS). Here the missing bytes read as zeros, and pug_map_lost() reports it afterwards.
+ *  For that the first mapping installs a handler of SIGBUS, which leaves all other faults to the
+ * one before.
  */
 #ifndef PUG_FILES_MAP_H
 #define PUG_FILES_MAP_H

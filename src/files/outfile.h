@@ -28,12 +28,12 @@ struct pug_outfile;
  */
 enum pug_status pug_outfile_open(const char *path, struct pug_outfile **file);
 
-/** The same for a name that a user gave, of which there may be a device, FIFO or pipe. */
+/** Opens a name that a user gave, which may be a device, FIFO or pipe. */
 enum pug_status pug_outfile_open_any(const char *path, struct pug_outfile **file);
 
 /**
- * Could a file that a user names be written, or a folder of files be, as far as can be told without
- * making anything? False: errno says why not. For who has much to do before that.
+ * Could this file, or a folder of files, be written, as far as that can be known without making
+ * anything? False: errno says why not. For commands with much work before they write.
  */
 bool pug_outfile_may(const char *path);
 bool pug_outfile_may_folder(const char *path);
@@ -70,7 +70,7 @@ bool pug_outfile_settle(struct pug_outfile *file, bool whole);
 void pug_outfile_hand_over(struct pug_outfile *file);
 
 /**
- * A file that several runs write, each behind what those before it had: a descriptor to read and
+ * A file that several runs write, each after the bytes of earlier runs: a descriptor to read and
  * write it, cut to `size` bytes, which it must have. -1: errno says why.
  */
 int pug_outfile_go_on(const char *path, uint64_t size);

@@ -106,7 +106,7 @@ static bool next_member(struct list *list, struct member *member)
     return true;
 }
 
-/** Where a file's bytes begin: behind its own header. */
+/** The start of a file's bytes, after its own header. */
 static bool begin_of(const struct pug_infile *file, const struct member *member, uint64_t *begin)
 {
     uint8_t header[LOCAL_SIZE];
@@ -141,7 +141,7 @@ bool pug_packed_member(const char *archive, uint64_t offset, struct pug_packed_m
     return found;
 }
 
-/** What an archive has under a name, if it is stored as it is. */
+/** Find a name in an archive, if it is stored uncompressed. */
 static bool find_member(const struct pug_infile *file, const char *name, uint64_t *begin,
                         uint64_t *size)
 {

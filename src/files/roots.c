@@ -14,7 +14,7 @@
 
 struct way {
     const char *root;
-    char done[PATH_MAX]; /* behind the root: "/a/b" */
+    char done[PATH_MAX]; /* after the root: "/a/b" */
     char rest[PATH_MAX]; /* that is still to go */
     unsigned links;
 };
@@ -148,7 +148,7 @@ static void search_link(struct search *search, const char *path, unsigned depth)
     if (S_ISREG(status.st_mode))
         take_file(search, path, path);
     if (!S_ISDIR(status.st_mode) || search->outside || depth >= MOST_DEPTH)
-        return; /* links to folders behind one may go in a circle */
+        return; /* links to folders that follow one may go in a circle */
     search->outside = true;
     search_folder(search, path, depth + 1);
     search->outside = false;

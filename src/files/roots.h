@@ -14,21 +14,23 @@
  * no root (NULL).
  */
 size_t pug_root_resolve(const char *root, const char *path, char *buffer, size_t size);
-/** The same of a path that may be one in an archive (packed.h): the archive's path is resolved. */
+/** Resolves a path that may be one in an archive (packed.h): the archive's path is resolved. */
 size_t pug_root_resolve_packed(const char *root, const char *path, char *buffer, size_t size);
 
 /** Can a folder be searched? False: errno says why not. */
 bool pug_root_is_folder(const char *path);
 
-/** What links mean in a folder that is searched. */
+/** The treatment of links in a folder that is searched. */
 enum pug_root_links {
     PUG_ROOT_NO_LINKS,     /**< nothing: they are passed over */
     PUG_ROOT_LINKS_WITHIN, /**< what they do if the folder is "/": nothing outside can be meant */
     PUG_ROOT_LINKS /**< the same, or, where nothing is there, what they do on this machine */
 };
 
-/** `path`: what it is called below the folder, `file`: what is to be opened. True: no other is
- * wanted. */
+/**
+ * `path`: what it is called below the folder, `file`: what is to be opened. True: no other is
+ * wanted.
+ */
 typedef bool pug_root_found_fn(void *context, const char *path, const char *file);
 /**
  * Files of this name in a folder and all below it; NULL: any name. PUG_ERR_FILE: the folder cannot

@@ -15,7 +15,7 @@ static bool ends_block(const struct pug_insn *insn)
     return insn->type != PUG_INSTR_OTHER || insn->kind == PUG_RV_TRAP;
 }
 
-/* What only the program around the last instruction tells of its target. */
+/* Handle targets that depend on the program around the last instruction. */
 static void finish_flow(struct pug_codemap *map, struct pug_code_cursor *cursor,
                         struct pug_block *block, const struct pug_insn *before)
 {
@@ -41,7 +41,7 @@ static void finish_long(struct pug_block *block, const struct pug_insn *before)
     block->count--;
 }
 
-/* What the range element of a hop has of the last instruction. */
+/* Fill in the range element's fields that come from the last instruction. */
 static void fill_range(struct pug_block *block)
 {
     const struct pug_insn *insn = &block->insn;

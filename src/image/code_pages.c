@@ -47,7 +47,7 @@ static enum pug_status ask(struct pug_codemap *map, const struct pug_accessor *a
     return PUG_OK;
 }
 
-/* Before it counts as read in this epoch. Of epochs since it was read nobody knows. */
+/* Before it counts as read in this epoch. Memory in epochs since it was read is unknown. */
 static void take_answer(struct pug_codemap_store *store, struct pug_code_page *page,
                         uint32_t length, uint32_t epoch)
 {
@@ -105,7 +105,7 @@ static uint32_t unused_page(struct pug_codemap_store *store)
 
 /*
  * Pages that begin inside an answer are not needed beside it: they would all be asked for again in
- * each context. Blocks on them are made anew on the answer's page, or where that ends.
+ * each context. Blocks on them are rebuilt on the answer's page, or where that ends.
  */
 static void release_begun_in(struct pug_codemap_store *store, const struct pug_accessor *accessor,
                              uint64_t address, uint32_t length)
@@ -249,7 +249,7 @@ bool pug_code_page_same(struct pug_codemap *map, const struct pug_block *block)
            page_at(map->store, block->page)->other < block->hop;
 }
 
-/* What an instruction may need, where nothing is kept. */
+/* Most bytes of an instruction, when nothing is kept. */
 #define ONE_INSTRUCTION 4u
 
 static uint32_t bytes_asked_for(uint32_t size)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file The code map: making one, its views, and starting anew. */
+/** @file The code map: making one, its views, and restarting. */
 #include "base/hash.h"
 #include "image/codemap_store.h"
 
@@ -11,7 +11,7 @@
 #define MAX_VIEWS     65536u
 #define LAST_EPOCH    (PUG_EPOCH_STATIC - 1)
 
-/* ---- beginning and starting anew ---- */
+/* ---- beginning and restarting ---- */
 
 static bool same_space(const struct pug_reader_space *a, const struct pug_reader_space *b)
 {
@@ -258,7 +258,7 @@ static void enter_view(struct pug_codemap *map)
         restart(map);
 }
 
-/* What a decoder stands on is not good any more. */
+/* The decoder's current block is no longer valid. */
 static void leave_blocks(struct pug_codemap *map)
 {
     if (map->epoch < LAST_EPOCH)

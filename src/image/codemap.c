@@ -131,14 +131,14 @@ static size_t pages_room(const struct pug_codemap_store *store)
     return (PUG_PAGES + 1) * pug_code_page_bytes(store);
 }
 
-/* What noting what one more block rests on may take. */
+/* The room that notes about one more block's memory may need. */
 static size_t rests_room(const struct pug_codemap_store *store)
 {
     const size_t more = store->rests_limit ? store->rests_limit : FIRST_RESTS;
     return store->rests_count < store->rests_limit ? 0 : more * sizeof(*store->rests);
 }
 
-/* What making one more block may take. */
+/* The room that one more block may need. */
 static size_t room_for_block(const struct pug_codemap *map)
 {
     const struct pug_codemap_store *store = map->store;
@@ -241,7 +241,8 @@ static bool hold_again(struct pug_codemap *map, struct pug_block *block)
     return true;
 }
 
-/* A block on memory that may have changed: is it as it was? Else it is made anew, in its place. */
+/* A block on memory that may have changed: is it as it was? Otherwise it is rebuilt in its place.
+ */
 static const struct pug_block *revalidate(struct pug_codemap *map, struct pug_block *block)
 {
     struct pug_codemap_store *store = map->store;
@@ -273,7 +274,7 @@ static const struct pug_block *look(struct pug_codemap *map, uint64_t address, e
     struct pug_block *block = pug_code_block_at(store, slot->number - 1);
     if (pug_code_epoch(block) >= map->epoch)
         return block;
-    /* A block that is made anew may need pages. */
+    /* A block that is rebuilt may need pages. */
     if (pug_codemap_prepare(map, pages_room(store)))
         return make(map, address, isa, it);
     return revalidate(map, block);
@@ -286,7 +287,7 @@ static NOINLINE const struct pug_block *look_closer(struct pug_codemap *map, uin
     return map->store->left ? look(map, address, isa, it) : block;
 }
 
-/* What was asked for last is at hand. */
+/* The last request's result is at hand. */
 static const struct pug_block *note_jump(struct pug_codemap *map, const struct pug_block *block)
 {
     if (block->hop != 0 && block->it_in == 0 && block != map->store->scratch)

@@ -4,7 +4,7 @@
  *
  * A decoder walks blocks instead of opcodes: an atom costs a hop along a block's link. Blocks are
  * made when first asked for, through image and isa. The map is bounded; when it is full, or when
- * the image changes, it starts anew.
+ * the image changes, it restarts.
  *
  * A block pointer is valid until the next call of any function below on the same map (also the
  * inline ones, but for those that only look at links); addresses are what a decoder keeps. A block
@@ -35,15 +35,19 @@
 
 /** Most instructions in a block. */
 #define PUG_BLOCK_MAX 1024u
-/** Addresses (multiples of this) at which a block ends that has half of these and no waypoint; the
-    next one is always within its reach. */
+/**
+ * Addresses (multiples of this) at which a block ends that has half of these and no waypoint; the
+ * next one is always within its reach.
+ */
 #define PUG_BLOCK_BOUNDARY 1024u
 
-/** Most instructions that a decoder should walk for one trace event where nothing else bounds it:
-    memory that answers zeros everywhere has no waypoint. */
+/**
+ * Most instructions that a decoder should walk for one trace event where nothing else bounds it:
+ * memory that answers zeros everywhere has no waypoint.
+ */
 #define PUG_WALK_BOUND (1u << 22)
 
-/** The same for an atom, of which a byte holds no more than 32. */
+/** The bound for an atom, of which a byte holds no more than 32. */
 static inline uint32_t pug_walk_bound(const struct pug_stage *stage)
 {
     const uint64_t most = pug_stage_expansion(stage, PUG_BLOCK_MAX) / 32;
@@ -62,8 +66,10 @@ static inline uint64_t pug_repeats_bound(const struct pug_stage *stage)
     return pug_stage_expansion(stage, PUG_REPEATS_BYTES);
 }
 
-/** Where PUG_ELEM_EXECUTED is when an element's last eight bytes are taken as one number, and where
-    `count` is in one with `cycle_count`. */
+/**
+ * Where PUG_ELEM_EXECUTED is when an element's last eight bytes are taken as one number, and where
+ * `count` is in one with `cycle_count`.
+ */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define PUG_TAIL_EXECUTED_BIT 48
 #define PUG_COUNT_SHIFT       32
@@ -107,8 +113,10 @@ struct pug_block {
     uint32_t number;       /**< private: a block of the map has its own */
     int16_t status;        /**< enum pug_status of an ERROR end */
     uint8_t it_in, it_out; /**< T32: instructions left in an IT block, before and after */
-    /** RISC-V: the last instruction is an indirect jump on the constant made by the one before it,
-        both in this block: `insn.target` holds where it goes. */
+    /**
+     * RISC-V: the last instruction is an indirect jump on the constant made by the one before it,
+     * both in this block: `insn.target` holds where it goes.
+     */
     bool sequential;
     uint8_t first_size; /**< bytes of the first instruction (count > 0) */
     uint8_t ending;     /**< enum pug_block_end */
@@ -161,7 +169,7 @@ struct pug_codemap_config {
     size_t limit; /**< bytes for blocks and pages; 0: 8 MiB; at least 64 KiB */
 };
 
-/** What is about to change in a code map. */
+/** The kinds of change in a code map. */
 enum pug_code_change {
     PUG_CODE_BLOCK_CHANGES, /**< a block is built again in its place */
     PUG_CODE_ALL_CHANGES,   /**< all blocks are dropped */
@@ -179,7 +187,7 @@ struct pug_codemap {
     uint32_t view;                      /**< the address space in force, as a tag has it */
     const struct pug_block *first_jump; /**< `jumps`, where there are no others */
     bool stops_at_calls;
-    uint16_t rounds; /**< how often epochs began anew */
+    uint16_t rounds; /**< how often epochs restarted */
     /**
      * What counts hops on blocks: called before blocks, links or the memory change, so that it can
      * take over the hits. `memory`: the number of the memory that comes. NULL: nothing counts.
@@ -211,8 +219,8 @@ void pug_codemap_check_opcodes(struct pug_codemap *map, bool check);
 enum pug_status pug_codemap_set_page(struct pug_codemap *map, uint32_t size);
 
 /**
- * From now on no hop passes a taken call: `links[1]` of such a block leads nowhere, for who notes
- * return addresses. Before the first look-up. pug_block_follow() passes it all the same.
+ * From now on no hop passes a taken call: `links[1]` of such a block leads nowhere, for decoders
+ * that need return addresses. Before the first look-up. pug_block_follow() passes it all the same.
  */
 void pug_codemap_stop_at_calls(struct pug_codemap *map);
 
@@ -224,7 +232,7 @@ void pug_codemap_element_space(struct pug_codemap *map, const struct pug_element
 
 /**
  * Another moment of the trace begins with the packet at `index`: where memories are chosen, another
- * one may count from here on. Blocks that a decoder stands on are left behind then.
+ * one may count from here on. Decoders leave their current blocks then.
  */
 void pug_codemap_moment(struct pug_codemap *map, uint64_t index);
 
@@ -256,8 +264,10 @@ static inline uint32_t pug_block_tag(const struct pug_codemap *map, uint8_t isa,
     return map->view | (uint32_t)isa << 8 | it;
 }
 
-/** private: where in the table of jumps; what lies near in memory does so there, and
-    instructions of two bytes have places of their own. */
+/**
+ * private: where in the table of jumps; what lies near in memory does so there, and instructions of
+ * two bytes have places of their own.
+ */
 static inline const struct pug_block **pug_codemap_slot(const struct pug_codemap *map,
                                                         uint64_t address)
 {
@@ -273,7 +283,9 @@ static inline const struct pug_block *pug_codemap_jumped(const struct pug_codema
     return (same & pug_block_hops(block, map->epoch)) ? block : NULL;
 }
 
-/** The same, also where it takes a look into the table of all blocks. Makes none, and asks nobody.
+/**
+ * The same, also where it takes a look into the table of all blocks. Makes none, and reads no
+ * memory.
  */
 const struct pug_block *pug_codemap_held(const struct pug_codemap *map, uint64_t address,
                                          uint8_t isa);
@@ -292,7 +304,9 @@ static inline const struct pug_block *pug_codemap_block(struct pug_codemap *map,
 /** private: what the map has of it, if the pages below are known to be the same and it hops. */
 const struct pug_block *pug_codemap_rejoin(struct pug_codemap *map, uint64_t address, uint8_t isa);
 
-/** As pug_codemap_jumped(); also if the block lapsed and asking nobody shows that it holds again.
+/**
+ * As pug_codemap_jumped(); also if the block lapsed and is shown to be valid again without reading
+ * memory.
  */
 static inline const struct pug_block *pug_codemap_known_jump(struct pug_codemap *map,
                                                              uint64_t address, uint8_t isa)
@@ -301,13 +315,13 @@ static inline const struct pug_block *pug_codemap_known_jump(struct pug_codemap 
     return block ? block : pug_codemap_rejoin(map, address, isa);
 }
 
-/** The block with a number, which it keeps until the map starts anew. */
+/** The block with a number, which it keeps until the map restarts. */
 const struct pug_block *pug_codemap_numbered(const struct pug_codemap *map, uint32_t number);
 
 /** May memory change under the map's feet? */
 bool pug_codemap_is_volatile(const struct pug_codemap *map);
 
-/** private: the block behind a link that is not made yet. */
+/** private: the block after a link that is not made yet. */
 const struct pug_block *pug_codemap_follow(struct pug_codemap *map, const struct pug_block *block,
                                            bool taken);
 
@@ -325,18 +339,23 @@ static inline const struct pug_block *pug_block_linked(const struct pug_block *b
     return pug_block_hops(next, epoch) ? next : NULL;
 }
 
-/** private: the block behind a link that lapsed, where the pages below are known to be the same. */
+/** private: the block after a link that lapsed, where the pages below are known to be the same. */
 const struct pug_block *pug_codemap_relink(struct pug_codemap *map, const struct pug_block *next);
 
-/** What a link leads to that lapsed, if asking nobody shows that it holds again; else NULL. */
+/**
+ * The target of a link that lapsed, if it is shown to be valid again without reading memory; else
+ * NULL.
+ */
 static inline const struct pug_block *pug_block_regain(struct pug_codemap *map,
                                                        const struct pug_block *next)
 {
     return next->hop != 0 ? pug_codemap_relink(map, next) : NULL;
 }
 
-/** Where execution is behind a block that does not end in an indirect branch. Without a branch of
-    its own: whether an atom says E or N is what the processor cannot foretell. */
+/**
+ * The place of execution after a block that does not end in an indirect branch. Without a branch of
+ * its own: whether an atom says E or N is what the processor cannot foretell.
+ */
 static inline uint64_t pug_block_next(const struct pug_block *block, bool taken)
 {
     const uint64_t mask = -(uint64_t)taken;
@@ -429,13 +448,14 @@ enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum
 /** One of several instructions. */
 struct pug_code_insn {
     struct pug_insn insn;
-    uint8_t it_behind; /**< what `it` is behind it */
+    uint8_t it_behind; /**< the value of `it` after it */
 };
 
 /**
- * For who keeps instructions, since the map does not: the one at `address`, as pug_codemap_insn()
- * has it, and, where they may be kept (*lasts), those behind it as far as its memory goes on, for
- * which nobody is asked. *count: how many may be told; how many were, with PUG_OK.
+ * For decoders that keep instructions, since the map does not: the one at `address`, as
+ * pug_codemap_insn() has it, and, where they may be kept (*lasts), those after it as far as its
+ * memory goes on, which are read without a callback. *count: in, the room; out, their number, with
+ * PUG_OK.
  */
 enum pug_status pug_codemap_insns(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
                                   uint8_t it, struct pug_code_insn *insns, size_t *count,
@@ -483,12 +503,14 @@ struct pug_code_walk {
 void pug_codemap_walk_to(struct pug_codemap *map, uint64_t address, enum pug_isa isa, uint8_t it,
                          uint64_t stop, uint32_t bound, struct pug_code_walk *walk);
 
-/** The same, but the walk also ends in front of an instruction that has `stop` inside it, perhaps
- * before the first one. */
+/**
+ * The same, but the walk also ends in front of an instruction that has `stop` inside it, perhaps
+ * before the first one.
+ */
 void pug_codemap_walk_before(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
                              uint8_t it, uint64_t stop, uint32_t bound, struct pug_code_walk *walk);
 
-/** Counters, for who wants to know how the map does. */
+/** Counters that show how the map performs. */
 struct pug_codemap_stats {
     uint64_t blocks_made, restarts, pages_read, lookups;
     size_t bytes;

@@ -9,7 +9,7 @@
 
 #include <stdalign.h>
 
-/** Epoch of what rests on memory that cannot change behind the image's back. */
+/** Epoch of blocks in memory that cannot change without the image's knowledge. */
 #define PUG_EPOCH_STATIC UINT32_MAX
 
 /** A block's code lies on at most two pages, and a jump table's word on one more. */
@@ -30,7 +30,8 @@ struct pug_slot {
     uint32_t number; /**< of the block, plus 1; 0: free */
 };
 
-/** What callbacks gave. The bytes are apart: the rest is asked for often, and stays in the cache.
+/**
+ * What callbacks gave. The bytes are apart: the rest is asked for often, and stays in the cache.
  */
 struct pug_code_page {
     uint64_t start;
@@ -61,7 +62,7 @@ struct pug_insn_entry {
 #define PUG_INSN_ENTRIES_LEAST 128u
 #define PUG_INSN_ENTRIES_MOST  8192u
 
-/** What blocks can be told apart by, besides their addresses. */
+/** The properties in which blocks differ, besides their addresses. */
 struct pug_code_view {
     struct pug_reader_space space; /**< reduced */
     uint64_t memory;               /**< number of the memory that was chosen, or 0 */
@@ -93,7 +94,7 @@ struct pug_codemap_store {
     uint32_t buckets[PUG_PAGE_BUCKETS];
     uint32_t versions;
     bool forget;    /**< drop the pages before they are next looked at */
-    uint32_t begun; /**< the epoch in which it began anew */
+    uint32_t begun; /**< the epoch in which it restarted */
     bool left;      /**< who was to be asked was removed meanwhile: look again */
     bool keep;      /**< pages are kept; else they serve one block only */
     uint32_t page_size;
@@ -153,7 +154,7 @@ void pug_code_free_jumps(struct pug_codemap *map);
 
 /* ---- code_views.c ---- */
 
-/** Start anew where the image changed or `room` bytes more would be too many. True: it did. */
+/** Restart when the image has changed or `room` more bytes would be too many. True: it did. */
 bool pug_codemap_prepare(struct pug_codemap *map, size_t room);
 
 /** There is no memory for code: of the view's image, and of the one that the map was made for. */
@@ -171,7 +172,7 @@ enum pug_status pug_code_next(struct pug_codemap *map, struct pug_code_cursor *c
 size_t pug_code_ahead(struct pug_codemap *map, struct pug_code_cursor *cursor, uint64_t address,
                       enum pug_isa isa, uint8_t it, struct pug_code_insn *insns, size_t most);
 
-/** Where a table jump goes, read from its table. */
+/** Read a table jump's target from its table. */
 void pug_code_resolve(struct pug_codemap *map, struct pug_code_cursor *cursor, enum pug_isa isa,
                       struct pug_insn *insn);
 
@@ -190,8 +191,10 @@ void pug_code_clear(struct pug_block *block);
 struct pug_block *pug_code_build(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
                                  uint8_t it);
 
-/** The epoch until which a block holds. Of those that hop only `hop` is kept up to date: it is in
-    the cache line that a hop reads. */
+/**
+ * The epoch until which a block holds. Of those that hop only `hop` is kept up to date: it is in
+ * the cache line that a hop reads.
+ */
 static inline uint32_t pug_code_epoch(const struct pug_block *block)
 {
     return block->hop ? block->hop : block->epoch;
@@ -218,13 +221,13 @@ uint32_t pug_code_page(struct pug_codemap *map, const struct pug_accessor *acces
 /** Are the pages as they were? Reads those again that may have changed. */
 bool pug_code_same(struct pug_codemap *map, const struct pug_rests_on *rests);
 
-/** Are they known to be? Asks nobody. */
+/** Are they known to be? Reads no memory. */
 bool pug_code_same_already(const struct pug_codemap *map, const struct pug_rests_on *rests);
 
 /**
  * The same two questions, for a block that hops and rests on one page alone: its first cache line
- * and the page's are all that is looked at. Where a page was read twice in one epoch, and differed,
- * they are answered with no: who asks somebody goes on to ask pug_code_same().
+ * and the page's are all that is looked at. When a page was read twice in one epoch, and differed,
+ * the answer is no: a caller that may read memory then calls pug_code_same().
  */
 bool pug_code_page_same(struct pug_codemap *map, const struct pug_block *block);
 static inline bool pug_code_page_same_already(const struct pug_codemap *map,
@@ -241,8 +244,8 @@ static inline size_t pug_code_page_bytes(const struct pug_codemap_store *store)
 }
 
 /**
- * Bytes of callback memory at a time; as pug_codemap_set_page(). Until pug_code_use_page() all
- * stays as it is: who is asked for memory may be the one who wants it.
+ * Bytes of callback memory at a time; as pug_codemap_set_page(). Until pug_code_use_page() nothing
+ * changes: the callback that reads memory may be the caller itself.
  */
 enum pug_status pug_code_set_page(struct pug_codemap_store *store, uint32_t size);
 /** When no page is left. */

@@ -15,8 +15,7 @@ struct pug_file;
  * errno: it cannot be opened.
  */
 enum pug_status pug_file_open(const char *path, bool even, struct pug_file **file);
-/** The same of what is open already, and closed with it, also on failure; `path`: what it is
- * called. */
+/** Takes over an open descriptor, which is closed with it, also on failure; `path`: its name. */
 enum pug_status pug_file_adopt(int descriptor, const char *path, struct pug_file **file);
 /** Is what has its path now still what was opened? */
 bool pug_file_is_current(const struct pug_file *file);

@@ -452,7 +452,7 @@ bool pug_image_program_at(const struct pug_image *image, const struct pug_reader
     return true;
 }
 
-/* What one window gives of `wanted` bytes, or a negative status. */
+/* The part of `wanted` bytes that one window has, or a negative status. */
 static int64_t read_window(const struct pug_window *window, const struct pug_reader_space *space,
                            void *buffer, uint32_t wanted)
 {

@@ -65,7 +65,8 @@ struct pug_image {
     atomic_uint starved;           /**< how often there was no memory for what was read here */
 };
 
-/** There was no memory for code that was read here: see pug_image_failure(). Any thread may say so.
+/**
+ * There was no memory for code that was read here: see pug_image_failure(). Any thread may say so.
  */
 static inline void pug_image_starve(const struct pug_image *image)
 {
@@ -90,15 +91,19 @@ struct pug_window {
 bool pug_image_find(const struct pug_image *image, const struct pug_reader_space *space,
                     uint64_t address, struct pug_window *window);
 
-/** Forget of `space` what no accessor distinguishes. Two spaces that reduce to the same see the
-   same memory (callbacks: by memory space). */
+/**
+ * Forget of `space` what no accessor distinguishes. Two spaces that reduce to the same see the same
+ * memory (callbacks: by memory space).
+ */
 void pug_image_reduce(const struct pug_image *image, struct pug_reader_space *space);
 
 /** Takes the accessor over, also on failure. */
 enum pug_status pug_image_add(struct pug_image *image, struct pug_accessor *accessor);
 
-/** A new accessor with room for `ranges` ranges, `count` 0; NULL: no memory. A place of NULL is
-    everywhere. */
+/**
+ * A new accessor with room for `ranges` ranges, `count` 0; NULL: no memory. A place of NULL is
+ * everywhere.
+ */
 struct pug_accessor *pug_accessor_new(enum pug_accessor_kind kind, const struct pug_place *place,
                                       size_t ranges);
 void pug_accessor_free(struct pug_accessor *accessor);
@@ -125,7 +130,7 @@ static inline bool pug_range_valid(const struct pug_image *image, const struct p
     return range->start <= range->end && (whole || !image->quirks.reference_files);
 }
 
-/** Sort the ranges anew, after one grew or was added. */
+/** Sort the ranges again, after one grew or was added. */
 enum pug_status pug_image_reindex(struct pug_image *image);
 
 void pug_symbols_free(struct pug_symbols *symbols);

@@ -48,7 +48,7 @@ static uint32_t *print_of(const struct pug_memos *memos, uint32_t print)
     return &memos->met[print & (PRINTS * (memos->mask + 1) - 1)];
 }
 
-/** What is in its place moves over. */
+/** The entry in its place moves over. */
 static void put(struct pug_memos *memos, const struct pug_memo *memo)
 {
     struct pug_memo *place = &memos->items[pug_memo_hash(memo->cause) & memos->mask];
@@ -121,7 +121,7 @@ bool pug_memo_lookup_holds(const struct pug_memo_lookup *lookup, const struct pu
            !pug_codemap_outdated(map) && lookup->stamp == pug_codemap_stamp(map);
 }
 
-/** The block behind a hop, if it is at hand and begins at `start`. */
+/** The block after a hop, if it is at hand and begins at `start`. */
 static const struct pug_block *behind(const struct pug_codemap *map, const struct pug_block *block,
                                       bool taken, uint64_t start)
 {
@@ -131,7 +131,7 @@ static const struct pug_block *behind(const struct pug_codemap *map, const struc
     return next;
 }
 
-/** Is it the range of the block, but for `told` bytes of its first instruction? */
+/** Is it the range of the block, except for `told` bytes of its first instruction? */
 static bool is_range(const struct pug_element *element, const struct pug_block *block,
                      unsigned told)
 {
@@ -159,7 +159,7 @@ bool pug_memo_hops(struct pug_memo *memo, const struct pug_codemap *map,
 {
     const struct pug_element *e = &batch->elements[lookup->count];
     const size_t count = batch->count - lookup->count;
-    const bool silent = lookup->told > 0 && first->count == 1; /* all of it was told */
+    const bool silent = lookup->told > 0 && first->count == 1; /* all of it was reported */
     const struct pug_block *block = first;
     unsigned told = silent ? 0 : lookup->told;
     memo->ranges = memo->count = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file What packets did before, kept to be done again. A packet that is met again where the
- * decoder stands as it did then does the same again, and programs go in circles: which blocks it
- * hopped over, what came behind them and where the decoder stood in the end is kept, so that the
- * packet need not be taken apart, nor its end be looked for. For protocols whose packets say much
- * at once.
+ * @file What packets did before, kept to be done again. A packet that is met again in the same
+ * state of the decoder has the same effect again, and programs go in circles. So the blocks that it
+ * hopped over, the one after them and the decoder's state at the end are kept. Then the packet need
+ * not be taken apart, and its end need not be searched. For protocols whose packets say much at
+ * once.
  *
  * A memo is kept when its packet is met for the second time. To forget it changes no element.
  */
@@ -27,7 +27,7 @@ static inline const struct pug_block *pug_memo_block(pug_memo_hop hop)
     return (const struct pug_block *)(hop & ~(pug_memo_hop)1);
 }
 
-/** What a packet does follows from these. */
+/** A packet's effect follows from these. */
 struct pug_memo_cause {
     uint64_t low, high; /**< the packet */
     uint64_t at, base;  /**< where execution is, and what addresses are relative to */
@@ -37,18 +37,19 @@ struct pug_memo_cause {
 struct pug_memo {
     alignas(64) struct pug_memo_cause cause;
     uint64_t stamp;      /**< of the map, in which it holds; 0: nothing */
-    uint32_t hits;       /**< of who counts */
+    uint32_t hits;       /**< for counting */
     uint32_t number;     /**< no two have the same */
-    uint32_t next;       /**< number of the one that came behind it lately, or NONE … */
+    uint32_t next;       /**< number of the one that followed it lately, or NONE … */
     uint16_t next_place; /**< … and its place then */
     uint8_t ranges;      /**< that it gives; 0: this packet's are not kept */
     uint8_t count;       /**< of hops */
     struct {
         uint64_t start, end, tail;
-    } last;              /**< what of a range behind the hops is its own: not where … */
+    } last; /**< the fields of a range after the hops that are its own: not its place …
+             */
     uint32_t last_count; /**< … in the trace, nor in which context */
-    uint8_t told;        /**< bytes of the first range's block that were told before */
-    bool silent;         /**< the first hop's block was told before: there is no range of it */
+    uint8_t told;        /**< bytes of the first range's block that were reported before */
+    bool silent;         /**< the first hop's block was reported before: it has no range */
     bool ends_inside;    /**< there is a last range */
     uint64_t saved[4];   /**< where the decoder stands then, as it says that */
     pug_memo_hop hops[PUG_MEMO_HOPS];
@@ -60,7 +61,7 @@ struct pug_memos {
     uint32_t *met;          /**< prints of packets that were met */
     uint32_t mask;          /**< of items */
     uint32_t number;        /**< of the one that was kept last */
-    /** The one that leaves the decoder where it stands, and has not told it yet; or NULL. */
+    /** The one that leaves the decoder at its place, and has not reported it yet; or NULL. */
     struct pug_memo *at;
     uint32_t replaced;       /**< since there are so many */
     uint32_t hits, misses;   /**< lately */
@@ -115,7 +116,7 @@ static inline void pug_memos_miss(struct pug_memos *memos)
 /** A packet that is to become a memo, and what was before it. */
 struct pug_memo_lookup {
     bool keeps;     /**< it is; else there is nothing else here */
-    uint8_t told;   /**< bytes of the first block that were told before */
+    uint8_t told;   /**< bytes of the first block that were reported before */
     uint32_t count; /**< elements in the batch */
     uint64_t stamp;
     struct pug_memo_cause cause;
@@ -141,8 +142,8 @@ static inline struct pug_memo *pug_memos_find(const struct pug_memos *memos,
 }
 
 /**
- * The memo of a packet, if it is the one that came behind the last one before: where the decoder
- * stands need not be looked at then, nor be known. NULL: perhaps it is another.
+ * The memo of a packet, if it also followed the last one before: then the decoder's place need not
+ * be compared, nor be known. NULL: perhaps it is another.
  */
 static inline struct pug_memo *pug_memos_next(const struct pug_memos *memos, uint64_t low,
                                               uint64_t high)
@@ -155,7 +156,7 @@ static inline struct pug_memo *pug_memos_next(const struct pug_memos *memos, uin
     return is ? next : NULL;
 }
 
-/** It came behind that one, if there was one. */
+/** It followed that one, if one exists. */
 static inline void pug_memos_follow(const struct pug_memos *memos, struct pug_memo *before,
                                     const struct pug_memo *memo)
 {
@@ -205,7 +206,7 @@ bool pug_memo_hops(struct pug_memo *memo, const struct pug_codemap *map,
                    const struct pug_batch *batch, const struct pug_memo_lookup *lookup,
                    const struct pug_block *first, struct pug_memo_way way);
 
-/** Of a packet whose ranges are not kept, so that nobody tries again. */
+/** Marks a packet whose ranges are not kept, so that it is not tried again. */
 static inline void pug_memo_none(struct pug_memo *memo)
 {
     memo->ranges = 0;
@@ -213,7 +214,7 @@ static inline void pug_memo_none(struct pug_memo *memo)
 
 void pug_memos_keep(struct pug_memos *memos, const struct pug_codemap *map, struct pug_memo *memo);
 
-/** Where the range behind a hop begins. */
+/** The start of the range after a hop. */
 static inline uint64_t pug_memo_behind(const struct pug_memo *memo, uint32_t hop)
 {
     return hop + 1u < memo->count ? pug_memo_block(memo->hops[hop + 1])->start : memo->last.start;
@@ -229,7 +230,7 @@ static inline void pug_memo_put_last(const struct pug_memo *memo, struct pug_ele
     memcpy(&range->flags, &memo->last.tail, sizeof(memo->last.tail));
 }
 
-/** Is it a return that the stack infers? The last hop may be one that was told. */
+/** Is it a return that the stack infers? The last hop may be one that was reported. */
 static inline bool pug_memo_infers(const struct pug_memo *memo, uint32_t hop, bool last_is_told)
 {
     return pug_memo_block(memo->hops[hop])->insn.kind == PUG_RV_RETURN &&

@@ -20,7 +20,7 @@ struct pug_walk {
     const struct pug_image *image;
     struct pug_isa_config isa;
     struct known_step *known;
-    /* What the table holds for: when it changes, so does the era. */
+    /* The validity of the table: when it changes, so does the era. */
     uint32_t era;
     uint64_t generation;
     struct pug_reader_space space; /* of the range, without what nothing distinguishes */
@@ -79,7 +79,7 @@ static bool is_arm(unsigned isa)
            isa == PUG_ISA_JAZELLE;
 }
 
-/** Of an Arm core whose level the trace does not tell. */
+/** The space of an Arm core whose level the trace does not give. */
 static uint8_t space_of_security(unsigned security)
 {
     static const uint8_t spaces[4] = {[PUG_SEC_SECURE] = PUG_SPACE_S,
@@ -112,7 +112,7 @@ static bool same_space(const struct pug_reader_space *a, const struct pug_reader
            a->context_id == b->context_id && a->vmid == b->vmid;
 }
 
-/** What the table knows is of this memory, or nothing. */
+/** The table belongs to this memory, or is empty. */
 static void enter_space(struct pug_walk *walk)
 {
     pug_element_space(&walk->range, &walk->exact);
@@ -212,7 +212,7 @@ static const struct known_step *look(struct pug_walk *walk)
     return slot;
 }
 
-/** Go on behind instructions. */
+/** Continue after instructions. */
 static void pass(struct pug_walk *walk, uint32_t count, uint64_t size)
 {
     walk->at += size;
@@ -238,7 +238,7 @@ const struct pug_step *pug_walk_next(struct pug_walk *walk)
     return &walk->step;
 }
 
-/** Where all instructions have four bytes. */
+/** For code in which all instructions have four bytes. */
 static size_t count_on(struct pug_walk *walk, uint64_t *addresses, size_t room)
 {
     size_t count = walk->left < room ? walk->left : room;

@@ -13,7 +13,7 @@
 
 /* ---- reading the capture ---- */
 
-/** What stays of the old index. */
+/** Collect the parts of the old index that stay. */
 static void gather_old(struct making *making)
 {
     const struct pug_index *old = making->old;
@@ -62,7 +62,7 @@ static unsigned thread_count(const struct pug_tree *tree, const struct pug_index
     return options->jobs ? options->jobs : pug_jobs_processors();
 }
 
-/** The state behind a block is that of the next at its start. */
+/** The state after a block is that of the next at its start. */
 static void note_states(struct making *making, const struct yield *yield)
 {
     const uint64_t next = yield->block + 1;
@@ -119,7 +119,7 @@ static bool has_to_renumber(const struct making *making)
     return making->crowded && (making->threads > 1 || making->kept > 0);
 }
 
-/** Progress is told of each megabyte. */
+/** Report progress after each megabyte. */
 static bool take_yield(void *context, const struct yield *yield)
 {
     struct making *making = context;
@@ -165,7 +165,7 @@ static void keep_elements(struct making *making, uint64_t first)
     }
 }
 
-/** Else nobody can decode beside the tree, and its states are not known. */
+/** Otherwise no decoder can run beside the tree, and its states are unknown. */
 static bool can_be_cloned(const struct pug_tree *tree)
 {
     struct pug_tree *clone;
@@ -219,7 +219,7 @@ static void prove_elements(struct making *making, const struct pug_tree *tree)
     struct pug_tree *decoder = NULL;
     making->header.decode_identity = pug_index_decode_identity(tree);
     const uint64_t last = last_decoded(making);
-    if (making->header.decode_identity == 0) { /* by who has no program */
+    if (making->header.decode_identity == 0) { /* made without a program */
         if (!old || !(old->header->flags & PUG_INDEX_ELEMENTS))
             return;
         making->header.decode_identity = old->header->decode_identity;

@@ -10,7 +10,8 @@
 /* A thread takes so many blocks at once, since a part of one is read twice; but no more. */
 #define LEAST_BLOCKS 8u
 #define MOST_BLOCKS  16u
-/* Blocks are read in so many parts, if these are not too short: threads can meet behind each. */
+/* Number of parts in which blocks are read, if these are not too short: threads can meet after
+ * each. */
 #define PARTS      8u
 #define LEAST_PART UINT64_C(2048)
 
@@ -141,7 +142,7 @@ static bool share_reach(struct job *job)
 
 /* ---- times ---- */
 
-/** All at once, by what each id is behind: there may be many sources, and many marks. */
+/** Add to all times at once what each id lacks: there may be many sources, and many marks. */
 static void shift_times(struct yield *yield, const uint64_t *behind)
 {
     struct pug_index_file_summary *summaries = yield->summaries.items;
@@ -162,7 +163,7 @@ static void shift_times(struct yield *yield, const uint64_t *behind)
             marks[i].value += behind[marks[i].source];
 }
 
-/** What a source's times lack in a block. */
+/** The amount that a source's times lack in a block. */
 static uint64_t time_behind(const struct clock *clock, uint64_t last)
 {
     const uint64_t mask = pug_clock_mask(clock->begin_bits);
@@ -171,7 +172,7 @@ static uint64_t time_behind(const struct clock *clock, uint64_t last)
 }
 
 /**
- * A thread that began behind the first wrap of a clock knows its lower bits alone: its times are
+ * A thread that began after the first wrap of a clock knows its lower bits alone: its times are
  * less than the true ones, always by as much, while they are sent with as many bits.
  */
 static void settle_times(const struct job *job, struct yield *yield)
@@ -205,7 +206,7 @@ static bool take_block(void *context, struct pug_jobs_block *block)
 
 /* ---- threads ---- */
 
-/** What is known before anything is read, as if it were behind the block before. */
+/** The state before anything is read, as if it were that after the block before. */
 static bool take_start(struct job *job, const struct pug_tree *tree)
 {
     struct pug_state state = {0};
@@ -251,7 +252,7 @@ static void close_hand(void *context, struct pug_jobs_hand *hand)
     pug_index_collector_free(collector);
 }
 
-/** What was kept may be all that there is to take: nobody reads then. */
+/** The kept results may be all that has to be taken: then nothing is read. */
 static bool take_start_alone(struct job *job)
 {
     struct pug_jobs_hand hand = {.number = 0};

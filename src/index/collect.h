@@ -20,7 +20,7 @@ bool pug_index_add_record(struct records *records, const void *record);
 /** When a block was read, something came whose place is in a block before. */
 struct behind {
     uint64_t block;   /* of the place */
-    uint64_t reading; /* the block that was read; of the end of trace: behind the last one */
+    uint64_t reading; /* the block that was read; of the end of trace: one past the last */
 };
 
 /** The clock of a source's reader where a block begins and ends (pug_protocol.reader_clock()). */
@@ -29,7 +29,7 @@ struct clock {
     uint32_t begin_bits, end_bits; /* 64: the time is whole; end: 0: it was not heard yet */
 };
 
-/** What reading a block, or a part of it, gave, wherever it belongs. */
+/** The result of reading a block, or a part of it, wherever it belongs. */
 struct yield {
     uint64_t block;
     struct records summaries, marks, behind, values;
@@ -37,18 +37,18 @@ struct yield {
     uint32_t bytes; /* hash of the block's; 0: it is not known, or not asked for */
     bool crowded;   /* there were more ids than sources are counted; or times are not clear */
     bool has_states;
-    struct clock *clocks; /* of each source, behind `states` */
-    uint64_t states[];    /* behind it: pug_index_state_hashes(); 0: it is what it was before; or
-                             PUG_INDEX_STATE_LOST */
+    struct clock *clocks; /* of each source, after `states` */
+    uint64_t states[];    /* the state after it: pug_index_state_hashes(); 0: unchanged; or
+                           * PUG_INDEX_STATE_LOST */
 };
 
-/** Of what the block with this number gives; NULL: no memory. */
+/** Makes the result of the block with this number; NULL: no memory. */
 struct yield *pug_index_yield_new(const struct pug_tree *tree, uint64_t block);
 void pug_index_yield_free(struct yield *yield);
 /** A yield in bytes, for another process. */
 extern const struct pug_jobs_travel pug_index_yield_travel;
 
-/** What is to be made of what capture. */
+/** An index to make, and its capture. */
 struct job {
     struct pug_tree *tree; /* as new */
     struct pug_tree

@@ -57,14 +57,14 @@ void pug_index_detach(struct pug_tree *tree);
 /** A block begins: what comes of earlier ones is late. */
 void pug_index_begin_block(struct collector *collector, struct pug_tree *tree, uint64_t number,
                            uint64_t at);
-/** What one yield has is not in the next. */
+/** The seen sources of one yield are not in the next. */
 void pug_index_forget_seen(struct collector *collector);
-/** What was told belongs to the block that was read. */
+/** Assigns the reports so far to the block that was read. */
 void pug_index_close_block(struct collector *collector);
 void pug_index_close_tallies(struct collector *collector);
 void pug_index_collector_free(struct collector *collector);
 
-/* ---- for who watches a tree ---- */
+/* ---- for code that watches a tree ---- */
 
 /** The source with a seat; one too many is none in particular. NULL: no memory. */
 struct source *pug_index_source_of(struct collector *collector, uint32_t seat);

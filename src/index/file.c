@@ -177,7 +177,7 @@ static uint32_t seat_of(const struct pug_index_file_source *source)
     return pug_index_seat(source->id, source->flags & PUG_INDEX_SOURCE_NOBODY);
 }
 
-/** What is of no source has the last id. */
+/** Bytes of no source have the last id. */
 static bool is_seat(uint16_t id, bool nobody)
 {
     return !nobody || id == PUG_SOURCE_UNKNOWN;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Looking for marks. A summary answers where its first or last mark does; else the block is
- * read again, from the nearest synchronisation point first. A block's hash tells whether what was
- * read is what reading from the start of the capture gives; the last attempt does read from there.
+ * read again, from the nearest synchronisation point first. A block's hash shows whether the state
+ * equals that of reading from the start of the capture; the last attempt does read from there.
  */
 #include "base/bisect.h"
 #include "index/collect.h"
@@ -10,15 +10,15 @@
 
 #include <stdlib.h>
 
-/* Where not all marks came with their block: packets may end behind it, in so many bytes more. */
+/* Where not all marks came with their block: packets may end after it, within so many bytes. */
 #define PIECE UINT64_C(4096)
 /* Synchronisation points to try before the start of the capture. */
 #define ATTEMPTS 3
 /* Marks of a source that wait to be looked at. */
 #define LIST 256u
-/* Marks of later blocks that are kept; there are no more in what packets end behind a block. */
+/* Marks of later blocks that are kept; packets that end after a block contain no more. */
 #define LATER ((size_t)1 << 16)
-/* So many sources are read on at the same time. */
+/* Most sources that are read on at the same time. */
 #define READINGS 16u
 
 /**
@@ -30,7 +30,7 @@ struct reading {
     uint16_t id;
     bool nobody;
     uint64_t start, end;                       /* of the block */
-    struct pug_index_file_mark *marks, *later; /* in it, and behind it */
+    struct pug_index_file_mark *marks, *later; /* in it, and after it */
     size_t count, room, later_count, later_room;
     bool out_of_memory;
     struct pug_tree *tree;
@@ -75,7 +75,7 @@ static void keep(struct reading *reading, uint64_t at, uint64_t value)
             !add(&reading->later, &reading->later_count, &reading->later_room, mark);
 }
 
-/** What was kept for later is of this block, or still of later ones. */
+/** Marks kept for later belong to this block, or still to later ones. */
 static void begin_block(struct reading *reading, uint64_t start, uint64_t end)
 {
     const size_t count = reading->later_count;
@@ -200,7 +200,7 @@ static struct pug_source *find_source(struct pug_tree *tree, uint16_t id)
     return NULL;
 }
 
-/** Have the tree's marks come to the reading, which nobody else's do. */
+/** Let the reading have the tree's marks, which are no other reader's. */
 static void attach(struct reading *reading, const struct pug_index_file_summary *summary)
 {
     struct pug_tree *tree = reading->tree;
@@ -223,7 +223,7 @@ static bool holds_good(const struct pug_index *index, struct reading *reading,
     return reading->from == index->header->from || is_proved(reading, summary);
 }
 
-/** Read a summary's marks; `goes_on`: the tree has read what is before, and nothing behind. */
+/** Read a summary's marks; `goes_on`: the tree has read everything before, and nothing after. */
 static void read_with(const struct pug_index *index, const struct pug_index_file_summary *summary,
                       const uint8_t *bytes, struct reading *reading, bool goes_on)
 {

@@ -9,17 +9,17 @@
 
 #define PUG_INDEX_MAGIC   "PUGINDEX"
 #define PUG_INDEX_VERSION 6u
-/* The checksum covers everything behind itself. */
+/* The checksum covers everything after itself. */
 #define PUG_INDEX_CHECKED offsetof(struct pug_index_file_header, file_size)
 /* Blocks are made of whole frames of every kind, so that reading can start at each. */
 #define PUG_INDEX_ALIGNMENT UINT64_C(512)
-/* So many parts of the capture does a value's bit set tell apart. */
+/* Number of parts of the capture that a value's bit set distinguishes. */
 #define PUG_INDEX_PARTS 64u
 
 enum pug_index_file_flag {
     PUG_INDEX_FULL = 1 << 0,     /* every mark is kept */
     PUG_INDEX_ELEMENTS = 1 << 2, /* blocks have the state of the decoders */
-    PUG_INDEX_ENDED = 1 << 3,    /* the readers were told that the trace ends */
+    PUG_INDEX_ENDED = 1 << 3,    /* the readers got the end of the trace */
     PUG_INDEX_PARTLY = 1 << 4,   /* … but only blocks of a part, the first ones */
 };
 
@@ -90,7 +90,8 @@ static_assert(sizeof(struct pug_index_file_summary) == 64, "format");
 static_assert(sizeof(struct pug_index_file_mark) == 24, "format");
 static_assert(sizeof(struct pug_index_file_value) == 32, "format");
 
-/** Must numbers be turned between a file and this host's memory? Else files are used as they lie.
+/**
+ * Must numbers be turned between a file and this host's memory? Else files are used as they lie.
  */
 #define PUG_INDEX_TURNED (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
@@ -107,7 +108,7 @@ struct pug_index {
     size_t size;
 };
 
-/** Sources in their order: by id, and behind all of them what is of none. */
+/** Sources in their order: by id, and after all of them the bytes of no source. */
 static inline uint32_t pug_index_seat(uint16_t id, bool nobody)
 {
     return nobody ? id | UINT32_C(1) << 16 : id;
@@ -118,7 +119,7 @@ static inline uint32_t pug_index_seat(uint16_t id, bool nobody)
 /** Does a query for `source` (an id, ANY, NOBODY) mean what has this id? */
 bool pug_index_means(const struct pug_index *index, uint32_t source, uint16_t id, bool nobody);
 
-/** Make `native` of `bytes`, which nobody has checked; false: no memory. */
+/** Make `native` from `bytes`, which are not checked yet; false: no memory. */
 bool pug_index_from_file(struct pug_index *index);
 /** Make `bytes` of `native`, with their checksum; false: no memory. */
 bool pug_index_to_file(struct pug_index *index);
@@ -126,11 +127,11 @@ bool pug_index_to_file(struct pug_index *index);
 void pug_index_lay_out(struct pug_index *index);
 /** Bytes that a header asks for; 0: more than there can be. */
 uint64_t pug_index_file_size(const struct pug_index_file_header *header);
-/** Of `bytes`. */
+/** Returns the checksum of `bytes`. */
 uint64_t pug_index_checksum(const struct pug_index *index);
 /** Ties an index to its capture: bytes here and there. */
 uint64_t pug_index_trace_hash(const uint8_t *bytes, uint64_t size);
-/** What decoding depends on beside the capture; 0: that cannot be told. */
+/** A number for everything that decoding depends on beside the capture; 0: unknown. */
 uint64_t pug_index_decode_identity(const struct pug_tree *tree);
 
 /** The last block up to this one whose state is known, of packets or of `elements`; 0: none is. */
@@ -146,7 +147,8 @@ static inline unsigned pug_index_part(uint64_t block, unsigned part_shift)
     return (unsigned)(block >> part_shift) & (PUG_INDEX_PARTS - 1);
 }
 
-/** Parts are the smallest power of two of blocks of which there are no more than PUG_INDEX_PARTS.
+/**
+ * Parts are the smallest power of two of blocks of which there are no more than PUG_INDEX_PARTS.
  */
 static inline unsigned pug_index_part_shift(uint64_t blocks)
 {
@@ -166,8 +168,10 @@ static inline uint64_t pug_index_mix(uint64_t hash, uint64_t word)
 /** The hash of a block's bytes: many at a time, since all of a capture is hashed; never 0. */
 uint32_t pug_index_block_hash(const uint8_t *bytes, uint64_t size);
 
-/** Are blocks that begin before `end`, from the one with `from` on, what they were when they were
- * indexed? */
+/**
+ * Are blocks that begin before `end`, from the one with `from` on, what they were when they were
+ * indexed?
+ */
 bool pug_index_holds(const struct pug_index *index, const uint8_t *bytes, uint64_t from,
                      uint64_t end);
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-/** @file The numbers of an index file are little-endian; in memory they are in this host's order.
+/**
+ * @file The numbers of an index file are little-endian; in memory they are in this host's order.
  */
 #include "index/format.h"
 
 #include <stdlib.h>
 
-/** So many numbers of so many bytes, one after another. */
+/** A row of numbers with equally many bytes each. */
 struct numbers {
     uint8_t count, bytes;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Two trees that read on together behind a part: one knows all that was before, the other
+ * @file Two trees that read on together after a part: one knows everything before, the other
  * nothing. What is the same in both states follows from what both have read.
  */
 #ifndef PUG_INDEX_PAIR_H
@@ -18,9 +18,9 @@ struct pug_index_pair {
 };
 
 /**
- * Both at `start`, copies of `model`; the one that knows comes from near `near`, which is not
- * behind it, and tells `on_run` its runs until then, if that is not NULL. False: that is too far,
- * or there is no memory; the pair is to be freed all the same.
+ * Both at `start`, copies of `model`; the one that knows comes from near `near`, which is not after
+ * it, and gives `on_run` its runs until then, if that is not NULL. False: that is too far, or there
+ * is no memory; the pair is to be freed all the same.
  */
 bool pug_index_pair_begin(struct pug_index_pair *pair, const struct pug_index *index,
                           const struct pug_tree *model, const uint8_t *bytes, uint64_t size,
@@ -37,7 +37,7 @@ uint64_t pug_index_pair_step(uint64_t read);
 /** Is it the same, of the transport (0) and of each source (1 + its place)? False: that will do. */
 typedef bool pug_index_same_fn(void *context, size_t n, bool same);
 
-/** Tell for one after the other. True: all were told. */
+/** Tell for one after the other. True: all were reported. */
 bool pug_index_pair_compare(const struct pug_index_pair *pair, pug_index_same_fn *tell,
                             void *context);
 

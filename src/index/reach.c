@@ -98,7 +98,7 @@ uint64_t pug_index_silent_from(const struct pug_index *index, uint16_t id, uint6
     return last ? last->block + UINT64_C(1) : 0;
 }
 
-/** What is wanted: a tree at the start of a block. */
+/** The wanted result: a tree at the start of a block. */
 struct aim {
     const struct pug_index *index;
     const struct pug_tree *model;
@@ -170,7 +170,7 @@ static bool bring_source(struct aim *aim, struct pug_tree *tree, size_t n, uint6
         pug_source_start_at_begin(source, aim->whole);
     if (silent == 0 || at >= from)
         return true;
-    /* What begins in one block may come with the next. */
+    /* Packets that begin in one block may come with the next. */
     const uint64_t end = silent < aim->block ? silent + 1 : silent;
     struct pug_tree *other = read_part(aim, source, at, end * aim->index->header->block);
     const bool brought = other && pug_index_move_source(other, aim->model, n, tree);
@@ -242,7 +242,7 @@ struct pug_tree *pug_index_reach_near(const struct pug_index *index, const struc
     return come(&aim, at > most ? at - most : 0, false);
 }
 
-/* ---- for who reads on ---- */
+/* ---- for code that reads on ---- */
 
 bool pug_index_has_states(const struct pug_index *index, const struct pug_tree *tree)
 {

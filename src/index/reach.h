@@ -9,16 +9,16 @@
 
 /**
  * Hashes of a tree's state: of that of the transport, and of each source; never 0. Where the
- * transport tells losses, bit 0 of a source's says that there was none since it was heard.
+ * transport reports losses, bit 0 of a source's says that none came since its last bytes.
  */
 #define PUG_INDEX_HEARD UINT64_C(1)
 void pug_index_state_hashes(const struct pug_tree *tree, const struct pug_state *state,
                             uint64_t *hashes);
 /** Instead of a source's: it has the one that it had before, but something was lost since. */
 #define PUG_INDEX_STATE_LOST UINT64_C(1)
-/** What a block has of them; never 0. */
+/** A block's sum of them; never 0. */
 uint64_t pug_index_state_sum(const uint64_t *hashes, size_t sources);
-/** The same of a tree as it is; 0: it has no state. */
+/** The sum of a tree's present state; 0: it has no state. */
 uint64_t pug_index_tree_sum(const struct pug_tree *tree);
 
 /** Are the states of all blocks there, as `tree` makes them, up to the end of trace? */
@@ -38,7 +38,7 @@ bool pug_index_move_source(struct pug_tree *from, const struct pug_tree *model, 
 uint64_t pug_index_start_before(const struct pug_index *index, uint32_t source, uint64_t block,
                                 uint64_t back);
 
-/** How many blocks back the attempt behind one that went so far is. */
+/** Returns how many blocks back the attempt after this one goes. */
 static inline uint64_t pug_index_farther(uint64_t back)
 {
     return 4 * back + 1;
@@ -64,11 +64,10 @@ struct pug_tree *pug_index_reach_near(const struct pug_index *index, const struc
                                       const uint8_t *bytes, uint64_t block, uint64_t most);
 
 /**
- * With decoders, though the index has no states of theirs. What they are told behind
- * synchronisation points must be all that there is to know (pug_protocol.self_synced()); and one
- * that began at such a point must have come to the same state as one that began before the point in
- * front of it, so that it does not matter what either was told earlier. False: that is not so, or
- * not near.
+ * With decoders, though the index has no states of theirs. The packets after synchronisation points
+ * must give them all they know (pug_protocol.self_synced()). And one that began at such a point
+ * must have come to the same state as one that began before the point in front of it, so that
+ * earlier packets do not matter to either. False: that is not so, or not near.
  */
 bool pug_index_reach_resync(const struct pug_index *index, const struct pug_tree *tree,
                             const uint8_t *bytes, uint64_t block, struct pug_tree **reached);

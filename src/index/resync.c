@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Coming to a block with decoders, by an index of packets alone. It proves where the readers
- * are; decoders that begin behind one in its right state get the right packets. What they know is
- * told them again behind each synchronisation point. Two of them begin a point apart: all that
- * was before the first one differs for the second as it does for the first, and if they agree it
- * makes no difference.
+ * @file Coming to a block with decoders, by an index of packets alone. It proves the state of the
+ * readers; decoders that begin after one in its right state get the right packets. The packets
+ * after each synchronisation point give them what they know. Two of them begin a point apart: all
+ * that was before the first one differs for the second as it does for the first, and if they agree
+ * it makes no difference.
  */
 #include "index/pair.h"
 #include "index/reach.h"
@@ -26,7 +26,7 @@ struct telling {
     uint64_t left;              /* bytes that may still be read */
 };
 
-/** Are ids of contexts told again? Where the capture has none there is none to know. */
+/** Are ids of contexts repeated? Where the capture has none there is none to know. */
 static bool knows_ids(const struct telling *telling, const struct pug_source *source)
 {
     const struct pug_index *index = telling->index;
@@ -65,7 +65,7 @@ static bool note_same(void *context, size_t n, bool same)
 
 /**
  * What the state of readers leaves out is what is above the bits of times that packets tell. The
- * last time of the block before may be that of a packet that ends behind it.
+ * last time of the block before may be that of a packet that ends after it.
  */
 static void complete_time(const struct telling *telling, struct pug_source *source, uint64_t block)
 {
@@ -79,7 +79,10 @@ static void complete_time(const struct telling *telling, struct pug_source *sour
     pug_source_set_time(source, last - ((last - time) & pug_clock_mask(bits)));
 }
 
-/** What decoders learn that begin behind what their readers have read; false: no memory. */
+/**
+ * Give decoders that begin after the bytes of their readers what they learn from these; false: no
+ * memory.
+ */
 static bool begin_decoders(const struct telling *telling, struct pug_tree *tree, uint64_t block)
 {
     bool good = true;
@@ -119,7 +122,9 @@ static uint64_t begin_before(const struct telling *telling, uint32_t source, uin
         index, false, pug_index_start_before(index, source, block, back) / index->header->block);
 }
 
-/** Both trees at `end`, having begun a synchronisation point apart; `told` says of whom it will do.
+/**
+ * Both trees at `end`, having begun a synchronisation point apart; `told` lists the sources for
+ * which it suffices.
  */
 static bool read_pair(struct telling *telling, const struct pug_source *only, uint64_t end,
                       uint64_t back)
@@ -158,7 +163,7 @@ static bool bring_told(struct telling *telling, struct pug_tree *tree, size_t n,
 {
     const struct pug_source *source = pug_tree_source_at(telling->model, n);
     const uint64_t silent = pug_index_silent_from(telling->index, pug_source_id(source), block);
-    /* What begins in one block may come with the next. */
+    /* Packets that begin in one block may come with the next. */
     const uint64_t end = silent < block ? silent + 1 : block;
     bool brought = silent == 0;
     for (uint64_t back = 0; !brought && telling->left > 0; back = pug_index_farther(back))
@@ -181,7 +186,7 @@ static struct pug_tree *take_told(struct telling *telling, const bool *told, uin
     return NULL;
 }
 
-/** Who never spoke before the block has nothing to know. */
+/** A source that never spoke before the block has nothing to know. */
 static bool are_tellable(const struct telling *telling, uint64_t block)
 {
     const struct pug_tree *model = telling->model;

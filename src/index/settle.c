@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file How far to read so that a part of the trace is complete. What a tree will still put out
- * follows from its state. One that began behind the part has nothing of it to put out: where the
+ * follows from its state. One that began after the part has nothing of it to put out: where the
  * tree that read the part is in the same state, it has nothing of it either.
  */
 #include "index/pair.h"
@@ -14,7 +14,7 @@ struct settling {
     struct pug_index_pair pair;
     uint16_t ids[PUG_INDEX_SOURCE_LIMIT];
     size_t count;
-    bool all;   /* the index does not tell who spoke */
+    bool all;   /* the index does not say which sources spoke */
     bool first; /* the window has the begin of the trace, where the end of a source is that never
                    spoke */
 };
@@ -64,7 +64,7 @@ uint64_t pug_index_settle(const struct pug_index *index, const struct pug_tree *
         return settled;
     struct settling settling = {.tree = tree, .first = from == 0};
     settling.all = pug_tree_transport(tree)->single || h->indexed < start;
-    if (!settling.all) /* bytes of a run may lie in the block behind that of its first */
+    if (!settling.all) /* bytes of a run may lie in the block after that of its first */
         settling.count = pug_index_active(index, from > h->block ? from - h->block : 0, start,
                                           settling.ids, PUG_INDEX_SOURCE_LIMIT);
     if (pug_index_pair_begin(&settling.pair, index, tree, bytes, size, start, start, NULL, NULL))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file How far to read so that a part of the trace is complete, where sources fall silent behind
- * it. All are read until those that go on are settled (settle.c tells how that is seen). Of the
- * others nothing can come before they speak again: there a tree has only to hear them, and comes
- * there by the index. Who never speaks again has only its end to tell.
+ * @file How far to read so that a part of the trace is complete, where sources fall silent after
+ * it. All are read until those that continue are settled (settle.c explains how that is seen). Of
+ * the others nothing can come before they speak again: there a tree has only to hear them, and
+ * comes there by the index. Who never speaks again has only its end to tell.
  */
 #include "index/tail_reads.h"
 #include "index/pair.h"
@@ -16,7 +16,8 @@ bool pug_index_has_all_marks(const struct pug_index *index, uint64_t size)
 {
     const struct pug_index_file_header *h = index->header;
     return h->indexed == size && h->from == 0 && (h->flags & PUG_INDEX_ENDED) &&
-           h->sources < PUG_INDEX_SOURCE_LIMIT - 1; /* of more ids some are counted as nobody's */
+           h->sources < PUG_INDEX_SOURCE_LIMIT - 1; /* of more ids some are counted as bytes of no
+                                                     * source */
 }
 
 /* ---- leaps ---- */
@@ -65,7 +66,7 @@ static bool leap(const struct pug_index_tail_reads *rest, const struct pug_index
 }
 
 /**
- * Those that are not settled anywhere, in the order in which an end tells them. That they end
+ * End those that are not settled anywhere, in the order in which an end reports them. That they end
  * inside something is nothing of the part.
  */
 static void end_pending(const struct pug_index_tail_reads *rest, struct pug_tree *tree)
@@ -127,7 +128,7 @@ static bool speaks(const struct finding *finding, uint64_t at, uint64_t block)
     return false;
 }
 
-/** The part of a run that is in the window, or behind it, makes its source one to wait for. */
+/** A run that reaches into the window, or beyond, makes its source one to wait for. */
 static void note_run(void *context, const struct pug_run *run)
 {
     const struct finding *finding = context;
@@ -138,7 +139,7 @@ static void note_run(void *context, const struct pug_run *run)
             finding->rest->settled[n] = UINT64_MAX;
 }
 
-/** Who has met is settled at `at`. */
+/** A source that has met is settled at `at`. */
 struct meeting {
     const struct finding *finding;
     uint64_t at;
@@ -177,16 +178,16 @@ static void close_stretch(const struct finding *finding, uint64_t at)
 }
 
 /**
- * Where nobody that is pending speaks: on to where one does. *at does not move where that is the
- * block at hand, and is behind everything where none ever does. False: one cannot come there, or
- * what the index calls silence are other bytes now.
+ * While no pending source speaks, leap to the place where one does. *at does not move where that is
+ * the block at hand, and is beyond everything where none ever does. False: one cannot come there,
+ * or what the index calls silence are other bytes now.
  */
 static bool leap_on(struct finding *finding, uint64_t *at)
 {
     const struct pug_index *index = finding->index;
     const uint64_t size = index->header->block, here = *at / size;
     uint64_t next = here;
-    /* bytes of a run may lie in the block behind that of its first */
+    /* bytes of a run may lie in the block after that of its first */
     if (*at % size != 0 || here == 0 || speaks(finding, *at, here - 1))
         return true;
     while (next < index->header->blocks && !speaks(finding, *at, next))
@@ -224,7 +225,7 @@ static bool read_on(const struct finding *finding, uint64_t size, uint64_t *at)
     return true;
 }
 
-/** From `at` on, until nobody is pending. */
+/** From `at` on, until no source is pending. */
 static bool read_until_settled(struct finding *finding, uint64_t size, uint64_t at)
 {
     uint64_t left = PUG_INDEX_SETTLES_IN;

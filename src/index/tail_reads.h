@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file What has to be read so that a part of the trace is complete, with leaps over what is not.
+/**
+ * @file What has to be read so that a part of the trace is complete, with leaps over what is not.
  */
 #ifndef PUG_INDEX_TAIL_READS_H
 #define PUG_INDEX_TAIL_READS_H
@@ -23,9 +24,9 @@ struct pug_index_tail_reads {
 
 /**
  * For elements with an index in [from, to), by an index that has the marks of all of the capture;
- * the tree decodes. A source that the part leaves in the middle of something says more of it when
- * it speaks next, be that far behind: the marks say where. False: it is not known, or there is no
- * memory; *rest is empty then.
+ * the tree decodes. A source that the part leaves in the middle of something says the rest of it
+ * when it speaks next, however far away: the marks say where. False: it is not known, or there is
+ * no memory; *rest is empty then.
  */
 bool pug_index_tail_reads_find(const struct pug_index *index, const struct pug_tree *tree,
                                const uint8_t *bytes, uint64_t size, uint64_t from, uint64_t to,

@@ -254,7 +254,9 @@ static void add_bytes(struct tally *tally, uint32_t count, uint64_t last)
     tally->last_at = (uint32_t)(last - tally->start);
 }
 
-/** Bytes of a run from `at` on, in the block where that is; behind them. */
+/**
+ * Count the bytes of a run from `at` on, in the block of `at`. Returns the first byte after them.
+ */
 static const uint8_t *count_bytes(struct source *source, const struct pug_run *run,
                                   const uint8_t *at)
 {
@@ -280,8 +282,10 @@ static void count_run(struct source *source, const struct pug_run *run)
     } while (at < run->bytes + run->size);
 }
 
-/** Payloads of a row from `at` on, in the block where that is, or of one that goes beyond; behind
-    them. Each counts from its header on, as a run of its own does. */
+/**
+ * Count payloads of a row from `at` on, in the block of `at`, or one that goes beyond. Returns the
+ * first byte after them. Each counts from its header on, as a run of its own does.
+ */
 static const uint8_t *count_row(struct source *source, const struct pug_run *run, const uint8_t *at)
 {
     const struct pug_run first = {.index = pug_run_index(run, at), .bytes = at, .size = *at & 0x1f};
@@ -375,7 +379,7 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     return PUG_RESP_CONT;
 }
 
-/** Nobody looks at ranges: what matters is the state behind them, and when they came. */
+/** No consumer reads ranges: the state after them matters, and their times. */
 static void attach_decoders(struct collector *collector, struct pug_tree *tree)
 {
     collector->counts = pug_counts_new_bare();

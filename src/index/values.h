@@ -20,7 +20,7 @@ struct pug_index_listed {
     uint32_t block, kind;
 };
 
-/** What is listed in one index. */
+/** The values that one index lists. */
 struct pug_index_value_rules {
     unsigned part_shift;
     size_t limits[PUG_MARK_KINDS]; /* 0: a kind's values are not listed */

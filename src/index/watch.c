@@ -22,7 +22,7 @@ static void on_packet(void *context, enum pug_op op, const struct pug_packet *pa
         pug_index_add_mark(source, marks[i].kind, packet->index, marks[i].value);
 }
 
-/** Who reads a capture by blocks cuts bytes that are not framed there; here nobody does. */
+/** A reader of a capture by blocks cuts bytes without frames there; here none are cut. */
 static void on_watched_run(void *context, const struct pug_run *run)
 {
     const struct collector *collector = context;

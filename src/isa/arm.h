@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/** What must hold for a rule to be looked at. */
+/** The condition for applying a rule. */
 enum pug_arm_gate {
     PUG_GATE_DSB = 1 << 0,       /**< DSB and DMB are waypoints */
     PUG_GATE_WFX = 1 << 1,       /**< WFI and WFE are waypoints */

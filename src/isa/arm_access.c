@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/** How a rule tells loads from stores: always one of them, or by a bit of the opcode. */
+/** How a rule distinguishes loads from stores: always one of them, or by a bit of the opcode. */
 enum { STORE = -1, LOAD = -2, SWAP = -3 };
 
 struct rule {

@@ -11,7 +11,7 @@
 static const struct {
     enum pug_arch arch;
     enum pug_arch_profile profile;
-    const char *reference, *others; /* with a blank behind each */
+    const char *reference, *others; /* with a blank after each */
 } products[] = {
     {PUG_ARCH_V4, PUG_PROFILE_A, "",
      "ARM7TDMI ARM7TDMI-S ARM7EJ-S ARM710T ARM720T ARM740T ARM9TDMI ARM920T ARM922T ARM940T "},
@@ -98,7 +98,7 @@ static bool by_reference_version(const char *text, enum pug_arch *arch,
     return true;
 }
 
-/* Is the word in a list that has a blank behind each? */
+/* Is the word in a list that has a blank after each? */
 static bool lists(const char *list, const char *word)
 {
     size_t length = strlen(word);
@@ -178,8 +178,8 @@ static bool by_product(const char *name, enum pug_arch *arch, enum pug_arch_prof
     return false;
 }
 
-/* What stands behind a version: letters of extensions and of the profile, which is A where none is
-   named; what follows a '.' or a '+' are options ("M.MAINLINE", "A+CRC"). */
+/* The text after a version: letters of extensions and of the profile, which is A where none is
+ * named; text after a '.' or a '+' are options ("M.MAINLINE", "A+CRC"). */
 static bool by_letters(const char *text, enum pug_arch *arch, enum pug_arch_profile *profile)
 {
     static const char *const extensions[] = {"",  "T",  "TE", "TEJ", "J", "K",
@@ -243,7 +243,7 @@ bool pug_core_by_name(const char *name, enum pug_arch *arch, enum pug_arch_profi
     return by_product(reduced, arch, profile) || by_state(reduced, arch, profile);
 }
 
-/** The n-th name of a list that has a blank behind each; where the list ends n is counted down. */
+/** The n-th name of a list that has a blank after each; where the list ends n is counted down. */
 static const char *name_in(const char *list, size_t *n)
 {
     for (; *list; list += strcspn(list, " ") + 1)

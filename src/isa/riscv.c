@@ -214,7 +214,7 @@ static void cm_list(struct rv *rv)
         rv->insn->access = (uint8_t)(list == 15 ? 13 : list - 3);
 }
 
-/* Its link register comes from the stack just now, so no constant before it tells the target. */
+/* Its link register comes from the stack, so no constant before it gives the target. */
 static void cm_popret(struct rv *rv)
 {
     if (pug_bits(rv->op, 7, 4) < 4)

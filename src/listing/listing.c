@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What an element's name has in front. */
+/* The prefix of an element's name. */
 #define ELEMENT_PREFIX "OCSD_GEN_TRC_ELEM_"
 
 /* The reference's trace index has 32 bits. */

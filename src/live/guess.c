@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file What the first bytes of a live stream are, where nobody says. */
+/** @file Finds out what the first bytes of a live stream are, when no option says it. */
 #include "live/live.h"
 
 #include <string.h>
@@ -78,7 +78,7 @@ static size_t packet_size(const uint8_t *bytes, size_t size)
 struct packets {
     size_t count;  /* whole ones */
     bool synced;   /* one of them is a synchronisation */
-    bool reserved; /* behind them is a reserved header, … */
+    bool reserved; /* a reserved header follows them, … */
     size_t at;     /* … here */
 };
 

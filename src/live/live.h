@@ -26,7 +26,7 @@ enum pug_live_scheme {
 
 #define PUG_LIVE_NAME 256u
 
-/** What a name says. */
+/** The parts of a name. */
 struct pug_live_place {
     enum pug_live_scheme scheme;
     char host[PUG_LIVE_NAME];
@@ -72,7 +72,8 @@ const char *pug_live_why(const struct pug_live *live);
 #define PUG_LIVE_PAUSE (-2) /**< nothing came within the timeout */
 #define PUG_LIVE_GAP   (-3) /**< the peer went away; what comes next is of another connection */
 
-/** Read what is there, waiting at most so many milliseconds (below 0: for ever) for the first byte.
+/**
+ * Read what is there, waiting at most so many milliseconds (below 0: for ever) for the first byte.
  */
 int64_t pug_live_read(struct pug_live *live, uint8_t *bytes, size_t size, int timeout);
 
@@ -96,7 +97,7 @@ enum pug_live_kind {
     PUG_LIVE_UNKNOWN, /**< nothing that is known here begins so */
 };
 
-/** So many bytes decide in any case. */
+/** number of bytes that always suffices to decide */
 #define PUG_LIVE_ENOUGH 8192u
 /** The file mark of ORBFLOW, which is no packet. */
 #define PUG_LIVE_MARK      "%%ORBFLOW1.0.0%%"

@@ -10,7 +10,7 @@
 static const char begin[] = "type target_trace data ";
 #define BEGIN_SIZE (sizeof(begin) - 1)
 #define END        0x1a
-/* What stands here is skipped up to the next END. */
+/* The text here is skipped up to the next END. */
 #define SKIPPED SIZE_MAX
 
 static int digit_of(uint8_t byte)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Messages that are not told at once. */
+/** @file Messages that are delivered later. */
 #ifndef PUG_LOG_DIVERT_H
 #define PUG_LOG_DIVERT_H
 

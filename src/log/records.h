@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Messages of a thread, kept until they are told in their turn. */
+/** @file Messages of a thread, kept until they are delivered in their turn. */
 #ifndef PUG_LOG_RECORDS_H
 #define PUG_LOG_RECORDS_H
 

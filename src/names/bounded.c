@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-/** @file What a file's sections become when they are unpacked, before libdw does that: a few bytes
- * may stand for gigabytes. */
+/**
+ * @file What a file's sections become when they are unpacked, before libdw does that: a few bytes
+ * may stand for gigabytes.
+ */
 #include "names/names.h"
 
 #ifdef PUG_WITH_DWARF
 
 #include "files/unpack.h"
 #include "names/elf.h"
+#include "names/tables.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,9 +18,11 @@
 #define MOST_UNPACKED ((uint64_t)16 << 20)
 #define MOST_FACTOR   16u
 #define MOST_SECTIONS 65536u
+#define MOST_TIMES    2u /* that a file's bytes are in sections, and in notes */
 
 struct unpacked {
     uint64_t size, most;
+    uint64_t sections; /* bytes of all of them */
 };
 
 static bool count(void *context, const uint8_t *bytes, size_t size)
@@ -29,7 +34,7 @@ static bool count(void *context, const uint8_t *bytes, size_t size)
     return unpacked->size <= unpacked->most;
 }
 
-/** What xz says of itself need not be so. */
+/** The sizes that xz data states may be wrong. */
 static bool add_xz(struct unpacked *unpacked, const Elf_Data *data)
 {
     struct pug_unpack *unpack = pug_unpack_new(PUG_UNPACK_XZ);
@@ -46,6 +51,8 @@ static bool add_section(struct unpacked *unpacked, Elf_Scn *section, const GElf_
 {
     GElf_Chdr packed = {.ch_size = 0};
     const Elf_Data *data = NULL;
+    if (header->sh_type != SHT_NOBITS && header->sh_size <= UINT32_MAX)
+        unpacked->sections += header->sh_size;
     if (header->sh_flags & SHF_COMPRESSED)
         gelf_getchdr(section, &packed);
     else if (strncmp(name, ".zdebug", 7) == 0 || strcmp(name, ".gnu_debugdata") == 0)
@@ -57,6 +64,21 @@ static bool add_section(struct unpacked *unpacked, Elf_Scn *section, const GElf_
         packed.ch_size = packed.ch_size << 8 | bytes[i];
     unpacked->size += packed.ch_size < UINT64_MAX / 2 ? packed.ch_size : UINT64_MAX / 2;
     return unpacked->size <= unpacked->most;
+}
+
+/** Segments of notes may all be the same, too. */
+static bool notes_fit(Elf *elf, uint64_t most)
+{
+    GElf_Phdr header;
+    size_t count;
+    if (elf_getphdrnum(elf, &count) != 0)
+        return true;
+    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header); i++) {
+        if (header.p_type == PT_NOTE && header.p_filesz > most)
+            return false;
+        most -= header.p_type == PT_NOTE ? header.p_filesz : 0;
+    }
+    return true;
 }
 
 static enum pug_names_bound bound_of(Elf *elf)
@@ -77,7 +99,13 @@ static enum pug_names_bound bound_of(Elf *elf)
         if (name && !add_section(&unpacked, section, &header, name))
             return unpacked.size > unpacked.most ? PUG_NAMES_TOO_LARGE : PUG_NAMES_UNCLEAR;
     }
-    return seen <= MOST_SECTIONS ? PUG_NAMES_FITS : PUG_NAMES_UNCLEAR;
+    if (seen > MOST_SECTIONS)
+        return PUG_NAMES_UNCLEAR;
+    const uint64_t most = (uint64_t)size * MOST_TIMES;
+    return unpacked.sections <= most && notes_fit(elf, most) &&
+                   pug_names_abbreviations_fit(elf, unpacked.most)
+               ? PUG_NAMES_FITS
+               : PUG_NAMES_TOO_LARGE;
 }
 
 enum pug_names_bound pug_names_file_bound(int file)

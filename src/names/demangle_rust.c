@@ -107,7 +107,7 @@ static struct span read_identifier(struct rust *rust, uint64_t *disambiguator)
     return span;
 }
 
-/* What has letters beyond ASCII is left as it is encoded. */
+/* Names with letters beyond ASCII stay in their encoding. */
 static void identifier(struct rust *rust, uint64_t *disambiguator)
 {
     const struct span span = read_identifier(rust, disambiguator);

@@ -4,6 +4,7 @@
 #define PUG_NAMES_DWARF_H
 
 #include "names/names.h"
+#include "names/tables.h"
 
 #include <elfutils/libdw.h>
 
@@ -41,10 +42,16 @@ struct names_unit {
     uint64_t used; /* when it was last asked */
 };
 
-/** Where a unit has code. */
+/** The code range of a unit. */
 struct names_extent {
     uint64_t start, end;
     uint32_t unit;
+};
+
+/** A line table that was looked at. */
+struct names_line_table {
+    uint64_t offset;
+    bool fits;
 };
 
 /** A variable that has one address all the time. */
@@ -65,7 +72,13 @@ struct names_dwarf {
     struct names_variable *variables; /* by start */
     size_t variable_count;
     bool variables_read;
-    uint64_t left; /* see pug_names_dwarf_take() */
+    uint64_t type_steps;                  /* from entries to their types */
+    uint64_t left;                        /* see pug_names_dwarf_take() */
+    uint64_t paths_left;                  /* bytes of paths that libdw may yet write */
+    struct names_line_table *line_tables; /* by offset */
+    size_t line_table_count;
+    Dwarf *lists_of;                 /* whose these are */
+    struct names_table lists, pairs; /* of ranges: from DWARF 5 on, and before */
 };
 
 /* guard.c: libdw where memory ends */
@@ -87,12 +100,21 @@ bool pug_names_guard_room(void);
  */
 bool pug_names_dwarf_take(struct names_dwarf *dwarf, struct names_unit *unit, size_t count);
 
+/* line_header.c */
+/**
+ * Ask before libdw reads a unit's line table: it writes the path of each of its files. False: they
+ * are longer than the file lets expect, and its lines are left out.
+ */
+bool pug_names_files_fit(struct names_dwarf *dwarf, Dwarf_Die *unit);
+/** Ask before libdw reads an entry's ranges: it goes over all that are none. Counted as taken. */
+bool pug_names_ranges_fit(struct names_dwarf *dwarf, struct names_unit *unit, Dwarf_Die *die);
+
 /* rows.c */
 bool pug_names_rows_load(struct names_dwarf *dwarf, struct names_unit *unit);
 /* scopes.c */
 bool pug_names_scopes_load(struct names_dwarf *dwarf, struct names_unit *unit);
 
-/** A source's path: absolute where the unit's folder tells; kept with the names. */
+/** A source's path: absolute where the unit's folder is known; kept with the names. */
 const char *pug_names_source_path(struct names_dwarf *dwarf, struct names_unit *unit,
                                   const char *path);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Files through libdw: it finds symbols also where they are compressed or in another file.
+/**
+ * @file Files through libdw: it finds symbols also where they are compressed or in another file.
  */
 #include "names/names.h"
 
@@ -20,7 +21,7 @@ static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dw
     const unsigned char *id;
     GElf_Addr where;
     struct pug_names_file *file = *user;
-    file->names->starved |= errno == ENOMEM; /* the search for files sets it anew */
+    file->names->starved |= errno == ENOMEM; /* the search for files sets it again */
     (void)name;
     (void)base;
     int opened = file->debug ? pug_names_open_regular(file->debug) : -1;

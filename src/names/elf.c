@@ -1,19 +1,33 @@
 // SPDX-License-Identifier: MIT
-/** @file Executable files through files/elf.h, and where libdw is there through that: symbols,
- * code. */
+/**
+ * @file Executable files through files/elf.h, and through libdw where it is present: symbols, code.
+ */
 #include "names/elf.h"
+#include "base/bisect.h"
 #include "names/names.h"
 #include "pugmark/element.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* More than any real file has. */
 #define SEGMENT_LIMIT 4096u
 #define SECTION_LIMIT 65536u
 #define SYMBOL_LIMIT  (16u * 1024 * 1024)
+#define MOST_TIMES    2u /* that a file's bytes are in sections of code, and in notes */
+
+/** Sections and segments may lie over each other: so many of their bytes are looked at. */
+static uint64_t most_bytes(const struct names_elf *elf)
+{
+    struct stat status;
+    return fstat(elf->file, &status) == 0 && status.st_size > 0
+               ? (uint64_t)status.st_size * MOST_TIMES
+               : 0;
+}
 
 /* ---- the build id ---- */
 
@@ -48,6 +62,7 @@ static bool same_build_id(const struct pug_names_file *file)
 static bool take_segments(struct pug_names_file *file, Elf *elf)
 {
     size_t count;
+    uint64_t left = most_bytes(file->elf);
     if (elf_getphdrnum(elf, &count) != 0 || count > SEGMENT_LIMIT)
         return false;
     file->segments = calloc(count + 1, sizeof(*file->segments));
@@ -55,9 +70,11 @@ static bool take_segments(struct pug_names_file *file, Elf *elf)
         GElf_Phdr header;
         if (!gelf_getphdr(elf, (int)i, &header))
             return false;
-        if (header.p_type == PT_NOTE && file->build_id_size == 0)
+        if (header.p_type == PT_NOTE && file->build_id_size == 0 && header.p_filesz <= left) {
+            left -= header.p_filesz;
             take_notes(file, elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz,
                                                   header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR));
+        }
         if (header.p_type == PT_LOAD)
             file->segments[file->segment_count++] = (struct pug_names_segment){
                 .vaddr = header.p_vaddr,
@@ -160,7 +177,7 @@ static bool take_symbol(void *context, Elf *elf, const GElf_Sym *symbol, const c
 
 /* ---- code ---- */
 
-/* Where the instruction set changes: $a, $t, $x, $d and their like. */
+/* Changes of the instruction set: $a, $t, $x, $d and their like. */
 struct mark {
     uint64_t address;
     uint8_t isa; /* PUG_ISA_UNKNOWN: data */
@@ -211,9 +228,10 @@ static uint8_t isa_of(uint16_t machine, bool bits64)
     }
 }
 
-static bool add_code(struct pug_names_file *file, const struct pug_names_code *code)
+/** At most so many pieces: each mark cuts one section, where they do not lie over each other. */
+static bool add_code(struct pug_names_file *file, const struct pug_names_code *code, size_t most)
 {
-    if (code->end <= code->start || code->isa == PUG_ISA_UNKNOWN)
+    if (code->end <= code->start || code->isa == PUG_ISA_UNKNOWN || file->code_count >= most)
         return true;
     void *list = realloc(file->code, (file->code_count + 1) * sizeof(*file->code));
     if (!list)
@@ -231,19 +249,22 @@ static bool take_section(struct pug_names_file *file, const struct marks *marks,
     const uint64_t end = start + data->d_size;
     struct pug_names_code code = {
         .start = start, .bytes = data->d_buf, .isa = marks->code_isa, .plt = plt};
+    const size_t most = marks->count + SECTION_LIMIT;
+    size_t i = pug_bisect_below(marks->items, marks->count, sizeof(*marks->items),
+                                offsetof(struct mark, address), start);
     bool good = true;
-    for (size_t i = 0; i < marks->count && good; i++) {
+    for (; i < marks->count && marks->items[i].address < end && good; i++) {
         const struct mark *mark = &marks->items[i];
-        if (mark->address < start || mark->address >= end || mark->isa == code.isa)
+        if (mark->isa == code.isa)
             continue;
         code.end = mark->address;
-        good = add_code(file, &code);
+        good = add_code(file, &code, most);
         code.start = mark->address;
         code.bytes = (const uint8_t *)data->d_buf + (mark->address - start);
         code.isa = mark->isa;
     }
     code.end = end;
-    return good && add_code(file, &code);
+    return good && add_code(file, &code, most);
 }
 
 static int code_by_start(const void *left, const void *right)
@@ -256,6 +277,7 @@ static bool take_code(struct pug_names_file *file, Elf *elf, bool bits64)
 {
     struct marks marks = {.code_isa = isa_of(file->machine, bits64)};
     size_t names_section, seen = 0;
+    uint64_t left = most_bytes(file->elf);
     bool good = pug_names_elf_each_symbol(elf, take_mark, &marks);
     if (marks.count > 0)
         qsort(marks.items, marks.count, sizeof(*marks.items), by_address);
@@ -263,8 +285,10 @@ static bool take_code(struct pug_names_file *file, Elf *elf, bool bits64)
     while (good && seen++ < SECTION_LIMIT && (section = elf_nextscn(elf, section)) != NULL) {
         GElf_Shdr header;
         if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
-            !(header.sh_flags & SHF_EXECINSTR) || !(header.sh_flags & SHF_ALLOC))
+            !(header.sh_flags & SHF_EXECINSTR) || !(header.sh_flags & SHF_ALLOC) ||
+            header.sh_size > left)
             continue;
+        left -= header.sh_size;
         const char *name = elf_getshdrstrndx(elf, &names_section) == 0
                                ? elf_strptr(elf, names_section, header.sh_name)
                                : NULL;

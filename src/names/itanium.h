@@ -16,7 +16,7 @@
 #define VARIANTS      2048u
 #define NO_PACK       UINT32_MAX
 
-/** A type or name: `right` is what comes behind what is declared. */
+/** A type or name: `right` is the text after the declared name. */
 struct piece {
     const char *left, *right;
 };
@@ -53,12 +53,12 @@ struct itanium {
     struct scope scope;
     bool has_return; /* a template's signature begins with its return type */
     bool resultless; /* but not that of a constructor and its like */
-    bool without_parameters, without_result; /* the next encoding is told so */
+    bool without_parameters, without_result; /* for the next encoding */
     bool failed;
-    /* What is counted above; it is not cleared. */
+    /* Those that are counted above; it is not cleared. */
     struct substitution substitutions[SUBSTITUTIONS];
     struct piece variants[VARIANTS];
-    struct argument arguments[ARGUMENTS]; /* of functions, behind those of the outer ones */
+    struct argument arguments[ARGUMENTS]; /* of functions, after those of the outer ones */
     struct piece packed[ARGUMENTS];
 };
 
@@ -238,7 +238,7 @@ const char *pug_itanium_encoding(struct itanium *in);
 /* ---- names: itanium_name.c ---- */
 
 const char *pug_itanium_name(struct itanium *in);
-/** The same; *qualifiers is what stands behind a member function's parameters. */
+/** The qualified name; *qualifiers is the text after a member function's parameters. */
 const char *pug_itanium_qualified_name(struct itanium *in, const char **qualifiers);
 const char *pug_itanium_unqualified_name(struct itanium *in);
 const char *pug_itanium_source_name(struct itanium *in);

@@ -41,7 +41,7 @@ static const char *operand(struct itanium *in)
     return stands_alone(from, text) ? text : bracketed(in, text);
 }
 
-/* Expressions up to `end`, behind a sign. */
+/* Expressions up to `end`, after a sign. */
 static const char *expressions(struct itanium *in, const char *list, const char *end)
 {
     while (!in->failed && !pug_itanium_eat(in, end))
@@ -216,7 +216,7 @@ static const char *operation(struct itanium *in)
     return strcmp(sign, ">") == 0 ? bracketed(in, text) : text;
 }
 
-/* What is an operator or a word before or behind one operand; NULL: it is none of them. */
+/* An operator or a word before or after one operand; NULL: neither. */
 static const char *wording(struct itanium *in)
 {
     static const struct {

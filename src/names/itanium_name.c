@@ -47,7 +47,8 @@ const char *pug_itanium_operator(struct itanium *in)
     return pug_itanium_find_word(in, operators, sizeof(operators) / sizeof(operators[0]));
 }
 
-/* What an operator converts to may be a parameter of a template whose arguments are behind it. */
+/* The target type of a conversion operator may be a parameter of a template whose arguments follow
+ * it. */
 static const char *conversion(struct itanium *in)
 {
     const unsigned outer = in->scope.conversion;
@@ -259,7 +260,7 @@ static const char *prefix_part(struct itanium *in, const char *text, bool *subst
     return text ? pug_itanium_join(in, text, "::", part) : part;
 }
 
-/* What is behind a member function's parameters. */
+/* The text after a member function's parameters. */
 const char *pug_itanium_member_qualifiers(struct itanium *in)
 {
     const char *text = "";

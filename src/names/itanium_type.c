@@ -50,7 +50,7 @@ static const char *builtin(struct itanium *in)
     return pug_itanium_find_word(in, longer, sizeof(longer) / sizeof(longer[0]));
 }
 
-/* "E", "RE", "OE" and what a compiler put behind a dot. */
+/* "E", "RE", "OE" and the suffix that a compiler put after a dot. */
 static bool ends_parameters(const struct itanium *in)
 {
     const char sign = pug_itanium_peek(in);
@@ -151,7 +151,7 @@ static struct piece reference(struct itanium *in, struct piece of, const char *s
     return of;
 }
 
-/* Const and its like stand behind; of a function they stand behind its parameters. */
+/* Const and similar words come last; for a function they follow its parameters. */
 static struct piece qualified(struct itanium *in)
 {
     const char *words = pug_itanium_member_qualifiers(in);

@@ -184,7 +184,7 @@ static bool same_missing(const struct names_missing *a, const struct names_missi
            strcmp(left, right) == 0;
 }
 
-/** Why there is no such file; PUG_OK: nobody looked for it yet. */
+/** Returns why the file is missing; PUG_OK: it was not searched for yet. */
 static enum pug_status why_missing(struct pug_names *names, const struct names_missing *wanted)
 {
     for (struct names_missing **at = &names->missing; *at; at = &(*at)->next) {
@@ -199,7 +199,7 @@ static enum pug_status why_missing(struct pug_names *names, const struct names_m
     return PUG_OK;
 }
 
-/** How it was found, if it was; else who asks again gets the same answer, where there is memory. */
+/** Keep the result of the search. The next call gets the same answer, where memory allows. */
 static enum pug_status keep_missing(struct pug_names *names, const struct names_missing *wanted,
                                     enum pug_status status)
 {
@@ -265,7 +265,7 @@ static enum pug_status look_for(struct pug_names_file *file, const struct pug_na
     return status;
 }
 
-/** Open what nobody asked for before. */
+/** Open a file for the first time. */
 static enum pug_status open_new(struct pug_names *names, const struct pug_names_wanted *wanted,
                                 struct pug_names_file **out)
 {

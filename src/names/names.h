@@ -95,7 +95,7 @@ struct pug_names {
     size_t limit, used; /* bytes of units */
     struct names_readable *readable;
     size_t readable_count, readable_room; /* slots; a power of two */
-    uint64_t clock;                       /* counts uses, for who was used last */
+    uint64_t clock;                       /* counts uses, to find the least recently used */
     bool starved;                         /* there was no memory for something */
     struct pug_read_failure unread;       /* the first file that could not be read; or PUG_OK */
 };

@@ -39,7 +39,7 @@ bool pug_names_rows_load(struct names_dwarf *dwarf, struct names_unit *unit)
     Dwarf_Lines *lines;
     size_t count;
     const char *last_source = NULL, *last_path = NULL;
-    if (!pug_names_dwarf_take(dwarf, unit, 1) ||
+    if (!pug_names_dwarf_take(dwarf, unit, 1) || !pug_names_files_fit(dwarf, &unit->main) ||
         dwarf_getsrclines(&unit->main, &lines, &count) != 0 ||
         !pug_names_dwarf_take(dwarf, unit, count))
         return true;

@@ -15,7 +15,7 @@
 #define NO_SCOPE      UINT32_MAX
 #define DW_AT_gnu_dis 0x2136 /* DW_AT_GNU_discriminator: of a call */
 
-/* Where a scope has code. */
+/* The code range of a scope. */
 struct extent {
     uint64_t start, end;
     uint32_t scope, depth;
@@ -66,6 +66,13 @@ static const char *declared_path(struct collection *all, Dwarf_Die *die)
     const uint32_t number = number_of(die, DW_AT_decl_file, true);
     if (all->unit->die.addr != all->unit->main.addr)
         return source_of(all, number);
+    Dwarf_Attribute attribute;
+    Dwarf_Die of;
+    if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) ||
+        dwarf_cu_getdwarf(attribute.cu) != all->dwarf->dwarf ||
+        dwarf_cu_info(attribute.cu, NULL, NULL, &of, NULL, NULL, NULL, NULL) != 0 ||
+        !pug_names_files_fit(all->dwarf, &of))
+        return NULL;
     return pug_names_source_path(all->dwarf, all->unit, dwarf_decl_file(die));
 }
 
@@ -123,10 +130,11 @@ static void add_extents(struct collection *all, Dwarf_Die *die, uint32_t scope, 
     }
 }
 
-static bool has_code(Dwarf_Die *die)
+static bool has_code(struct collection *all, Dwarf_Die *die)
 {
     Dwarf_Addr base, start, end;
-    return dwarf_ranges(die, 0, &base, &start, &end) > 0;
+    return pug_names_ranges_fit(all->dwarf, all->unit, die) &&
+           dwarf_ranges(die, 0, &base, &start, &end) > 0;
 }
 
 static void collect(struct collection *all, Dwarf_Die *parent, uint32_t scope, uint32_t depth)
@@ -142,12 +150,12 @@ static void collect(struct collection *all, Dwarf_Die *parent, uint32_t scope, u
         uint32_t inner = scope;
         switch (tag) {
         case DW_TAG_subprogram:
-            if (!has_code(&die))
+            if (!has_code(all, &die))
                 continue;
             inner = add_scope(all, &die, false, scope);
             break;
         case DW_TAG_inlined_subroutine:
-            if (!has_code(&die))
+            if (!has_code(all, &die))
                 continue;
             inner = scope == NO_SCOPE ? scope : add_scope(all, &die, true, scope);
             break;
@@ -219,7 +227,8 @@ static bool flatten(struct collection *all)
 bool pug_names_scopes_load(struct names_dwarf *dwarf, struct names_unit *unit)
 {
     struct collection all = {.dwarf = dwarf, .unit = unit};
-    if (dwarf_getsrcfiles(&unit->main, &all.files, &all.file_count) != 0)
+    if (!pug_names_files_fit(dwarf, &unit->main) ||
+        dwarf_getsrcfiles(&unit->main, &all.files, &all.file_count) != 0)
         all.files = NULL;
     collect(&all, &unit->die, NO_SCOPE, 0);
     if (!all.failed && all.extent_count > 0)

@@ -70,7 +70,7 @@ const char *pug_names_string(struct names_strings *strings, const char *text)
     }
     size_t length = strnlen(text, PUG_NAME_MOST), slot = slot_of(strings, text, length);
     if (!strings->slots[slot] && length > LONG && strings->long_ones + length > LONG_ONES)
-        slot = slot_of(strings, text, length = LONG); /* … and are cut behind that */
+        slot = slot_of(strings, text, length = LONG); /* … and are cut after that */
     if (!strings->slots[slot]) {
         strings->slots[slot] = strndup(text, length);
         strings->long_ones += length > LONG ? length : 0;

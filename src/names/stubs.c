@@ -93,7 +93,7 @@ const char *pug_names_stub(struct pug_names_file *file, uint64_t vaddr, uint64_t
         const struct pug_names_code *code = &file->code[i];
         if (!code->plt || vaddr < code->start || vaddr >= code->end)
             continue;
-        /* the load that the address is in or behind */
+        /* the load that contains the address or precedes it */
         uint64_t at = vaddr & ~UINT64_C(3), slot;
         for (unsigned back = 0; back < STUB_LIMIT && !slot_of(code, at, &slot); back += 4, at -= 4)
             if (at == code->start)

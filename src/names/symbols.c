@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Symbols by address, from whatever told them. */
+/** @file Symbols by address, from all sources. */
 #include "base/bisect.h"
 #include "names/names.h"
 
@@ -91,7 +91,7 @@ static const char *skip_blanks(const char *at)
     return at;
 }
 
-/* A hexadecimal number with a blank behind it. */
+/* A hexadecimal number that a blank follows. */
 static bool take_hex(const char **at, uint64_t *value)
 {
     char *end;

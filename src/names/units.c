@@ -23,6 +23,7 @@
 /* A file has at least a byte for each of its lines and entries, and sixteen for a range. */
 #define LEAST_ITEMS   (UINT64_C(2) << 20)
 #define ITEMS_OF_BYTE 2u
+#define BYTES_OF_ITEM 8u /* of paths: sixteen times the file */
 
 static uint64_t most_items(Dwarf *dwarf)
 {
@@ -69,6 +70,8 @@ static bool add_unit_extents(struct names_dwarf *dwarf, uint32_t number)
     Dwarf_Addr base, start, end;
     ptrdiff_t at = 0;
     const size_t before = dwarf->extent_count;
+    if (!pug_names_ranges_fit(dwarf, unit, &unit->main))
+        return true;
     while ((at = dwarf_ranges(&unit->main, at, &base, &start, &end)) > 0)
         if (!pug_names_dwarf_take(dwarf, unit, 1) || !add_extent(dwarf, start, end, number))
             return dwarf->left == 0;
@@ -77,7 +80,7 @@ static bool add_unit_extents(struct names_dwarf *dwarf, uint32_t number)
     Dwarf_Lines *lines;
     size_t count;
     bool inside = false;
-    if (!pug_names_dwarf_take(dwarf, unit, 1) ||
+    if (!pug_names_dwarf_take(dwarf, unit, 1) || !pug_names_files_fit(dwarf, &unit->main) ||
         dwarf_getsrclines(&unit->main, &lines, &count) != 0 ||
         !pug_names_dwarf_take(dwarf, unit, count))
         return true;
@@ -104,7 +107,7 @@ static int by_start(const void *left, const void *right)
     return a->unit < b->unit ? -1 : a->unit > b->unit;
 }
 
-/* Of a file that is there. */
+/* Checks a file that exists. */
 static bool may_open(const char *path)
 {
     const int file = pug_names_open_regular(path);
@@ -196,6 +199,7 @@ struct names_dwarf *pug_names_dwarf_new(struct pug_names_file *file)
         return NULL;
     *dwarf = (struct names_dwarf){
         .file = file, .dwarf = opened, .bias = bias, .left = most_items(opened)};
+    dwarf->paths_left = dwarf->left * BYTES_OF_ITEM;
     const bool found = pug_names_guard(opened, find_units, dwarf);
     file->names->starved |= !found;
     if (found && dwarf->extent_count > 0)
@@ -229,6 +233,7 @@ void pug_names_dwarf_free(struct names_dwarf *dwarf)
         unload(dwarf, &dwarf->units[i]);
     free(dwarf->units);
     free(dwarf->extents);
+    free(dwarf->line_tables);
     free(dwarf);
 }
 

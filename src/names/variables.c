@@ -50,6 +50,7 @@ static bool by_symbol(const struct pug_names_file *file, uint64_t address,
 #define MEMBERS_MOST 4096u /* of a structure, or an enumeration */
 #define ENTRIES_MOST (UINT32_C(1) << 22)
 #define SIZE_MOST    (UINT64_C(1) << 40)
+#define STEPS_MOST   (UINT64_C(1) << 23) /* from entries to their types, in all */
 
 /* ---- which variables there are ---- */
 
@@ -60,10 +61,13 @@ struct collecting {
     bool failed;
 };
 
-/** The type of an entry; false: it has none. */
-static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
+/** The type of an entry; false: it has none, or more was looked at than a file's types need. */
+static bool type_of(struct names_dwarf *dwarf, Dwarf_Die *die, Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;
+    if (dwarf->type_steps >= STEPS_MOST)
+        return !(dwarf->file->overfull = true);
+    dwarf->type_steps++;
     return dwarf_attr_integrate(die, DW_AT_type, &attribute) &&
            dwarf_formref_die(&attribute, type) != NULL;
 }
@@ -75,12 +79,12 @@ static bool is_other_name(int tag)
 }
 
 /** Without typedefs and qualifiers; libdw's own way goes round for ever where they are a ring. */
-static bool plain_type_of(Dwarf_Die *die, Dwarf_Die *type)
+static bool plain_type_of(struct names_dwarf *dwarf, Dwarf_Die *die, Dwarf_Die *type)
 {
     *type = *die;
     for (unsigned depth = 0; depth < DEPTH_LIMIT; depth++) {
         Dwarf_Die next;
-        if (!type_of(type, &next))
+        if (!type_of(dwarf, type, &next))
             return false;
         *type = next;
         if (!is_other_name(dwarf_tag(type)))
@@ -103,7 +107,7 @@ static uint64_t elements_of(Dwarf_Die *dimension)
 }
 
 /** Bytes of a plain type; false: it does not say, or more than there can be. */
-static bool size_of(Dwarf_Die *plain, unsigned depth, uint64_t *size)
+static bool size_of(struct names_dwarf *dwarf, Dwarf_Die *plain, unsigned depth, uint64_t *size)
 {
     const int bytes = dwarf_bytesize(plain);
     Dwarf_Die element, dimension;
@@ -113,7 +117,7 @@ static bool size_of(Dwarf_Die *plain, unsigned depth, uint64_t *size)
         return *size > 0;
     }
     if (dwarf_tag(plain) != DW_TAG_array_type || depth > DEPTH_LIMIT ||
-        !plain_type_of(plain, &element) || !size_of(&element, depth + 1, size) ||
+        !plain_type_of(dwarf, plain, &element) || !size_of(dwarf, &element, depth + 1, size) ||
         dwarf_child(plain, &dimension) != 0)
         return false;
     for (unsigned n = 0; n < DEPTH_LIMIT; n++) {
@@ -158,8 +162,8 @@ static void add_variable(struct collecting *all, Dwarf_Die *die)
     Dwarf_Attribute attribute;
     uint64_t address, size;
     const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
-    if (!name || !address_of(die, &address) || !plain_type_of(die, &type) ||
-        !size_of(&type, 0, &size))
+    if (!name || !address_of(die, &address) || !plain_type_of(dwarf, die, &type) ||
+        !size_of(dwarf, &type, 0, &size))
         return;
     if (dwarf->variable_count == all->room) {
         const size_t room = all->room ? all->room * 2 : 64;
@@ -235,7 +239,7 @@ struct asking {
     struct pug_text name;
 };
 
-/** Where a member is; bit fields count as their first byte. */
+/** The place of a member; bit fields count as their first byte. */
 static bool member_place(Dwarf_Die *member, uint64_t *offset)
 {
     Dwarf_Attribute attribute;
@@ -258,8 +262,9 @@ static bool enter_member(struct asking *asking, Dwarf_Die *type, uint64_t *offse
         return false;
     for (unsigned n = 0; n < MEMBERS_MOST; n++) {
         uint64_t place, size;
-        if (member_place(&member, &place) && place <= *offset && plain_type_of(&member, &plain) &&
-            size_of(&plain, 0, &size) && *offset - place < size) {
+        if (member_place(&member, &place) && place <= *offset &&
+            plain_type_of(asking->dwarf, &member, &plain) &&
+            size_of(asking->dwarf, &plain, 0, &size) && *offset - place < size) {
             const char *name = dwarf_diename(&member);
             if (name && dwarf_tag(&member) == DW_TAG_member) {
                 pug_text_put(&asking->name, ".");
@@ -279,7 +284,7 @@ static bool enter_element(struct asking *asking, Dwarf_Die *type, uint64_t *offs
 {
     Dwarf_Die plain;
     uint64_t size;
-    if (!plain_type_of(type, &plain) || !size_of(&plain, 0, &size))
+    if (!plain_type_of(asking->dwarf, type, &plain) || !size_of(asking->dwarf, &plain, 0, &size))
         return false;
     pug_text_format(&asking->name, "[%llu]", (unsigned long long)(*offset / size));
     *offset %= size;
@@ -311,10 +316,11 @@ static uint8_t encoding_of(Dwarf_Die *plain)
 }
 
 /** A type in the words of C. */
-static void put_type(struct pug_text *text, Dwarf_Die *holder, unsigned depth)
+static void put_type(struct names_dwarf *dwarf, struct pug_text *text, Dwarf_Die *holder,
+                     unsigned depth)
 {
     Dwarf_Die type;
-    if (depth > DEPTH_LIMIT || !type_of(holder, &type)) {
+    if (depth > DEPTH_LIMIT || !type_of(dwarf, holder, &type)) {
         pug_text_put(text, "void");
         return;
     }
@@ -323,11 +329,11 @@ static void put_type(struct pug_text *text, Dwarf_Die *holder, unsigned depth)
     case DW_TAG_const_type: pug_text_put(text, "const "); break;
     case DW_TAG_volatile_type: pug_text_put(text, "volatile "); break;
     case DW_TAG_pointer_type:
-        put_type(text, &type, depth + 1);
+        put_type(dwarf, text, &type, depth + 1);
         pug_text_put(text, " *");
         return;
     case DW_TAG_array_type:
-        put_type(text, &type, depth + 1);
+        put_type(dwarf, text, &type, depth + 1);
         pug_text_put(text, " []");
         return;
     case DW_TAG_structure_type: pug_text_put(text, name ? "struct " : "struct"); break;
@@ -338,7 +344,7 @@ static void put_type(struct pug_text *text, Dwarf_Die *holder, unsigned depth)
     if (name)
         pug_text_put(text, name);
     else if (dwarf_tag(&type) == DW_TAG_const_type || dwarf_tag(&type) == DW_TAG_volatile_type)
-        put_type(text, &type, depth + 1);
+        put_type(dwarf, text, &type, depth + 1);
 }
 
 static bool describe(void *context)
@@ -348,7 +354,8 @@ static bool describe(void *context)
     char type[256];
     uint64_t offset = asking->address - asking->found->start, size = 0;
     pug_text_put(&asking->name, asking->found->name);
-    for (unsigned depth = 0; depth < DEPTH_LIMIT && plain_type_of(&holder, &plain); depth++) {
+    for (unsigned depth = 0; depth < DEPTH_LIMIT && plain_type_of(asking->dwarf, &holder, &plain);
+         depth++) {
         const int tag = dwarf_tag(&plain);
         Dwarf_Die next = plain;
         if (tag == DW_TAG_array_type ? !enter_element(asking, &next, &offset)
@@ -359,12 +366,12 @@ static bool describe(void *context)
         holder = next;
     }
     struct pug_text text = PUG_TEXT(type, sizeof(type));
-    put_type(&text, &holder, 0);
+    put_type(asking->dwarf, &text, &holder, 0);
     pug_text_end(&text);
     if (offset > 0)
         pug_text_format(&asking->name, "+%llu", (unsigned long long)offset);
-    if (plain_type_of(&holder, &plain)) {
-        (void)size_of(&plain, 0, &size);
+    if (plain_type_of(asking->dwarf, &holder, &plain)) {
+        (void)size_of(asking->dwarf, &plain, 0, &size);
         asking->out->encoding = encoding_of(&plain);
         asking->out->type_die = dwarf_dieoffset(&plain);
     }

@@ -122,7 +122,7 @@ static bool has(const struct list *list, const char *name)
     return pug_settings_find(&list->settings, name) != NULL;
 }
 
-/** What the recording said of itself stands in for the options until a support packet tells. */
+/** The recording's own statement replaces the options until a support packet comes. */
 static enum pug_status derive_options(struct list *list)
 {
     const char *options = word(list, "encoder_options");
@@ -175,11 +175,12 @@ static enum pug_status derive(struct list *list)
 
 /* ---- reading ---- */
 
-/** Where the reader is, for messages. */
+/** The reader's place, for messages. */
 struct place {
     struct pug_params *params;
     const char *path;
     unsigned line, depth;
+    enum { PARAMS_PLAIN, PARAMS_DEVICE, PARAMS_REGISTERS, PARAMS_OTHER } section;
 };
 
 static enum pug_status complain(const struct place *place, enum pug_status code, const char *text)
@@ -286,11 +287,35 @@ static enum pug_status add_source(const struct place *place, const char *key, co
     return status == PUG_OK ? share(&params->shared, &source->list.settings, (unsigned)id) : status;
 }
 
-static enum pug_status take_line(const struct place *place, struct list *list, char *line)
+/** "[regs]": the heading of a section. A snapshot's device file has such. */
+static bool take_heading(struct place *place, const char *line)
 {
-    line[strcspn(line, "#")] = '\0';
+    if (*line != '[')
+        return false;
+    place->section = begins_with(line, "[device]") ? PARAMS_DEVICE
+                     : begins_with(line, "[regs]") ? PARAMS_REGISTERS
+                                                   : PARAMS_OTHER;
+    return true;
+}
+
+/** A key of a section: a device's type alone, and registers without what follows their name. */
+static bool wants_key(const struct place *place, char **key)
+{
+    static char type[] = "device_type";
+    if (place->section == PARAMS_DEVICE && strcmp(*key, "type") == 0)
+        *key = type;
+    else if (place->section == PARAMS_REGISTERS)
+        (*key)[strcspn(*key, "(")] = '\0';
+    else
+        return place->section == PARAMS_PLAIN;
+    return true;
+}
+
+static enum pug_status take_line(struct place *place, struct list *list, char *line)
+{
+    line[strcspn(line, place->section == PARAMS_PLAIN ? "#" : "#;")] = '\0';
     char *key = trim(line);
-    if (*key == '\0')
+    if (*key == '\0' || *key == ';' || take_heading(place, key))
         return PUG_OK;
     char *equals = strchr(key, '=');
     if (!equals)
@@ -298,6 +323,8 @@ static enum pug_status take_line(const struct place *place, struct list *list, c
     *equals = '\0';
     char *value = trim(equals + 1), *end;
     key = trim(key);
+    if (!wants_key(place, &key))
+        return PUG_OK;
     if (begins_with(key, "source ") && place->depth == 0)
         return add_source(place, trim(key + strlen("source ")), value);
     if (strcmp(key, "payload_params") == 0)

@@ -5,7 +5,7 @@
 
 #include "pugmark/advanced/params.h"
 
-/** The transport that a container is, of which nobody may say anything (NULL). */
+/** The transport of a container whose settings are fixed (NULL). */
 const char *pug_params_container(const char *container);
 
 /** The setting `layout` of E-Trace in it; NULL: the usual one. */

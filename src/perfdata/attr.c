@@ -42,7 +42,7 @@ static void lay_out(struct pug_perf_attr *attr)
     attr->id_from_end = (uint8_t)(id_at < 0 ? 0 : size - id_at);
 }
 
-/** What records' times are of, if not perf's own clock. */
+/** Returns the name of the clock of records' times, if it is not perf's own. */
 static const char *clock_called(uint32_t id)
 {
     static const char *const names[] = {[0] = "CLOCK_REALTIME",
@@ -95,7 +95,7 @@ void pug_perf_sort_ids(struct pug_perf *perf)
     perf->ids_sorted = true;
 }
 
-/** The attribute of an event id, mostly that of the record before; NULL: nobody told of it. */
+/** The attribute of an event id, mostly that of the record before; NULL: unknown. */
 static const struct pug_perf_attr *find_attr(struct pug_perf *perf, uint64_t id)
 {
     const struct pug_perf_attr *attrs = perf->attrs.items;
@@ -123,7 +123,7 @@ static uint64_t event_id(const struct pug_perf_attr *attr, const struct pug_perf
                : 0;
 }
 
-/** The attribute of a record; id 0 and those that nobody told have the first one. */
+/** The attribute of a record; id 0 and unknown ids have the first one. */
 static const struct pug_perf_attr *attr_of(struct pug_perf *perf,
                                            const struct pug_perf_record *record)
 {

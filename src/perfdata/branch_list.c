@@ -18,7 +18,7 @@ enum { MODE_KERNEL = 1, MODE_USER = 2 };
 /* Where modules are placed that no map places: their rows count from their text on. */
 #define MODULE_PLACE UINT64_C(0x100000000)
 
-/** What the list says of one program. */
+/** The part of the list that belongs to one program. */
 struct binary {
     struct pug_bytes path, id;
     uint64_t type, kernel_start;

@@ -18,7 +18,7 @@ enum {
 
 #define NO_BUFFER UINT32_MAX
 
-/** What is known of a buffer while its segments are cut. */
+/** The state of a buffer while its segments are cut. */
 struct track {
     size_t first, count, last; /* its pieces among all; where the last segment was found */
     /* 1 + the segment that emptied it last, and the one of an older time; 0: none yet */
@@ -348,7 +348,7 @@ void pug_perf_sort_aux(struct pug_list *list)
         qsort(list->items, list->count, sizeof(*aux), by_time);
 }
 
-/* Lists of AUX records: of a long file's parts, and of all behind them. */
+/* Lists of AUX records: of a long file's parts, and of everything after them. */
 #define LISTS (PUG_PERF_SCOUTS + 1)
 
 static struct pug_list *records_of(struct pug_perf *perf, size_t list)
@@ -453,7 +453,7 @@ static struct heap *heap_of(const struct pug_list *heaps, struct heap *last,
                              : bsearch(&key, heaps->items, heaps->count, sizeof(key), by_key);
 }
 
-/* Of more buffers all pieces are sorted at once. */
+/* With more buffers all pieces are sorted at once. */
 #define MOST_HEAPS 1024u
 
 /** A new heap in its place among the others; NULL: there are too many, or there is no memory. */

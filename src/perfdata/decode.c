@@ -56,7 +56,7 @@ static size_t read_bytes(const struct pug_capture *capture, uint32_t segment, ui
 
 /* ---- times ---- */
 
-/** So many cycles in the unit of the clock. */
+/** Converts cycles to the unit of the clock. */
 static uint64_t duration(const void *context, uint64_t cycles)
 {
     const struct pug_perf *perf = context;
@@ -97,7 +97,7 @@ static bool taken(const struct pug_capture *capture, uint32_t segment, uint64_t 
     return !capture->told_times || from_clock(perf, *time, time);
 }
 
-/** What the trace's timestamps say of an index; false: nothing. */
+/** Returns the time of an index from the trace's timestamps; false: none. */
 static bool trace_time(struct desk *desk, uint16_t source, uint64_t index, uint64_t *time)
 {
     if (!desk->base.capture->told_times ||
@@ -126,7 +126,7 @@ static bool clock_time(struct desk *desk, uint16_t source, uint64_t index, uint6
 
 /* ---- threads ---- */
 
-/** Who runs; -1: nobody says. */
+/** Returns the running thread; -1: unknown. */
 static int32_t tid_of(const struct desk *desk, const struct pug_reader_space *reader)
 {
     if (desk->tid >= 0)
@@ -215,7 +215,7 @@ static const struct pug_perf_space *space_at(struct desk *desk, int32_t tid, boo
     return space;
 }
 
-/** What a decoder sees from an index on. */
+/** The memory for a decoder from an index on. */
 static struct pug_memory_choice choose(void *context, const struct pug_reader_space *reader,
                                        uint64_t index)
 {

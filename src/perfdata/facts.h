@@ -59,7 +59,7 @@ struct pug_perf_record {
     uint64_t offset; /**< there; of a compressed one: of its compressed record */
     const uint8_t *body;
     size_t size;     /**< of the body */
-    uint64_t behind; /**< file offset of the bytes behind the record; 0: it is compressed */
+    uint64_t behind; /**< file offset of the bytes after the record; 0: it is compressed */
 };
 
 struct pug_perf_attr {
@@ -76,7 +76,7 @@ struct pug_perf_id {
     uint32_t attr;
 };
 
-/** What the sample id block of a record says (section 6). */
+/** The content of a record's sample id block (section 6). */
 struct pug_perf_sample {
     int32_t pid, tid; /**< -1: it does not say */
     int32_t cpu;
@@ -141,7 +141,7 @@ enum pug_perf_event_kind {
 /** Whose maps and memory. */
 enum pug_perf_machine { PUG_PERF_HOST, PUG_PERF_GUEST };
 
-/** What changes in time. */
+/** An event that changes the state at a time. */
 struct pug_perf_event {
     uint64_t time;
     uint32_t order;

@@ -16,7 +16,7 @@ struct kept {
     const char *path, *name; /* what it is called; its last component */
     const char *file;        /* what is to be opened */
     size_t folder;           /* number of the folder it is in */
-    uint8_t build_id[20];    /* with zeros behind it */
+    uint8_t build_id[20];    /* with zeros after it */
 };
 
 static const char *last_component(const char *path)
@@ -88,7 +88,7 @@ static const struct pug_perf_folders *given(struct pug_perf *perf)
     return folders;
 }
 
-/** Where the recorded kernel has its modules. */
+/** The folders that hold the recorded kernel's modules. */
 static const struct pug_perf_folders *modules(struct pug_perf *perf)
 {
     char path[PATH_MAX], folder[PATH_MAX];
@@ -169,7 +169,7 @@ static uint64_t is_from_id_on(const void *context, uint64_t at)
            0;
 }
 
-/** The first file that is called so, or whose name comes behind. */
+/** The first file with this name, or with a name that sorts after it. */
 static size_t first_called(const struct pug_perf_folders *folders, const char *name)
 {
     const struct lookup lookup = {folders, {.name = name}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file What CoreSight's AUXTRACE_INFO says of processors (section 7), and trace ids (section 8).
+/**
+ * @file What CoreSight's AUXTRACE_INFO says of processors (section 7), and trace ids (section 8).
  */
 #include "perfdata/perfdata.h"
 
@@ -76,7 +77,7 @@ void pug_perf_take_info(struct pug_perf *perf, const struct pug_perf_record *rec
 
 enum { TS_VIRTUAL = 1 };
 
-/** TS_SOURCE, -1 where it is not told. */
+/** TS_SOURCE, -1 if it is absent. */
 static int64_t time_source(const struct pug_perf_cpu *cpu)
 {
     const unsigned place = cpu->kind == PUG_PERF_ETE ? 8 : 7;
@@ -88,7 +89,7 @@ static bool has_times(const struct pug_perf_cpu *cpu)
     return cpu->kind == PUG_PERF_ETMV3 ? cpu->words[0] >> 28 & 1 : cpu->words[0] >> 11 & 1;
 }
 
-/** The first processor tells for all where its trace has thread ids (section 11). */
+/** The first processor decides for all whether its trace has thread ids (section 11). */
 static void settle_id_format(struct pug_perf *perf)
 {
     const struct pug_perf_cpu *cpu = perf->cpus.items;

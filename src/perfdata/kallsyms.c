@@ -121,7 +121,7 @@ static enum pug_status load(struct pug_perf *perf, struct pug_perf_kallsyms *kal
     return status;
 }
 
-/** What the user gave. That it cannot be opened was told before. */
+/** What the user gave. That it cannot be opened was reported before. */
 static void read_asked(struct pug_perf *perf, struct pug_perf_kallsyms *kallsyms, uint8_t **text)
 {
     const char *asked = perf->capture->options.roots.kallsyms;

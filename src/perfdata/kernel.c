@@ -99,12 +99,13 @@ bool pug_perf_take_memory(struct pug_perf *perf, uint32_t number)
 
 /* ---- vmlinux ---- */
 
-/* Kernels are moved by multiples of this, where nothing tells it better. */
+/* Kernels are moved by multiples of this, unless something says otherwise. */
 #define MOVES (UINT64_C(1) << 21)
 
 /**
  * By how much the kernel of a file without symbols was moved. Its first code is at `vaddr`: that is
- * `_text`, and any other mark is less behind it than kernels are moved by.
+ * `_text`, and the distance from it to any other mark is smaller than the unit by which kernels are
+ * moved.
  */
 static uint64_t slide_of(struct pug_perf *perf, uint32_t number, uint64_t vaddr)
 {

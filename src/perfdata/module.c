@@ -111,7 +111,7 @@ static void assume_text(struct placing *placing)
 
 /* ---- relocations ---- */
 
-/** Where a symbol is in memory; false: nobody knows. */
+/** Returns the address of a symbol in memory; false: unknown. */
 static bool symbol_address(const struct placing *placing, size_t number, uint64_t *address)
 {
     struct pug_perf_elf_symbol symbol;
@@ -208,7 +208,7 @@ static bool is_branch(uint16_t machine, uint32_t type)
                                           (type >= R_ARM_CALL && type <= R_ARM_THM_JUMP24));
 }
 
-/** An instruction of which nobody knows where it goes is not there. */
+/** Leave out an instruction whose target is unknown. */
 static void add_hole(const struct pug_perf *perf, struct pug_perf_placed *placed, uint64_t offset)
 {
     uint64_t *holes = realloc(placed->holes, (placed->hole_count + 1) * sizeof(*holes));

@@ -117,7 +117,7 @@ static size_t without_deleted(const char *path, size_t length)
                                                                              : length;
 }
 
-/** Of a guest's kernel: the machine's process, 0 where nobody tells it. */
+/** The process of a guest's machine, for its kernel; 0 where it is unknown. */
 static int32_t guest_of(uint16_t misc, int32_t pid)
 {
     return (misc & MODE) != MODE_GUEST_KERNEL ? PUG_PERF_NO_GUEST : pid > 0 ? pid : 0;
@@ -153,7 +153,7 @@ uint32_t pug_perf_object(struct pug_perf *perf, const char *path, size_t length,
     return *slot - 1;
 }
 
-/* ---- build ids that are told elsewhere ---- */
+/* ---- build ids from other sources ---- */
 
 #define MOST_TOLD (1u << 20)
 
@@ -187,7 +187,7 @@ static void take_told(struct pug_capture_object *object, const struct pug_perf_t
     object->build_id_size = told->size;
 }
 
-/** What simpleperf says of files. */
+/** Takes simpleperf's information about files. */
 static void take_file_facts(struct pug_perf *perf)
 {
     const struct pug_perf_file_fact *facts = perf->file_facts.items;

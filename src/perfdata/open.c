@@ -41,7 +41,7 @@ static enum pug_status refuse(const struct pug_perf *perf, const char *why)
     return PUG_ERR_FILE;
 }
 
-/** What is wrong at a place of the header. */
+/** Reports the fault at a place of the header. */
 static void say_header(const struct pug_perf *perf, enum pug_severity severity, uint64_t offset,
                        const char *why)
 {
@@ -84,7 +84,7 @@ static const struct pug_infile *first_file(const struct pug_perf *perf)
     return ((const struct pug_perf_file *)perf->files.items)->in;
 }
 
-/** PUG_ERR_FILE: it cannot be read, which is told; PUG_ERR_TRUNCATED: it ends before. */
+/** PUG_ERR_FILE: it cannot be read, which is reported; PUG_ERR_TRUNCATED: it ends before. */
 static enum pug_status read_first(struct pug_perf *perf, uint64_t offset, void *bytes, size_t size)
 {
     const struct pug_perf_file *file = perf->files.items;
@@ -268,7 +268,7 @@ static enum pug_status read_container(struct pug_perf *perf)
 
 /* ---- directories ---- */
 
-/** How many there may be: behind the last of data.0, data.1, … that the folder has. */
+/** Returns how many there may be: one more than the last of data.0, data.1, … in the folder. */
 static unsigned parts_of(const char *folder)
 {
     unsigned behind = 0;
@@ -404,7 +404,7 @@ static void tell(struct pug_perf *perf)
                         "decoded",
                         capture->path);
     capture->times = capture->record_times = record_times(perf);
-    if (pug_perf_counts_ticks(perf)) /* when they begin nobody tells beforehand */
+    if (pug_perf_counts_ticks(perf)) /* their start is unknown in advance */
         pug_capture_settle_ticks(capture, &capture->options.settings);
 }
 
@@ -417,7 +417,7 @@ static enum pug_status settle(struct pug_perf *perf)
     if (status == PUG_OK)
         status = pug_perf_settle_events(perf);
     if (perf->members.count > 0)
-        pug_perf_settle_objects(perf); /* libraries in packages may have been told, too */
+        pug_perf_settle_objects(perf); /* records about libraries in packages may have come, too */
     if (status == PUG_OK)
         status = pug_perf_line_up(perf);
     return status;

@@ -44,7 +44,7 @@ struct pug_perf_process {
     uint32_t parent;         /**< whose ranges it began with, or UINT32_MAX */
     size_t parent_state;     /**< how many changes that one had then */
     struct pug_list changes; /**< struct pug_perf_change, by time */
-    /* What was found out: versions as far as they were made. */
+    /* The results so far: versions as far as they were made. */
     struct pug_perf_node *now;
     size_t applied;         /**< changes in `now` */
     struct pug_list epochs; /**< struct pug_perf_epoch, in ascending order */
@@ -96,18 +96,18 @@ struct pug_perf_symbol {
     bool is_global; /**< others than its own file, or module, may mean it */
 };
 
-/** Where a kernel has its symbols. */
+/** The places of a kernel's symbols. */
 struct pug_perf_kallsyms {
     bool read;               /**< it was looked for */
     struct pug_list symbols; /**< struct pug_perf_symbol: functions, by name */
     char *text;              /**< that they point into */
     const char *path;        /**< that it was read from, or NULL */
-    uint64_t moved;          /**< how far behind what is written there the kernel lay */
+    uint64_t moved;          /**< the distance from the written addresses to the kernel's */
 };
 
 /** A guest of the host's kernel. */
 struct pug_perf_guest {
-    int32_t pid;      /**< of the process that is the machine; 0: of a guest that nobody numbers */
+    int32_t pid;      /**< of the process that is the machine; 0: of a guest without a number */
     uint32_t process; /**< that has its kernel's maps */
     struct pug_perf_program *memory; /**< a copy of it in the directory, or NULL */
     const char *memory_path, *kallsyms_path;
@@ -121,12 +121,12 @@ struct pug_perf_object {
     int32_t guest;       /**< of which guest's kernel it is, by its process; PUG_PERF_NO_GUEST */
     int32_t jit_pid;     /**< of memory that a JIT compiler may have filled; 0: of other objects */
     const char *jit_map; /**< of such memory: the map that names it; NULL: not found yet */
-    const char *module;  /**< of a module, as kallsyms calls it; NULL: nobody asked yet */
+    const char *module;  /**< of a module, as kallsyms calls it; NULL: not determined yet */
     bool high;           /**< it was mapped above 4 GiB */
     uint64_t first_address; /**< kernel and modules: where it was mapped first */
     uint64_t first_offset;
     uint64_t first_size;
-    /* What simpleperf's FILE features say. */
+    /* From simpleperf's FILE features. */
     bool has_memory_offset;
     uint64_t memory_offset, min_vaddr;
     bool no_offset;      /**< as in struct pug_perf_file_fact */
@@ -140,15 +140,15 @@ struct pug_perf_told {
     int32_t guest; /**< or PUG_PERF_NO_GUEST */
     uint8_t build_id[20];
     uint8_t size;
-    bool deleted; /**< the path had it behind that its file was replaced */
+    bool deleted; /**< the path ended in the mark that its file was replaced */
 };
 
-/** What simpleperf says of a file: where its lowest address lies. */
+/** simpleperf's information about a file: where its lowest address lies. */
 struct pug_perf_file_fact {
     const char *path;
     uint64_t min_vaddr, offset;
     bool in_memory;      /**< a module: `offset` is from where it is mapped */
-    bool no_offset;      /**< nobody tells it: `min_vaddr` is where its code is mapped */
+    bool no_offset;      /**< unknown: `min_vaddr` is where its code is mapped */
     const char *symbols; /**< lines "ADDRESS SIZE NAME" of its own addresses, or NULL */
 };
 
@@ -158,7 +158,7 @@ struct pug_perf_member {
     uint64_t begin, size;
 };
 
-/** Of a branch list. */
+/** A row of a branch list. */
 struct pug_perf_row {
     uint32_t object, branches;
     uint64_t vaddr; /**< or, of a kernel that lay where the list says, an address in memory */
@@ -167,7 +167,7 @@ struct pug_perf_row {
     bool in_memory;
 };
 
-/** What is in folders that are searched. */
+/** The files in the folders that are searched. */
 struct pug_perf_folders {
     bool walked, has_ids;
     struct pug_list files; /**< struct kept (folders.c), by name */
@@ -179,7 +179,7 @@ struct pug_perf_file {
     char *path;
 };
 
-/** Where something stands, for messages. */
+/** A place in a file, for messages. */
 struct pug_perf_place {
     uint64_t offset;
     uint32_t file;
@@ -188,7 +188,7 @@ struct pug_perf_place {
 struct pug_perf {
     uint64_t packed, unpacked; /**< bytes of compressed records, of all files together */
     struct pug_capture *capture;
-    struct pug_image nothing; /**< the memory of who has none */
+    struct pug_image nothing; /**< the memory of processes that have none */
     /** What of its files could not be read; any thread may say it, the first one counts. */
     struct pug_read_failure unread;
     atomic_bool unread_taken, unread_told;
@@ -208,9 +208,9 @@ struct pug_perf {
     bool piped;
     struct pug_perf_place place;               /**< of the record or feature that is being read */
     struct pug_perf_place lost_at, refused_at; /**< of the first such records */
-    uint64_t mounts;  /**< the mount namespace that was told last; 0: none */
+    uint64_t mounts;  /**< the mount namespace of the last record; 0: none */
     bool many_mounts; /**< there are others */
-    bool told_id;     /**< that an event id is nobody's */
+    bool told_id;     /**< an event id that belongs to no event was reported */
 
     bool has_aux;        /**< there are such records */
     struct pug_list aux; /**< struct pug_perf_aux: those with trace … */
@@ -218,7 +218,7 @@ struct pug_perf {
         struct pug_list list;
         uint32_t before; /**< records of the file before the part */
         uint32_t later;  /**< what its times lack: without times these are numbers of records */
-    } aux_parts[PUG_PERF_SCOUTS]; /**< … behind those of parts of a long file */
+    } aux_parts[PUG_PERF_SCOUTS]; /**< … after those of parts of a long file */
     struct pug_list auxtrace;     /**< struct pug_perf_auxtrace */
     struct pug_list hw_ids;       /**< struct pug_perf_hw_id */
     struct pug_list events;       /**< struct pug_perf_event */
@@ -274,10 +274,10 @@ struct pug_perf_source_trees {
     size_t count;
 };
 
-/** Where the bytes of a segment are. */
+/** The place of a segment's bytes. */
 struct pug_perf_cut {
     uint64_t at;
-    uint32_t before; /**< 1 + the segment that emptied its buffer before; 0: nobody knows */
+    uint32_t before; /**< 1 + the segment that emptied its buffer before; 0: unknown */
     uint32_t order;  /**< of its record */
     uint32_t file;
     uint32_t source_trees; /**< number of the sources that may be in it */
@@ -289,7 +289,8 @@ struct pug_perf_cut {
 /* walk.c */
 /** Read all records of a file's part. What is damaged ends it, with a message. */
 enum pug_status pug_perf_walk(struct pug_perf *perf, uint32_t file, uint64_t from, uint64_t end);
-/** Records that many threads look through, each its part: what is of no order, and where the rest
+/**
+ * Records that many threads look through, each its part: what is of no order, and where the rest
  * is.
  */
 struct pug_perf_scout {
@@ -317,7 +318,7 @@ enum pug_status pug_perf_walk_others(struct pug_perf *perf, const struct pug_per
 /* scout.c */
 /** As pug_perf_walk() of the first file, on many threads where it is long. */
 enum pug_status pug_perf_walk_all(struct pug_perf *perf, uint64_t from, uint64_t end);
-/** Where parts may begin, of the index of AUXTRACE records. */
+/** The places where parts may begin, from the index of AUXTRACE records. */
 void pug_perf_take_index(struct pug_perf *perf, const uint8_t *bytes, size_t size);
 
 /** Records in memory; returns how many bytes of it were whole ones. `place` is for messages. */
@@ -326,14 +327,16 @@ size_t pug_perf_walk_memory(struct pug_perf *perf, uint32_t file, uint64_t place
 /** The same where no more can follow: what is no whole record is damage. */
 void pug_perf_walk_whole(struct pug_perf *perf, uint32_t file, uint64_t place, const uint8_t *bytes,
                          size_t size);
-/** A file of the recording cannot be read there (errno): pug_capture_failure() tells the first one.
+/**
+ * A file of the recording cannot be read there (errno): pug_capture_failure() returns the first
+ * one.
  */
 void pug_perf_fail(struct pug_perf *perf, const char *path, uint64_t offset,
                    enum pug_status status);
-/** What is damaged, and where. */
+/** Report damage at a place. */
 void pug_perf_damage(struct pug_perf *perf, uint32_t file, uint64_t offset, uint32_t type,
                      const char *why);
-/** The same of a feature, which stands at perf->place. */
+/** Report damage in a feature, which begins at perf->place. */
 void pug_perf_damage_feature(struct pug_perf *perf, uint64_t bit, const char *why);
 
 /* unzip.c */
@@ -358,14 +361,16 @@ void pug_perf_sort_ids(struct pug_perf *perf);
 /** Read the sample id block and cut it off the body; false: the record is too short for it. */
 bool pug_perf_take_sample(struct pug_perf *perf, struct pug_perf_record *record,
                           struct pug_perf_sample *sample);
-/** How long it is. False: the record's event id is no event's, which has to be told once. */
+/**
+ * How long it is. False: the record's event id belongs to no event, which has to be reported once.
+ */
 bool pug_perf_sample_size(struct pug_perf *perf, const struct pug_perf_record *record,
                           size_t *size);
 
 /* info.c */
 /** AUXTRACE_INFO's words. */
 void pug_perf_take_info(struct pug_perf *perf, const struct pug_perf_record *record);
-/** Which trace id is which processor, when all records were read. */
+/** Match trace ids with processors, when all records were read. */
 enum pug_status pug_perf_settle_ids(struct pug_perf *perf);
 /** A processor's source as the tree takes it; `items` has room for 12 settings. */
 const char *pug_perf_source(const struct pug_perf_cpu *cpu, struct pug_setting *items,
@@ -429,8 +434,8 @@ bool pug_perf_locate(struct pug_capture *capture, const struct pug_address_space
                      uint64_t address, struct pug_location *location);
 
 /* guest.c */
-/** The number of the process that has a guest's kernel maps, made if need be; UINT32_MAX: no
- * memory.
+/**
+ * The number of the process that has a guest's kernel maps, made if need be; UINT32_MAX: no memory.
  */
 uint32_t pug_perf_add_guest(struct pug_perf *perf, int32_t pid);
 /** The same, for what runs in a machine of this process (-1: not known); UINT32_MAX: none. */
@@ -447,10 +452,10 @@ void pug_perf_free_guests(struct pug_perf *perf);
  */
 uint32_t pug_perf_object(struct pug_perf *perf, const char *path, size_t length,
                          const uint8_t *build_id, size_t build_id_size, uint16_t misc, int32_t pid);
-/** A path has this build id, where its maps do not tell another; of a guest's kernel as above. */
+/** A path has this build id, unless its maps give another; of a guest's kernel as above. */
 void pug_perf_tell_build_id(struct pug_perf *perf, const char *path, const uint8_t *build_id,
                             size_t size, uint16_t misc, int32_t pid);
-/** When all records and features were read: objects get the build ids that were told. */
+/** When all records and features were read: objects get their build ids. */
 void pug_perf_settle_objects(struct pug_perf *perf);
 bool pug_perf_same_build_id(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size);
 
@@ -465,7 +470,7 @@ void pug_perf_seek(struct pug_capture *capture, uint32_t object);
 bool pug_perf_try(struct pug_perf *perf, uint32_t object, const char *path, bool whatever);
 /** A build id in digits: room for 41. */
 void pug_perf_hex(const uint8_t *id, size_t size, char *text);
-/** Where the build id cache is; false: there is none. */
+/** Finds the build id cache; false: it does not exist. */
 bool pug_perf_cache(const struct pug_perf *perf, char *folder, size_t size);
 /** The folder that recorded paths are below; NULL: none was given, and the user wants no other. */
 const char *pug_perf_symfs(const struct pug_perf *perf);
@@ -509,17 +514,22 @@ const char *pug_perf_kernel_mark(const struct pug_capture_object *kernel);
 uint64_t pug_perf_kernel_marked(const struct pug_perf_object *kernel);
 /** The host's kernel, or PUG_NO_OBJECT. */
 uint32_t pug_perf_own_kernel(const struct pug_perf *perf);
-/** By how much the host's kernel lay behind where a text of kallsyms has it; false: nobody knows.
+/**
+ * The distance from the addresses in a text of kallsyms to those of the host's kernel; false:
+ * unknown.
  */
 bool pug_perf_kallsyms_moved(const struct pug_perf *perf, const char *text, uint64_t *moved);
-/** A kernel's symbols, looked for and read once; of the host: PUG_PERF_NO_GUEST. NULL: no such
- * guest. */
+/**
+ * A kernel's symbols, looked for and read once; of the host: PUG_PERF_NO_GUEST. NULL: no such
+ * guest.
+ */
 const struct pug_perf_kallsyms *pug_perf_kallsyms_of(struct pug_perf *perf, int32_t guest);
-/** How many functions of a name a module (or, "", the kernel itself) has, and where the lowest is.
+/**
+ * How many functions of a name a module (or, "", the kernel itself) has, and where the lowest is.
  */
 size_t pug_perf_kernel_symbols(struct pug_perf *perf, int32_t guest, const char *module,
                                const char *name, uint64_t *lowest);
-/** Where a module's calls of a function that is not its own lead; false: nobody knows. */
+/** The target of a module's calls of a function in another file; false: unknown. */
 bool pug_perf_kernel_global(struct pug_perf *perf, int32_t guest, const char *name,
                             uint64_t *address);
 void pug_perf_kallsyms_free(struct pug_perf_kallsyms *kallsyms);

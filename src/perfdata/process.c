@@ -2,7 +2,7 @@
 /**
  * @file The executable ranges of a process, at any time of its life (section 12).
  *
- * A range that is added where nothing was takes nothing away from who came before: no code was
+ * A range that is added where nothing was takes nothing away from an earlier one: no code existed
  * there that could have run. So all states between two changes that do take something away are one
  * *epoch*, of which only the last state is kept, as a version of the address space.
  */

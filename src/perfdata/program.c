@@ -44,7 +44,7 @@ const uint8_t *pug_perf_program_at(const struct pug_perf_program *program, uint6
     return *size > 0 ? bytes : NULL;
 }
 
-/** malloc(), whose failure is told. */
+/** malloc() that reports its failure. */
 static void *take_memory(const struct pug_perf_program *program, size_t size)
 {
     void *block = malloc(size);

@@ -25,7 +25,7 @@ struct pug_perf_section {
     const char *name;
     uint32_t type, link, info;
     uint64_t flags, offset, size, entry;
-    uint64_t vaddr; /**< of a relocatable file: how far behind its .text */
+    uint64_t vaddr; /**< of a relocatable file: the distance from its .text */
 };
 
 /** Memory that was made of a file: a relocated section of a module. */
@@ -40,7 +40,7 @@ struct pug_perf_placed {
 
 struct pug_perf_program {
     struct pug_file *file;
-    atomic_bool *starved; /**< whoever opened it is told here of want of memory */
+    atomic_bool *starved; /**< set when memory runs out, for the one that opened it */
     bool is64, relocatable, core;
     uint16_t machine;
     struct pug_perf_segment *segments;

@@ -177,7 +177,7 @@ static struct pug_perf_node *join(struct pug_perf_nodes *nodes, struct pug_perf_
     return make(nodes, left, range, right);
 }
 
-/** What begins below an address, and the others. */
+/** Splits into ranges that begin below an address, and the others. */
 static void split(struct pug_perf_nodes *nodes, struct pug_perf_node *tree, uint64_t address,
                   struct pug_perf_node **below, struct pug_perf_node **others)
 {
@@ -250,7 +250,7 @@ bool pug_perf_ranges_touch(const struct pug_perf_node *tree, uint64_t first, uin
 
 /* ---- changing ---- */
 
-/** What of a range lies behind an address comes in front of a tree. */
+/** The part of a range after an address comes in front of a tree. */
 static struct pug_perf_node *put_first(struct pug_perf_nodes *nodes,
                                        const struct pug_perf_range *range, uint64_t last,
                                        struct pug_perf_node *tree)

@@ -83,7 +83,7 @@ static void take_map(struct pug_perf *perf, const struct pug_perf_record *record
         (void)pug_bytes_take_32(body);
     const char *path = string(body, &length);
     if (mode == MODE_GUEST_USER)
-        return; /* trace does not tell a guest's user from the host's */
+        return; /* trace does not distinguish a guest's user from the host's */
     if (body->bad)
         return;
     if (size == 0) {
@@ -176,7 +176,7 @@ static void take_itrace_start(struct pug_perf *perf, const struct pug_perf_sampl
         take_start(perf, pid, tid, sample);
 }
 
-/** Who came or went, and, of a processor's, the other one too. */
+/** Handle the task that came or went, and, with a processor's record, also the other one. */
 static void take_switch(struct pug_perf *perf, const struct pug_perf_record *record,
                         const struct pug_perf_sample *sample, struct pug_bytes *body)
 {

@@ -3,7 +3,8 @@
  * @file The records of a long file by many threads. The index of AUXTRACE records says where some
  * of them are: from there each thread goes up to where another began. What depends on others, as
  * memory maps do, is only noted, and taken in order afterwards. A part that does not end where the
- * next begins, or cannot be done so, is walked through by one, with all behind it.
+ * next begins, or cannot be handled like this, is walked by one scout, together with everything
+ * after it.
  */
 #include "perfdata/perfdata.h"
 #include "pugmark/advanced/jobs.h"
@@ -92,7 +93,7 @@ static void put(struct party *party, unsigned n)
     *found = (struct pug_list){0};
 }
 
-/** What scout n found goes behind the others', as what it knows of the whole does. */
+/** The results of scout n follow the others', and so does its knowledge of the whole. */
 static void make_place(struct pug_perf *perf, struct pug_perf_scout *scout, unsigned n,
                        uint32_t before)
 {
@@ -138,7 +139,7 @@ static enum pug_status take_all(struct pug_perf *perf, struct party *party)
     return pug_perf_walk(perf, 0, party->scouts[whole].from, party->scouts[whole].limit);
 }
 
-/** Where scouts begin: at places that the index says. */
+/** The starts of the scouts: at places that the index gives. */
 static void cut_parts(struct party *party, uint64_t from, uint64_t end)
 {
     const struct pug_perf *perf = party->perf;

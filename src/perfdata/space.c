@@ -195,7 +195,7 @@ const struct pug_address_space *pug_perf_space_named(struct pug_capture *capture
 
 /* ---- places ---- */
 
-/** What an address is in the object's own file. */
+/** The address in the object's own file. */
 static void place(struct pug_perf *perf, const struct pug_perf_range *range,
                   struct pug_location *location)
 {

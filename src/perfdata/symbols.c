@@ -15,7 +15,7 @@
 
 /* ---- debug information ---- */
 
-/** What a program says of its debug information. */
+/** A program's link to its debug information. */
 struct link {
     char *name; /* a plain name, or NULL */
     uint32_t sum;
@@ -48,7 +48,7 @@ static bool has_sum(const char *path, uint32_t sum)
     return same;
 }
 
-/** What is looked for, and of what. */
+/** The file that is searched for, and its properties. */
 struct sought {
     struct pug_perf *perf;
     uint32_t number;
@@ -104,7 +104,7 @@ static bool is_file(const char *path)
     return *path && lstat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/** The same of a folder; the slash at its end, which would follow a link, is left out. */
+/** Is it a folder? The slash at its end, which would follow a link, is left out. */
 static bool is_folder(char *path)
 {
     struct stat status;
@@ -236,8 +236,9 @@ static const char *module_of(struct pug_perf *perf, uint32_t number)
     return details->module;
 }
 
-/** Addresses of kallsyms are those of the kernel's memory; places are as pug_perf_locate() has
- * them. */
+/**
+ * Addresses of kallsyms are those of the kernel's memory; places are as pug_perf_locate() has them.
+ */
 static bool kernel_symbols(struct pug_perf *perf, uint32_t number,
                            struct pug_names_symbols *symbols)
 {
@@ -260,7 +261,7 @@ static bool kernel_symbols(struct pug_perf *perf, uint32_t number,
     return symbols->file || symbols->text;
 }
 
-/** What the recorder knew of an object that is not here. */
+/** The recorder's knowledge of an object that is missing here. */
 static bool told_symbols(const struct pug_perf_object *details, struct pug_names_symbols *symbols)
 {
     symbols->kind = PUG_NAMES_JIT_MAP;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Events in the order of time to tasks, and to the changes of processes (sections 11, 12).
+/**
+ * @file Events in the order of time to tasks, and to the changes of processes (sections 11, 12).
  */
 #include "base/hash.h"
 #include "perfdata/perfdata.h"
@@ -9,7 +10,7 @@
 
 /* ---- numbers by id ---- */
 
-/** What a pid or tid is at the moment. */
+/** The current task of a pid or tid. */
 struct current {
     int32_t id;
     uint32_t number; /* plus 1; 0: free */
@@ -242,7 +243,7 @@ static void settle(struct settling *settling, const struct pug_perf_event *event
     }
 }
 
-/** The thread of a per-thread buffer may have been named by nobody. */
+/** The thread of a per-thread buffer may have no name record. */
 static void add_buffers_threads(struct settling *settling)
 {
     const struct pug_capture *capture = settling->perf->capture;

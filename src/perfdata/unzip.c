@@ -56,7 +56,7 @@ void pug_perf_unzip_free(struct pug_perf_unzip *state)
     free(state);
 }
 
-/** What is there as whole records is read, the rest kept. */
+/** Reads the whole records and keeps the rest. */
 static void take_records(struct pug_perf *perf, struct pug_perf_unzip *state, uint32_t file,
                          uint64_t place)
 {

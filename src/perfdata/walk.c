@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file From bytes to records (section 5), through a window on the file. Of trace, which lies
- * behind its record, nothing is touched, unless its pieces are short.
+ * @file From bytes to records (section 5), through a window on the file. The trace that follows a
+ * record is not touched, unless its pieces are short.
  */
 #include "files/map.h"
 #include "perfdata/perfdata.h"
@@ -32,7 +32,7 @@ struct walk {
     const uint8_t *bytes; /* of the window */
     uint64_t first;       /* that is in it */
     size_t held;
-    uint64_t piece, stride; /* where the last piece of trace was told, and how far behind another */
+    uint64_t piece, stride; /* the place of the last piece of trace, and the distance to the next */
     struct pug_perf_unzip *unzip;
     struct pug_memory_bytes {
         uint8_t *bytes;
@@ -112,7 +112,7 @@ static bool was_cut(const struct walk *walk)
 
 /* ---- records that are more than themselves ---- */
 
-/** Bytes that stand behind a record and belong to it; -1: it cannot be. */
+/** Bytes that follow a record and belong to it; -1: it is invalid. */
 static int64_t bytes_behind(const struct pug_perf_record *record)
 {
     if (record->type == PUG_PERF_AUXTRACE) {

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /**
- * A branch that was taken, and how often. What is known of where it went is how often it jumped;
- * the rest went to its target, or nobody knows where. Where text changes there are several in one
+ * A branch that was taken, and how often. A branch jumped as often as its known targets say; the
+ * rest went to its target, or to an unknown place. Where text changes there are several in one
  * place.
  */
 struct ending {
@@ -158,7 +158,7 @@ static enum pug_status put_branch(struct profile_counted *counted, const struct 
     return status == PUG_OK ? pug_profile_branch(counted->objects->profile, &branch) : status;
 }
 
-/** Where a branch went, so many times. */
+/** Add a branch's target, so many times. */
 static enum pug_status end_at(struct profile_counted *counted, struct ending *ending,
                               struct profile_place to, uint64_t count)
 {

@@ -24,7 +24,7 @@ enum format_size {
     FORMAT_LOOP = 64,
 };
 
-/* Where in the header what stands. */
+/* The offsets in the header. */
 enum format_place {
     FORMAT_AT_VERSION = 8,
     FORMAT_AT_HEADER = 12,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file Frames of the calls, in a profile: which functions they are of, and how often they were
- * entered. */
+/**
+ * @file Frames of the calls, in a profile: which functions they are of, and how often they were
+ * entered.
+ */
 #ifndef PUG_PROFILE_FRAMES_H
 #define PUG_PROFILE_FRAMES_H
 
@@ -26,7 +28,7 @@ struct known_frame {
     bool asked;
 };
 
-/** What is known of a frame of the profile. */
+/** The properties of a frame of the profile. */
 struct profile_kept_frame {
     uint64_t entered;        /* how often, but for what the profile has */
     uint64_t function, size; /* if it was called: in its object; size 0: not known */
@@ -62,7 +64,7 @@ static inline bool profile_frame_has_number(const struct pug_call_frame *frame)
 /** Freed by pug_profile_frames_free(). */
 void pug_profile_frames_free(struct profile_frames *frames);
 
-/** The function at an address; false: nobody knows one. */
+/** The function at an address; false: unknown. */
 bool pug_profile_frames_locate(struct profile_frames *frames, uint64_t address,
                                struct pug_function *function);
 /**

@@ -18,7 +18,7 @@ struct function {
     struct profile_loops_function loops;
 };
 
-/** What a frame does in a loop. */
+/** A frame's state in a loop. */
 struct visit {
     uint64_t rounds;  /* 0: it is in none */
     uint32_t touched; /* the number of the loop that the frame came to as its n-th */
@@ -376,7 +376,7 @@ static uint32_t first_head(const struct profile_loops *loops, const struct activ
     return low;
 }
 
-/* The same of the loops that a range may be in; the node knows it of one function. */
+/* Finds it for the loops that a range may be in; the node knows it for one function. */
 static uint32_t first_head_of(const struct profile_loops *loops,
                               const struct activation *activation, struct profile_node *node)
 {

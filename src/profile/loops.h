@@ -3,8 +3,8 @@
  * @file Loops and their rounds, from what runs on the frames of call stacks.
  *
  * A loop is named by its *head*: where a direct branch of a function goes back to. A *visit* of a
- * frame to a loop begins when its head runs and nobody jumped back to it, a *round* each time that
- * it runs. A loop that is entered in its middle, at its condition, has a head that only jumps back
+ * frame to a loop begins when its head runs without a jump back to it, a *round* each time that it
+ * runs. A loop that is entered in its middle, at its condition, has a head that only jumps back
  * come to: there a visit ends when execution in the frame jumps over the head from before it. A
  * visit whose frame was lost sight of goes on where the function is found again in the loop.
  */
@@ -30,7 +30,8 @@ struct profile_loops_step {
 /** PUG_ERR_MEM. */
 enum pug_status pug_profile_loops_run(struct profile_loops *loops,
                                       const struct profile_loops_step *step);
-/** The same of a range that ran on the same frame as the one before it, if its function has loops.
+/**
+ * A range ran on the same frame as the one before it: continue, if its function has loops.
  */
 void pug_profile_loops_go_on(struct profile_loops *loops, uint32_t task, uint32_t depth,
                              struct profile_node *node);
@@ -40,8 +41,10 @@ struct profile_loops_function {
 };
 struct profile_loops_function pug_profile_loops_function(const struct profile_loops *loops,
                                                          uint32_t task, uint32_t depth);
-/** A frame of such a function is called; a range of this node is what runs first. False: it takes
-    pug_profile_loops_run(). */
+/**
+ * A frame of such a function is called; a range of this node is what runs first. False: it takes
+ * pug_profile_loops_run().
+ */
 bool pug_profile_loops_enter(struct profile_loops *loops, uint32_t task, uint32_t depth,
                              struct profile_loops_function function,
                              const struct profile_node *node);

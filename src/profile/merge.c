@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* What the numbers of the profile that is added become. */
+/* The new numbers of the profile that is added. */
 struct numbers {
     uint32_t *objects, *tasks, *ranges, *frames;
 };

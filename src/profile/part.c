@@ -298,7 +298,7 @@ static void hand_on(struct profile_part *part)
         part->step_count = part->step_room = part->other_count = part->other_room = 0;
         part->group_count = part->group_room = 0;
     }
-    part->unwanted = !pug_piece_emit(part->passage, portion, size);
+    part->unwanted = !pug_piece_emit(part->piece, portion, size);
 }
 
 /** Room for so many items more. */
@@ -316,15 +316,15 @@ static bool grow(void **items, size_t *room, size_t count, size_t more, size_t s
     return true;
 }
 
-/** Room for another step, of any kind; false: there is none, or nobody wants it. */
+/** Make room for another step, of any kind; false: no memory, or no consumer. */
 static bool make_room(struct profile_part *part)
 {
-    if (part->passage && part->step_count + 2 > PORTION)
+    if (part->piece && part->step_count + 2 > PORTION)
         hand_on(part);
     if (part->unwanted)
         return false;
     /* what is handed on by portions has room for one at once */
-    const size_t more = part->passage ? PORTION - part->step_count : 2;
+    const size_t more = part->piece ? PORTION - part->step_count : 2;
     void *steps = part->steps, *others = part->others, *groups = part->groups;
     part->failed |=
         !grow(&steps, &part->step_room, part->step_count, more, sizeof(*part->steps)) ||

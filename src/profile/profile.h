@@ -33,7 +33,7 @@ enum pug_status pug_profile_table_add(struct profile_table *table, const void *i
                                       uint32_t *number, bool *is_new);
 /** The number of the item that equals `item`; PUG_PROFILE_NONE: there is none. */
 uint32_t pug_profile_table_find(const struct profile_table *table, const void *item);
-/** Items were moved: make the slots anew. */
+/** Items were moved: rebuild the slots. */
 void pug_profile_table_rehash(struct profile_table *table);
 void pug_profile_table_free(struct profile_table *table);
 

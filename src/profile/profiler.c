@@ -5,7 +5,6 @@
 #include "base/grow.h"
 #include "capture/capture.h"
 #include "counts/counts.h"
-#include "pugmark/advanced/jobs.h"
 #include "schedule/peers.h"
 
 #include <stdlib.h>
@@ -42,7 +41,7 @@ static void fail(struct counting *counting, enum pug_status status)
 
 /* ---- the consumer ---- */
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     const struct counting *counting = context;
     struct profile_part *part =
@@ -52,13 +51,9 @@ static void *begin(void *context, unsigned worker)
         pug_profile_part_free(part);
         return NULL;
     }
+    if (part && counting->stacks)
+        part->piece = piece;
     return part;
-}
-
-static void set_passage(void *context, struct pug_piece *passage)
-{
-    struct profile_part *part = context;
-    part->passage = passage;
 }
 
 static void elements(void *part, const struct pug_origin *origin, const struct pug_element *given,
@@ -67,7 +62,7 @@ static void elements(void *part, const struct pug_origin *origin, const struct p
     pug_profile_part_elements(part, origin, given, count);
 }
 
-/* What was heard of this number, at first nothing; NULL: no memory. */
+/* The record for this number, empty at first; NULL: no memory. */
 static struct heard *heard_of(struct counting *counting, uint32_t number)
 {
     while (counting->heard.count <= number)
@@ -142,15 +137,6 @@ static void *unpack(void *context, const uint8_t *bytes, size_t size)
     return pug_profile_part_unpack(counting->objects.capture, bytes, size);
 }
 
-static const struct pug_travel *travel_of(const struct counting *counting)
-{
-    static const struct pug_travel folded = {.pack = pug_profile_part_pack,
-                                             .unpack = unpack,
-                                             .fold = pug_profile_part_fold},
-                                   one_by_one = {.pack = pug_profile_part_pack, .unpack = unpack};
-    return counting->stacks ? &one_by_one : &folded;
-}
-
 static void counted(void *context, struct pug_counts *counts)
 {
     struct counting *counting = context;
@@ -158,7 +144,7 @@ static void counted(void *context, struct pug_counts *counts)
         counting->status = pug_profile_counted_add(&counting->counted, counts);
 }
 
-/** Does a selection choose something that counts without trace do not tell? */
+/** Does a selection choose something that counts without trace cannot separate? */
 static bool chooses(const struct pug_capture_selection *selection)
 {
     return selection && (selection->pid_count || selection->tid_count || selection->comm_count ||
@@ -238,31 +224,35 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
     pug_profile_samples_begin(&counting.samples);
     counting.ranges_before = own ? own->ranges.count : 0;
     counting.counted = pug_profile_counted_begin(&counting.objects);
-    /* left out ranges would look like gaps: who wants one object chooses when it is exported */
+    /* left out ranges would look like gaps: one object is chosen when the profile is exported */
     selection.objects = NULL;
     selection.object_count = 0;
-    struct pug_capture_decode decode = {
+    const struct pug_consumer consumer = {
         .context = &counting,
+        .wants = options->stacks ? PUG_WANTS_BY_TIME : PUG_WANTS_ANY_ORDER,
         .begin = begin,
         .elements = elements,
+        .left_out = left_out,
+        .counted = options->stacks ? NULL : counted, /* stacks need the order */
         .take = take,
         .drop = drop,
-        .passage = options->stacks ? set_passage : NULL,
+        .pack = pug_profile_part_pack,
+        .unpack = unpack,
+        .fold = options->stacks ? NULL : pug_profile_part_fold,
+    };
+    const struct pug_capture_decode decode = {
+        .consumers = &consumer,
+        .consumer_count = 1,
         .threads = options->threads,
         .piece = options->piece,
         .selection = options->selection ? &selection : NULL,
         .progress = options->progress,
         .progress_context = options->progress_context,
-        .counted = options->stacks ? NULL : counted, /* stacks need the order */
-        .any_order = !options->stacks,
-        .by_time = options->stacks,
     };
     counting.from_elements = !options->stacks && !pug_capture_counts(&decode);
     enum pug_status status = PUG_ERR_MEM;
-    if (own && open_counting(&counting)) {
-        decode.travel = travel_of(&counting);
-        status = pug_capture_decode_beside(capture, &decode, left_out, &result);
-    }
+    if (own && open_counting(&counting))
+        status = pug_capture_decode(capture, &decode, &result);
     if (status == PUG_OK)
         status = finish(&counting, &result);
     if (status == PUG_OK) /* functions of frames, which some would lack */

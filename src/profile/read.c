@@ -81,7 +81,7 @@ static bool get_text(struct reader *reader, const uint8_t *at, const char **text
     return true;
 }
 
-/* Segments stand behind the objects that they belong to. */
+/* Segments follow the objects that they belong to. */
 static bool read_segments(struct reader *reader)
 {
     const uint8_t *at = reader->at + (size_t)reader->objects * FORMAT_OBJECT;

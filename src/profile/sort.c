@@ -55,7 +55,7 @@ int pug_profile_compare_branches(const void *left, const void *right)
                     order(a->to_object, b->to_object), order(a->to, b->to));
 }
 
-/* PUG_PROFILE_NONE sorts behind all others; frames of no parent must come first. */
+/* PUG_PROFILE_NONE sorts after all others; frames of no parent must come first. */
 static uint32_t parent_rank(const struct pug_profile_frame *frame)
 {
     return frame->parent + 1;

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/** A task of the calls: a thread, or where nobody tells of threads a source. */
+/** A task of the calls: a thread, or a source where threads are unknown. */
 struct stack_task {
     uint32_t task;   /* the capture's, or PUG_NO_TASK: */
     uint32_t buffer; /* of a source; of a thread where it was seen last */
@@ -27,16 +27,16 @@ struct stack_clock {
 };
 
 /**
- * Where a task is: at the end of the last range. Ranges that are behind it as before are counted.
- * While they stay in their frame they come to the calls as one, for whom it matters where the first
- * begins and how the last ends; those of a frame that is left as before do not come to the calls,
- * whose clocks nobody asks for.
+ * Where a task is: at the end of the last range. Ranges that follow it as before are counted.
+ * While they stay in their frame they come to the calls as one, for which only the begin of the
+ * first and the end of the last matter. Those of a frame that is left as before do not come to the
+ * calls, whose clocks are not needed then.
  */
 struct here {
     bool known; /* else there is nothing else here */
     uint32_t task, depth;
     const struct profile_step *last;  /* NULL: it is in memory no more */
-    const struct profile_step *first; /* that the calls were not told of; NULL: there is none */
+    const struct profile_step *first; /* that the calls have not got; NULL: none */
 };
 
 struct profile_stacks {
@@ -52,7 +52,7 @@ struct profile_stacks {
     uint64_t events; /* how often frames changed */
 };
 
-/* Of what comes. */
+/* The origin of the next element. */
 static const struct pug_origin *origin_of(const struct profile_stacks *stacks)
 {
     return &stacks->trail.group->origin;
@@ -216,7 +216,8 @@ static void stop_time(struct profile_stacks *stacks)
         clock->known = false;
 }
 
-/* Time goes to who was on top when it passed; in nanoseconds where the capture knows the clock. */
+/* Time goes to the frame on top while it passed; in nanoseconds where the capture knows the clock.
+ */
 static void take_time(struct profile_stacks *stacks, const struct pug_call_frame *frame,
                       uint64_t timestamp)
 {
@@ -319,7 +320,8 @@ static bool change_frame(struct profile_stacks *stacks, struct here *here,
     return true;
 }
 
-/* Count ranges as long as each is what was behind the one before it; how many there are. */
+/* Count ranges as long as each equals the one that followed the one before it. Returns their
+ * number. */
 static size_t follow(struct profile_stacks *stacks, const struct profile_step *steps, size_t count)
 {
     struct profile_trail *trail = &stacks->trail;
@@ -352,7 +354,7 @@ static size_t follow(struct profile_stacks *stacks, const struct profile_step *s
     return i;
 }
 
-/* The calls hear of the ranges that they were not told of, as of one. */
+/* Give the calls the ranges that they have not got, as one. */
 static void settle(struct profile_stacks *stacks)
 {
     struct here *here = &stacks->here;
@@ -366,8 +368,8 @@ static void settle(struct profile_stacks *stacks)
 }
 
 /*
- * What ran came directly behind what was here before, and frames changed so often meanwhile. It is
- * kept where that is all: control stayed in its frame, or one call or return brought it here.
+ * The code ran directly after the previous place, and frames changed so often meanwhile. It is kept
+ * where that is all: control stayed in its frame, or one call or return brought it here.
  */
 static void learn(struct profile_stacks *stacks, struct profile_ran before, uint64_t changes,
                   const struct pug_call_frame *top, struct profile_ran ran,
@@ -408,7 +410,7 @@ static void take_step(struct profile_stacks *stacks, uint32_t task,
         learn(stacks, before, stacks->events - events, top, ran, element);
 }
 
-/* An element that is no range. What only tells a time is nothing to the calls. */
+/* An element that is no range. An element with only a time does not concern the calls. */
 static void take_other(struct profile_stacks *stacks, uint32_t task,
                        const struct pug_element *element)
 {

@@ -31,7 +31,7 @@ void pug_profile_node_cache_enter(struct profile_node_cache *cache, const struct
 
 static uint32_t new_number(struct profile_node_cache *cache)
 {
-    if (++cache->maps_made == 0) /* numbers begin anew */
+    if (++cache->maps_made == 0) /* numbers restart */
         for (uint32_t i = 0; i < cache->node_count; i++)
             cache->nodes[i].seen = 0;
     return cache->maps_made;

@@ -20,10 +20,10 @@ struct profile_place {
     uint32_t object; /* the capture's number */
 };
 
-/** What a step is. */
+/** The kinds of step. */
 enum profile_step_kind {
     PROFILE_STEP_RANGE,
-    PROFILE_STEP_CYCLES, /* a range with which cycles came: the start of the step behind it */
+    PROFILE_STEP_CYCLES, /* a range that came with cycles: the start of the step after it */
     PROFILE_STEP_OTHER,  /* the next one of the part's elements */
 };
 
@@ -61,7 +61,7 @@ static inline struct profile_shape pug_profile_shape(const struct pug_element *r
     return shape;
 }
 
-/** What a range is, but for its context. */
+/** A range without its context. */
 struct profile_step {
     uint64_t start;
     uint32_t size, instructions; /* bytes; no range has more */
@@ -93,7 +93,7 @@ struct profile_node {
     uint32_t target_object; /* of a direct branch that was taken: its opcode says where it goes … */
     uint64_t target;        /* … in this object, */
     bool has_target;
-    bool goes_back;  /* … to an address that is not behind it, and not for a call */
+    bool goes_back;  /* … to an address that is not after it, and not for a call */
     uint8_t departs; /* enum pug_departure_kind */
     uint32_t text;   /* which its opcode is of, as the map has it; of several maps: of its space */
     int32_t reach;   /* from the branch to its target; NO_REACH: none that is known */
@@ -122,7 +122,7 @@ static inline bool pug_profile_node_jumps_on(const struct profile_node *node)
 #define NO_REACH INT32_MIN
 #define MAPS     8u
 
-/** Where addresses around lie. */
+/** The memory around an address. */
 struct profile_map {
     uint64_t first, last; /* run-time; first > last: nothing */
     uint64_t moved;       /* to be subtracted */
@@ -148,7 +148,7 @@ static inline bool pug_profile_node_stays(const struct profile_node *node)
     return node->departs == PUG_DEPART_NONE || node->departs == PUG_DEPART_JUMP;
 }
 
-/** So many steps belong together. */
+/** A group of steps that belong together. */
 struct profile_steps {
     struct pug_origin origin;
     struct pug_element like; /* the context of its ranges */
@@ -174,10 +174,10 @@ struct profile_part {
     size_t other_count, other_room;
     struct profile_steps *groups; /* … and where they belong */
     size_t group_count, group_room;
-    bool stacks;   /* steps are kept */
-    bool failed;   /* no memory */
-    bool unwanted; /* it does not count, nor would what follows */
-    struct pug_piece *passage;
+    bool stacks;             /* steps are kept */
+    bool failed;             /* no memory */
+    bool unwanted;           /* it does not count, nor would what follows */
+    struct pug_piece *piece; /* to emit chunks; NULL: none are */
     uint64_t notes[PUG_NOTE_COUNT];
     struct profile_sample *samples;
     size_t sample_count, sample_room;
@@ -193,7 +193,7 @@ const struct profile_map *pug_profile_find_map(struct profile_node_cache *cache,
 void pug_profile_node_cache_enter(struct profile_node_cache *cache,
                                   const struct pug_origin *origin);
 
-/** Where an address lies, in the space of the cache's origin. */
+/** The place of an address, in the space of the cache's origin. */
 static inline struct profile_place profile_place(struct profile_node_cache *cache,
                                                  const struct pug_origin *origin, uint64_t address)
 {
@@ -204,7 +204,7 @@ static inline struct profile_place profile_place(struct profile_node_cache *cach
 }
 /** How a range ended: enum pug_profile_end. */
 uint8_t pug_profile_node_end(const struct profile_node *node);
-/** What the range of an element is. */
+/** Describes the range of an element. */
 struct profile_node pug_profile_describe(struct profile_node_cache *cache,
                                          const struct pug_origin *origin,
                                          const struct pug_element *range);
@@ -215,10 +215,10 @@ struct profile_branch {
     uint8_t isa;
 };
 
-/** The address to which it leads; false: its text is not there, or nobody knows. */
+/** The address to which it leads; false: its text is missing, or the target is unknown. */
 bool pug_profile_target(const struct pug_origin *origin, const struct profile_branch *branch,
                         uint64_t *target);
-/** Where its direct branch goes, if it is taken: its opcode says. */
+/** Finds the target of its direct branch, if it is taken, from its opcode. */
 void pug_profile_find_target(struct profile_node_cache *cache, const struct pug_origin *origin,
                              const struct pug_element *range, struct profile_node *node);
 /**
@@ -248,7 +248,7 @@ struct profile_part *pug_profile_part_new(struct pug_capture *capture, bool stac
 void pug_profile_part_free(struct profile_part *part);
 void pug_profile_part_elements(struct profile_part *part, const struct pug_origin *origin,
                                const struct pug_element *elements, size_t count);
-/** Elements that do not count; what comes behind them does not follow what was before. */
+/** Elements that do not count; what comes after them does not follow what was before. */
 void pug_profile_part_left_out(struct profile_part *part, const struct pug_origin *origin,
                                const struct pug_element *elements, size_t count);
 
@@ -275,7 +275,7 @@ enum pug_status pug_profile_object_number(struct profile_objects *objects, uint3
 struct pug_names_file *pug_profile_object_names(struct profile_objects *objects, uint32_t object);
 void pug_profile_objects_free(struct profile_objects *objects);
 
-/** What a node is in a profile, without counts. */
+/** A node as a range of a profile, without counts. */
 enum pug_status pug_profile_range_of(struct profile_objects *objects,
                                      const struct profile_node *node,
                                      struct pug_profile_range *range);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file What ran on each frame, how often, and what ran behind it. */
+/** @file The ranges executed on each frame, how often, and which range followed. */
 #include "profile/trail.h"
 
 #include <stdlib.h>
@@ -144,7 +144,7 @@ static void add_up_all(struct profile_trail *trail, struct profile_behind *behin
     pug_profile_trail_add_up(trail, behind, &behind->other);
 }
 
-/** Can one use be kept as what is behind another one, as execution can go on there? */
+/** Can one use be kept as the follower of another one, as execution can continue there? */
 static bool goes_on(const struct profile_trail *trail, struct profile_ran from,
                     struct profile_ran to)
 {
@@ -189,7 +189,7 @@ static void count_alone(struct profile_trail *trail, struct profile_ran ran,
 
 /* ---- what ran ---- */
 
-/** What is behind the last range on any frame, if it is this one. */
+/** Find the follower of the last range on any frame, if it is this one. */
 static struct profile_next *find_other(struct profile_trail *trail,
                                        const struct profile_place *place,
                                        const struct profile_step *range)

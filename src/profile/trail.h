@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The trail of what ran: ranges on frames, one behind the other.
+ * @file The trail of execution: ranges on frames, one after the other.
  *
- * Programs do the same again and again. So what ran behind a range on its frame is kept, and only
- * how often it came again is counted: uses, ranges and branches follow from that. Where something
+ * Programs do the same again and again. So the range that followed another on its frame is kept,
+ * and only its repetitions are counted: uses, ranges and branches follow from that. Where something
  * came between two ranges, counts.h says where control went.
  */
 #ifndef PUG_PROFILE_TRAIL_H
@@ -24,9 +24,9 @@ struct profile_next {
     uint32_t use, times;
 };
 
-/** What ran behind a use lately: uses that have a node. Half a line of a cache. */
+/** The recent followers of a use: uses that have a node. Half a line of a cache. */
 struct profile_behind {
-    uint32_t node, frame;        /* of the use; NO_NODE: nobody asked for it */
+    uint32_t node, frame;        /* of the use; NO_NODE: not needed so far */
     struct profile_next kept[2]; /* control stayed in the frame, and will do so again; of a call or
                                     a return: where it came to */
     struct profile_next other;   /* on any frame */
@@ -50,7 +50,7 @@ struct profile_trail {
                                   between two ranges */
     struct profile_ran last;
     uint16_t source; /* of the last range */
-    bool follows;    /* the next range of this source comes directly behind it */
+    bool follows;    /* the next range of this source follows directly */
     const struct profile_step
         *unseen; /* the last range, if the source's boundary does not know it */
     const struct profile_steps *group; /* of what comes */
@@ -83,8 +83,8 @@ void pug_profile_trail_end(struct profile_trail *trail);
 struct profile_ran pug_profile_trail_run(struct profile_trail *trail, uint32_t frame,
                                          const struct profile_step *range);
 /**
- * What ran last came directly behind what was before it; whenever that is again it may, on the same
- * frame where control stays in one.
+ * The last range directly followed the one before it. When that one comes again, it may follow
+ * again, on the same frame where control stays in one.
  */
 void pug_profile_trail_learn(struct profile_trail *trail, struct profile_ran before,
                              struct profile_ran ran);
@@ -97,7 +97,7 @@ void pug_profile_trail_cycles(struct profile_trail *trail, uint64_t cycles);
 void pug_profile_trail_add_up(struct profile_trail *trail, const struct profile_behind *behind,
                               struct profile_next *next);
 
-/** Once more what is behind a use came there. */
+/** Counts another time that a use was followed by it. */
 static inline void profile_trail_again(struct profile_trail *trail, struct profile_ran before,
                                        struct profile_next *next)
 {
@@ -122,7 +122,7 @@ static inline bool profile_trail_is_node(struct profile_trail *trail, uint32_t n
                                   place, range);
 }
 
-/** Of a range that comes directly behind another one: what is kept of that, or NULL. */
+/** The follower that is kept for a range that directly follows another one, or NULL. */
 static inline struct profile_next *profile_trail_find(struct profile_trail *trail,
                                                       struct profile_ran before,
                                                       const struct profile_step *range)

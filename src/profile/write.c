@@ -145,7 +145,7 @@ static uint64_t measure(const struct pug_profile *profile, uint64_t *segments)
     return text;
 }
 
-/** Notes, and behind them what was sampled, if something was. */
+/** Notes, followed by the samples, if any. */
 static uint32_t note_count(const struct pug_profile *profile)
 {
     return PUG_NOTE_SATURATED + (pug_profile_is_sampled(profile) ? PUG_SAMPLES_KINDS : 0);

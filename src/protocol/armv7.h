@@ -88,10 +88,10 @@ static inline unsigned pug_armv7_unsent_bits(uint8_t isa)
 }
 
 /**
- * An address packet has the form of the instruction set behind the branch. A short one does not
- * name it: then it is the one in force, which a branch that needs no packet (BLX to a label, a
- * return by the stack) may have changed, and a reader of packets alone took another one. `told`:
- * what packets are relative to; `sent`: the reader's.
+ * An address packet has the form of the instruction set that is in force after the branch. A short
+ * one does not name it: then it is the one in force, which a branch that needs no packet (BLX to a
+ * label, a return by the stack) may have changed, and a reader of packets alone took another one.
+ * `told`: the address that packets are relative to. `sent`: the reader's.
  */
 static inline void pug_armv7_reshape_address(struct pug_armv7_address *told,
                                              const struct pug_armv7_address *sent, uint8_t sent_isa,
@@ -133,7 +133,7 @@ static inline void pug_armv7_log(struct pug_stage *stage, const char *component,
     pug_stage_log(stage, component, PUG_SEV_ERROR, code, index, text);
 }
 
-/** Deliver the elements so far, so that a message about what comes next stands behind them. */
+/** Deliver the elements so far, so that a message about the next one follows them. */
 static inline void pug_armv7_deliver(struct pug_stage *stage)
 {
     struct pug_batch *batch = stage->out.batch;
@@ -141,7 +141,7 @@ static inline void pug_armv7_deliver(struct pug_stage *stage)
         batch->flush(batch);
 }
 
-/** What an A or R profile exception number of either protocol means. */
+/** Returns the meaning of an A or R profile exception number of either protocol. */
 uint8_t pug_armv7_exception_type(uint16_t number);
 
 /* ---- what decoders keep: the context is in the blank element of their stage ---- */
@@ -188,7 +188,7 @@ void pug_armv7_hex_text(struct pug_text *text, uint64_t value, unsigned digits);
 /** `S; ` or `NS; `. */
 const char *pug_armv7_security_text(const struct pug_armv7_context *context);
 
-/** What a branch packet says of where it goes: `Addr=…; ISA=…; …`. */
+/** Write a branch packet's target: `Addr=…; ISA=…; …`. */
 void pug_armv7_branch_text(struct pug_text *text, const struct pug_armv7_address *address,
                            uint8_t isa, uint8_t previous_isa,
                            const struct pug_armv7_context *context);

@@ -239,7 +239,7 @@ static void note_gap(struct osd_reader *reader)
     reader->piece_count = 0;
 }
 
-/** A piece that others follow. True: something is wrong, and it is to be told. */
+/** A piece that others follow. Returns true when something is wrong and has to be reported. */
 static bool take_piece(struct osd_reader *reader, uint64_t index, const struct pug_run *run)
 {
     bool lost =

@@ -12,8 +12,7 @@
 /** Values of MOD_TYPE. */
 enum { PUG_OSD_TYPE_STM = 4, PUG_OSD_TYPE_CTM = 5 };
 
-/** Fewer events than this may be chance, for who finds out what bytes are: each is a place to
- * begin. */
+/** When bytes are identified, fewer events than this may be chance: each is a place to begin. */
 #define PUG_OSD_EVENTS_USUAL 8u
 
 /** A kind of module. */
@@ -50,7 +49,7 @@ void pug_osd_reader_reset(void *reader);
 void pug_osd_reader_state(const void *reader, struct pug_state *state);
 unsigned pug_osd_reader_clock(const void *reader, uint64_t *time);
 
-/** What is not an event, in words; false for events. */
+/** Returns the description of bytes that are not an event; false for events. */
 struct pug_text;
 bool pug_osd_packet_text(const struct pug_osd_packet *packet, struct pug_text *text);
 const char *pug_osd_packet_name(uint32_t kind);

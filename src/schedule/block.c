@@ -8,33 +8,18 @@
 
 #include <stdlib.h>
 
-struct desk;
-
-/** What a consumer emits chunks with. */
-struct piece {
-    struct pug_piece base; /* first: it is the way from the one to the other */
-    struct desk *desk;
-    size_t consumer; /* its number */
-};
-
 /** What a hand has beside its tree. */
 struct desk {
     const struct pug_jobs_decoding *decoding;
     struct pug_jobs_hand *hand;
-    bool unwanted;                    /* the block that is being read, by now */
-    struct pug_log *log;              /* its own; NULL: the tree is the caller's, or nobody's */
-    struct pug_jobs_decoded *product; /* being made */
-    pug_elements_fn *consumer;        /* of the caller's tree */
+    bool unwanted;             /* the block that is being read, by now */
+    struct pug_log *log;       /* its own; NULL: the tree is the caller's, or nobody's */
+    struct pug_parts *parts;   /* being made */
+    struct pug_pieces *pieces; /* what consumers emit chunks with */
+    void *attribution;         /* says where elements belong; NULL: of a tree alone */
+    pug_elements_fn *consumer; /* of the caller's tree */
     void *consumer_context;
-    struct piece pieces[]; /* by consumer */
 };
-
-/** A product without messages and parts; NULL: no memory. */
-static struct pug_jobs_decoded *empty_product(const struct pug_jobs_decoding *decoding)
-{
-    const size_t parts = decoding->consumers.count * sizeof(void *);
-    return calloc(1, sizeof(struct pug_jobs_decoded) + parts);
-}
 
 /* ---- messages ---- */
 
@@ -43,24 +28,24 @@ static struct pug_jobs_decoded *empty_product(const struct pug_jobs_decoding *de
 
 static void give_messages(struct desk *desk)
 {
-    struct pug_log_records *records = &desk->product->records;
+    struct pug_log_records *records = &desk->parts->records;
     const size_t size = pug_log_records_size(records);
-    struct pug_jobs_decoded *decoded = empty_product(desk->decoding);
-    if (!decoded)
+    struct pug_parts *chunk = pug_parts_new(&desk->decoding->consumers);
+    if (!chunk)
         return; /* they go with the block */
-    decoded->records = *records;
+    chunk->records = *records;
     *records = (struct pug_log_records){0};
-    desk->unwanted = !desk->hand->give(desk->hand, decoded, size);
+    desk->unwanted = !desk->hand->give(desk->hand, chunk, size);
 }
 
 /** A message for which there is no memory is lost. */
 static void keep_record(void *context, const struct pug_log_record *record)
 {
     struct desk *desk = context;
-    if (!desk->product || desk->unwanted)
+    if (!desk->parts || desk->unwanted)
         return;
-    pug_log_records_keep(&desk->product->records, record);
-    if (pug_log_records_size(&desk->product->records) >= MESSAGES_HELD)
+    pug_log_records_keep(&desk->parts->records, record);
+    if (pug_log_records_size(&desk->parts->records) >= MESSAGES_HELD)
         give_messages(desk);
 }
 
@@ -71,26 +56,28 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
 {
     const struct desk *desk = context;
     *taken = count;
-    if (desk->product && !desk->unwanted)
-        pug_consumers_elements(&desk->decoding->consumers, desk->product->parts, NULL, elements,
-                               count);
+    const struct pug_jobs_decoding *decoding = desk->decoding;
+    if (desk->parts && !desk->unwanted && desk->attribution)
+        decoding->segment->segments->elements(desk->attribution, elements, count);
+    else if (desk->parts && !desk->unwanted)
+        pug_parts_elements(&decoding->consumers, desk->parts->parts, NULL, elements, count, false);
     return desk->unwanted ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
 }
 
-/** The messages so far go with the chunk. */
-static bool emit(struct pug_piece *base, void *chunk, size_t size)
+/** pug_receiver.give. */
+static void give(void *context, const struct pug_origin *origin, uint64_t residency, bool left_out,
+                 const struct pug_element *elements, size_t count)
 {
-    const struct piece *piece = (const struct piece *)base;
-    struct desk *desk = piece->desk;
-    struct pug_jobs_decoded *decoded = chunk ? empty_product(desk->decoding) : NULL;
-    if (chunk && !decoded)
-        desk->decoding->consumers.items[piece->consumer].drop(chunk);
-    if (decoded) {
-        decoded->parts[piece->consumer] = chunk;
-        decoded->records = desk->product->records;
-        desk->product->records = (struct pug_log_records){0};
-    }
-    if (!desk->hand->give(desk->hand, decoded, size))
+    const struct desk *desk = context;
+    (void)residency;
+    pug_parts_elements(&desk->decoding->consumers, desk->parts->parts, origin, elements, count,
+                       left_out);
+}
+
+static bool give_chunk(void *context, struct pug_parts *chunk, size_t size)
+{
+    struct desk *desk = context;
+    if (!desk->hand->give(desk->hand, chunk, size))
         desk->unwanted = true;
     return !desk->unwanted;
 }
@@ -101,16 +88,25 @@ static bool has_parts(const struct pug_jobs_decoding *decoding, const struct pug
     return !hand->alone || !decoding->delivers;
 }
 
+/** Where elements of the hand's tree belong, if a segment is decoded; false: out of memory. */
+static bool find_origins(struct desk *desk)
+{
+    const struct pug_segment_bytes *segment = desk->decoding->segment;
+    const struct pug_receiver receiver = {desk, give};
+    if (!segment)
+        return true;
+    desk->attribution = segment->segments->open(segment->segments->context, &receiver);
+    return desk->attribution && segment->segments->begin(desk->attribution, segment->segment,
+                                                         desk->hand->tree) == PUG_OK;
+}
+
 static bool open_hand(void *context, struct pug_jobs_hand *hand)
 {
     const struct pug_jobs_decoding *decoding = context;
     const struct pug_consumers *consumers = &decoding->consumers;
-    struct desk *desk = hand->desk =
-        calloc(1, sizeof(*desk) + consumers->count * sizeof(desk->pieces[0]));
-    if (!desk)
+    struct desk *desk = hand->desk = calloc(1, sizeof(*desk));
+    if (!desk || !(desk->pieces = pug_pieces_new(consumers, give_chunk, desk)))
         return false;
-    for (size_t i = 0; i < consumers->count; i++)
-        desk->pieces[i] = (struct piece){{emit}, desk, i};
     desk->decoding = decoding;
     desk->hand = hand;
     if (hand->alone) {
@@ -127,7 +123,8 @@ static bool open_hand(void *context, struct pug_jobs_hand *hand)
     }
     if (has_parts(decoding, hand))
         pug_tree_on_elements(hand->tree, on_elements, desk);
-    const bool good = pug_consumers_attach(consumers, hand->number, hand->tree);
+    const bool good =
+        find_origins(desk) && pug_consumers_attach(consumers, hand->number, hand->tree);
     if (!hand->alone)
         pug_tree_skip_unwatched(hand->tree, !pug_consumers_want(consumers, PUG_WANTS_PACKET_TIMES));
     return good;
@@ -143,36 +140,38 @@ static void close_hand(void *context, struct pug_jobs_hand *hand)
         pug_tree_on_elements(hand->tree, desk->consumer, desk->consumer_context);
     else
         pug_tree_free(hand->tree);
+    if (desk->attribution)
+        desk->decoding->segment->segments->close(desk->attribution);
     pug_log_free(desk->log);
+    free(desk->pieces);
     free(desk);
 }
 
 /* ---- blocks ---- */
 
-static void drop_decoded(void *context, void *product)
+static void drop_parts(void *context, void *product)
 {
     const struct pug_jobs_decoding *decoding = context;
-    struct pug_jobs_decoded *decoded = product;
-    pug_consumers_drop(&decoding->consumers, decoded->parts);
-    pug_log_records_free(&decoded->records);
-    free(decoded);
+    pug_parts_free(&decoding->consumers, product);
 }
 
-static struct pug_jobs_decoded *new_decoded(const struct pug_jobs_decoding *decoding,
-                                            const struct pug_jobs_hand *hand)
+/** The parts of a block, and the counts of its ranges, if they are counted. */
+static struct pug_parts *new_parts(const struct pug_jobs_decoding *decoding,
+                                   const struct pug_jobs_hand *hand, uint64_t at)
 {
     const struct pug_consumers *consumers = &decoding->consumers;
-    struct desk *desk = hand->desk;
-    struct pug_jobs_decoded *decoded = empty_product(decoding);
-    bool good = decoded != NULL;
-    for (size_t i = 0; good && has_parts(decoding, hand) && i < consumers->count; i++) {
-        const struct pug_consumer *consumer = &consumers->items[i];
-        decoded->parts[i] = consumer->begin(consumer->context, hand->number, &desk->pieces[i].base);
-        good = decoded->parts[i] != NULL;
-    }
-    if (good || !decoded)
-        return decoded;
-    drop_decoded((void *)(uintptr_t)decoding, decoded);
+    const struct desk *desk = hand->desk;
+    const uint32_t segment = decoding->segment ? decoding->segment->segment : 0;
+    if (!has_parts(decoding, hand))
+        return pug_parts_new(consumers);
+    desk->pieces->counted = decoding->counts;
+    struct pug_parts *parts = pug_pieces_begin(desk->pieces, hand->number, segment, at);
+    if (!parts || !decoding->counts)
+        return parts;
+    parts->counts = pug_consumers_new_counts(consumers);
+    if (parts->counts)
+        return parts;
+    pug_parts_free(consumers, parts);
     return NULL;
 }
 
@@ -225,20 +224,18 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
 {
     const struct pug_jobs_decoding *decoding = context;
     struct desk *desk = hand->desk;
-    struct pug_jobs_decoded *decoded = new_decoded(decoding, hand);
-    struct pug_counts *counts = decoded && has_parts(decoding, hand)
-                                    ? pug_consumers_counts(&decoding->consumers, decoded->parts)
-                                    : NULL;
+    struct pug_parts *parts = new_parts(decoding, hand, block->at);
     const bool any_order = pug_tree_in_any_order(hand->tree);
-    block->product = desk->product = decoded;
-    if (!decoded) /* who watches has nowhere to put what it sees */
+    block->product = desk->parts = parts;
+    if (!parts) /* who watches has nowhere to put what it sees */
         return;
+    const bool counts = parts->counts != NULL;
     desk->unwanted = false;
     if (counts) {
-        pug_tree_count(hand->tree, counts);
+        pug_tree_count(hand->tree, parts->counts);
         pug_tree_any_order(hand->tree, true);
     }
-    feed(decoding, hand, counts != NULL, end, block);
+    feed(decoding, hand, counts, end, block);
     if (block->at == decoding->size && PUG_RESP_IS_CONT(block->response)) {
         block->response = pug_tree_end(hand->tree);
         (void)insist(hand->tree, &block->response);
@@ -247,75 +244,80 @@ static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
         pug_tree_count(hand->tree, NULL);
         pug_tree_show_ranges(hand->tree, false);
         pug_tree_any_order(hand->tree, any_order);
-        pug_consumers_spread_counts(&decoding->consumers, decoded->parts);
     }
-    desk->product = NULL;
+    desk->parts = NULL;
+}
+
+/** What was counted is given at once, or kept: often all of it is in one block. */
+static void take_counts(const struct pug_jobs_decoding *decoding, struct pug_parts *parts)
+{
+    struct pug_counts **sum = decoding->counted;
+    if (!sum)
+        pug_consumers_counted(&decoding->consumers, parts->counts);
+    else if (*sum)
+        pug_counts_append(*sum, parts->counts);
+    if (!sum || *sum)
+        return;
+    *sum = parts->counts;
+    parts->counts = NULL;
+}
+
+/** Takes messages and parts, on the caller's thread; false: stop. */
+static bool take_parts(struct pug_jobs_decoding *decoding, struct pug_parts *parts)
+{
+    pug_log_records_give(&parts->records, pug_tree_log(decoding->tree));
+    const bool more = pug_parts_take(&decoding->consumers, parts);
+    if (parts->counts)
+        take_counts(decoding, parts);
+    pug_parts_free(&decoding->consumers, parts);
+    return more;
 }
 
 static bool take_block(void *context, struct pug_jobs_block *block)
 {
     struct pug_jobs_decoding *decoding = context;
     const struct pug_jobs *config = decoding->config;
-    struct pug_jobs_decoded *decoded = block->product;
     struct pug_jobs_result *result = decoding->result;
-    pug_log_records_give(&decoded->records, pug_tree_log(decoding->tree));
     result->at = block->at;
     result->response = block->response;
-    result->stopped = !pug_consumers_take(&decoding->consumers, decoded->parts) ||
+    result->stopped = !take_parts(decoding, block->product) ||
                       (config->progress && !config->progress(config->progress_context, block->at));
-    drop_decoded(decoding, decoded);
     return !result->stopped;
 }
 
 static bool take_chunk(void *context, void *product)
 {
     struct pug_jobs_decoding *decoding = context;
-    struct pug_jobs_decoded *decoded = product;
-    pug_log_records_give(&decoded->records, pug_tree_log(decoding->tree));
-    decoding->result->stopped = !pug_consumers_take(&decoding->consumers, decoded->parts);
-    drop_decoded(decoding, decoded);
+    decoding->result->stopped = !take_parts(decoding, product);
     return !decoding->result->stopped;
 }
 
 /* ---- other processes ---- */
 
-static void pack_decoded(void *context, const void *product, struct pug_state *to)
+static void pack_parts(void *context, const void *product, struct pug_state *to)
 {
     const struct pug_jobs_decoding *decoding = context;
-    const struct pug_jobs_decoded *decoded = product;
-    pug_log_records_pack(&decoded->records, to);
-    pug_consumers_pack(&decoding->consumers, decoded->parts, to);
+    pug_parts_pack(&decoding->consumers, product, to);
 }
 
-static void *unpack_decoded(void *context, const uint8_t *bytes, size_t size)
+static void *unpack_parts(void *context, const uint8_t *bytes, size_t size)
 {
     const struct pug_jobs_decoding *decoding = context;
     struct pug_bytes left = pug_bytes_of(bytes, size);
-    struct pug_jobs_decoded *decoded = empty_product(decoding);
-    if (!decoded)
-        return NULL;
-    pug_log_records_unpack(&decoded->records, &left);
-    if (pug_consumers_unpack(&decoding->consumers, &left, decoded->parts))
-        return decoded;
-    drop_decoded(context, decoded);
-    return NULL;
+    return pug_parts_unpack(&decoding->consumers, &left);
 }
 
-static bool fold_decoded(void *context, void *product, void *taken)
+static bool fold_parts(void *context, void *product, void *later)
 {
     const struct pug_jobs_decoding *decoding = context;
-    struct pug_jobs_decoded *decoded = product, *later = taken;
-    pug_log_records_join(&decoded->records, &later->records);
-    const bool good = pug_consumers_fold(&decoding->consumers, decoded->parts, later->parts);
-    drop_decoded(context, later);
-    return good;
+    return pug_parts_fold(&decoding->consumers, product, later);
 }
 
 /** As all parts do; NULL: one of them cannot. */
 static const struct pug_jobs_travel *travel_of(const struct pug_jobs_decoding *decoding)
 {
-    static const struct pug_jobs_travel one_by_one = {pack_decoded, unpack_decoded, NULL};
-    static const struct pug_jobs_travel folded = {pack_decoded, unpack_decoded, fold_decoded};
+    static const struct pug_jobs_travel one_by_one = {pack_parts, unpack_parts, NULL};
+    static const struct pug_jobs_travel folded = {pack_parts, unpack_parts, fold_parts};
     return !pug_consumers_can_pack(&decoding->consumers)  ? NULL
            : pug_consumers_can_fold(&decoding->consumers) ? &folded
                                                           : &one_by_one;
@@ -329,6 +331,6 @@ struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding)
                                     .read = read_block,
                                     .take = take_block,
                                     .take_chunk = take_chunk,
-                                    .drop = drop_decoded,
+                                    .drop = drop_parts,
                                     .travel = travel_of(decoding)};
 }

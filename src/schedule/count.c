@@ -2,14 +2,12 @@
 /** @file Counting on several threads: each part has counts of its own, appended in their order. */
 #include "pugmark/advanced/counts.h"
 
-#include <stdlib.h>
-
+/** There is nothing in a part: ranges are counted beside it. */
 static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
-    (void)context;
     (void)piece;
     (void)worker;
-    return pug_counts_new();
+    return context;
 }
 
 static void drop_elements(void *part, const struct pug_origin *origin,
@@ -21,22 +19,21 @@ static void drop_elements(void *part, const struct pug_origin *origin,
     (void)count;
 }
 
-static struct pug_counts *counts_of(void *part)
-{
-    return part;
-}
-
 static void drop(void *part)
 {
-    pug_counts_free(part);
+    (void)part;
 }
 
 static bool take(void *context, void *part)
 {
-    struct pug_counts *counts = context;
-    pug_counts_append(counts, part);
-    drop(part);
-    return pug_counts_status(counts) == PUG_OK;
+    (void)context;
+    (void)part;
+    return true;
+}
+
+static void add(void *context, struct pug_counts *counts)
+{
+    pug_counts_append(context, counts);
 }
 
 enum pug_status pug_tree_count_all(struct pug_tree *tree, const struct pug_jobs *jobs,
@@ -50,7 +47,7 @@ enum pug_status pug_tree_count_all(struct pug_tree *tree, const struct pug_jobs 
                                           .elements = drop_elements,
                                           .take = take,
                                           .drop = drop,
-                                          .counts = counts_of};
+                                          .counted = add};
     struct pug_jobs config = jobs ? *jobs : (struct pug_jobs){0};
     config.consumers = &consumer;
     config.consumer_count = 1;

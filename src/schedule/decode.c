@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Decoding a capture on several threads. */
 #include "schedule/decode.h"
+#include "pugmark/advanced/counts.h"
 #include "schedule/peers.h"
 #include "tree/embed.h"
 
@@ -40,11 +41,8 @@ static uint64_t counted_piece(const struct pug_jobs_plan *plan)
 }
 
 static struct pug_jobs_plan plan_of(const struct pug_tree *tree, const struct pug_jobs *config,
-                                    size_t size)
+                                    size_t size, bool counts)
 {
-    bool counts = false;
-    for (size_t i = 0; i < config->consumer_count; i++)
-        counts |= config->consumers[i].counts != NULL;
     struct pug_jobs_plan plan = {
         .tree = tree,
         .threads = config->threads ? config->threads : pug_jobs_processors(),
@@ -107,22 +105,40 @@ static enum pug_status decode(struct pug_jobs_decoding *decoding, const struct p
     return outcome.failed || pug_tree_starved(decoding->tree) != starved ? PUG_ERR_MEM : PUG_OK;
 }
 
+enum pug_status pug_tree_decode_segment(struct pug_tree *tree, const struct pug_jobs *config,
+                                        const struct pug_segment_bytes *segment, bool counts,
+                                        struct pug_counts **counted, struct pug_jobs_result *result)
+{
+    const struct pug_jobs_plan plan = plan_of(tree, config, segment->size, counts);
+    struct pug_jobs_decoding decoding = {.tree = tree,
+                                         .config = config,
+                                         .segment = segment->segments ? segment : NULL,
+                                         .counts = counts,
+                                         .counted = counted,
+                                         .bytes = segment->bytes,
+                                         .size = segment->size,
+                                         .result = result};
+    return decode(&decoding, &plan);
+}
+
 enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *config,
                                 const uint8_t *bytes, size_t size, struct pug_jobs_result *result)
 {
     static const struct pug_jobs usual;
     struct pug_jobs_result unseen;
+    struct pug_counts *counted = NULL;
     if (!config)
         config = &usual;
     if (!tree || (!bytes && size > 0) || !is_whole(config))
         return PUG_ERR_INVALID_PARAM_VAL;
-    const struct pug_jobs_plan plan = plan_of(tree, config, size);
-    struct pug_jobs_decoding decoding = {.tree = tree,
-                                         .config = config,
-                                         .bytes = bytes,
-                                         .size = size,
-                                         .result = result ? result : &unseen};
-    return decode(&decoding, &plan);
+    const struct pug_consumers consumers = consumers_of(config);
+    const struct pug_segment_bytes all = {.bytes = bytes, .size = size};
+    const enum pug_status status = pug_tree_decode_segment(
+        tree, config, &all, pug_consumers_count(&consumers), &counted, result ? result : &unseen);
+    if (counted)
+        pug_consumers_counted(&consumers, counted);
+    pug_counts_free(counted);
+    return status;
 }
 
 /* ---- streams ---- */
@@ -144,8 +160,12 @@ enum pug_status pug_tree_decode_stream(struct pug_tree *tree, const struct pug_j
                                        const struct pug_stream *stream,
                                        struct pug_jobs_result *result)
 {
-    struct pug_jobs_decoding decoding = {
-        .tree = tree, .config = config, .result = result, .stream = stream};
+    const struct pug_consumers consumers = consumers_of(config);
+    struct pug_jobs_decoding decoding = {.tree = tree,
+                                         .config = config,
+                                         .counts = pug_consumers_count(&consumers),
+                                         .result = result,
+                                         .stream = stream};
     const struct pug_jobs_plan plan = {
         .tree = tree, .threads = 1, .next = next_block, .next_context = &decoding};
     return decode(&decoding, &plan);

@@ -5,16 +5,18 @@
 
 #include "log/records.h"
 #include "pugmark/advanced/jobs.h"
-#include "schedule/consumers.h"
+#include "schedule/segments.h"
 #include "schedule/stream.h"
 #include "schedule/threads.h"
 
 #include <pthread.h>
 
-/** A block's product, or a chunk of one: messages alone, or with a part of one consumer. */
-struct pug_jobs_decoded {
-    struct pug_log_records records;
-    void *parts[]; /* by consumer */
+/** A segment in memory, and what says where its elements belong. */
+struct pug_segment_bytes {
+    const struct pug_segments *segments;
+    uint32_t segment;
+    const uint8_t *bytes;
+    size_t size;
 };
 
 /** What is decoded, and how it went. */
@@ -22,6 +24,9 @@ struct pug_jobs_decoding {
     struct pug_tree *tree;
     const struct pug_jobs *config;
     struct pug_consumers consumers;
+    const struct pug_segment_bytes *segment; /* NULL: a tree alone, whose elements have no origin */
+    struct pug_counts **counted;             /* NULL: consumers get counts block by block */
+    bool counts;
     bool delivers; /* elements go where the tree's go: one thread alone needs no parts */
     const uint8_t *bytes;
     uint64_t size; /* the trace ends there */
@@ -30,6 +35,15 @@ struct pug_jobs_decoding {
     uint64_t base;
     struct pug_jobs_result *result;
 };
+
+/**
+ * Decodes a segment as pug_tree_decode() decodes a tree alone. If `counts`, what is counted is in
+ * *counted; NULL: nothing.
+ */
+enum pug_status pug_tree_decode_segment(struct pug_tree *tree, const struct pug_jobs *config,
+                                        const struct pug_segment_bytes *segment, bool counts,
+                                        struct pug_counts **counted,
+                                        struct pug_jobs_result *result);
 
 /* block.c */
 /** The client that makes elements of blocks. */

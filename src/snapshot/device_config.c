@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Devices to protocols and settings, as the protocols describe their sources. */
 #include "pugmark/author/protocol.h"
+#include "snapshot/protocols.h"
 #include "snapshot/setting.h"
 
 #include <ctype.h>
@@ -51,7 +52,7 @@ static const struct pug_protocol *find_by_type(const char *type, unsigned stream
     return last;
 }
 
-/** A protocol by its name, with or without a version behind it. */
+/** A protocol by its name, with or without a version after it. */
 static const struct pug_protocol *find_by_name(const char *type)
 {
     const struct pug_protocol *protocol = pug_protocol_find(type);
@@ -64,6 +65,12 @@ static const struct pug_protocol *find_by_name(const char *type)
             protocol = pug_protocol_at(n);
     }
     return protocol;
+}
+
+const struct pug_protocol *pug_snapshot_protocol_of_type(const char *type)
+{
+    const struct pug_protocol *protocol = find_by_type(type, 0, is_type);
+    return protocol ? protocol : find_by_name(type);
 }
 
 static const struct pug_protocol *find_protocol(const struct pug_snapshot *snapshot,
@@ -107,7 +114,7 @@ static const struct pug_snapshot_register *find_register(const struct pug_snapsh
     return NULL;
 }
 
-/** What is being made, and from what. */
+/** The result and the input. */
 struct cook {
     const struct pug_snapshot *snapshot;
     const struct pug_snapshot_source *source;
@@ -138,7 +145,7 @@ static bool is_required(const struct pug_register *wanted)
     return wanted->need == PUG_REGISTER_REQUIRED || wanted->need == PUG_REGISTER_ID;
 }
 
-/** What the reference says of it. */
+/** Report it in the reference's words. */
 static void say_reference_missing(const struct cook *cook, const struct pug_register *wanted)
 {
     const bool required = is_required(wanted);

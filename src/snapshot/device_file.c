@@ -7,7 +7,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/** What a device file's sections share. */
+/** The state that a device file's sections share. */
 struct device_state {
     struct device *device;
     struct pug_snapshot_dump dump; /* the dump or ELF section being read */

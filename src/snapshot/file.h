@@ -29,7 +29,7 @@ struct section {
     uint32_t seen;        /* bit n: rule n was used */
 };
 
-/** What is being read, and how far it has come. */
+/** The input, and the reader's position in it. */
 struct reader {
     struct section section;
     int in;        /* one of the kind's sections; 0: an ignored one */
@@ -40,7 +40,7 @@ struct reader {
 /** A kind of file. */
 struct file_kind {
     bool headless_is_error; /* keys before the first section */
-    bool quiet;             /* sections are not told */
+    bool quiet;             /* sections are not reported */
     enum pug_status (*begin)(struct reader *reader, const char *section);
     enum pug_status (*key)(struct reader *reader, char *key, char *value);
     enum pug_status (*end)(struct reader *reader);    /* of a section, and once before the first */
@@ -67,15 +67,15 @@ static inline enum pug_status known_or_ignored(int result)
 enum pug_status pug_snapshot_section_error(const struct section *section, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** The same for a section that ended without something. */
+/** Reports a section that ended without something. */
 enum pug_status pug_snapshot_section_incomplete(const struct section *section, const char *text);
 
-/** The same of another line: where something that is wrong was read. */
+/** Reports another line: the one from which something wrong was read. */
 enum pug_status pug_snapshot_section_wrong(const struct section *section, unsigned line,
                                            const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** A warning: what is told and does not stop reading. */
+/** A warning: it is reported and does not stop reading. */
 void pug_snapshot_section_warn(const struct section *section, unsigned line, const char *format,
                                ...) __attribute__((format(printf, 3, 4)));
 

@@ -29,7 +29,7 @@ enum ini_kind pug_snapshot_ini_next(struct ini *ini, char **text);
 /** Split `key=value`, both trimmed; false without '='. */
 bool pug_snapshot_ini_split(char *text, char **key, char **value);
 
-/** The next piece of a list separated by commas, trimmed; NULL behind the last. */
+/** The next piece of a list separated by commas, trimmed; NULL after the last. */
 char *pug_snapshot_ini_piece(char **list);
 
 /** Take quotes away from both ends. */

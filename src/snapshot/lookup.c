@@ -97,7 +97,7 @@ const struct pug_snapshot_device *pug_snapshot_device(const struct pug_snapshot 
 
 /* ---- cores and their sources ---- */
 
-/** A source's name, or behind `@` a location. */
+/** A source's name, or a location after `@`. */
 struct key {
     bool location;
     const char *text;
@@ -221,7 +221,7 @@ bool pug_snapshot_names_buffer(const struct pug_snapshot *snapshot, const char *
     return count > 0;
 }
 
-/** What an association does to the buffers that it names. */
+/** The effect of an association on the buffers that it names. */
 struct association {
     struct pair *pair;
     uint32_t place;
@@ -242,8 +242,8 @@ static bool join(void *context, struct buffer *buffer)
     return true;
 }
 
-/** Does the next pair say where the source's first stream is? Then this one, of all of it, does
- * not.
+/**
+ * Does the next pair say where the source's first stream is? Then this one, of all of it, does not.
  */
 static bool is_overruled(const struct pair *pair, const struct pair *next)
 {

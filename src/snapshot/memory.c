@@ -18,7 +18,8 @@ static bool is_in(const struct pug_snapshot_dump *dump, const char *space)
     return dump->space && strcmp(dump->space, space) == 0;
 }
 
-/** Has a core's hypervisor memory of its own? To the reference it is that of all non-secure code.
+/**
+ * Has a core's hypervisor memory of its own? To the reference it is that of all non-secure code.
  */
 static bool has_hypervisor(const struct memory *memory, const struct pug_snapshot_device *device)
 {
@@ -100,7 +101,7 @@ static enum pug_status map(struct memory *memory, struct mapped *what, const cha
     return status;
 }
 
-/** What of a dump its file does not have. */
+/** Report the part of a dump that its file lacks. */
 static void say_short(const struct pug_snapshot *snapshot, const char *path,
                       const struct pug_snapshot_dump *dump)
 {

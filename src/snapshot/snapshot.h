@@ -20,7 +20,7 @@ struct list {
 /** A zeroed new item at the end; NULL without memory. */
 void *pug_snapshot_list_add(struct list *list, size_t item_size);
 
-/** The same for a list of pointers. */
+/** Adds to a list of pointers. */
 bool pug_snapshot_list_add_pointer(struct list *list, const void *pointer);
 
 #define WHOLE_SOURCE (-1)
@@ -152,7 +152,7 @@ struct memory {
     const struct pug_snapshot *snapshot;
     struct pug_image *image;
     struct list mapped; /* struct mapped */
-    bool behind;        /* what is added now is behind what was */
+    bool behind;        /* later additions have lower priority than earlier ones */
     bool starved;       /* there was no memory for something */
 };
 
@@ -166,11 +166,13 @@ void pug_snapshot_memory_add(struct memory *memory, const struct pug_snapshot_de
 
 /** Has the snapshot to stay in its folder, and is the file not there? Then that is said. */
 bool pug_snapshot_refuses(struct pug_snapshot *snapshot, const char *file);
-/** The same of all files with trace or memory. */
+/** Confines all files with trace or memory. */
 enum pug_status pug_snapshot_confine(struct pug_snapshot *snapshot);
 
-/** Has the buffer sources, and name all of them another buffer before it? Then it has the same
-    trace once more. */
+/**
+ * Has the buffer sources, and name all of them another buffer before it? Then it has the same trace
+ * once more.
+ */
 bool pug_snapshot_buffer_repeats(const struct pug_snapshot *snapshot,
                                  const struct pug_snapshot_buffer *buffer);
 

@@ -14,7 +14,10 @@ struct pug_trace {
     uint64_t size;
 };
 
-/** Of names with commas between them, blanks around, and perhaps nothing behind the last. */
+/**
+ * The next of some names with commas between them, blanks around, and perhaps nothing after the
+ * last.
+ */
 static const char *begin_of_next(const char *names)
 {
     names += strspn(names, ", \t");
@@ -23,7 +26,7 @@ static const char *begin_of_next(const char *names)
 
 #define MOST_FILES 1024u /* of a buffer */
 
-/** Which files of a buffer were opened. */
+/** The files of a buffer that were opened. */
 struct seen {
     struct {
         dev_t device;

@@ -310,7 +310,7 @@ void pug_snapshot_buffer_free(struct buffer *buffer)
     free(buffer);
 }
 
-/* ---- the list of buffers, which may stand behind them ---- */
+/* ---- the list of buffers, which may follow them ---- */
 
 static enum pug_status list_begin(struct reader *reader, const char *name)
 {

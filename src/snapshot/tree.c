@@ -124,7 +124,9 @@ static const char *guess_frames(const struct pug_snapshot *snapshot,
     return guess;
 }
 
-/** Where nobody says how frames lie, their bytes do; but to the reference they are aligned. */
+/**
+ * Without a setting the bytes show the layout of frames; but for the reference they are aligned.
+ */
 static bool add_guess(const struct pug_snapshot *snapshot, const struct pug_snapshot_buffer *buffer,
                       const struct pug_quirks *quirks, struct list *list)
 {
@@ -237,7 +239,7 @@ bool pug_snapshot_source_id(const struct pug_snapshot *snapshot,
                             const struct pug_snapshot_source *source,
                             const struct pug_settings *overrides, uint16_t *id)
 {
-    struct pug_snapshot quiet = *snapshot; /* what is wrong is told where a tree is made */
+    struct pug_snapshot quiet = *snapshot; /* faults are reported where a tree is made */
     struct device_config device_config;
     void *config;
     bool good = false;
@@ -260,7 +262,7 @@ bool pug_snapshot_source_id(const struct pug_snapshot *snapshot,
     return good;
 }
 
-/** What a bus shows is behind what is known of cores. */
+/** A bus's memory has lower priority than that of cores. */
 static void add_memory_spaces(struct builder *builder)
 {
     const struct pug_snapshot_device *device;

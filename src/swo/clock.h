@@ -61,7 +61,7 @@ static inline bool pug_swo_clock_is_local(const struct pug_swo_clock *clock)
     return clock->local_hertz > 0 && clock->global_hertz == 0;
 }
 
-/** A local timestamp of so many cycles. False: it tells no time, *time is as it was. */
+/** A local timestamp of so many cycles. False: it gives no time, *time is unchanged. */
 static inline bool pug_swo_clock_step(struct pug_swo_clock *clock, uint64_t cycles, uint64_t *time)
 {
     const bool both = clock->local_hertz > 0 && clock->global_hertz > 0;

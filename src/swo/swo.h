@@ -111,7 +111,7 @@ void pug_interrupts_end(struct pug_interrupts *interrupts);
 /** Counters of the DWT (enum pug_dwt_counter, by bit), then those of a PMU. */
 #define PUG_SWO_COUNTERS     14u
 #define PUG_SWO_DWT_COUNTERS 6u
-/** A counter has 8 bits: a packet tells that it wrapped. */
+/** A counter has 8 bits: a packet reports that it wrapped. */
 #define PUG_SWO_WRAP 256u
 
 struct pug_swo_counters {
@@ -142,7 +142,7 @@ struct pug_swo_period {
     bool sampled; /* there was a sample since the last timestamp */
 };
 
-/** What the intervals show. */
+/** The result of measuring the intervals. */
 struct pug_swo_loss {
     uint64_t period;  /**< cycles between samples; 0: nothing regular */
     size_t intervals; /**< that were looked at */

@@ -25,7 +25,7 @@ static unsigned read_table(struct pug_vectors *vectors, uint64_t base)
     return count;
 }
 
-/** Where a vector leads: Thumb code of the program. */
+/** Is the word the address of Thumb code of the program? */
 static bool is_code(const struct pug_vectors *vectors, uint32_t word)
 {
     uint8_t byte;

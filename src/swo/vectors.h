@@ -18,7 +18,7 @@ struct pug_vectors {
     uint32_t words[PUG_VECTORS];    /**< as far as they are there; else 0 */
 };
 
-/** Of any source. */
+/** For any source. */
 #define PUG_VECTORS_ANY UINT16_MAX
 
 /**

@@ -97,7 +97,7 @@ static void put_string(const struct pug_json *json, const char *value, size_t si
     pug_sink_put(sink, "\"", 1);
 }
 
-/** What stands before a value: a comma, its key. */
+/** Put the text before a value: a comma, its key. */
 static void put_key(struct pug_json *json, const char *key)
 {
     if (json->depth == 0)

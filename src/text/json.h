@@ -11,7 +11,7 @@
  *     pug_json_close(&json);                      // the object
  *     pug_json_line(&json);                       // JSON lines: a new value follows
  *
- * Each value is told its key: a word in an object, NULL in an array and at the top.
+ * Each value gets its key: a word in an object, NULL in an array and at the top.
  */
 #ifndef PUG_TEXT_JSON_H
 #define PUG_TEXT_JSON_H
@@ -51,7 +51,7 @@ void pug_json_bool(struct pug_json *json, const char *key, bool value);
 void pug_json_literal(struct pug_json *json, const char *key, const char *digits, size_t size);
 void pug_json_null(struct pug_json *json, const char *key);
 
-/** End the line behind a whole value; the next one stands alone. */
+/** End the line after a whole value; the next one stands alone. */
 void pug_json_line(struct pug_json *json);
 
 #endif

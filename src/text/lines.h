@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-/** What stands behind a number. */
+/** The text after a number. */
 struct pug_line_end {
     uint64_t text; /**< the first character in the lowest byte */
     uint32_t size;
@@ -60,7 +60,7 @@ struct pug_lines_page {
     uint16_t width, count; /**< of its lines; none: they are not made yet */
 };
 
-/** Characters that are copied at a time: behind the last line they may be written, too. */
+/** Characters that are copied at a time: they may also be written after the last line. */
 #define PUG_LINES_PIECE 64u
 
 /**

@@ -57,7 +57,7 @@ struct pug_protobuf {
 };
 
 void pug_protobuf_number(struct pug_protobuf *message, unsigned field, uint64_t value);
-/** What is no UTF-8 becomes U+FFFD, since readers refuse it. */
+/** Bytes that are not UTF-8 become U+FFFD, since readers refuse them. */
 void pug_protobuf_text(struct pug_protobuf *message, unsigned field, const char *text);
 /** A message within a message. */
 void pug_protobuf_message(struct pug_protobuf *message, unsigned field,

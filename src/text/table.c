@@ -48,7 +48,7 @@ void pug_table_free(struct pug_table *table)
     free(table);
 }
 
-/* Where a cell could not be kept no other comes behind it, in its column. */
+/* When a cell could not be kept, no other one follows it in its column. */
 static void add(struct pug_table *table, struct cell cell)
 {
     if (table->failed)

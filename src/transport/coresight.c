@@ -50,7 +50,7 @@ static enum pug_status check_flags(struct pug_coresight *cs)
     return PUG_ERR_INVALID_PARAM_VAL;
 }
 
-/** What all but the configuration starts with. */
+/** Resets everything except the configuration. */
 static void forget(struct pug_coresight *cs)
 {
     const size_t from = offsetof(struct pug_coresight, started);
@@ -84,7 +84,7 @@ static enum pug_status coresight_create(const struct pug_settings *settings,
     return PUG_OK;
 }
 
-/** What the reference wants a block's size to be a multiple of. */
+/** Returns the unit of which a block's size must be a multiple in the reference. */
 static size_t unit(const struct pug_coresight *cs)
 {
     return cs->flags & PUG_CS_HSYNCS ? 2 : cs->flags & PUG_CS_FSYNCS ? 4 : PUG_CS_FRAME_BYTES;
@@ -167,7 +167,7 @@ static enum pug_response coresight_flush(void *transport)
     return cs->worst;
 }
 
-/** What the end left undone. */
+/** Reports what is incomplete at the end. */
 static void report_end(struct pug_coresight *cs, size_t left)
 {
     char text[64];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The CoreSight frame demultiplexer's own shape, shared by its files:
- * coresight.c (settings, operations), coresight_sync.c (bytes to frames of 16 bytes),
- * coresight_frame.c (frames to runs), coresight_gather.c (frames to runs of one source after the
- * other), coresight_count.c (frames that nobody hears).
+ * @file The CoreSight frame demultiplexer's own interface, shared by its files: coresight.c
+ * (settings, operations), coresight_sync.c (bytes to frames of 16 bytes), coresight_frame.c (frames
+ * to runs), coresight_gather.c (frames to runs of one source after the other), coresight_count.c
+ * (frames without a consumer).
  */
 #ifndef PUG_TRANSPORT_CORESIGHT_H
 #define PUG_TRANSPORT_CORESIGHT_H
@@ -42,7 +42,7 @@ static inline bool pug_cs_is_reserved(uint16_t id)
     return id == PUG_CS_ID_NULL || id >= PUG_CS_ID_FIRST_RESERVED;
 }
 
-/** What of the input is not taken yet. */
+/** The part of the input that is not taken yet. */
 struct pug_cs_block {
     const uint8_t *at, *end;
 };
@@ -104,7 +104,7 @@ struct pug_coresight {
     uint16_t gaps[PUG_CS_MOST_SPLICED * PUG_CS_FRAME_BYTES];
 };
 
-/** Does the next frame begin where the input does, and does nobody look at it as such? */
+/** Does the next frame begin where the input does, while no consumer reads frames? */
 static inline bool pug_cs_may_run_on(const struct pug_coresight *cs)
 {
     return !(cs->sink->want & 3) && cs->synced && cs->fill == 0 && !cs->odd && !cs->half_sync;

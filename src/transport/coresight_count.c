@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file CoreSight frames of which nobody hears a byte: counted, not taken apart. In noise most are.
+ * @file CoreSight frames whose bytes have no consumer: they are counted, not taken apart. In noise
+ * most are.
  */
 #include "transport/coresight_frame.h"
 
@@ -9,7 +10,7 @@ enum kind {
     KIND_ID = 1 << 0,
     KIND_RESERVED = 1 << 8,
     KIND_SPECIAL = 1 << 16,  /**< the runs of this id are counted, too */
-    KIND_NOT_HERE = 1 << 24, /**< it is heard, or told, or may be a sync */
+    KIND_NOT_HERE = 1 << 24, /**< its bytes have a consumer, or are reported, or may be a sync */
 };
 
 static uint32_t kind_of(const struct pug_coresight *cs, uint16_t id)
@@ -31,13 +32,13 @@ static void learn_kinds(struct pug_coresight *cs)
     cs->knows_kinds = true;
 }
 
-/** What the byte before the frames belongs to. */
+/** Returns the kind of the source that the byte before the frames belongs to. */
 static uint32_t kind_before(const struct pug_coresight *cs)
 {
     return cs->id == PUG_SOURCE_UNKNOWN ? 0 : cs->kinds[cs->id << 1 | 1];
 }
 
-/** May frames from here on be counted? What the byte before them belongs to nobody hears. */
+/** May frames from here on be counted? The source of the byte before them has no consumer. */
 static bool may_count(struct pug_coresight *cs, const struct pug_cs_block *block)
 {
     const struct pug_transport_sink *sink = cs->sink;
@@ -96,7 +97,9 @@ static unsigned count_bits(uint64_t bits)
     return (unsigned)__builtin_popcountll(bits);
 }
 
-/** Is what comes behind each id, up to the next one, of one of `some`? `before`: the first of all.
+/**
+ * Do the bytes after each id, up to the next one, belong to one of `some`? `before`: the first of
+ * all.
  */
 static uint64_t spread(uint64_t some, uint64_t ids, bool before)
 {
@@ -131,7 +134,7 @@ static unsigned count_special(const struct pug_coresight *cs, const uint8_t *byt
     return count_bits(begun | go_on << 7);
 }
 
-/** Whose the byte behind the frames is. */
+/** Returns the source of the byte after the frames. */
 static uint16_t id_behind(const struct pug_coresight *cs, const uint8_t *bytes,
                           const struct row *row)
 {

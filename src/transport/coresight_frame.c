@@ -40,7 +40,7 @@ static void end_run(struct pug_coresight *cs, unsigned from, unsigned end)
     cs->run_begun = false;
 }
 
-/** What is behind the last id that divides runs. False: nothing. */
+/** Delivers the bytes after the last id that divides runs. False: nothing. */
 static bool last_run(struct pug_coresight *cs, unsigned from)
 {
     if (from == PUG_CS_NO_FRAME)
@@ -114,7 +114,7 @@ static size_t put_data(uint8_t *out, const uint8_t *frame, unsigned ids)
 struct spliced {
     struct pug_run run;
     size_t begun;     /**< of its bytes, those of the frame in hand */
-    uint64_t next;    /**< index of the frame behind that */
+    uint64_t next;    /**< index of the frame after that */
     uint64_t framing; /**< bytes up to there */
     uint32_t shift;   /**< bytes there */
 };
@@ -144,7 +144,7 @@ static inline void put_gaps(uint16_t *gaps, uint16_t gap)
         gaps[i] = gap;
 }
 
-/** The bytes that stand behind it become part of it. `index`: of the first one. */
+/** The bytes that follow it become part of it. `index`: of the first one. */
 static void splice(struct pug_coresight *cs, struct pug_run *run, uint64_t index, size_t size)
 {
     put_gaps(&cs->gaps[run->size], (uint16_t)(index - run->index - run->size));
@@ -209,8 +209,8 @@ static void splice_begin(struct pug_coresight *cs, struct pug_cs_block *block, s
 }
 
 /**
- * The consumer stopped behind `used` bytes. What is left of the frame there is a run of its own,
- * and those behind it are not taken, as if they were not seen.
+ * The consumer stopped after `used` bytes. The rest of the frame is a run of its own. The next runs
+ * are not taken, as if they had not been read.
  */
 static void give_back(struct pug_coresight *cs, struct pug_cs_block *block,
                       const struct spliced *spliced, size_t used)
@@ -286,7 +286,7 @@ static void report_special(struct pug_coresight *cs, const struct pug_run *run)
         pug_cs_log(cs, PUG_SEV_INFO, PUG_OK, run->index, "Flush response (ID 0x7B).");
 }
 
-/** What is said of a run beside giving it out. */
+/** Sends the notifications that belong to a run. */
 static void announce(struct pug_coresight *cs, const struct pug_run *run)
 {
     if (!cs->run_begun)

@@ -2,7 +2,7 @@
 /**
  * @file CoreSight frames source by source: what each source says in some frames is one run. Where
  * several speak in turn, eight bytes at a time, a decoder has many packets in a row then, not two
- * or three. Who minds in what order sources come is told whose turn it was.
+ * or three. Consumers that depend on the order of sources get the turns.
  */
 #include "transport/coresight_frame.h"
 
@@ -11,7 +11,7 @@
 /* Frames that are gathered lie in so many bytes of trace: what becomes of them stays in the
  * caches near by. They begin and end at the same places wherever reading began. */
 #define WINDOW      16384u
-#define TURN_WINDOW 2048u /* where turns are told: all their elements wait at once */
+#define TURN_WINDOW 2048u /* while turns are recorded: all their elements wait */
 #define MOST        (WINDOW + 2 * PUG_CS_FRAME_BYTES)
 #define MOST_TURNS  (TURN_WINDOW / 2 + PUG_CS_FRAME_BYTES)
 #define LOOK_AHEAD  4 /* frames: where one source speaks in all of them it is alone for now */
@@ -57,9 +57,9 @@ static bool speak_several(const struct pug_coresight *cs, const struct pug_cs_bl
 }
 
 /**
- * Is a frame with ids none for here? There is something to be said of ids that are reserved (their
- * bytes are 0xe1 and more) and of syncs (an even byte of 0xff), and perhaps of an id without a
- * byte: what comes behind that goes back in its index, which no gap can tell.
+ * Is a frame with ids none for here? The reserved ids (their bytes are 0xe1 and more) and syncs (an
+ * even byte of 0xff) have to be reported, and perhaps an id without a byte. The index of what
+ * follows goes back, which no gap can express.
  */
 static bool is_special(const uint8_t *frame, unsigned ids)
 {
@@ -70,7 +70,7 @@ static bool is_special(const uint8_t *frame, unsigned ids)
     return ((low | high) & PUG_CS_EVEN_BIT_0 << 8) || (late << 1 & ids & ~late);
 }
 
-/** Where the bytes of an id go. */
+/** Returns the buffer that collects the bytes of an id. */
 static struct speaker *speaker_of(struct pug_cs_gathering *gathering, uint16_t id)
 {
     if (gathering->numbers[id] == 0) {
@@ -85,7 +85,7 @@ static struct speaker *speaker_of(struct pug_cs_gathering *gathering, uint16_t i
     return &gathering->speakers[gathering->numbers[id] - 1];
 }
 
-/** What it says belongs to its turn, which goes on or is a new one. */
+/** Its bytes belong to its turn, which continues or is a new one. */
 static inline void note_turn(struct pug_cs_gathering *gathering, struct speaker *to)
 {
     if (gathering->turns == 0 || gathering->order[gathering->turns - 1] != to->number) {
@@ -118,7 +118,10 @@ static inline void copy(struct pug_cs_gathering *gathering, struct speaker *to, 
     add(gathering, to, index, size);
 }
 
-/** Share out a frame with ids; who speaks behind it. An index is as next_run() would have it. */
+/**
+ * Distribute a frame with ids. Returns the source after it. An index is as next_run() would have
+ * it.
+ */
 static struct speaker *share_out(struct pug_coresight *cs, struct speaker *to, const uint8_t *frame,
                                  unsigned ids)
 {
@@ -219,7 +222,7 @@ bool pug_cs_gather(struct pug_coresight *cs, struct pug_cs_block *block)
 /** The consumer took so many bytes. */
 static void leave_rest(struct pug_run *run, size_t used)
 {
-    run->index += used; /* the gaps before are in those behind */
+    run->index += used; /* the gaps before are in those that follow */
     run->bytes += used;
     run->size -= used;
     run->gaps += used;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/** @file How CoreSight frames lie in a capture, where nobody says. */
+/** @file Finds the layout of CoreSight frames in a capture when no setting gives it. */
 #ifndef PUG_TRANSPORT_CORESIGHT_GUESS_H
 #define PUG_TRANSPORT_CORESIGHT_GUESS_H
 
 #include "pugmark/advanced/settings.h"
 
-/** So much of a capture is enough to know. */
+/** size of a sample that is enough to decide */
 #define PUG_CORESIGHT_SAMPLE (UINT32_C(1) << 20)
 
 /** The setting of the transport "coresight" that the first bytes of a capture ask for. */

@@ -3,8 +3,7 @@
  * @file Captured bytes to CoreSight frames: memory-aligned, or from a trace port with full syncs
  * (FSYNC ff ff ff 7f, between frames) and half syncs (HSYNC ff 7f, also in frames).
  *
- * Even bytes of a frame are never 0xff, since id 0x7F may not be used; that is how a sync is told
- * from data.
+ * Even bytes of a frame are never 0xff, since id 0x7F may not be used. So a sync differs from data.
  */
 #include "transport/coresight.h"
 
@@ -157,7 +156,7 @@ static void report_skipped(struct pug_coresight *cs, uint64_t sync)
     cs->skipped = 0;
 }
 
-/** For who wants synchronisation points alone: the bytes are those of all FSYNCs. */
+/** For consumers of synchronisation points alone: the bytes are those of all FSYNCs. */
 static void note_sync(struct pug_coresight *cs, uint64_t index)
 {
     static const uint8_t fsync[] = {0xff, 0xff, 0xff, 0x7f};
@@ -216,7 +215,7 @@ static enum taken lose_sync(struct pug_coresight *cs, const struct pug_cs_block 
                             struct pass *pass)
 {
     const bool strict = cs->sink->quirks.sync_error_fatal;
-    /* The reference tells where one of its blocks ended. */
+    /* The reference's message says where one of its blocks ended. */
     const char *text = strict && cs->half_sync_carried
                            ? "Bad FSYNC pattern before frame or invalid ID.(0x7F)"
                            : "Bad FSYNC start in frame or invalid ID (0x7F).";

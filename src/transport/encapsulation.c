@@ -157,7 +157,7 @@ static bool deliver_row(struct packets *packets, struct pug_unwrap_given *given,
     return true;
 }
 
-/** Null packets that nobody is shown. */
+/** Pass over null packets that are not shown. */
 static size_t pass_nulls(struct packets *packets, struct pug_unwrap_given *given)
 {
     const struct pug_transport_sink *sink = packets->sink;
@@ -219,7 +219,7 @@ static enum pug_response packets_data(void *transport, uint64_t index, const uin
     return worst;
 }
 
-/** What is held, and nothing more. */
+/** Deliver only what is held. */
 static enum pug_response drain_held(struct packets *packets)
 {
     struct pug_unwrap_given nothing = {.size = 0};
@@ -247,7 +247,7 @@ static void packets_reset(void *transport)
     pug_unwrap_reset(packets->unwrap);
 }
 
-/** What waits to be delivered is no common state. */
+/** Packets that wait to be delivered cannot be part of a state. */
 static void packets_state(const void *transport, struct pug_state *state)
 {
     const struct packets *packets = transport;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file The packet encapsulation for who reads its packets, and decodes their payloads himself. */
+/**
+ * @file The packet encapsulation for callers that read its packets and decode their payloads
+ * themselves.
+ */
 #include "pugmark/advanced/encapsulation.h"
 #include "transport/unwrap.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Nexus messages of several trace encoders in one byte stream (N-Trace): MSEO says where a
- * message ends, SRC behind the TCODE whose it is. Setting `src_bits`: the width of SRC. With 0
- * there is one source, `src_id`, and its bytes go straight to it. Setting `align`, as N-Trace has
- * it: `start` where the first byte begins a message, `search` where it does not; else it does if
- * it is the trace's first one and that is a sync message.
+ * @file Nexus messages of several trace encoders in one byte stream (N-Trace): MSEO marks the end
+ * of a message, and SRC after the TCODE names its encoder. Setting `src_bits`: the width of SRC.
+ * With 0 there is one source, `src_id`, and its bytes go straight to it. Setting `align`, as
+ * N-Trace has it: `start` where the first byte begins a message, `search` where it does not; else
+ * it does if it is the trace's first one and that is a sync message.
  *
  * A byte that breaks the message protocol (a reserved MSEO, a message that starts in its middle or
  * does not end) may be anybody's: the next run of each source has a gap before it. The stream goes
@@ -43,7 +43,7 @@ enum verdict {
     BYTE_OWNED,
     BYTE_IDLE,
     BYTE_SKIPPED,
-    BYTE_BREAKS, /* nobody's, and what was underway is lost */
+    BYTE_BREAKS, /* they belong to no source, and the message under way is lost */
 };
 
 struct nexus {
@@ -174,10 +174,10 @@ static enum verdict advance(struct place *place, unsigned src_bits, uint8_t byte
 struct stretch {
     enum verdict fate;
     size_t size;
-    struct place after; /* where the stream stands behind them */
+    struct place after; /* the place of the stream after them */
 };
 
-/** Does a byte prolong a stretch? `place` is behind it. */
+/** Does a byte prolong a stretch? `place` is the place after it. */
 static bool prolongs(const struct stretch *stretch, enum verdict verdict, const struct place *place)
 {
     if (stretch->size == 0 || stretch->fate == BYTE_HELD)
@@ -285,7 +285,7 @@ static enum pug_response deliver(struct nexus *nexus, const struct place *place,
     return answer > response ? answer : response;
 }
 
-/** The place behind the first `used` bytes of a stretch. */
+/** Moves to the place after the first `used` bytes of a segment. */
 static void move_by(struct nexus *nexus, uint64_t index, const uint8_t *bytes, size_t used)
 {
     for (size_t at = 0; at < used; at++)
@@ -300,7 +300,7 @@ static void keep_head(struct nexus *nexus, uint64_t index, const uint8_t *bytes,
     nexus->head_size += (uint8_t)size;
 }
 
-/** Noise of nothing but breaks is told once. */
+/** Noise of breaks alone is reported once. */
 static void note_break(struct nexus *nexus, const struct stretch *stretch)
 {
     static const uint8_t problems[] = {PUG_NTRACE_TOO_LONG, PUG_NTRACE_NO_START,

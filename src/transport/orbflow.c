@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define FRAME_BYTES    (4096 + 10)
-#define COBS_LONG      0xff /* a group of this code has no zero behind it */
+#define COBS_LONG      0xff /* a group of this code has no zero after it */
 #define FRAME_SEGMENTS (FRAME_BYTES / (COBS_LONG - 1) + 2)
 
 /** From decoded byte `start` on, decoded bytes and captured bytes go side by side. */
@@ -78,7 +78,7 @@ static void complain(struct orbflow *o, const char *text)
                                                        .text = text});
 }
 
-/** What is wrong with the frame that has just ended; NULL: nothing. */
+/** Returns the fault of the frame that has just ended; NULL: no fault. */
 static const char *fault(const struct orbflow *o)
 {
     if (o->bad)

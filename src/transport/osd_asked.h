@@ -15,11 +15,11 @@
 /* Requests whose registers are kept. */
 #define PUG_OSD_ASKED 16u
 
-/** What was not answered yet. */
+/** The read requests that are not answered yet. */
 struct pug_osd_asked {
     uint16_t registers[PUG_OSD_ASKED];
     uint8_t count;
-    uint32_t more; /**< behind these: of what register nobody knows any more */
+    uint32_t more; /**< after these: requests whose register is unknown */
 };
 
 /** Type and subtype of a register access are those of a request to read, … */
@@ -44,7 +44,7 @@ static inline void pug_osd_asked_add(struct pug_osd_asked *asked, uint16_t numbe
         asked->more++;
 }
 
-/** The register that an answer is of. False: nobody knows. */
+/** The register that an answer is of. False: unknown. */
 static inline bool pug_osd_asked_take(struct pug_osd_asked *asked, uint16_t *number)
 {
     if (asked->count == 0) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Modules are told apart by their type, where somebody reads that register in the capture,
- * and else by their events. A Core Trace Module's have 5, 7, 9 or 11 words, by the width of its
- * addresses; the last one is flags, of which bits 15:5 are not used. A System Trace Module's have
+ * @file Modules are distinguished by their type register, where the capture contains a read of it,
+ * and otherwise by their events. A Core Trace Module's have 5, 7, 9 or 11 words, by the width of
+ * its addresses; the last one is flags, of which bits 15:5 are not used. A System Trace Module's
+ * have
  * 4, 5 or 7, and end with the high bits of a value. So 9 and 11 words are a core's, whatever they
  * say.
  *
@@ -23,10 +24,10 @@
 #define TIME_WORDS    2u
 #define MOST_SOFTWARE 7u /* words of a System Trace Module's event */
 
-/** What one module sent. */
+/** The content that one module sent. */
 struct module {
     uint32_t core, software, other; /* events by whose they may be; core: … and not a software's */
-    uint16_t type;                  /* MOD_TYPE, 0: not told */
+    uint16_t type;                  /* MOD_TYPE, 0: unknown */
     uint16_t npc;                   /* of an event that is split: its low word */
     uint16_t words;                 /* … and how many have come */
     struct pug_osd_asked asked;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Which of an OSD capture's modules trace, and what: a capture does not say, but for who
- * reads the modules' registers in it.
+ * @file Finds which of an OSD capture's modules trace, and what. A capture says so only where the
+ * host read the modules' registers in it.
  */
 #ifndef PUG_TRANSPORT_OSD_MODULES_H
 #define PUG_TRANSPORT_OSD_MODULES_H
@@ -14,10 +14,10 @@ struct pug_osd_modules;
 struct pug_osd_modules *pug_osd_modules_new(void);
 void pug_osd_modules_free(struct pug_osd_modules *modules);
 
-/** What the user says of the capture. */
+/** What the user's options say about the capture. */
 struct pug_osd_expected {
     unsigned module; /**< that the named protocol is of: enum pug_osd_module; 0: any */
-    unsigned width;  /**< bits of a core's addresses; 0: nobody says */
+    unsigned width;  /**< bits of a core's addresses; 0: not given */
     bool odd;        /**< the core's instructions may be at odd addresses: it is no RISC-V */
 };
 
@@ -36,7 +36,7 @@ enum pug_osd_module {
     PUG_OSD_MODULE_OTHER = UINT16_MAX, /* its events are neither's */
 };
 
-/** What a module is, by what it sent. */
+/** Returns the kind of a module by the content that it sent. */
 enum pug_osd_module pug_osd_module(const struct pug_osd_modules *modules, uint16_t source);
 
 #endif

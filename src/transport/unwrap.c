@@ -104,7 +104,7 @@ uint64_t pug_unwrap_skipped(const struct pug_unwrap *unwrap)
     return unwrap->skipped;
 }
 
-/** What a null has not. */
+/** Returns the bits that a null does not have. */
 static uint8_t null_mask(const struct pug_unwrap *unwrap)
 {
     return unwrap->config.wrapping == PUG_WRAP_ESP32 ? 0xff : 0x1f;
@@ -315,8 +315,10 @@ void pug_unwrap_give_up(struct pug_unwrap *unwrap)
     unwrap->skipping = 0;
 }
 
-/** How many bytes begin no chain, in the first `count`, which nothing marks: what it takes many
-    windows for that find nothing, at once. */
+/**
+ * How many bytes begin no chain, in the first `count`, which nothing marks: what it takes many
+ * windows for that find nothing, at once.
+ */
 static uint32_t hopeless_windows(const struct pug_unwrap *unwrap, uint32_t count, uint32_t window)
 {
     const uint32_t longest = pug_unwrap_longest(&unwrap->config);

@@ -30,12 +30,12 @@ enum pug_wrapping {
 
 /** How to take the first byte of a stream. */
 enum pug_unwrap_start {
-    PUG_START_AUTO,   /**< as a header, unless no packets follow and others begin behind it */
+    PUG_START_AUTO,   /**< as a header, unless no packets follow and others begin after it */
     PUG_START_SYNCED, /**< as a header */
     PUG_START_SEARCH, /**< as anything */
 };
 
-/** What fills the last byte of a packet behind a payload that does not end with it. */
+/** What fills the last byte of a packet when its payload ends inside it. */
 enum pug_unwrap_padding {
     PUG_PADDING_AUTO,  /**< found out from how the stream begins */
     PUG_PADDING_SIGN,  /**< copies of the payload's last bit */
@@ -43,7 +43,7 @@ enum pug_unwrap_padding {
     PUG_PADDING_WHOLE, /**< anything: a payload has all its bits, however many (never set) */
 };
 
-/** What the type field of a source is like. */
+/** The form of a source's type field. */
 struct pug_unwrap_types {
     uint8_t bits;
     uint32_t instruction, data; /**< its values for these */
@@ -79,7 +79,7 @@ void pug_unwrap_config_clear(struct pug_unwrap_config *config);
 const struct pug_unwrap_types *pug_unwrap_types_of(const struct pug_unwrap_config *config,
                                                    uint16_t source);
 
-/** Kinds of payload: what pug_run::kind says behind these transports. */
+/** Kinds of payload: the meaning of pug_run::kind with these transports. */
 enum pug_payload_kind { PUG_PAYLOAD_INSTRUCTION = 0, PUG_PAYLOAD_DATA = 1, PUG_PAYLOAD_OTHER };
 
 /** One packet of the wrapping. */
@@ -98,11 +98,11 @@ struct pug_unwrapped {
     uint8_t flow;
     bool null;       /**< a null packet: nothing but a header */
     bool extend;     /**< header bit; of a null packet: alignment */
-    uint8_t padding; /**< enum pug_run_padding: what the bits behind the last whole byte are */
+    uint8_t padding; /**< enum pug_run_padding: what the bits after the last whole byte are */
     bool gap;        /**< packets of this source may be missing before this one */
 };
 
-/** What pug_unwrap_parse() says of the bytes at a would-be header. */
+/** The result of pug_unwrap_parse() for bytes at a possible header. */
 enum pug_unwrap_parsed {
     PUG_PARSED,       /**< a packet */
     PUG_PARSED_SHORT, /**< more bytes are needed */
@@ -127,15 +127,17 @@ unsigned pug_unwrap_nulls(const struct pug_unwrap_config *config);
 bool pug_unwrap_plausible(const struct pug_unwrap_config *config,
                           const struct pug_unwrapped *previous, const struct pug_unwrapped *packet);
 
-/** At how many places from `at` on, of the first `limit`, it is plain that no chain of packets
-    begins. Behind each of them there are the bytes of three packets. */
+/**
+ * At how many places from `at` on, of the first `limit`, it is plain that no chain of packets
+ * begins. Behind each of them there are the bytes of three packets.
+ */
 unsigned pug_unwrap_hopeless(const struct pug_unwrap_config *config, const uint8_t *at,
                              unsigned limit);
 
 /** Does an E-Trace stream begin with this packet: a support packet, of any form? */
 bool pug_unwrap_is_support(const struct pug_unwrapped *packet);
 
-/** Would the payload be another if the bits behind its last whole byte were padding? */
+/** Would the payload differ if the bits after its last whole byte were padding? */
 bool pug_unwrap_padding_matters(const struct pug_unwrapped *packet);
 
 /** Can there be padding, from any source? */
@@ -146,9 +148,10 @@ bool pug_unwrap_pads(const struct pug_unwrap_config *config);
 /** The padding of a stream by some of its packets, put in one after another. */
 struct pug_unwrap_padding_guess {
     int sign, zeros, ones;    /**< how well each explains them, against any other … */
-    int learned;              /**< … and a sign behind places that are as usual as `seen` says */
-    uint16_t seen[7][8];      /**< by bits behind the whole bytes: how many of them are equal … */
-    uint8_t before[7];        /**< … and what the last ones were, behind a 1 */
+    int learned;              /**< … and a sign that follows places that are as usual as `seen`
+                               * shows */
+    uint16_t seen[7][8];      /**< by bits after the whole bytes: how many of them are equal … */
+    uint8_t before[7];        /**< … and what the last ones were, after a 1 */
     bool varies;              /**< they were not always the same */
     unsigned payloads, whole; /**< … whose last byte could have been left out */
     uint64_t met[PUG_UNWRAP_MET]; /**< hashes of payloads, in a table; 0: free */
@@ -165,7 +168,7 @@ enum pug_unwrap_padding pug_unwrap_padding_guessed(const struct pug_unwrap_paddi
 typedef void pug_unwrap_report_fn(void *context, enum pug_status code, uint64_t index,
                                   const char *text);
 
-/** The same for who looks at packets; without types that are registered. */
+/** The same for callers that read packets; without registered types. */
 struct pug_encapsulation_packet;
 void pug_unwrap_describe(const struct pug_unwrapped *unwrapped,
                          struct pug_encapsulation_packet *packet);
@@ -184,7 +187,7 @@ void pug_unwrap_reset(struct pug_unwrap *unwrap);
 /** What comes first is the first of the capture, whatever its index is. */
 void pug_unwrap_from_begin(struct pug_unwrap *unwrap, bool from_begin);
 
-/** What comes first is not: nothing is known of any source. */
+/** The first bytes are not a packet's start: nothing is known about any source. */
 void pug_unwrap_begin_inside(struct pug_unwrap *unwrap);
 
 /** Give bytes; returns how many it took. At least one if pug_unwrap_next() just said no. */
@@ -192,20 +195,24 @@ size_t pug_unwrap_fill(struct pug_unwrap *unwrap, uint64_t index, const uint8_t 
                        size_t size);
 
 /**
- * Null packets of zeros that would come next, where nobody is told of them: how many there are.
- * They are done with; give what is behind them.
+ * Pass over null packets of zeros that come next while they are not reported. Returns their number.
+ *  They are done; deliver what follows them.
  */
 size_t pug_unwrap_pass_nulls(struct pug_unwrap *unwrap, const uint8_t *bytes, size_t size);
 
-/** How many of these bytes, of which there are some, it takes to the end of the packet that it is
-    in, or that begins here; at least 1. */
+/**
+ * How many of these bytes, of which there are some, it takes to the end of the packet that it is
+ * in, or that begins here; at least 1.
+ */
 size_t pug_unwrap_wanted(const struct pug_unwrap *unwrap, const uint8_t *bytes, size_t size);
 
 /** Next packet, null packets included. False: more bytes are needed, or there are no more. */
 bool pug_unwrap_next(struct pug_unwrap *unwrap, struct pug_unwrapped *packet);
 
-/** Bytes of the trace as somebody gave them, the first `used` of which went to pug_unwrap_fill(),
-    to pug_unwrap_pass_nulls(), or were taken. */
+/**
+ * Bytes of the trace as somebody gave them, the first `used` of which went to pug_unwrap_fill(), to
+ * pug_unwrap_pass_nulls(), or were taken.
+ */
 struct pug_unwrap_given {
     uint64_t index;
     const uint8_t *bytes;
@@ -224,7 +231,7 @@ bool pug_unwrap_row_begins(const struct pug_unwrap *unwrap, const struct pug_unw
 bool pug_unwrap_row(const struct pug_unwrap *unwrap, const struct pug_unwrap_given *given,
                     uint16_t source, struct pug_run *run);
 
-/** So many bytes of it are done. */
+/** Mark so many of its bytes as used. */
 void pug_unwrap_take(struct pug_unwrap *unwrap, struct pug_unwrap_given *given, size_t size);
 
 void pug_unwrap_end(struct pug_unwrap *unwrap);

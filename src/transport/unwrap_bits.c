@@ -6,9 +6,9 @@
  * the first one is bit 7 of a null.alignment, and the next bit is bit 0 of a header. That is so at
  * every such place, whatever was believed before: bits may have been lost, or come twice.
  *
- * There is one case in which it need not be so, and it has exactly that many zeros: a packet of 31
- * zero bytes without timestamps, behind a header with zeros above its length, and in front of one
- * whose length is 16, or 0 mod 16. What follows decides: one of the two ways has no packets in it.
+ * One case differs, and it has exactly that many zeros: a packet of 31 zero bytes without
+ * timestamps that follows a header with zeros above its length, and is followed by one whose length
+ * is 16, or 0 mod 16. What follows decides: one of the two ways has no packets in it.
  */
 #include "transport/unwrap_stream.h"
 

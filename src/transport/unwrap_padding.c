@@ -3,14 +3,14 @@
  * @file Padding. The encapsulation fills the last byte of a packet with bits that mean nothing. A
  * payload that does not end with a byte may end anywhere before: there are encoders that cut it to
  * the bit and fill with its sign, so that a reader need not know where it ended; and encoders that
- * make it whole bytes first, and fill with anything. The stream does not say which. What is behind
- * the last whole byte of some payloads tells.
+ * make it whole bytes first, and fill with anything. The stream does not say which. The bits after
+ * the last whole byte of some payloads decide.
  *
- * Of a payload `rest` bits (1 to 7) lie behind its last whole byte. `run` is how many bits from the
+ * Of a payload `rest` bits (1 to 7) follow its last whole byte. `run` is how many bits from the
  * last one down are equal.
  *
- * - Cut to the bit, the payload's shortest form has 0 to 7 copies of its sign behind it, each as
- *   likely as the others: `run` is 1 to 8 with a probability of 1/8 each.
+ * - Cut to the bit, 0 to 7 copies of its sign follow the payload's shortest form, each count as
+ * likely as the others: `run` is 1 to 8 with a probability of 1/8 each.
  * - Filled with anything, `run` is 1 with 1/2, 2 with 1/4 and so on, up to `rest` bits.
  *   That holds for any payloads. Where these are much the same, cut payloads end at few of the 8
  *   places: how often each was seen so far is another guess of what comes next.
@@ -57,7 +57,7 @@ static unsigned run_of(const struct pug_unwrapped *packet, unsigned bits, unsign
 static int logarithm(uint32_t number)
 {
     const int whole = 31 - __builtin_clz(number);
-    uint64_t part = (uint64_t)number << (31 - whole); /* of 1 to 2, with 31 bits behind the point */
+    uint64_t part = (uint64_t)number << (31 - whole); /* of 1 to 2, with 31 bits after the point */
     int result = whole;
     for (int unit = UNIT; unit > 1; unit /= 2) {
         part = part * part >> 31;

@@ -93,7 +93,10 @@ static const uint8_t *next_of(const struct pug_unwrap *unwrap, const struct pug_
                                                        : NULL;
 }
 
-/** How much of it is there, so that bytes behind it can be read; no more than fits into a cache. */
+/**
+ * Returns how much of it is there so that the bytes after it can be read; at most what fits into a
+ * cache.
+ */
 static size_t reach_of(const struct pug_unwrap_given *given, const uint8_t *at)
 {
     size_t left = given->size - (size_t)(at - given->bytes);
@@ -158,7 +161,7 @@ void pug_unwrap_take(struct pug_unwrap *unwrap, struct pug_unwrap_given *given, 
 
 /* ---- for comparison ---- */
 
-/** Bytes that wait for more; where their indexes go on by one they are not told. */
+/** Bytes that wait for more. Where their indexes are consecutive they are not written. */
 static void write_held(const struct pug_unwrap *unwrap, struct pug_state *state)
 {
     const uint64_t *index = unwrap->index + unwrap->head;

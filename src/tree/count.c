@@ -68,7 +68,7 @@ void pug_source_count(struct pug_source *source)
     struct pug_stage *stage = &source->stage;
     if (tree->counts && !stage->paths && stage->code) {
         stage->paths = pug_paths_new(stage->code);
-        tree->counts->failed |= !stage->paths; /* who but they tells which memory ranges are in? */
+        tree->counts->failed |= !stage->paths; /* only they know which memory ranges are in */
     }
     if (stage->paths && stage->paths->counts != tree->counts)
         pug_paths_set_counts(stage->paths, tree->counts);

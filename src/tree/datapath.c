@@ -80,7 +80,7 @@ static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8
     return worst;
 }
 
-/** What a consumer that waits has not taken is lost. */
+/** Bytes that a waiting consumer has not taken are lost. */
 static void forget_waiting(struct pug_tree *tree)
 {
     if (tree->batch.response >= PUG_RESP_WAIT)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file The tree's interface for code that runs many trees over one capture: the scheduler, the
- * index, captures and tests.
+ * index, captures and their survey, and tests.
  *
  * pugmark/advanced/tree.h is enough to decode. This header adds what threads and indexes need:
  * moving a source with all its state from one tree to another, comparing written states, and
@@ -29,6 +29,9 @@ size_t pug_tree_source_count(const struct pug_tree *tree);
  * different: decoders report a reset in an element.
  */
 enum pug_status pug_tree_renew(struct pug_tree *tree);
+
+/** Makes a clone without a log and without quirks of the reference. */
+enum pug_status pug_tree_clone_native(const struct pug_tree *tree, struct pug_tree **out);
 
 /**
  * Declares that few of the tree's sources will get trace before each renewal. Those that get none
@@ -136,7 +139,7 @@ bool pug_source_begin_decoder(struct pug_source *source);
 
 /* ---- what the transport lost ---- */
 
-/** What a transport knows of the loss before a source's next packet. */
+/** What a transport knows about the loss before a source's next packet. */
 enum pug_tree_loss {
     PUG_TREE_LOSS,         /**< packets may be missing */
     PUG_TREE_NO_LOSS,      /**< none are */

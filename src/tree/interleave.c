@@ -2,7 +2,7 @@
 /**
  * @file Gathered runs in the trace's order: each source is decoded over all its turns at once, into
  * a batch of its own, and what came of each turn is delivered when it is that turn's turn. So are
- * the messages, each behind the elements that were there before it.
+ * the messages, each after the elements that were there before it.
  *
  * A source whose batch is full gets a larger one; at some size it stops until what it gave is
  * delivered, which it is when all turns before are.
@@ -14,20 +14,20 @@
 
 #include <stdlib.h>
 
-/* Elements in a source's own batch, at first and, of program flow, at most; and room behind its
- * limit, for what a fast path puts down before it asks again. */
+/* Elements in a source's own batch: at first, and for program flow at most. The room after its
+ * limit is for elements that a fast path puts before it asks again. */
 #define ROOM_FIRST 512u
 #define ROOM_MOST  4096u
 #define ROOM_SPARE 64u
 
-/** Where a message of a source stands. */
+/** The place of a source's message. */
 struct place {
     uint32_t turn, elements;
 };
 
 /** A source in a gathering. */
 struct speaker {
-    struct pug_source *source; /**< NULL: nobody hears it */
+    struct pug_source *source; /**< NULL: no consumer */
     struct pug_span span;
     struct pug_turns turns;
     bool done;
@@ -38,7 +38,7 @@ struct speaker {
     uint32_t told; /**< turns that were delivered */
     struct pug_log_records messages;
     struct pug_list places; /**< of struct place, for each of the messages */
-    size_t said;            /**< messages that were told */
+    size_t said;            /**< messages that were delivered */
 };
 
 struct pug_interleave {
@@ -54,7 +54,7 @@ struct pug_interleave {
 
 /* ---- a batch of its own ---- */
 
-/** What there is stays for its turn; without room the source stops. */
+/** The elements stay for their turn; without room the source stops. */
 static bool stop_when_full(struct pug_batch *batch)
 {
     if (batch->count < batch->limit)
@@ -173,7 +173,7 @@ static enum pug_response give_elements(struct pug_tree *tree, struct speaker *sp
     return answer;
 }
 
-/** What there is of a speaker's next turn. */
+/** Deliver what a speaker's next turn has. */
 static enum pug_response give_turn(struct pug_tree *tree, struct speaker *speaker, uint32_t end)
 {
     enum pug_response worst = PUG_RESP_CONT;
@@ -275,7 +275,7 @@ static void begin(struct pug_tree *tree, struct pug_interleave *interleave)
         const struct pug_gathered *said = &interleave->all.sources[i];
         struct speaker *speaker = &interleave->speakers[i];
         speaker->source = said->turns > 0 ? pug_tree_hear(tree, &said->run) : NULL;
-        /* who has payloads keeps them for as many elements as are in the tree's batch */
+        /* sources with payloads keep them for as many elements as are in the tree's batch */
         speaker->most = speaker->source && speaker->source->protocol->program_flow
                             ? ROOM_MOST
                             : tree->batch.limit;

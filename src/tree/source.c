@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file One source: drives its packet reader and its decoder, and tells who listens. */
+/** @file One source: drives its packet reader and its decoder, and notifies its consumers. */
 #include "counts/paths.h"
 #include "protocol/builtin.h"
 #include "tree/tree_internal.h"
@@ -117,13 +117,13 @@ enum pug_response pug_source_take(struct pug_source *source, const struct pug_pa
     return take_packet(source, &given);
 }
 
-/** A decoder whose packets nobody watches: what most traces are decoded with. */
+/** A decoder without a consumer of packets: the usual way to decode. */
 static bool is_unwatched(const struct pug_source *source)
 {
     return source->decoder && !source->monitor && !source->hide_bad_from_sink;
 }
 
-/** What the consumer of a source wants of it. */
+/** Returns what a source's consumer wants. */
 static enum pug_want want_of(const struct pug_tree *tree)
 {
     if (tree->each_packet)
@@ -273,7 +273,7 @@ enum pug_response pug_source_run(struct pug_source *source, const struct pug_run
     return response;
 }
 
-/** A turn, and those behind it over which the source's fast path stays on. */
+/** A turn, and the turns after it that the source's fast path handles, too. */
 static enum pug_response run_turn(struct pug_source *source, struct pug_span *span,
                                   enum pug_response response)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/** @file One source: making it, its reader and its decoder, anew, and from another one. */
+/**
+ * @file One source: makes it, its reader and its decoder, from scratch, and from another source.
+ */
 #include "counts/paths.h"
 #include "protocol/builtin.h"
 #include "tree/tree_internal.h"

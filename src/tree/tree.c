@@ -84,7 +84,7 @@ static void show_run(const struct pug_tree *tree, const struct pug_source *sourc
     tree->on_run(tree->run_context, &fresh);
 }
 
-/** What was not taken of a run comes once more. */
+/** The part of a run that was not taken comes again. */
 static void note_shown(struct pug_source *source, const struct pug_run *run, bool all)
 {
     const uint64_t end =
@@ -172,7 +172,7 @@ static void on_frame(void *context, enum pug_op op, uint64_t index, enum pug_fra
     tree->on_frame(tree->frame_context, op, index, kind, source, bytes, size);
 }
 
-/** Who takes the batches. */
+/** Choose the consumer of batches. */
 void pug_tree_choose_consumer(struct pug_tree *tree)
 {
     struct pug_batch *batch = &tree->batch;
@@ -340,21 +340,16 @@ static enum pug_status clone_sources(const struct pug_tree *tree, struct pug_tre
     return status;
 }
 
-enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
-                               struct pug_tree **out)
+static enum pug_status clone_with(const struct pug_tree *tree, struct pug_log *log,
+                                  struct pug_quirks quirks, struct pug_tree **out)
 {
     struct pug_tree *clone = NULL;
-    if (!out)
-        return PUG_ERR_INVALID_PARAM_VAL;
-    *out = NULL;
-    if (!tree)
-        return PUG_ERR_INVALID_PARAM_VAL;
     enum pug_status status =
         pug_tree_new(&(struct pug_tree_config){.transport = tree->transport->name,
                                                .settings = tree->settings,
                                                .image = tree->image,
                                                .log = log,
-                                               .quirks = tree->quirks,
+                                               .quirks = quirks,
                                                .classify = tree->classify,
                                                .classify_context = tree->classify_context,
                                                .code_limit = tree->code_limit},
@@ -370,6 +365,20 @@ enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
     else
         pug_tree_free(clone);
     return status;
+}
+
+enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
+                               struct pug_tree **out)
+{
+    if (!out)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    *out = NULL;
+    return tree ? clone_with(tree, log, tree->quirks, out) : PUG_ERR_INVALID_PARAM_VAL;
+}
+
+enum pug_status pug_tree_clone_native(const struct pug_tree *tree, struct pug_tree **out)
+{
+    return clone_with(tree, NULL, (struct pug_quirks){0}, out);
 }
 
 enum pug_status pug_tree_remove_source(struct pug_tree *tree, uint16_t id)

@@ -26,7 +26,7 @@ struct pug_source {
     bool reset_due;     /* … and is reset before it gets its first */
     bool heard;         /* nothing of it was lost before this tree began to read: another tree, from
                            which it is, knows that, or it is what is assumed */
-    bool untimed;       /* nobody looks at the whole times of its packets */
+    bool untimed;       /* no consumer reads the whole times of its packets */
     uint64_t came_time; /* where its clock stood when it came from another tree … */
     unsigned came_bits; /* … by so many bits; 0: it did not come */
     uint64_t shown;     /* up to here its runs were shown, though it has not taken all yet; or 0 */
@@ -53,9 +53,9 @@ struct pug_tree {
     struct pug_memory_chooser chooser; /* of its sources' code maps */
     void *companion;                   /* whom the chooser asks: freed with the tree; or NULL */
     void (*companion_free)(void *companion);
-    bool few_speak;       /* sources that got nothing do not end, and are not made anew */
+    bool few_speak;       /* sources that got nothing do not end, and are not created */
     uint32_t memory_page; /* bytes that callbacks are asked for; 0: of one instruction */
-    bool memory_missing;  /* there is an image, but nobody attached it yet */
+    bool memory_missing;  /* the image exists, but is not attached yet */
     struct pug_log *log;
     struct pug_quirks quirks;
     pug_classify_fn *classify;
@@ -78,7 +78,7 @@ struct pug_tree {
     bool any_order;            /* sources may come in any order */
     pug_elements_fn *others;   /* who gets all other elements then */
     void *others_context;
-    /* Who is told of ranges that are only counted, and come of bytes before `present`. */
+    /* Called for ranges that are only counted, and come from bytes before `present`. */
     pug_late_fn *on_late;
     void *late_context;
     uint64_t present;
@@ -107,16 +107,18 @@ struct pug_source *pug_tree_touch(struct pug_tree *tree, size_t n);
 /** Reset the n-th source; one of few that speak is when it does. */
 enum pug_response pug_tree_reset_source(struct pug_tree *tree, size_t n);
 
-/** Of several answers the worst counts. */
+/** The worst of several answers counts. */
 static inline enum pug_response pug_worse(enum pug_response a, enum pug_response b)
 {
     return a > b ? a : b;
 }
 
-/* What a batch can do. */
+/* The operations of a batch. */
 bool pug_batch_deliver(struct pug_batch *batch);
 bool pug_batch_settle(struct pug_batch *batch, enum pug_response answer, size_t taken);
-/** Consumers of batches: nobody, and that of single elements. The context is the tree. */
+/**
+ * Consumers of batches: one that discards, and that of single elements. The context is the tree.
+ */
 pug_elements_fn pug_batch_drop, pug_batch_give_each;
 
 /** Turn after turn (interleave.c): what a transport gathered is decoded and delivered. */
@@ -129,10 +131,10 @@ void pug_interleave_forget(struct pug_tree *tree);
 void pug_interleave_leave(struct pug_tree *tree, const struct pug_source *source);
 void pug_interleave_free(struct pug_tree *tree);
 
-/** Who gets a run, and is touched by it. NULL: nobody, which is counted. */
+/** Who gets a run, and is touched by it. NULL: no consumer, which is counted. */
 struct pug_source *pug_tree_hear(struct pug_tree *tree, const struct pug_run *run);
 
-/** Who takes the batches. */
+/** Chooses the consumer of batches. */
 void pug_tree_choose_consumer(struct pug_tree *tree);
 /** While the tree counts: it takes them before whoever was chosen. */
 void pug_tree_count_batches(struct pug_tree *tree);
@@ -173,7 +175,7 @@ void pug_source_take_marks(struct pug_source *source, struct pug_span *span);
 void pug_source_end_marks(struct pug_source *source);
 /** A packet from somebody else. */
 enum pug_response pug_source_take(struct pug_source *source, const struct pug_packet *packet);
-/** What was left undone when the consumer waited. */
+/** Finish what was left when the consumer waited. */
 enum pug_response pug_source_flush(struct pug_source *source);
 enum pug_response pug_source_end(struct pug_source *source);
 enum pug_response pug_source_reset(struct pug_source *source);

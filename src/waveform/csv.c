@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Comma-separated samples, as sigrok writes them: comments behind `;`, a header, no times.
+/**
+ * @file Comma-separated samples, as sigrok writes them: comments after `;`, a header, no times.
  */
 #include "waveform/internal.h"
 

@@ -69,7 +69,8 @@ static double refine(const struct pulses *pulses, double unit, double most)
     return unit;
 }
 
-/** How badly the pulses are multiples of a unit: how far off on average, and those that are none.
+/**
+ * How badly the pulses are multiples of a unit: how far off on average, and those that are none.
  */
 static double misfit(const struct pulses *pulses, double unit, double most)
 {
@@ -213,7 +214,7 @@ static bool take_manchester(void *context, uint64_t time, bool level)
 
 /* ---- both ---- */
 
-/** What is not told is found out. */
+/** Settings that are not given are found out. */
 static bool settle(struct pug_waveform *waveform, struct pug_line *line,
                    const struct pulses *pulses, double *unit)
 {
@@ -265,7 +266,7 @@ bool pug_line_bytes(struct pug_waveform *waveform, struct pug_line *line, pug_li
     good = pug_waveform_read(waveform, manchester ? take_manchester : take_uart, &decoder);
     if (good && manchester)
         end_packet(&decoder);
-    else if (good) /* what comes behind a capture is as it was; a byte that is cut is none */
+    else if (good) /* the bytes after a capture are unchanged; a byte that is cut does not count */
         look_until(&decoder, (double)waveform->end);
     return good;
 }

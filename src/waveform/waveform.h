@@ -15,12 +15,12 @@
 /** The line has this level from this tick on; first its level at the begin. False: enough. */
 typedef bool pug_edge_fn(void *context, uint64_t time, bool level);
 
-/** What is to be read, and what was found. */
+/** The input and the results. */
 struct pug_waveform {
     const char *path;
     const char *line; /**< its name, or its number from 0 on; NULL: there is one alone */
-    double hertz;     /**< ticks of its clock in a second; in: where the file does not tell, or 0 */
-    uint64_t end;     /**< out: the tick behind the last one */
+    double hertz;     /**< ticks of its clock in a second; in: for files that do not say it, or 0 */
+    uint64_t end;     /**< out: one past the last tick */
     char why[200];    /**< out: why it cannot be read */
 };
 

@@ -13,7 +13,7 @@
 /* ---- cases ---- */
 
 struct edge_case {
-    const char *name; /**< NULL: behind the last one */
+    const char *name; /**< NULL: one past the last */
     void (*run)(void);
     bool defined; /**< else the reference crashes, or may crash */
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file A session with ETMv3, recorded by the test: what its decoder is told, and how its trace
- * begins. */
+/**
+ * @file A session with ETMv3, recorded by the test: the input of its decoder, and the beginning of
+ * its trace.
+ */
 #ifndef PUG_TESTS_CAPI_ETMV3_SESSION_H
 #define PUG_TESTS_CAPI_ETMV3_SESSION_H
 

@@ -25,7 +25,7 @@ static bool take(void *session, const struct rec_path_item *item)
     return rec_session_take(session, item);
 }
 
-/** Who runs, and from which file. */
+/** The running task and its file. */
 static bool introduce(struct rec_session *session, const char *path, size_t size)
 {
     return rec_session_take(session,

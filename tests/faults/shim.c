@@ -125,7 +125,7 @@ static bool fails(enum fault_kind kind)
     return true;
 }
 
-/* A function of the library that comes behind this one. */
+/* Returns the library's function that this one replaces. */
 #define NEXT(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
 
 extern void *__libc_malloc(size_t size);

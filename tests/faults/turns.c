@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Each call of a program fails in turn, for tests/run/faults.sh. A process is begun for each
- * from here, before the program's own begin: to start it anew would take longer than what it does.
- * In the current folder are made "out" and "said", what it put out and said; "made" is what it
- * makes, if it makes a file or folder.
+ * @file Each call of a program fails in turn, for tests/run/faults.sh. A process for each is forked
+ * from here, before the program's own beginning: starting it from scratch would take longer than
+ * its work.  In the current folder are made "out" and "said", what it put out and said; "made" is
+ * what it makes, if it makes a file or folder.
  *
- * FAULT_TURNS is what the program is called in messages, FAULT_KINDS which kinds of calls fail, or
- * how many KB of data it may have, FAULT_SHARE how many calls of each kind (0: all, each alone and
- * with all behind it).
+ * FAULT_TURNS is the program's name in messages. FAULT_KINDS says which kinds of calls fail, or how
+ * many KB of data it may have. FAULT_SHARE says how many calls of each kind fail (0: all, each
+ * alone and together with all later ones).
  */
 #define _GNU_SOURCE
 #include "shim.h"
@@ -45,7 +45,7 @@ struct text {
     size_t size;
 };
 
-/* A zero is behind it. */
+/* A zero follows it. */
 static struct text whole(const char *path)
 {
     struct text text = {0};
@@ -145,7 +145,7 @@ struct fault {
     const char *name;
     enum fault_kind kind;
     long at, limit; /* 0: none */
-    bool on;        /* all behind it, too */
+    bool on;        /* all later ones, too */
 };
 
 /* Run with a fault; false in the process that does. `code` is how it ended. */
@@ -217,7 +217,7 @@ static bool says(const char *words)
     return found;
 }
 
-/* What may not be after a fault. */
+/* Checks what must not happen after a fault. */
 static void check(int code, const char *where)
 {
     const bool makes = access("made", F_OK) == 0, made = access(kept, F_OK) == 0;
@@ -256,8 +256,8 @@ static bool try(const struct fault *fault)
     return true;
 }
 
-/* Each call of a kind fails, or a share of them: this call alone, or all behind it, too; of a share
- * in turn. */
+/* Each call of a kind fails, or a share of them: this call alone, and also with all later ones; in
+ * a share the two take turns. */
 static bool try_calls(const char *name, long share)
 {
     static bool turn;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The binary interface: what public headers declare is exported and nothing else; nothing in the static
 # library is without its prefix; and what tests/abi lists is still there, and of the same size. What is
-# new need not be listed yet. `make abi` writes the lists anew, and that of the Debian package (debian/*.symbols), for
+# new need not be listed yet. `make abi` rewrites the lists, and that of the Debian package (debian/*.symbols), for
 # a release, or where a change is meant; cmake/release.sh wants them complete.
 set -eu
 build=$1/.. source=$2 lists=$2/tests/abi

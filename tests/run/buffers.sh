@@ -155,7 +155,7 @@ sed -i '/^ITM_0=/d; s/^buffers=.*/buffers=buffer0/; /^\[buffer1\]/,/^format/d' "
 "$pugmark" list "$left" >/dev/null 2>"$work/said" || fail "list without the ITM: $(cat "$work/said")"
 grep -q 'trace.ini: \[source_buffers\] says of no buffer that ITM_0 is in it' "$work/said" || fail "left out in silence: $(cat "$work/said")"
 
-# ---- without trace: what the snapshot has is told all the same ----
+# ---- without trace: the snapshot's content is still shown ----
 none=$work/none
 cp -r "$two" "$none"
 sed -i '/^\[trace\]/,$d' "$none/snapshot.ini"

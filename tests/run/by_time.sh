@@ -40,7 +40,7 @@ for buffer in ETB_0 ETB_1; do
   sed 's/^ *//' "$work/alone" | cmp - "$work/part"
 done
 [[ $(wc -l <"$work/both") == $((2 * $(wc -l <"$work/alone"))) ]]
-# side by side, not one behind the other
+# side by side, not one after the other
 [[ $(awk '{ print $2 }' "$work/both" | uniq | wc -l) -gt 20 ]]
 grep -qx "pugmark: source 0x10 of ETB_1: [0-9]* elements before its first timestamp" "$work/said"
 
@@ -68,7 +68,7 @@ sort -nc "$work/times"
 "$bin/pugmark" calls --by-time --quiet --summary "$two" | grep '^  ETB_1' | sed 's/^  ETB_1//' >"$work/part"
 "$bin/pugmark" calls --quiet --summary "$one" | grep '^  10' | sed 's/^ //' | cmp - "$work/part"
 
-# What a part hands on before its end stands behind the head of its buffer, too.
+# The chunk that a part hands on before its end also follows the head of its buffer.
 for jobs in 1 2; do
     head=$("$bin/pugmark" list --quiet --time 0, --jobs $jobs "$source/tests/captures/ete-a64-versions" | sed -n 1p)
     [[ $head == '# buffer buffer_0'* ]] || { echo "--jobs $jobs: the list begins with $head"; exit 1; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# When calls were, and whose time it is: the same whether a path is recorded as a snapshot or as perf.data; nobody's where
-# trace is missing between two timestamps; and every command has one word for that.
+# Times of calls, and the task that they belong to: the same whether a path is recorded as a snapshot or as perf.data; no task
+# where trace is missing between two timestamps; and every command has one word for that.
 #   call_times.sh BIN SOURCE
 set -u
 pugmark=$(cd "$1" && pwd)/pugmark source=$(cd "$2" && pwd) bad=0

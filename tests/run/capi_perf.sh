@@ -31,8 +31,8 @@ run() { # LIBDIR OUT: everything that is compared
     rm -f "$tmp/inj"
 }
 
-# "FROM => TO". Trace begins and ends with a zero on one side; a branch to the next instruction is
-# none for who only knows the path.
+# "FROM => TO". Trace begins and ends with a zero on one side; a branch to the next instruction is not seen when only the path is
+# known.
 taken() {
     while read -r from _ to; do
         ((0x$from && 0x$to && 0x$to != 0x$from + 4)) && echo "$from $to"
@@ -50,7 +50,7 @@ for seed in 11 40 49; do
         exit 1
     fi
     taken "$tmp/ours.branches" >"$tmp/taken"
-    # The last branch may have nothing behind it that would tell perf of it.
+    # The last branch may have nothing after it that would show it to perf.
     seen=$(wc -l <"$tmp/taken") all=$(wc -l <"$tmp/branches.txt")
     if ! head -n "$seen" "$tmp/branches.txt" | diff - "$tmp/taken" >"$tmp/diff" ||
         ((seen < all - 1)); then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Trace of a Cortex-M program: handlers by the vector table's symbols, threads that PendSV switches, a profile that
-# nobody says, and the versions of the reference. The trace is made by hand.
+# Trace of a Cortex-M program: handlers by the vector table's symbols, threads that PendSV switches, an unknown profile, and the
+# versions of the reference. The trace is made by hand.
 set -eu
 bin=$1 source=$2
 command -v clang >/dev/null && command -v ld.lld >/dev/null || { echo "no clang and lld"; exit 77; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Outcomes of conditional branches and returns, by A32's conditions and in T32's IT blocks, are those that coverage.S tells.
+# Outcomes of conditional branches and returns, by A32's conditions and in T32's IT blocks, equal those listed in coverage.S.
 #   coverage.sh BIN SOURCE
 set -eu
 pugmark=$1/pugmark unpack=$2/tests/report/unpack.sh source=$2/tests/run/coverage.S

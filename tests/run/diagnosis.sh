@@ -38,7 +38,7 @@ for command in pc info; do
   says 1 "*execution came * to addresses that no file or dump has: 0x4*Load the file that belongs there*" $command "$tmp/half"
 done
 
-# A dump that is not there is told once, by each command that needs memory.
+# A missing dump is reported once, by each command that needs memory.
 cp -r "$source/tests/captures/etmv4-arm" "$tmp/missing" && chmod -R u+w "$tmp/missing"
 sed -i 's/memory_0/nothing/' "$tmp/missing/cpu_1.ini"
 for command in pc "pc --by-thread" list "list --by-time" calls "calls --by-time" stat profile trace info; do
@@ -56,7 +56,7 @@ sed -i 's/^TRCTRACEIDR.*/TRCTRACEIDR(0x010)=0x21/' "$tmp/other/ETM_0.ini"
 for command in pc info; do
   says 1 "*there are no bytes for source 0x21; ids in this trace: 0x10 (* bytes)*" $command "$tmp/other"
 done
-# The same of a trace that is longer than what `info` decodes of others.
+# The same with a trace that is longer than what `info` decodes of others.
 repeat "$demo/trace.bin" 4000 >"$tmp/other/trace.bin"
 says 1 "*there are no bytes for source 0x21; ids in this trace: 0x10 (1,024,000 bytes)*" info "$tmp/other"
 
@@ -155,12 +155,12 @@ code=0
 "$bin/pugmark" info "$tmp/zeros" >"$tmp/guess" || code=$?
 grep -q "looks like nothing" "$tmp/guess" && [[ $code == 1 ]] || { cat "$tmp/guess"; bad=1; }
 
-# An option of the encoder that is told wrong.
+# A wrong setting of an encoder's option.
 rm -rf "$tmp/off" && cp -r "$source/tests/captures/ntrace-rv64" "$tmp/off" && chmod -R u+w "$tmp/off"
 sed -i 's/^implicit_return=.*/implicit_return=0/' "$tmp/off"/*.ini
 says 1 "*it fits with --set implicit_return=1 (returns that are not told)*" stat "$tmp/off"
 says 0 "" stat --set implicit_return=1 "$tmp/off"
-# Damage is nobody's setting.
+# Damage is not blamed on a setting.
 for name in etmv4-a64 ete-a64 ptm-arm etmv3-arm etrace-rv64 ntrace-rv64; do
   rm -rf "$tmp/off" && cp -r "$source/tests/captures/$name" "$tmp/off" && chmod -R u+w "$tmp/off"
   for at in 3001 7003 11003 15005; do

@@ -6,19 +6,20 @@
 set -eu
 source=${2:?usage: docs.sh BIN SOURCE}
 cd "$source"
-for page in CONTRIBUTING.md docs/architecture.md docs/founding.md; do
+for page in CONTRIBUTING.md docs/architecture.md docs/adding-a-protocol.md docs/testing.md docs/recorder.md docs/founding.md; do
   for name in $(grep -oE '`(test|run)_[a-z0-9_]+`' $page | tr -d '`' | sort -u); do
     [[ -f tests/unit/$name.c || -f tests/run/${name#run_}.sh ]] || { echo "$page: no $name"; exit 1; }
   done
 done
 page=docs/founding.md
 # `test_index` goes_on, follows_growth: functions of a test; `cases/osd/ctm.txt` "events were missed": a case.
-grep '^|' $page | grep -oE '`test_[a-z0-9_]+` [a-z0-9_]+(, [a-z0-9_]+)*' | tr -d '`,' | while read -r name functions; do
+items() { awk '/^(- .*|)$/ { print item; item = "" } { item = item " " $0 } END { print item }' "$page" | tr -s ' '; }
+{ items | grep -oE '\*Test\*:.*'; grep '^|' $page; } | grep -oE '`test_[a-z0-9_]+` [a-z0-9_]+(, [a-z0-9_]+)*' | tr -d '`,' | while read -r name functions; do
   for function in $functions; do
     grep -qw "static void $function" "tests/unit/$name.c" || { echo "$page: $name has no $function"; exit 1; }
   done
 done
-grep -oE '`cases/[a-z0-9_/.]+` "[^"]+"' $page | tr -d '`"' | while read -r file name; do
+items | grep -oE '`cases/[a-z0-9_/.]+` "[^"]+"' | tr -d '`"' | while read -r file name; do
   grep -qE "^case $name" "tests/$file" || { echo "$page: $file has no case $name"; exit 1; }
 done
 for name in $(grep -oE '`pug_[a-z0-9_]+\(\)`' $page | tr -d '`()' | sort -u); do
@@ -27,7 +28,7 @@ done
 for name in $(grep -oE '`(src|include|docs|cases)/[a-z0-9_/.]+`' $page | tr -d '`' | sort -u); do
   [[ -e $name || -e tests/$name ]] || { echo "$page: no $name"; exit 1; }
 done
-# What the tests of other hosts leave out is told, and nothing that they do not leave out.
+# What the tests of other hosts leave out is listed, and nothing else.
 page=docs/hosts.md
 filter=$(grep '"name": "host".*' -A2 CMakePresets.json | sed -nE 's/.*"exclude": \{"name": "\^\((.*)\)\$"\}.*/\1/p')
 wanted=$(sed -E 's/\(_shared\)\?//g; s/\.\*/\*/g' <<<"$filter" | grep -oE '(run|test)_\([^)]*\)|vectors_\*' |

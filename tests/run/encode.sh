@@ -97,7 +97,7 @@ if "$bin/pugmark" encode -o "$work/none" "$work/lines" 2>"$work/said" || [[ -e $
 fi
 grep -q "line 1" "$work/said"
 
-# Open SoC Debug: modules are told apart by what they send; an address has 48 bits.
+# Open SoC Debug: modules are distinguished by what they send; an address has 48 bits.
 for framing in dtd dtd-le; do
   "$bin/pugmark" encode --set framing=$framing --format osd - >"$work/trace" <<'LINES'
 ctm 1 48 16 0x800000001000 0x800000002000 0x1b

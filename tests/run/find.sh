@@ -106,7 +106,7 @@ ete() {
 input=(--protocol ete --transport plain --params params ete)
 each_way ete
 
-# ---- whatever tells an address ----
+# ---- every packet with an address ----
 sed 's/0x28000EA1/0x28018EA1/' params >params_q
 {
     printf "$synchronisation"              # 0
@@ -168,7 +168,7 @@ each_way data
 
 # ---- a trigger in CoreSight frames ----
 {
-    printf '\x21\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'           # frame 0: source 0x10
+    printf '\x21\0\0\0\0\0\0\0\0\0\0\0\x80\x01\0\0'       # frame 0: source 0x10: ASYNC, TRACE INFO
     printf '\xfb\x2a\x21\0\0\0\0\0\0\0\0\0\0\0\0\0'       # frame 1: a trigger, 0x2a, then source 0x10 again
     head -c 1024 /dev/zero
 } >frames

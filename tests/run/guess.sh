@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What `info` takes a file for of which nobody says what it is: what is recorded of each protocol, with ids of
-# each usual width, for what it is; programs, objects and dumps for nothing that is known.
+# What `info` takes an unknown file for: recordings of each protocol, with ids of each usual width, for what they are; programs,
+# objects and dumps for nothing that is known.
 set -eu
 bin=$1 captures=$2/tests/captures
 work=$(mktemp -d)

@@ -23,7 +23,7 @@ run() {
     ((got == want)) || fail "pugmark $*: exit code $got, not $want"
 }
 
-# An index whose first byte lay behind its limit was written behind its blocks.
+# An index whose first byte lay after its limit was written beyond its blocks.
 perl -e 'print "\x01\x41" x 50000' >itm.bin
 as_itm=(--protocol ITM --transport plain)
 run 2 index "${as_itm[@]}" --block 1024 --from 90000 --limit 1000 itm.bin

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# pugmark index and find: the file is made, used, refused when damaged, and made anew.
+# pugmark index and find: the file is made, used, refused when damaged, and rebuilt.
 #   index.sh BIN SOURCE
 set -u
 bin=${1:?usage: index.sh BIN SOURCE} source=${2:?usage: index.sh BIN SOURCE}
@@ -24,7 +24,7 @@ with=$("$pugmark" find "$demo" --sync) || fail "find with an index"
 "$pugmark" find "$demo" 2>/dev/null
 (($? == 2)) || fail "nothing to look for was accepted"
 
-# A window makes the decoders' states once; whoever has another program makes them anew, and the file keeps what it has.
+# A window makes the decoders' states once; with another program they are made again, and the file keeps its own.
 at=$(($(stat -c %s "$demo/trace.bin") / 2))
 cp "$file" "$work/marks"
 without=$("$pugmark" list "$demo" --quiet --around $at --radius 100) || fail "list --around with marks"
@@ -45,7 +45,7 @@ cmp -s "$file" "$work/states" || fail "states of another program were not made a
 cp "$work/program.bin" "$demo/program.bin"
 cp "$work/marks" "$file"
 
-# A window in a long trace needs no states where decoders are told all behind synchronisation points.
+# A window in a long trace needs no states when a synchronisation point gives decoders everything.
 told=$work/told
 cp -r "$demo" "$told"
 for ((n = 0; n < 240; n++)); do cat "$demo/trace.bin"; done >"$told/trace.bin"

@@ -177,7 +177,7 @@ grep -q "ids in this trace: 0x10 (at least 3,[0-9,]* bytes)" "$work/said" || { e
 [[ ! -e $work/late ]] || { echo "pc: nothing before the stream ended"; bad=1; }
 "$pugmark" pc --quiet "${options[@]}" "$capture/trace.bin" | cmp -s - "$work/pc" || { echo "pc: not the same from a slow stream"; bad=1; }
 
-# Who needs the whole trace has it read: sources that nobody named, sizes.
+# Commands that need the whole trace read it: sources without a name, sizes.
 timeout 60 "$pugmark" info "${options[@]}" - <"$capture/trace.bin" | grep -q "trace: -, $size bytes" || { echo "info: another size"; bad=1; }
 
 # Memory does not grow with the stream: 1 GiB of it through 200 MiB of address space.

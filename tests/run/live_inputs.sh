@@ -78,7 +78,7 @@ text() {
   else [[ ! -s said ]] || fail "itm $*: $(cat said)"; fi
 }
 
-# ---- what it is, without being told
+# ---- what it is, without an option
 sync=000000000080 hi=01480169010a packet=020101010101098001480169010ac100
 mark=2525'4f5242464c4f57312e302e30'2525
 play $sync $hi
@@ -91,7 +91,7 @@ play 02 01 0101 0101098001480169010ac1 00
 text Hi 0 '' "tcp:127.0.0.1:$port"
 play $mark $packet
 text Hi 0 '' "tcp:127.0.0.1:$port"
-# Frames of a trace port: source 1, behind a synchronisation.
+# Frames of a trace port: source 1, after a synchronisation.
 play ffffff7f 0300000000008000 0048006900000000 0301480068010a00 0000000000000000 ffffff7f
 timeout 60 "$pugmark" list "tcp:127.0.0.1:$port" >out 2>said || true
 grep -q ' 01  ' out || fail "frames of a trace port: $(head -n 3 out said)"

@@ -11,7 +11,7 @@ cd "$work" || exit 1
 bad=0
 
 # What --help lists, so that a new command is tried, too. These read no capture, or (convert, live) no file of one:
-commands=$("$pugmark" --help | perl -ne 'print "$1\n" if /^  ([a-z]+) /' | grep -vxE 'convert|encode|live|merge|record')
+commands=$("$pugmark" --help | perl -ne 'print "$1\n" if /^  ([a-z]+) /' | grep -vxE 'convert|encode|explain|help|live|merge|record|snapshot')
 [[ $(wc -l <<<"$commands") -ge 14 ]] || { echo "no list of commands"; exit 1; }
 
 # variants COMMAND: the ways in which it is called, a line each.
@@ -63,7 +63,7 @@ cut=$(perl -0777 -ne 'print index($_, pack("L<S<S<", 71, 0, 48))' good.data) # A
 head -c "$cut" good.data >cut.data
 ends 3 'no hardware trace in it; was it recorded with `-e cs_etm//`\?' cut.data
 
-# simpleperf's branch lists are counts: who wants elements gets none.
+# simpleperf's branch lists are counts: they have no elements.
 perl "$source/tests/support/branch_list.pl" /nowhere/program 0c9a20bf9c009d0e4e8bbf9fad0300ae 1000:3:EEE >rows.data
 skip="profile coverage report diff info" ends 3 'no hardware trace in it; branch lists stand in its place' rows.data
 for command in profile "profile --format folded" "report -o page.html"; do
@@ -83,9 +83,15 @@ for kind in empty zeros other noise; do
   cp -r "$source/examples/demo" "$kind"
   chmod -R u+w "$kind"
   "$kind" "$kind"
-  [[ $kind == noise ]] && skip=index || skip= # noise looks like packets, of which there is an index
   ends "1 3" . "$kind"
   ends "1 3" . "$kind" --reference
+done
+# Software trace of no source: no ASYNC of an STM, no synchronisation packet of an ITM.
+perl -e 'srand 5; print map { chr(1 + int rand 254) } 1 .. 4096' >noise.bin
+for protocol in stm itm; do
+  nothing='no place in them where|no source of program flow in it|no ITM in it|there is no such place'
+  ends "1 3" "$nothing" noise.bin --protocol $protocol --transport plain
+  ends "1 3" "$nothing" noise.bin --protocol $protocol --transport plain --reference
 done
 skip=
 perl -0777 -pe 's/(\x47\x00\x00\x00\x00\x00\x30\x00)((?:.{40}))(.*?)(?=\x44\x00\x00\x00\x00\x00\x08\x00)/$1 . $2 . "\0" x length $3/se' good.data >zeros.data

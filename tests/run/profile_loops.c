@@ -27,7 +27,7 @@ APART static void recursion(int depth)
 
 #ifdef __aarch64__
 void entered_in_the_middle(int n);
-// The same as the triangle, but the inner loop is entered at its condition.
+// Like the triangle, but the inner loop is entered at its condition.
 __asm__(".globl entered_in_the_middle\n"
         ".type entered_in_the_middle, @function\n"
         "entered_in_the_middle:\n"

@@ -40,7 +40,7 @@ for target in aarch64:etmv4 aarch64:ete riscv64:etrace riscv64:ntrace; do
   expect triangle $'4 20 4.00 1 9\n20 92 2.73 1 9'
 done
 
-# Any number of threads reads what is to be merged; what cannot be read leaves nothing behind.
+# Any number of threads reads what is to be merged; an input that cannot be read leaves nothing in the result.
 files=(one.pug two.pug one.pug two.pug one.pug two.pug one.pug)
 "$pugmark" merge --jobs 1 -o all.pug "${files[@]}"
 for jobs in 2 3 8 0; do

@@ -63,7 +63,7 @@ for protocol in etrace ntrace; do
   [[ $(grep -c 'EXCEPTION(' "$tmp/said") == 2 ]]
 done
 
-# It tells contexts, too: the address space in satp, or scontext where that is written.
+# It has contexts, too: the address space in satp, or scontext where that is written.
 cat >"$tmp/spike" <<'LOG'
 core   0: 1 0x0000000080000000 (0x18029073) c384_satp 0x8000500000080000
 core   0: 1 0x0000000080000004 (0x00000013)

@@ -30,7 +30,7 @@ for pair in "rv64 etrace" "rv32 etrace" "a32 etmv3" "t32 etmv3"; do
   [[ $set != rv* ]] || for access in swap add and or xor max min; do grep -q "($access operand " "$work/list"; done
 done
 
-# Read in a way that is not how it was written: the first access that is not what ran is told, with its packet.
+# Read in a way that is not how it was written: the first access that did not run is reported, with its packet.
 record rv64 etrace --set data_form=2 --set data_method=3 --set data_diff_bits=1
 verify
 sed -i 's/^compression=diff/compression=xor/' "$work"/out/*.ini
@@ -105,7 +105,7 @@ for set in rv32 rv64; do
   widths ntrace "" addr_bits=40 ts_width={1,20} stack_depth=2
 done
 
-# Values out of order, behind placeholders with their addresses.
+# Values out of order, after placeholders with their addresses.
 for set in a32 t32; do
   for options in "" "--random 4" "--calls on --loss 20"; do
     # shellcheck disable=SC2086
@@ -116,8 +116,8 @@ for set in a32 t32; do
   done
 done
 
-# Spike's log tells accesses, too, and those of control registers: what was there and the operand, also where that
-# follows only from what was written; an operand of a register that was written before is that register.
+# Spike's log has accesses, too, and those of control registers: the old value and the operand, also where that follows only from
+# the new one; an operand of a register that was written before is that register.
 cat >"$work/spike" <<'LOG'
 core   0: 3 0x0000000080000000 (0x00000597) x11 0x0000000080002000
 core   0: 3 0x0000000080000004 (0x30005073) c768_mstatus 0x0000000a00000000

@@ -46,7 +46,7 @@ for how in 11 4 9 6; do
   check qemu-riscv32 rv32 ntrace $how $((calls + traps))
 done
 
-# What cannot be recorded is told, and nothing else.
+# A program that cannot be recorded is reported, and nothing else.
 "$bin/pugmark" record --quiet --protocol ptm --out none -- programs/killed.a64 9 2>said && fails "ptm: recorded" || true
 [[ $(cat said) == "pugmark: ptm: it traces no processor with these instructions" ]] || fails "ptm:"
 

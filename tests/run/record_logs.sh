@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# QEMU's own log (-d exec,nochain) of a program that has every form of branch gives the path that the plugin
-# sees, with A32 and T32 told apart.
+# QEMU's own log (-d exec,nochain) of a program that has every form of branch gives the path that the plugin sees, with A32
+# separate from T32.
 set -eu
 bin=$1 source=$2
 command -v qemu-aarch64 >/dev/null && command -v qemu-arm >/dev/null && command -v qemu-riscv64 >/dev/null ||
@@ -31,7 +31,7 @@ for set in a64 t32 rv64; do
   rm -rf told seen listed
 done
 
-# Who takes only the first lines is told of nothing wrong.
+# Taking only the first lines causes no message.
 "$bin/pugmark" record --quiet --protocol etmv4 --out long -- programs/plain.a64 3 >/dev/null
 "$bin/pugmark" pc long 2>said | head -2 >first
 [[ $(wc -l <first) == 2 && ! -s said ]] || { cat said; exit 1; }

@@ -117,13 +117,22 @@ timeout 60 "$bin/pugmark" record --quiet --data --limit 100000 --path data.path 
 # A small kernel on processors of the A profile and of RISC-V, with contexts, hypervisor and machine mode.
 "$source/tests/truth/machines.sh" "$bin" "$work/kernels" 50000 0 a64 t32 rv64 rv32 >said || [[ $? == 77 ]] || { cat said; exit 1; }
 
+# A path that ends with the last instruction of a handler does not have the return, which QEMU shows with the next block.
+if command -v qemu-system-riscv64 >/dev/null; then
+  timeout 60 "$bin/pugmark" record --quiet --limit 20000 --path handler.path -- qemu-system-riscv64 -M virt -bios none -nic none \
+    -display none -serial none -kernel kernels/rv64.elf >said 2>&1 || { cat said; exit 1; }
+  "$bin/pugmark" record --quiet --force --from handler.path --protocol etrace --out out
+  n=$("$bin/pugmark" list --quiet out | awk '
+    /INSTR_RANGE/ { match($0, /num_i\([0-9]+/); ran += substr($0, RSTART + 6, RLENGTH - 6) }
+    /EXCEPTION_RET/ && ran > 5000 { print ran; exit }')
+  [[ $n -gt 5000 ]]
+  "$bin/pugmark" record --quiet --force --limit "$n" --from handler.path --protocol etrace --out out --path ran
+  "$bin/pugmark" pc out --verify ran >said 2>&1 || { cat said; exit 1; }
+fi
+
 # A Micro Trace Buffer, by what its program has for a vector table: exceptions, nested and tail-chained, and returns.
-# One tail-chained exception in some thousand is not recognised; a run that has such a one is recorded again.
-for turn in 1 2 3 4 5 6; do
-  timeout 60 "$bin/pugmark" record --quiet --limit 30000 --path machine.path -- \
-    qemu-system-arm -M mps2-an385 -nic none -display none -serial none -kernel an385.elf >said 2>&1 || { cat said; exit 1; }
-  "$bin/pugmark" record --quiet --from machine.path --protocol mtb --core Cortex-M33 --force --out mtb --path ran
-  ! "$bin/pugmark" pc mtb/trace.bin --protocol mtb --elf an385.elf --verify ran >said 2>&1 || break
-  grep -q 'tail-chained, the trace has none' said && ((turn < 6)) || { cat said; exit 1; }
-done
+timeout 60 "$bin/pugmark" record --quiet --limit 30000 --path machine.path -- \
+  qemu-system-arm -M mps2-an385 -nic none -display none -serial none -kernel an385.elf >said 2>&1 || { cat said; exit 1; }
+"$bin/pugmark" record --quiet --from machine.path --protocol mtb --core Cortex-M33 --force --out mtb --path ran
+"$bin/pugmark" pc mtb/trace.bin --protocol mtb --elf an385.elf --verify ran >said 2>&1 || { cat said; exit 1; }
 grep -Eq '^equal: [0-9]{5} instructions of 1 processor, [0-9]{2,} exceptions, [0-9]{2,} returns from them$' said

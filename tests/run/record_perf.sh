@@ -24,8 +24,8 @@ check() {
 
 # Stock perf's path of each thread is ours, but for what it loses at the end of a stretch: where its decoder
 # waits as the stretch's last byte is taken (perf 6.1), what one packet says. How many stretches there are is a
-# matter of when threads met. So is, of processors' buffers, in which order perf tells the stretches of a thread that
-# went from one to another: what it tells is compared then, without the order.
+# matter of when threads met. So is, for processors' buffers, the order in which perf prints the segments of a thread that moved
+# from one to another: its output is compared then, without the order.
 check_perf() { # OPTIONS OF THE RECORDING...
   local order=(cat) stretches
   [[ " $* " != *" --by-cpu "* ]] || order=(sort)

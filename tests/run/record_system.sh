@@ -40,7 +40,7 @@ check rv64.path etrace
 [[ $("$bin/pugmark" list out | grep -c 'EXCEPTION(.*excep num (0x08)\|EXCEPTION(.*excep num (0x0b)') == 20 ]]
 [[ $("$bin/pugmark" list out | grep -c 'EXCEPTION(.*\[machine timer\]') == 1 ]]
 
-# Handlers' addresses are left out where they are known; where they are others the trap is told without.
+# Handlers' addresses are left out where they are known; where they differ the trap is sent without one.
 handler=0x$(readelf --symbols --wide rv64 | awk '$8 == "handler" { print $2 }')
 check rv64.path etrace --set implicit_exception=1 --set vector="$handler"
 "$bin/pugmark" list --packets out >said
@@ -48,7 +48,7 @@ check rv64.path etrace --set implicit_exception=1 --set vector="$handler"
 check rv64.path etrace --set implicit_exception=1 --set vector=0x1000
 [[ $("$bin/pugmark" list out | grep -c 'EXCEPTION(.*excep num (0x08)\|EXCEPTION(.*excep num (0x0b)') == 20 ]]
 
-# QEMU from 9.0 on tells exception levels, modes and context ids: PUG_QEMU_SYSTEM is a folder of one.
+# QEMU from 9.0 on gives exception levels, modes and context ids: PUG_QEMU_SYSTEM is a folder of one.
 if [[ -x ${PUG_QEMU_SYSTEM:-}/qemu-system-aarch64 ]]; then
   a64[0]=$PUG_QEMU_SYSTEM/${a64[0]} rv64[0]=$PUG_QEMU_SYSTEM/${rv64[0]}
   timeout 60 "$bin/pugmark" record --quiet --path a64.path -- "${a64[@]}" -L "$PUG_QEMU_SYSTEM/../share/qemu"

@@ -41,7 +41,7 @@ refused "no transport 'other'; there are plain coresight orbflow nexus osd encap
   --protocol ntrace --transport other
 refused "trTeFormat is not N-Trace" --quiet --protocol ntrace --set trTeControl=0
 
-# Names that nobody reads are told, with those that are known; a name may have another that wins.
+# Unknown names are reported, with the known ones; a name may have another that wins.
 lines=2
 refused "--set xlem: no such setting" --protocol ntrace --set xlem=64 --set xlen=64
 refused "N-Trace, framed as nexus: src_bits src_id align" --protocol ntrace --set xlem=64
@@ -77,10 +77,10 @@ command=info lines=1 said 1 "packet" --protocol etrace $both "$work/trace"
 
 # Registers that matter and are missing are named, those of an id only where ids matter.
 refused "ETMV4I cannot be read without registers: TRCCONFIGR TRCIDR0 TRCIDR2" --protocol etmv4i
-refused "without registers: TRCCONFIGR TRCTRACEIDR TRCIDR0 TRCIDR2" --protocol etmv4i --transport coresight
+refused "without registers: TRCCONFIGR TRCIDR0 TRCIDR2" --protocol etmv4i --transport coresight
 refused "ETE cannot be read without registers: TRCCONFIGR TRCIDR0 TRCIDR2" --protocol ete
 refused "ETMV3 cannot be read without registers: ETMIDR ETMCR ETMCCER" --protocol etmv3
-refused "PTM cannot be read without registers: ETMIDR ETMCCER ETMTRACEIDR" --protocol ptm \
+refused "PTM cannot be read without registers: ETMIDR ETMCCER" --protocol ptm \
   --transport coresight --set ETMCR=0
 accepted --protocol ptm --set ETMIDR=0x4100f310 --set ETMCR=0 --set ETMCCER=0x34000000
 command=info said 1 "ETMV4I: registers are missing: TRCIDR1 (taken for 0x4100f403) TRCIDR8 (taken for 0x0)" \
@@ -102,7 +102,7 @@ printf 'xlen = 64\niaddress_width_p = 64\nnotes = of a run\n' >"$work/right.para
 command=info lines=0 said 1 "" --protocol etrace --set src_id=0 --params "$work/right.params" "$work/null"
 "$bin/pugmark" info --protocol etrace --set src_id=0 --params "$work/right.params" "$work/null" |
   grep -q "right.params: notes$" || { echo "info does not tell names that nobody reads"; bad=1; }
-# Parameters of another protocol than the one that is meant where nobody names one.
+# Parameters of another protocol than the one that is meant when none is named.
 printf 'TRCCONFIGR = 0xc1\nTRCIDR0 = 0x28000ea1\n' >"$work/other.params"
 refused "other.params: it has no name that E-Trace, framed as encapsulation, knows" --params "$work/other.params"
 command=info lines=0 said 1 "" --params "$work/right.params" --set src_id=0 "$work/null"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Windows of time in RISC-V trace, whatever tells its times: the encapsulation, whole or in part; differences; bits that
-# changed; absolute times that wrap. What runs in each follows from the full list, where each element has the time of the
-# next timestamp; the place that find and list --from-time begin with is where the first one is.
+# Windows of time in RISC-V trace, with every source of times: the encapsulation, whole or in part; differences; bits that
+# changed; absolute times that wrap. What runs in each follows from the full list, where each element has the time of the next
+# timestamp; the place that find and list --from-time begin with is where the first one is.
 #   times.sh BIN SOURCE
 set -u
 bin=${1:?usage: times.sh BIN SOURCE} source=${2:?usage: times.sh BIN SOURCE}

@@ -80,7 +80,7 @@ seconds="$((time / 1000000)).$(printf %06d $((time % 1000000)))"
 "$pugmark" trace --from-time 1 --last 2 "$demo" >/dev/null 2>&1
 [[ $? -eq 2 ]] || fail "--from-time with --last"
 
-# The same for any number of threads.
+# The same with any number of threads.
 for jobs in 1 2 3; do
     "$pugmark" trace --jobs "$jobs" "$demo" | cmp -s - "$work/all" || fail "--jobs $jobs: other lines"
 done

@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "$*"; bad=1; }
 
-# Times that only an earlier packet told are left out, and so are counts of what was not decoded.
+# Times that only an earlier packet has are left out, and so are counts of what was not decoded.
 window() { "$pugmark" trace --quiet --format jsonl "$@" "$work/long" 2>"$work/said" | sed -E 's/"time": [0-9]+, //'; }
 
 for capture in "$captures"/{etmv4-a64,etmv3-arm-threads,ntrace-rv64-btm}; do
@@ -33,7 +33,7 @@ for capture in "$captures"/{etmv4-a64,etmv3-arm-threads,ntrace-rv64-btm}; do
 done
 ((short > 0)) || fail "no window was found near the end"
 
-# Around an offset: from so much before it to so much behind it.
+# Around an offset: from so many bytes before it to so many after it.
 "$pugmark" trace --quiet --format jsonl "$captures/etmv4-arm" >"$work/all"
 middle=$(sed -n 's/^{"index": \([0-9]*\), .*"address".*/\1/p' "$work/all" | sed -n 9000p)
 for jobs in 1 2 3; do

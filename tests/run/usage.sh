@@ -29,22 +29,32 @@ said 2 "pugmark: --version takes --json, or nothing; it was given '--xml'" --ver
 said 2 "usage: pugmark COMMAND*"
 said 2 "pugmark: 'other' is no command; *" other
 said 2 "pugmark: 'other' is no command; *" help other
-manual=$(<"$source/docs/man/pugmark.1")
-commands=$("$pugmark" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+mkdir pages
+"$pugmark" reference --prose "$source/docs/man" --date 2026-11-29 --output pages || { echo "no manual is made"; bad=1; }
+manual=$(<pages/pugmark.1)
+said 0 "" -V
+said 2 "pugmark: 'trcae' is no command; is trace meant? *" trcae
+said 2 "pugmark: unknown option '--formt'; is --format meant? *" list --formt text one
+said 2 "pugmark: --format perfeto: *; is perfetto meant?" timeline --format perfeto one
+commands=$("$pugmark" --help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | grep -vxE 'help|explain')
 for command in $commands; do
-  grep -q "^\.B $command\$" "$source/docs/man/pugmark.1" || { echo "no $command in the manual"; bad=1; }
+  [[ $manual == *"\fBpugmark\-$command\fR(1)"* && -s pages/pugmark-$command.1 ]] || { echo "no $command in the manual"; bad=1; }
+  page=$(<"pages/pugmark-$command.1")
   said 0 "" "$command" --help
   cp output help
+  grep -q "^    pugmark $command\|^    echo .* | pugmark $command" help || { echo "$command --help: no example"; bad=1; }
   said 0 "" help "$command"
   cmp -s output help || { echo "help $command: not $command --help"; bad=1; }
+  said 0 "" "$command" --help-all
+  cp output help
   twice=$(sed -n 's/^  \(--[a-z-]*\) .*/\1/p' help | sort | uniq -d)
   [[ -z $twice ]] || { echo "help $command: $twice is there twice"; bad=1; }
   for option in $(sed -n 's/^  --\([a-z-]*\) .*/\1/p' help); do
-    [[ $manual == *"\-\-${option//-/\\-}"* ]] || { echo "$command --$option: not in the manual"; bad=1; }
+    [[ $page == *"\-\-${option//-/\\-}"* ]] || { echo "$command --$option: not in the manual"; bad=1; }
   done
   said 2 "pugmark: no input*usage: pugmark $command *" "$command"
   grep -qE '(\.\.\.| [A-Z]+ [A-Z]+)$' <<<"$(head -1 help)" || said 2 "pugmark: too many words: 'two'*" "$command" one two
-  said 2 "pugmark: unknown option '--other' *" "$command" --other one
+  said 2 "pugmark: unknown option '--xyzzy' *" "$command" --xyzzy one
   grep -q '^  --jobs ' help || continue
   said 2 "pugmark: --jobs many: not a number" "$command" --jobs many one
   for number in 1025 4294967297 18446744073709551615; do
@@ -68,7 +78,7 @@ grep -q "^  orbflow " output || { echo "info --help: no transports"; bad=1; }
 [[ $(grep -c "^  plain " output) == 1 ]] || { echo "info --help: not each transport once"; bad=1; }
 
 for name in $(sed -n '/^transports:/,$s/^  \([a-z0-9]*\) .*/\1/p' output); do
-  grep -qwF "$name" "$source/docs/man/pugmark.1" || { echo "transport $name: not in the manual"; bad=1; }
+  grep -qwF "$name" pages/pugmark.1 || { echo "transport $name: not in the manual"; bad=1; }
 done
 
 # Inputs that are none.
@@ -115,7 +125,7 @@ broken "*broken/ETM_0.ini:*: Device section is missing mandatory name definition
   "sed -i '/^name/d' ETM_0.ini"
 broken "*no trace buffer in it" "rm trace.ini"
 
-# How E-Trace is wrapped is told by the transport or the container, and the wrapping tells packets' layout.
+# The transport or the container says how E-Trace is wrapped, and the wrapping decides the packets' layout.
 for each in "container=smi|Siemens|standard" "container=esp32|Espressif|esp32_2" "container=esp32 generation 1|Espressif|esp32_1" \
   "container=encap|RISC-V packet encapsulation|standard" "container=pulp|PULP|pulp"; do
   IFS='|' read -r container title layout <<<"$each"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# pugmark list of a part of the trace: what is said of it, and the exit code, are the same for the same request whatever
-# index there is, and tell of that part alone; so it is where sources fall silent for long behind it.
+# pugmark list of a part of the trace: its messages and the exit code are the same for the same request, whatever index exists,
+# and concern that part alone; also where sources stay silent for long after it.
 #   window_codes.sh BIN SOURCE
 set -u
 bin=${1:?usage: window_codes.sh BIN SOURCE} source=${2:?usage: window_codes.sh BIN SOURCE}

@@ -110,7 +110,7 @@ ntrace-rv64 ^src_bits=.*/src_bits=1 etmv3-arm ETMV3 src_bits=4
 ntrace-rv64-btm ^src_bits=.*/src_bits=0 etmv4-a64 ETMV4I src_bits=4
 END
 
-# What loses trace on its way is no mistake of anybody's, but told.
+# A loss of trace on its way is not blamed on a setting, but reported.
 fresh ete-a64-loss
 "$bin/pugmark" pc . 2>&1 >/dev/null | grep -q 'trace was lost on its way [0-9]* times.*decoding went on behind it' ||
   { echo "losses are not told"; bad=1; }

@@ -33,7 +33,7 @@ static bool load(struct capture *capture)
     return true;
 }
 
-/** What is done with each buffer. */
+/** The operation on each buffer. */
 struct buffers {
     capture_fn *function;
     void *context;

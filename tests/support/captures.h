@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Every captured buffer that there is: the bundled capture's, the project's own, shared
- * ones.
+/**
+ * @file Every captured buffer that there is: the bundled capture's, the project's own, shared ones.
  */
 #ifndef PUG_TESTS_SUPPORT_CAPTURES_H
 #define PUG_TESTS_SUPPORT_CAPTURES_H
@@ -20,7 +20,7 @@ typedef void capture_fn(struct capture *capture, void *context);
 /** For each buffer of the bundled capture. */
 void captures_bundled(capture_fn *function, void *context);
 
-/** Which captures a test goes through: its prestate. */
+/** The captures that a test runs on: its prestate. */
 enum captures {
     CAPTURES_OWN,    /**< the bundled one and the project's own (tests/captures) */
     CAPTURES_SHARED, /**< those beside the repository; the test is skipped where they are not */

@@ -242,7 +242,7 @@ static bool has_kind(const struct case_step *step, char kind)
     return false;
 }
 
-/** What one step caused, against what its lines say. */
+/** Compare the effects of one step with its lines. */
 static bool compare_step(const struct run *run, const struct case_step *step, size_t from,
                          enum pug_response answer)
 {

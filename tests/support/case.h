@@ -18,8 +18,8 @@
  *                                   Lines that go on where the one before ended are one piece
  *     case a taken branch           begins a case. What stands before the first is for all
  *
- * Then, in a case, the data path. A line of bytes (or `end`, `flush`, `reset`) is given to the
- * tree as one operation, and the lines behind it say what it causes, in order and completely:
+ * Then, in a case, the data path. A line of bytes (or `end`, `flush`, `reset`) is given to the tree
+ * as one operation. The next lines list its effects, in order and completely:
  *
  *     01 00                         trace bytes
  *     = 12 I_TRACE_INFO : ...       a packet: its index and its text. Checked where a line of

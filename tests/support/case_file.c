@@ -316,7 +316,7 @@ static bool read_expect(struct case_case *test, const char *line, int number)
     return true;
 }
 
-/** What stands before the first case is copied into each. */
+/** The lines before the first case are copied into each. */
 static struct case_case *begin_case(struct case_file *file, const struct case_case *common,
                                     const char *title)
 {

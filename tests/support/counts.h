@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Two counts are the same, range by range and jump by jump; so are the elements beside them.
+/**
+ * @file Two counts are the same, range by range and jump by jump; so are the elements beside them.
  */
 #ifndef PUG_TESTS_SUPPORT_COUNTS_H
 #define PUG_TESTS_SUPPORT_COUNTS_H
@@ -11,7 +12,7 @@
 void counts_assert_equal(struct pug_counts *expected, struct pug_counts *counts, const char *name,
                          const char *what);
 
-/** What a consumer sees while ranges are counted, or not. */
+/** What a consumer sees with counted ranges, and without. */
 struct counts_seen {
     struct pug_counts *counts; /* by elements, or NULL */
     bool counted;              /* a range comes only where ranges are shown */

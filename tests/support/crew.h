@@ -5,10 +5,10 @@
 
 #include "pugmark/advanced/peers.h"
 
-/** What one of them does. */
+/** The work of one of them. */
 typedef void crew_fn(struct pug_peers *peers, void *context);
 
-/** What they sent each other. */
+/** The messages that they sent each other. */
 struct crew_traffic {
     uint64_t messages, bytes;
 };

@@ -229,7 +229,7 @@ static void interrupt_trace(struct etrace_round *round)
     round->steps[round->count].begins = true;
 }
 
-/** A precise change is told by a synchronisation, which cannot tell where a return went. */
+/** A synchronisation reports a precise change, and it cannot report a return's target. */
 static void change_context(struct etrace_round *round)
 {
     if (round->precise && round->after_return)
@@ -283,14 +283,15 @@ static void execute_one(struct etrace_round *round)
         if (round->options.iaddress_width < 64)
             tval &= (UINT64_C(1) << round->options.iaddress_width) - 1;
         if (last && last->is_trap)
-            last->epc_may_differ = true; /* not told whose it is, if a jump was before them */
+            last->epc_may_differ = true; /* the trace does not say whose it is, if a jump was before
+                                          * them */
         rec_etrace_trap(round->encoder, !exception, cause, tval, pc);
         struct etrace_step *step = new_step(round);
         step->is_trap = true;
         step->number = (uint32_t)cause | (exception ? 0 : 0x80000000u);
         step->tval = tval;
         step->epc = pc;
-        /* that a return went not as predicted is not told before an interrupt */
+        /* an interrupt comes before the report that a return did not go as predicted */
         step->epc_may_differ = !exception && after_return && !round->options.interrupt_epc;
         round->privilege = any_privilege(round);
         if (round->options.options.implicit_exception && !chance(round, 6))

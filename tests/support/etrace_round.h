@@ -11,7 +11,7 @@
 #include "recorder/etrace.h"
 #include "recorder/riscv_program.h"
 
-/** What happened, and what the trace has to say about it. */
+/** An event, and what the trace has to say about it. */
 struct etrace_step {
     bool is_trap;
     uint64_t pc;
@@ -36,12 +36,12 @@ struct etrace_round {
     bool stamps, precise, extras;
     uint32_t notify_once_in;
     struct etrace_step *steps;
-    size_t count, reported; /* steps, and those that packets told of */
+    size_t count, reported; /* steps, and those that packets reported */
     uint64_t time, context, wrapping_time, vector;
     unsigned privilege;
     uint64_t *visited; /* when each instruction ran last, by the program's halfwords */
     bool after_return;
-    uint64_t mark; /* counts what tells two visits apart */
+    uint64_t mark; /* a counter that makes two visits differ */
     struct pug_setting settings[40];
     size_t setting_count;
 };

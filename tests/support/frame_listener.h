@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/** @file A listener behind the CoreSight frame demultiplexer: what it delivers, as the listing has
- * it. */
+/**
+ * @file A listener for the CoreSight frame demultiplexer: its output in the form of the listing.
+ */
 #ifndef PUG_TEST_FRAME_LISTENER_H
 #define PUG_TEST_FRAME_LISTENER_H
 
@@ -38,7 +39,7 @@ uint32_t frame_random(uint32_t *state);
 struct frame_listener *frame_listen(uint32_t flags, bool dstream, const struct pug_quirks *quirks);
 void frame_dismiss(struct frame_listener *l);
 
-/** What was heard since the last call. */
+/** Returns everything received since the last call. */
 const char *frame_heard(struct frame_listener *l);
 
 enum pug_response frame_feed(struct frame_listener *l, uint64_t index, const uint8_t *bytes,

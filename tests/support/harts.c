@@ -9,7 +9,7 @@ static unsigned hart_at(size_t at, size_t stretch)
     return at < stretch / 2 ? 0 : at / stretch % 8 == 0 ? 1 : 2;
 }
 
-/** Of the RISC-V packet encapsulation: ids of 4 bits, no times. */
+/** Build the RISC-V packet encapsulation: ids of 4 bits, no times. */
 static void share_packets(uint8_t *bytes, size_t size, size_t stretch)
 {
     for (size_t at = 0; at + 1 < size; at += 1 + (bytes[at] & 0x1fu))

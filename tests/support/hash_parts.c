@@ -13,7 +13,7 @@ struct part {
     size_t chunk; /* how large it is said to be; 0: there are none */
 };
 
-/* What this thread reads. */
+/* The part that this thread reads. */
 static _Thread_local struct part *current;
 
 static void *begin(void *context, unsigned worker, struct pug_piece *piece)

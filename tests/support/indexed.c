@@ -16,7 +16,7 @@
 #define VECTORS    PUG_SOURCE_DIR "/../shared/vectors"
 #define FILE_LIMIT 200000u
 
-/** What the last decoding tree decodes with. */
+/** The program that the last decoding tree uses. */
 static struct pug_image *program;
 
 struct pug_tree *indexed_decoder(const struct indexed *capture, bool decode)

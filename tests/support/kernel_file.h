@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Where a file's text begins. */
+/** The start of a file's text. */
 #define KERNEL_FILE_TEXT 0x1000u
 
 struct kernel_symbol {

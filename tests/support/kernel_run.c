@@ -126,10 +126,11 @@ void kernel_run_finish(struct kernel_run *r, const char *name)
 
 /* ---- what is heard ---- */
 
-static void *begin_part(void *context, unsigned worker)
+static void *begin_part(void *context, unsigned worker, struct pug_piece *piece)
 {
     void **part = malloc(sizeof(*part));
     (void)worker;
+    (void)piece;
     assert_non_null(part);
     *part = context;
     return part;
@@ -167,12 +168,13 @@ struct kernel_heard kernel_run_hear_with(const struct kernel_run *r, const char 
     char path[256];
     struct kernel_heard heard = {.count = 0};
     struct pug_capture_result result;
-    const struct pug_capture_decode config = {.context = &heard,
-                                              .begin = begin_part,
-                                              .elements = elements,
-                                              .take = take_part,
-                                              .drop = free,
-                                              .threads = 1};
+    const struct pug_consumer consumer = {.context = &heard,
+                                          .begin = begin_part,
+                                          .elements = elements,
+                                          .take = take_part,
+                                          .drop = free};
+    const struct pug_capture_decode config = {
+        .consumers = &consumer, .consumer_count = 1, .threads = 1};
     snprintf(path, sizeof(path), "%s/%s", r->folder, name);
     assert_int_equal(pug_capture_open(path, options, &heard.capture), PUG_OK);
     assert_int_equal(pug_capture_decode(heard.capture, &config, &result), PUG_OK);

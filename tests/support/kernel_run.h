@@ -33,7 +33,7 @@ void kernel_run_file(const struct kernel_run *r, const char *name, const struct 
 /** `mode`: 1 the kernel's, 4 the kernel's of a guest. */
 void kernel_run_map_of(struct kernel_run *r, uint32_t pid, uint16_t mode, uint64_t address,
                        uint64_t size, uint64_t offset, const char *path);
-/** Of no process. */
+/** The process is unknown. */
 void kernel_run_map_as(struct kernel_run *r, uint16_t mode, uint64_t address, uint64_t size,
                        uint64_t offset, const char *path);
 void kernel_run_map(struct kernel_run *r, uint64_t address, uint64_t size, uint64_t offset,
@@ -59,11 +59,12 @@ struct kernel_heard kernel_run_hear(const struct kernel_run *r, const char *name
 struct kernel_heard kernel_run_hear_with(const struct kernel_run *r, const char *name,
                                          const struct pug_capture_options *options);
 void kernel_heard_check(const struct kernel_heard *heard, const uint64_t *wanted, size_t count);
-/** What a place of an object is called, or NULL. */
+/** The name of a place of an object, or NULL. */
 const char *kernel_heard_name(const struct kernel_heard *heard, struct pug_names *names,
                               const char *path, uint64_t vaddr);
 
-/** ETMv4.2 that traces CONTEXTIDR_EL2 in place of the VMID: the kernel runs at EL2, guests at EL1.
+/**
+ * ETMv4.2 that traces CONTEXTIDR_EL2 in place of the VMID: the kernel runs at EL2, guests at EL1.
  */
 extern const struct rec_perf_cpu kernel_run_vhe_cpu;
 extern const struct rec_etmv4_config kernel_run_vhe_config;

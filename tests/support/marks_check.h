@@ -14,7 +14,7 @@ struct marks_found {
 /**
  * Assert that a source that is read for marks alone gives those of the packets that a monitor sees,
  * and that times, exceptions, events, triggers and contexts that elements tell are marked, with the
- * same values and at the same places. Each time that is marked is told, too. Adds to *found.
+ * same values and at the same places. Each marked time is also reported. Adds to *found.
  */
 void marks_check(const struct stream_run *run, struct marks_found *found);
 

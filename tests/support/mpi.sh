@@ -19,7 +19,7 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 PRTE_M
 timeout 60 "$mpirun" -n 2 true >/dev/null 2>&1 || { echo "mpirun cannot start processes here"; exit 77; }
 # All processes are on this machine: Open MPI need not look for networks.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=^tcp,openib,uct,usnic,ofi
-# MPICH's transport tells on standard output what nobody waited for when all was done.
+# MPICH's transport writes to standard output after everything is done.
 export UCX_LOG_LEVEL=error
 # MPI keeps some memory to itself.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0

@@ -141,7 +141,7 @@ static inline void ntrace_want_events(struct ntrace_stream *stream)
     pug_source_monitor(pug_tree_source_at(stream->tree, 0), ntrace_on_packet, stream);
 }
 
-/** Decode, `block` bytes at a time (0: all at once); flushes whenever it is told to wait. */
+/** Decode, `block` bytes at a time (0: all at once); flushes whenever the answer is WAIT. */
 static inline enum pug_response ntrace_feed(struct ntrace_stream *stream, const uint8_t *bytes,
                                             size_t size, size_t block)
 {

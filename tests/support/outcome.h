@@ -12,7 +12,7 @@ struct outcome {
     enum pug_response response;
     /* how it was done */
     uint64_t repeated;
-    uint64_t made[8]; /* elements, by who decoded them (hash_parts.h) */
+    uint64_t made[8]; /* elements, by the thread that decoded them (hash_parts.h) */
     unsigned threads;
 };
 
@@ -24,7 +24,7 @@ static inline uint64_t outcome_mix(uint64_t hash, const void *bytes, size_t size
     return hash;
 }
 
-/** Of an element with its payload. */
+/** The hash of an element with its payload. */
 static inline uint64_t outcome_hash(const struct pug_element *element)
 {
     struct pug_element e = *element;

@@ -146,9 +146,10 @@ const char *perf_app_record(struct made_folder *folder, const struct rec_perf_ma
     return perf_app_record_story(folder, map, &(struct perf_app_story){.id = NULL});
 }
 
-static void *begin_part(void *context, unsigned worker)
+static void *begin_part(void *context, unsigned worker, struct pug_piece *piece)
 {
     (void)worker;
+    (void)piece;
     return context;
 }
 
@@ -185,12 +186,13 @@ uint64_t perf_app_instructions(struct pug_capture *capture)
 {
     uint64_t instructions = 0;
     struct pug_capture_result result;
-    const struct pug_capture_decode decode = {.context = &instructions,
-                                              .begin = begin_part,
-                                              .elements = count_instructions,
-                                              .take = take_part,
-                                              .drop = drop_part,
-                                              .threads = 1};
+    const struct pug_consumer consumer = {.context = &instructions,
+                                          .begin = begin_part,
+                                          .elements = count_instructions,
+                                          .take = take_part,
+                                          .drop = drop_part};
+    const struct pug_capture_decode decode = {
+        .consumers = &consumer, .consumer_count = 1, .threads = 1};
     assert_int_equal(pug_capture_decode(capture, &decode, &result), PUG_OK);
     return instructions;
 }

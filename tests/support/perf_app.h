@@ -11,7 +11,7 @@
 #define PERF_APP_TEXT   0x1000u
 #define PERF_APP_THREAD 77
 
-/** What a program file is to have. */
+/** The content of a program file. */
 struct perf_app_program {
     const uint8_t *id; /* a build id of 20 bytes, or NULL */
     const char *link;  /* .gnu_debuglink, or NULL … */
@@ -23,11 +23,11 @@ struct perf_app_program {
 
 /** Three NOPs and a branch to the first of them. */
 void perf_app_put(struct rec_bytes *out, const struct perf_app_program *program);
-/** The same as a file; its path. */
+/** The same program as a file. Returns its path. */
 const char *perf_app_file(struct made_folder *folder, const char *name,
                           const struct perf_app_program *program);
 
-/** What else is recorded. */
+/** The other records of the recording. */
 struct perf_app_story {
     const uint8_t *id; /* what the list of build ids says of the path, or NULL */
     bool forked;   /* the map is that of another process, of which the thread's is a child … */

@@ -15,10 +15,11 @@ struct part {
     struct perf_heard own;
 };
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     struct part *part = calloc(1, sizeof(*part));
     (void)worker;
+    (void)piece;
     assert_non_null(part);
     part->heard = context;
     return part;
@@ -107,16 +108,18 @@ static int by_thread_and_time(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static void listen(struct pug_capture_decode config, struct perf_heard *heard)
+static void listen(struct pug_capture_decode config, uint32_t wants, struct perf_heard *heard)
 {
     struct pug_capture_result result;
-    config.context = heard;
-    config.begin = begin;
-    config.elements = elements;
-    config.take = take;
-    config.drop = drop;
+    const struct pug_consumer consumer = {.context = heard,
+                                          .wants = PUG_WANTS_TIMES | wants,
+                                          .begin = begin,
+                                          .elements = elements,
+                                          .take = take,
+                                          .drop = drop};
+    config.consumers = &consumer;
+    config.consumer_count = 1;
     config.piece = 4096;
-    config.times = true;
     assert_int_equal(pug_capture_decode(heard->capture, &config, &result), PUG_OK);
     assert_false(result.ended);
     heard->bytes = result.bytes;
@@ -128,7 +131,7 @@ void perf_heard_listen(struct pug_capture *capture, unsigned threads,
                        const struct pug_capture_selection *selection, struct perf_heard *heard)
 {
     *heard = (struct perf_heard){.capture = capture};
-    listen((struct pug_capture_decode){.threads = threads, .selection = selection}, heard);
+    listen((struct pug_capture_decode){.threads = threads, .selection = selection}, 0, heard);
 }
 
 void perf_heard_listen_by_time(struct pug_capture *capture, bool each_time,
@@ -136,10 +139,8 @@ void perf_heard_listen_by_time(struct pug_capture *capture, bool each_time,
                                struct perf_heard *heard)
 {
     *heard = (struct perf_heard){.capture = capture, .as_given = true};
-    listen(
-        (struct pug_capture_decode){
-            .by_time = true, .each_time = each_time, .threads = 1, .selection = selection},
-        heard);
+    listen((struct pug_capture_decode){.threads = 1, .selection = selection},
+           PUG_WANTS_BY_TIME | (each_time ? PUG_WANTS_EACH_TIME : 0u), heard);
 }
 
 void perf_heard_free(struct perf_heard *heard)

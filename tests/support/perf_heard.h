@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file What a capture of perf.data tells, thread by thread. */
+/** @file The content of a capture of perf.data, thread by thread. */
 #ifndef PUG_TESTS_SUPPORT_PERF_HEARD_H
 #define PUG_TESTS_SUPPORT_PERF_HEARD_H
 
@@ -34,7 +34,7 @@ void perf_heard_free(struct perf_heard *heard);
 /** The program counters of a thread, as they were heard, against what ran. */
 void perf_heard_check(const struct perf_heard *heard, const struct perf_story_path *path);
 
-/** All that was told was heard, and lies somewhere. */
+/** Everything reported was received, and has a place. */
 void perf_heard_check_all(const struct perf_heard *heard, const struct perf_story *story);
 
 /** A story as a capture, which the caller frees. */

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "support/perf_story.h"
 
-/** Where the records begin, and the size of the one at `at` with what stands behind it. */
+/** The start of the records, and the size of the one at `at` with the bytes that follow it. */
 static inline size_t data_of(const struct perf_story *story)
 {
     return (size_t)pug_bytes_number(story->file.data + 40, 8);

@@ -16,7 +16,7 @@
 #define KERNEL UINT64_C(0xffff800000100000) /* where code of the kernel's own comes and goes */
 #define HALF   (PERF_TEXT / 2)
 
-/** What has to hold for there to be a story. */
+/** Fails the test if a condition for the story does not hold. */
 static void must(bool good)
 {
     if (!good)
@@ -99,7 +99,7 @@ static void hold(struct teller *teller, size_t from)
     data->size = from;
 }
 
-/** Of a library's second half only, or all of it. */
+/** Map a library's second half only, or all of it. */
 static void map_part(struct teller *teller, const struct rec_perf_sample *sample, unsigned program,
                      uint64_t base, bool upper)
 {
@@ -446,7 +446,7 @@ static void change_kernel(struct teller *teller, unsigned cpu)
 
 /* ---- telling ---- */
 
-/** A thread that nobody runs, or NULL. */
+/** A thread that does not run on any processor, or NULL. */
 static struct thread *free_thread(struct teller *teller, uint64_t now)
 {
     const size_t first = rec_random_below(&teller->random, (uint32_t)teller->thread_count);

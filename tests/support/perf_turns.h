@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Two threads that take turns on one processor, as perf.data: each runs 100 of every 1000,
- * and tells of it in timestamps and cycle counts.
+ * and reports it in timestamps and cycle counts.
  */
 #ifndef PUG_TESTS_SUPPORT_PERF_TURNS_H
 #define PUG_TESTS_SUPPORT_PERF_TURNS_H
@@ -16,7 +16,7 @@ struct perf_turns {
     bool gaps;     /**< tracing is off between them */
     bool pieces;   /**< the buffer is emptied between them */
     bool moves;    /**< the second turns of both are on another processor, not with `pieces` */
-    bool one_sink; /**< of both processors, whose trace is behind the other's there */
+    bool one_sink; /**< for both processors, whose trace follows the other's there */
     bool kernel;   /**< each ends with a block at EL1, without a timestamp */
 };
 

@@ -39,7 +39,7 @@ void program_make(struct program *program, enum pug_isa isa, uint64_t base,
                   struct rec_random *random);
 /** One whose first half is A32 and whose second half is T32; calls and indirect branches cross. */
 void program_make_mixed(struct program *program, uint64_t base, struct rec_random *random);
-/** One for A64 whose second half is `gap` bytes behind the first; indirect branches cross. */
+/** One for A64 whose second half lies `gap` bytes after the first; indirect branches cross. */
 void program_make_apart(struct program *program, uint64_t base, uint64_t gap,
                         struct rec_random *random);
 /** Its code as program memory. False: it is refused. */

@@ -32,9 +32,9 @@ struct recording {
 /** Ends the test where it cannot be. */
 void recording_begin(struct recording *recording, const struct recording_config *config);
 void recording_insn(struct recording *recording, uint64_t pc, enum pug_isa isa);
-/** An interrupt, behind the last instruction; `back` is where it goes on later. */
+/** An interrupt after the last instruction; `back` is where execution continues later. */
 void recording_interrupt(struct recording *recording, uint64_t back);
-/** All is told; `trace` and the registers stay until recording_free(). */
+/** All is reported; `trace` and the registers stay until recording_free(). */
 void recording_end(struct recording *recording);
 void recording_free(struct recording *recording);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file A group of tests of which none found anything to test is skipped, not passed: its program
- * ends with 77. Included in front of every test, so that a test just uses cmocka.
+ * @file A group of tests that found nothing to test is skipped, not passed: its program ends with
+ * 77. Included in front of every test, so that a test just uses cmocka.
  *
  * A test that needs data from beside the repository has "shared" in its name. ctest runs a program
  * that has such tests twice, so that the one part cannot hide that the other was skipped: PUG_PART

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file All that a log was told, as text. */
+/** @file All messages of a log, as text. */
 #ifndef PUG_TESTS_SAID_H
 #define PUG_TESTS_SAID_H
 

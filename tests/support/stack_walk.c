@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 
-/** Code of the object: a hole before the first function, functions, and a hole behind the last. */
+/** Code of the object: a hole before the first function, functions, and a hole after the last. */
 #define CODE     UINT64_C(0x210250)
 #define CODE_END UINT64_C(0x2104c0)
 #define UNKNOWN  UINT64_C(0x70000000) /* in no object */
@@ -50,7 +50,7 @@ static void leave_orderly(struct walk *walk, struct pug_element *range)
         range->flags = PUG_ELEM_EXECUTED;
 }
 
-/** Where execution goes on behind a range. */
+/** Where execution continues after a range. */
 static uint64_t place_behind(struct walk *walk, const struct pug_element *range)
 {
     const uint64_t hash = pug_hash_mix(1, range->end);
@@ -80,7 +80,7 @@ static void leave_by(struct walk *walk, struct pug_element *range)
         range->flags = PUG_ELEM_EXECUTED;
 }
 
-/** What comes between ranges, seldom. */
+/** An element that comes between ranges, seldom. */
 static struct pug_element come_between(struct walk *walk, uint64_t at)
 {
     static const uint8_t others[] = {PUG_ELEM_TRACE_ON, PUG_ELEM_ADDR_NACC,  PUG_ELEM_EXCEPTION_RET,
@@ -102,7 +102,7 @@ static struct pug_element tell_time(struct walk *walk)
         .flags = rec_random_once_in(&walk->random, 4) ? 0 : PUG_ELEM_HAS_CC};
 }
 
-/** Ranges that come again and again, one behind the other as their ends say. */
+/** Make ranges that repeat, one after the other as their ends say. */
 static void make_walk(struct walk *walk)
 {
     uint64_t at = some_place(walk);

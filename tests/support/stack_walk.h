@@ -15,10 +15,10 @@
 /** Steps of a segment. */
 #define WALK_PART 1500u
 
-/** Calls that return behind where they came from. */
+/** Calls that return to the instruction after their own. */
 #define WALK_RETURNS 32u
 
-/** The object's code: from its first address up to behind its last one. */
+/** The object's code: from its first address to one past its last. */
 #define WALK_SEGMENT     UINT64_C(0x210264)
 #define WALK_SEGMENT_END UINT64_C(0x21049c)
 
@@ -31,7 +31,7 @@ struct walk {
     uint16_t sources;
     uint64_t starts[WALK_BLOCKS];
     struct pug_element elements[WALK_STEPS];
-    bool nowhere[WALK_STEPS]; /* nobody knows in which space they are */
+    bool nowhere[WALK_STEPS]; /* their space is unknown */
 };
 
 /** Another walk, from its random numbers, of this source and maybe the next one. */

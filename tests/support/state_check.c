@@ -12,7 +12,9 @@
 
 #define BLOCK 64
 
-/** A decoder's way through the stream: its states behind each block, and what it said until then.
+/**
+ * A decoder's path through the stream: its states after each block, and what it reported until
+ * then.
  */
 struct way {
     struct stream_run run;
@@ -71,7 +73,7 @@ static void assert_goes_on_same(const struct way *a, const struct way *b, size_t
     assert_int_equal(a->lines.count - at_a, b->lines.count - at_b);
 }
 
-/** The block behind which both states are equal first; a->blocks: none. */
+/** The first block after which both states are equal; a->blocks: none. */
 static size_t meet(const struct way *a, const struct way *b, size_t from)
 {
     size_t met = a->blocks;

@@ -9,7 +9,7 @@
 #include "support/stream.h"
 
 struct state_check {
-    size_t block;    /**< states are compared behind each so many bytes; 0: 64 */
+    size_t block;    /**< states are compared after each so many bytes; 0: 64 */
     size_t unit;     /**< decoders begin at multiples of this; 0: anywhere. CoreSight frames: 16 */
     unsigned starts; /**< how many begin, in the first three quarters of the stream */
     uint64_t seed;   /**< where */

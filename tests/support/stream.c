@@ -145,7 +145,7 @@ size_t stream_tree_data(struct stream_tree *stream, size_t at, size_t size,
                         enum pug_response *answer)
 {
     size_t used = 0;
-    /* A copy of its own, so that a sanitizer sees reads behind it. */
+    /* A copy of its own, so that a sanitizer sees reads beyond it. */
     uint8_t *piece = malloc(size);
     assert_non_null(piece);
     memcpy(piece, stream->run->bytes + at, size);
@@ -451,7 +451,7 @@ uint8_t *stream_damage_copy(struct stream_run *run, uint64_t seed, size_t *first
     return bytes;
 }
 
-/** What came before the damage is as it was. */
+/** Everything before the damage is unchanged. */
 static void assert_same_before(const struct stream_run *run, size_t first,
                                const struct stream_lines *good, const struct stream_lines *bad)
 {

@@ -43,7 +43,7 @@ struct stream_run {
     unsigned jobs;            /**< on so many threads, which join at blocks of `block` bytes */
     unsigned resets;          /**< run it again this often after a reset */
     uint64_t resets_seed;     /**< … each other time with damaged bytes */
-    bool states;              /**< a line for the written state behind each operation */
+    bool states;              /**< a line for the written state after each operation */
     pug_packet_sink_fn *sink; /**< packets only, to this */
     void *sink_context;
     /* what comes out */

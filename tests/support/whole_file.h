@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Whole files in memory, as they are or unpacked, with a zero behind their end. */
+/** @file Whole files in memory, unchanged or unpacked; a zero follows their end. */
 #ifndef PUG_TESTS_SUPPORT_WHOLE_FILE_H
 #define PUG_TESTS_SUPPORT_WHOLE_FILE_H
 
@@ -14,7 +14,7 @@ struct whole_file {
     size_t size, room;
 };
 
-/** Put more behind what there is. */
+/** Append bytes. */
 static inline bool whole_file_put(void *context, const uint8_t *bytes, size_t size)
 {
     struct whole_file *file = context;

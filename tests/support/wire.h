@@ -57,10 +57,11 @@ unsigned wire_most_nulls(const struct wire *wire);
 /** "N consecutive null.idle packets, directly followed by one null.alignment packet" */
 void wire_put_sequence(struct wire *wire, unsigned more);
 void wire_random_packet(struct wire *wire, struct wire_packet *packet, unsigned type_bits);
-/** The wire's bits from one on, as bytes; the last one is filled with zeros. The caller frees it.
+/**
+ * The wire's bits from one on, as bytes; the last one is filled with zeros. The caller frees it.
  */
 uint8_t *wire_bytes(const struct wire *wire, size_t from, size_t *size);
-/** So many bits are lost at a place. */
+/** Lose so many bits at a place. */
 void wire_lose_bits(struct wire *wire, size_t at, size_t count);
 
 #endif

@@ -59,7 +59,7 @@ static void numbers(word n)
 }
 #endif
 
-/** What the compiler loads and stores in one go. */
+/** The arguments that the compiler loads and stores in one go. */
 __attribute__((noinline)) static size many(size a, size b, size c, size d)
 {
     volatile size kept[4] = {a, b, c, d};

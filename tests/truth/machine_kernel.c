@@ -203,7 +203,7 @@ static enum kind kind_of(word32 vector, const struct frame *frame)
 }
 static void skip(struct frame *frame)
 {
-    (void)frame; /* the link register is behind it already */
+    (void)frame; /* the link register is saved already */
 }
 
 #else

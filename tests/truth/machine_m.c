@@ -298,7 +298,7 @@ void on_call(void)
         REG(ICSR) = 1u << 28;
 }
 
-/** Go on behind what faulted. */
+/** Continue after the instruction that faulted. */
 __attribute__((used)) void skip(word *frame)
 {
     const unsigned short *at = (const unsigned short *)frame[6];

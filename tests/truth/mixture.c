@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file A program that goes every way that a program can: loops, recursion deeper than any return
- * stack, switches, calls through pointers, returns that do not match their calls, signals in the
- * middle of a block, threads, code that is written and written anew. On Arm half of it is A32 and
- * half T32, and they call each other.
+ * @file A program with every kind of control flow: loops, recursion deeper than any return stack,
+ * switches, calls through pointers, returns that do not match their calls, signals in the middle of
+ * a block, threads, code that is written and rewritten. On Arm half of it is A32 and half T32, and
+ * they call each other.
  */
 #include "system.h"
 

@@ -167,7 +167,7 @@ void start(long *stack)
     system_end(0);
 }
 
-/* What compilers call without being asked. */
+/* Functions that compilers call on their own. */
 void *memset(void *to, int value, size length);
 void *memcpy(void *to, const void *from, size length);
 

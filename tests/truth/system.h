@@ -39,7 +39,7 @@ void system_handle(int signal, void (*handler)(int));
 
 /** Memory that can be written and run. */
 void *system_code_page(void);
-/** What was written there is to run. */
+/** The code written there is going to run. */
 void system_code_written(void *code, size length);
 
 void system_print(const char *text);

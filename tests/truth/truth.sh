@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 # truth.sh BIN WORK SCALE SEEDS [SETS...]: record the programs under QEMU, encode what ran in every
 # protocol with many choices, decode it, and compare with what ran, instruction by instruction.
-# The last line tells how many instructions were compared; a difference ends it with status 1.
-# Debian's programs are recorded, too, where TRUTH_DEBIAN names the folder that debian.sh has filled.
-# Where TRUTH_REPORT names a file, each comparison becomes a line there, and with the same build and
-# numbers those that are there already are not done again: what was ended goes on. Its last lines add up.
+# The last line says how many instructions were compared; a difference ends it with status 1.
+# Debian's programs are recorded, too, where TRUTH_DEBIAN names the folder that debian.sh has
+# filled. Where TRUTH_REPORT names a file, each comparison becomes a line there, and with the same
+# build and numbers those that are there already are not done again: what was ended goes on. Its
+# last lines add up.
 set -u
 bin=$1 work=$2 scale=$3 seeds=$4
 shift 4
@@ -129,7 +130,7 @@ own_programs() {
     run "$name.$set" "$path" -- "$work/programs/$name.$set" "$scale" || continue
     for protocol in $(protocols "$set"); do
       each_choice "$set" "$name.$set" "$path" "$protocol"
-      # Returns told apart by depth, of functions that call themselves.
+      # Returns separated by depth, from functions that call themselves.
       [[ $protocol != etrace ]] || check "$set" "$name.$set" "$path" "$protocol" --set irets=0 --set sijump=0 --set resync=200
       [[ $name == plain ]] || continue
       check "$set" "$name.$set" "$path" "$protocol" --snapshot-mode --buffer 16384

@@ -25,7 +25,7 @@
 
 #define STEPS 3000u
 
-/** What one case is made of. */
+/** The parts of one case. */
 struct trip {
     struct rec_random random;
     struct program program;
@@ -205,7 +205,7 @@ static void record(struct trip *trip)
             put_exception(trip, pc);
         }
     }
-    put_exception(trip, pc); /* so that the last instructions are told, too */
+    put_exception(trip, pc); /* so that the last instructions are reported, too */
     rec_etmv3_flush(&trip->etmv3);
     assert_false(trip->trace.failed);
 }

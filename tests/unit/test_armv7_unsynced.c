@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/** @file ETMv3 and PTM: how unsynchronised bytes are cut into packets, in whatever pieces they
- * come. */
+/**
+ * @file ETMv3 and PTM: how unsynchronised bytes are cut into packets, in whatever pieces they come.
+ */
 #include "pugmark/pugmark.h"
 
 #include <setjmp.h>
@@ -98,7 +99,8 @@ static void test_unsynced(void **state)
     check_pieces(&pieces, &(struct pieces){{0}, {5}, 1});
     pieces = cut(&(struct manner){"PTM", true, false}, bytes, sizeof(bytes));
     check_pieces(&pieces, &(struct pieces){{0, 1, 2, 4}, {1, 1, 3, 1}, 4});
-    /* A sink is told once, and zeros of the block before shift the index for a monitor only. */
+    /* A sink gets one notification, and zeros of the block before shift the index for a monitor
+     * only. */
     pieces = cut(&(struct manner){"PTM", true, true}, broken + 1, 1);
     check_pieces(&pieces, &(struct pieces){{0}, {1}, 1});
     static const uint8_t zeros[] = {0x00, 0x00, 0x55, 0x66, 0, 0, 0, 0, 0, 0x80};

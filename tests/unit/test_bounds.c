@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file A few bytes of trace that stand for gigabytes of elements: what threads hold is bounded, no
- * memory is told as what it is, and what a byte may stand for is a setting.
+ * @file A few bytes of trace that stand for gigabytes of elements: what threads hold is bounded,
+ * lack of memory is reported as such, and the expansion of a byte is a setting.
  */
 #include "pugmark/pugmark.h"
 
@@ -93,7 +93,7 @@ static bool is_whole(const struct run *run)
 
 enum outcome { WHOLE, NO_MEMORY, WRONG };
 
-/** So many bytes of memory more than this process has by now. */
+/** Allow this process so many bytes more than it has now. */
 static void limit_memory(size_t more)
 {
     unsigned long pages = 0;
@@ -164,7 +164,7 @@ static void a_byte_stands_for_so_much(void **state)
                          PUG_OK);
         /* the first message ends where 8 bytes may lead … */
         assert_int_equal(run.ranges, 8 * 1000);
-        /* … and is bad: nothing is known behind it */
+        /* … and is bad: nothing is known after it */
         assert_in_range(run.others, 4, 8);
         close_run(&run);
     }
@@ -266,7 +266,7 @@ static void ranges_are_what_is_bounded(void **state)
 /* c.nop; two jumps to what is next; c.bnez a0, to the nop */
 static const uint8_t jumps[] = {0x01, 0x00, 0x09, 0xa0, 0x09, 0xa0, 0x6d, 0xfd};
 
-/** What came of a trace: its elements, and what was said of it. */
+/** The result of decoding: its elements, and the messages. */
 struct came {
     uint64_t ranges, hash, messages;
 };
@@ -361,7 +361,7 @@ static struct came decode_predictions(uint64_t predicted, const struct manner *m
     return came;
 }
 
-/** Of what goes beyond a bound as much is told, in whatever way it was come to. */
+/** Beyond a bound, the same part is reported, by whichever path it was reached. */
 static void check_predictions(uint64_t predicted, uint64_t limit, bool has_jumps)
 {
     struct manner manner = {.jumps = has_jumps, .limit = limit};

@@ -7,7 +7,7 @@
 #include "support/recording.h"
 #include "text/sink.h"
 
-/** Of the objects of a name; NULL: of all. */
+/** The stacks of the objects with a name; NULL: of all. */
 static char *stacks_of(struct pug_capture *capture, const char *name)
 {
     struct pug_memory memory = {0};

@@ -53,7 +53,7 @@ static void test_others(void **state)
         &(struct perf_story_config){.seed = 5, .slices = 200, .cpus = 3, .per_thread = true});
 }
 
-/* ---- what is behind the last timestamp ---- */
+/* ---- after the last timestamp ---- */
 
 /** Blocks 0, 1, 2 and, at EL1, 4, three times. */
 static struct perf_story_path path_of(int32_t tid, uint64_t pcs[48])
@@ -97,7 +97,7 @@ static void test_tails(void **state)
 /** Threads have less. */
 #define TIDS 2048
 
-/** What comes, in its order. */
+/** The elements, in their order. */
 struct given {
     struct pug_capture *capture;
     uint64_t most;                   /* parts that are wanted; 0: all */
@@ -113,43 +113,36 @@ struct given {
 
 struct part {
     struct given *given;
-    struct pug_piece *passage;
+    struct pug_piece *piece;
     uint64_t number;
     bool any, unwanted;
     uint32_t segment;
 };
 
-static struct part *new_part(struct given *given)
+static struct part *new_part(struct given *given, struct pug_piece *piece)
 {
     struct part *part = calloc(1, sizeof(*part));
     assert_non_null(part);
-    *part = (struct part){.given = given, .number = ++given->numbers};
+    *part = (struct part){.given = given, .piece = piece, .number = ++given->numbers};
     given->open++;
     return part;
 }
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     assert_int_equal(worker, 0);
-    return new_part(context);
+    return new_part(context, piece);
 }
 
-static void set_passage(void *context, struct pug_piece *passage)
-{
-    struct part *part = context;
-    part->passage = passage;
-}
-
-/** What there is is a chunk, which comes before the rest. */
+/** Hand on the elements so far as a chunk, which comes before the rest. */
 static void hand_on(struct part *part)
 {
-    struct part *chunk = new_part(part->given);
+    struct part *chunk = new_part(part->given, part->piece);
     const uint64_t number = chunk->number;
     chunk->number = part->number;
     part->number = number;
     part->given->chunks++;
-    assert_non_null(part->passage);
-    part->unwanted = !pug_piece_emit(part->passage, chunk, sizeof(*chunk));
+    part->unwanted = !pug_piece_emit(part->piece, chunk, sizeof(*chunk));
 }
 
 static void look_at_time(struct given *given, const struct pug_origin *origin, uint64_t time)
@@ -221,16 +214,16 @@ static struct given decode(struct pug_capture *capture, bool by_time, uint64_t m
 {
     struct given given = {.capture = capture, .most = most, .segment = UINT32_MAX};
     struct pug_capture_result result;
-    const struct pug_capture_decode config = {.context = &given,
-                                              .begin = begin,
-                                              .elements = chosen,
-                                              .take = take,
-                                              .drop = drop,
-                                              .passage = set_passage,
-                                              .threads = 1,
-                                              .selection = selection,
-                                              .by_time = by_time};
-    assert_int_equal(pug_capture_decode_beside(capture, &config, others, &result), PUG_OK);
+    const struct pug_consumer consumer = {.context = &given,
+                                          .wants = by_time ? PUG_WANTS_BY_TIME : 0,
+                                          .begin = begin,
+                                          .elements = chosen,
+                                          .left_out = others,
+                                          .take = take,
+                                          .drop = drop};
+    const struct pug_capture_decode config = {
+        .consumers = &consumer, .consumer_count = 1, .threads = 1, .selection = selection};
+    assert_int_equal(pug_capture_decode(capture, &config, &result), PUG_OK);
     assert_int_equal(given.open, 0);
     assert_int_equal(result.ended, most > 0 && given.parts == most);
     assert_int_equal(result.stopped, 0);

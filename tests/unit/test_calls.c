@@ -192,7 +192,7 @@ static void code_without_symbols_is_a_frame_when_it_is_called(void **state)
     begin(&told, false);
     calls(&told, 0x100, 0x110);
     jumps(&told, 0x1000, 0x1008); /* a stub … */
-    jumps(&told, 0x2000, 0x2008); /* … in two parts: nothing tells that they are two */
+    jumps(&told, 0x2000, 0x2008); /* … in two parts: nothing shows that they are two */
     returns(&told, 0x300, 0x308);
     jumps(&told, 0x114, 0x118);
     finish(&told, "+a +[1000] -[1000]> +c -c -a.");
@@ -375,14 +375,14 @@ static void threads_keep_their_stacks(void **state)
     jumps(&told, 0x200, 0x20c);
     pends(&told, 0x210);
     cycles(&told, 10);
-    calls(&told, 0x300, 0x310); /* and c, which nobody saw before, d, */
+    calls(&told, 0x300, 0x310); /* and c, which is new, d, */
     jumps(&told, 0x400, 0x404);
     pends(&told, 0x408);
     cycles(&told, 5);
     returns(&told, 0x210, 0x214); /* when b goes on and returns to a. */
     jumps(&told, 0x114, 0x118);
     pends(&told, 0x11c);
-    returns(&told, 0x408, 0x410); /* So does d to c. */
+    returns(&told, 0x408, 0x410); /* d to c as well. */
     jumps(&told, 0x314, 0x318);
     finish(&told, "+a@0 +b@0 +!14h@0 -!14h@10:10 -b^@10:10 -a^@10:10 +c*@10 +d@10 +!14h@10 "
                   "-!14h@15:5 -d^@15:5 -c^@15:5 +a^@15 +b^@15 -b@15:0 +!14h@15 -!14h@15:0 "
@@ -402,7 +402,7 @@ static void a_handler_that_switches_nothing_goes_back(void **state)
     finish(&told, "+a +!14h -!14h +!14h -!14h -a.");
 }
 
-/** PendSV behind SysTick: the thread stopped where SysTick came. */
+/** PendSV follows SysTick: the thread stopped where SysTick came. */
 static void chained_handlers_switch_threads(void **state)
 {
     (void)state;
@@ -439,7 +439,9 @@ static void an_interrupt_behind_a_switch(void **state)
     finish(&told, "+a +!14h -!14h -a^ +b* +!14h -!14h -b^ +a^ +!15e -!15e -a.");
 }
 
-/** Two that stopped at one place, and one after trace was lost: nothing tells which goes on. */
+/**
+ * Two that stopped at one place, and one after trace was lost: nothing shows which one continues.
+ */
 static void threads_that_are_not_known_are_doubtful(void **state)
 {
     (void)state;
@@ -473,13 +475,13 @@ static void many_threads_are_bounded(void **state)
         pends(&told, 0x108 + 0x10 * i);
     }
     told.length = 0;
-    jumps(&told, 0x108, 0x10c); /* the first: nobody knows it */
+    jumps(&told, 0x108, 0x10c); /* the first: unknown */
     pends(&told, 0x110);
     jumps(&told, 0x198, 0x19c); /* the last */
     finish(&told, "-!14h -a^ +a* +!14h -!14h -a^ +a^* -a.");
 }
 
-/** ETMv3 tells when registers are stacked, before it tells which exception it is. */
+/** ETMv3 reports that registers are stacked before it reports which exception it is. */
 static void marks_of_stacking_are_no_exceptions(void **state)
 {
     (void)state;
@@ -558,7 +560,7 @@ static void a_call_has_its_own_packets_time_not_the_next_ones(void **state)
     finish(&told, "+a@100 +b@100 +c@200 -c@300:100 -b@400:300 -a.@500:400");
 }
 
-/* The time stands behind the ranges of its packet, and both branches are in one. */
+/* The time follows the ranges of its packet, and both branches are in one. */
 static void times_may_follow_their_ranges(void **state)
 {
     (void)state;
@@ -595,7 +597,8 @@ static void cycles_are_times_where_there_are_no_timestamps(void **state)
     finish(&told, "+a@0 +b@7 -b@14:7 -a.@14:14");
 }
 
-/* PTM's counts with timestamps are of what passed since; ETMv4's are told again by the next one. */
+/* PTM's counts with timestamps cover the time since the last one; the next packet repeats ETMv4's.
+ */
 static void cycles_with_timestamps_are_added_where_they_add_up(void **state)
 {
     (void)state;
@@ -698,7 +701,7 @@ static void what_was_seen_before_need_not_be_handed_over(void **state)
     begin(&told, false);
     assert_false(pug_calls_enter_again(told.calls, 0, &b)); /* whose task? */
     calls(&told, 0x100, 0x108);
-    assert_false(pug_calls_return_again(told.calls, 0, 0x10c)); /* nobody knows to where */
+    assert_false(pug_calls_return_again(told.calls, 0, 0x10c)); /* the place is unknown */
     assert_false(pug_calls_enter_again(told.calls, 1, &b));
     assert_true(pug_calls_enter_again(told.calls, 0, &b));
     assert_int_equal(depth_at(&told, 0x200), 2);
@@ -713,7 +716,7 @@ static void what_was_seen_before_need_not_be_handed_over(void **state)
         assert_true(pug_calls_enter_again(told.calls, 0, &b));
         assert_int_equal(depth_at(&told, 0x200), depth);
     }
-    assert_false(pug_calls_enter_again(told.calls, 0, &b)); /* too deep begins anew */
+    assert_false(pug_calls_enter_again(told.calls, 0, &b)); /* too deep, so it restarts */
     calls(&told, 0x200, 0x204);
     run(&told, 0x300, 0x304, PUG_INSTR_OTHER, PUG_SUB_NONE);
     assert_int_equal(depth_at(&told, 0x300), 1);

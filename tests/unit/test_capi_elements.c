@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Elements and packets as clients of the OpenCSD C API get them, old clients and new ones.
+/**
+ * @file Elements and packets as clients of the OpenCSD C API get them, old clients and new ones.
  */
 #include <setjmp.h>
 #include <stdalign.h>
@@ -118,7 +119,7 @@ static void undefined_fields_are_zero(void **state)
     assert_memory_equal(&seen.element[5], &want, sizeof(want));
 }
 
-/** A count of cycles behind a range has nothing of it, nor has a range anything of the count. */
+/** A count of cycles after a range has nothing of it, nor has a range anything of the count. */
 static void cycles_leave_nothing(void **state)
 {
     (void)state;
@@ -299,7 +300,7 @@ static void software_trace_leaves_nothing(void **state)
     }
 }
 
-/** What a client of 1.3.3 makes ends behind its pointer. */
+/** An element made by a client of 1.3.3 ends after its pointer. */
 static void old_clients_element_is_printed(void **state)
 {
     (void)state;
@@ -319,7 +320,7 @@ static void old_clients_element_is_printed(void **state)
     free(old);
 }
 
-/** Initialising writes nothing behind an element of 1.3.3, and clears its pointer. */
+/** Initialising writes nothing after an element of 1.3.3, and clears its pointer. */
 static void old_clients_element_is_initialised(void **state)
 {
     (void)state;
@@ -393,7 +394,7 @@ static void packets_in_both_layouts(void **state)
 
 /* ---- the index ---- */
 
-/** The index has 32 bits; behind 4 GiB a formatted tree goes on at 0, and says so. */
+/** The index has 32 bits; after 4 GiB a formatted tree continues at 0, and reports it. */
 static void index_wraps(void **state)
 {
     (void)state;

@@ -87,7 +87,9 @@ static void feed(dcd_tree_handle_t tree, const uint8_t *bytes, size_t size, ocsd
     assert_int_equal(used, size);
 }
 
-/** A context comes before the memory it explains, and makes the client be asked anew. */
+/**
+ * A context comes before the memory that it applies to, and makes the decoder ask the client again.
+ */
 static void memory_changes_with_the_context(void **state)
 {
     (void)state;
@@ -167,7 +169,7 @@ static void page_sizes(void **state)
     ocsd_destroy_dcd_tree(tree);
 }
 
-/** Nothing is decoded behind an element that was answered with WAIT. */
+/** Nothing is decoded after an element that was answered with WAIT. */
 static ocsd_datapath_resp_t wait_for_context(const void *context, const ocsd_trc_index_t index,
                                              const uint8_t id,
                                              const ocsd_generic_trace_elem *element)

@@ -54,10 +54,11 @@ struct client {
     uint64_t located, lost;
 };
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     (void)context;
     (void)worker;
+    (void)piece;
     return calloc(1, sizeof(struct part));
 }
 
@@ -93,13 +94,10 @@ static struct sum decode(struct pug_capture *capture, unsigned threads)
 {
     struct client client = {.capture = capture};
     struct pug_capture_result result;
-    const struct pug_capture_decode config = {.context = &client,
-                                              .begin = begin,
-                                              .elements = elements,
-                                              .take = take,
-                                              .drop = drop,
-                                              .threads = threads,
-                                              .piece = 4096};
+    const struct pug_consumer consumer = {
+        .context = &client, .begin = begin, .elements = elements, .take = take, .drop = drop};
+    const struct pug_capture_decode config = {
+        .consumers = &consumer, .consumer_count = 1, .threads = threads, .piece = 4096};
     assert_int_equal(pug_capture_decode(capture, &config, &result), PUG_OK);
     return client.sum;
 }
@@ -190,10 +188,11 @@ static void note_places(void *context, const struct pug_origin *origin,
     }
 }
 
-static void *begin_shared(void *context, unsigned worker)
+static void *begin_shared(void *context, unsigned worker, struct pug_piece *piece)
 {
     struct client **part = malloc(sizeof(*part));
     (void)worker;
+    (void)piece;
     assert_non_null(part);
     *part = context;
     return part;
@@ -211,13 +210,13 @@ static struct client places(struct pug_capture *capture,
 {
     struct client client = {.capture = capture};
     struct pug_capture_result result;
-    const struct pug_capture_decode config = {.context = &client,
-                                              .begin = begin_shared,
-                                              .elements = note_places,
-                                              .take = take_shared,
-                                              .drop = free,
-                                              .threads = 1,
-                                              .selection = selection};
+    const struct pug_consumer consumer = {.context = &client,
+                                          .begin = begin_shared,
+                                          .elements = note_places,
+                                          .take = take_shared,
+                                          .drop = free};
+    const struct pug_capture_decode config = {
+        .consumers = &consumer, .consumer_count = 1, .threads = 1, .selection = selection};
     assert_int_equal(pug_capture_decode(capture, &config, &result), PUG_OK);
     return client;
 }

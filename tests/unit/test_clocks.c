@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Clocks that wrap, of which packets have the lower bits: who reads from the middle of a
- * trace on does not know the others. Threads meet all the same where nobody looks at them, and
- * indexes have the whole times that one reader tells.
+ * trace on does not know the others. Without consumers threads still meet, and indexes have the
+ * whole times that one reader reports.
  */
 #include "base/bytes.h"
 #include "index/format.h"
@@ -24,13 +24,13 @@
 
 /* ---- traces ---- */
 
-/** Of a clock of so many bits; it wraps often. */
+/** The next time of a clock of so many bits; it wraps often. */
 static uint64_t step(struct rec_random *random, unsigned bits)
 {
     return rec_random(random) & (UINT64_MAX >> (64 - bits) >> rec_random_below(random, 6));
 }
 
-/** Synchronisations; those behind `stamped` have no time here and there, but their own. */
+/** Synchronisations; after `stamped` of them some have no time but their own. */
 static struct rec_bytes make_stamped(uint64_t seed, unsigned stamped)
 {
     struct rec_bytes bytes = {0};
@@ -256,7 +256,7 @@ static void forget(struct pug_mark_list *list)
     list->count = 0;
 }
 
-/** Is there one state behind the trace, wherever reading began? */
+/** Is there one state at the end of the trace, wherever reading began? */
 static bool meet(const struct trace *trace, const struct rec_bytes *bytes,
                  struct pug_mark_list *list, bool untimed)
 {

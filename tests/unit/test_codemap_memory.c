@@ -78,7 +78,7 @@ static void pages_are_read_once_a_context(void **state)
     assert_int_equal(guest->calls, 2);
     assert_int_equal(stats_of(map).blocks_made, made);
 
-    /* other bytes: other blocks, also behind links that were made before */
+    /* other bytes: other blocks, also for links that were made before */
     guest->code[8] = RET;
     guest->code[9] = RET;
     pug_codemap_context_changed(map);
@@ -89,13 +89,13 @@ static void pages_are_read_once_a_context(void **state)
     assert_int_equal(pug_block_follow(map, block, true)->insn.subtype, PUG_SUB_V8_RET);
     assert_int_equal(guest->calls, 3);
 
-    /* a change that nobody announces is not seen, one that is forgotten is */
+    /* a change without notification is not seen, one that is forgotten is */
     guest->code[8] = B(0);
     assert_int_equal(pug_codemap_block(map, 0x1020, PUG_ISA_A64, 0)->insn.subtype, PUG_SUB_V8_RET);
     pug_codemap_forget_volatile(map);
     assert_int_equal(pug_codemap_block(map, 0x1020, PUG_ISA_A64, 0)->insn.type, PUG_INSTR_BR);
 
-    /* another context id is another context without being told */
+    /* another context id is another context, also without notification */
     guest->code[8] = RET;
     pug_codemap_space(map, &(struct pug_reader_space){
                                .space = PUG_SPACE_EL1N, .has_context_id = true, .context_id = 1});
@@ -105,7 +105,7 @@ static void pages_are_read_once_a_context(void **state)
     free(guest);
 }
 
-/* Where a taken branch leads, if that is known without asking. */
+/* The target of a taken branch, if it is known without reading memory. */
 static const struct pug_block *known_next(struct pug_codemap *map, const struct pug_block *block)
 {
     const struct pug_block *next = pug_block_linked(block, true, map->epoch);
@@ -127,7 +127,7 @@ static void links_that_lapsed_hold_again(void **state)
     assert_int_equal(next->start, 0x1020);
     assert_ptr_equal(known_next(map, block), next);
 
-    /* nobody is asked: whether it is as it was is known when the page was read for another */
+    /* memory is not read: whether it is unchanged is known when the page was read for another */
     pug_codemap_context_changed(map);
     assert_null(known_next(map, block));
     assert_int_equal(guest->calls, 1);
@@ -236,7 +236,7 @@ static void a_question_outlives_other_pages(void **state)
     (void)state;
     struct pug_image *image;
     struct guest *guest = new_guest(&image);
-    guest->code[0x90] = RET; /* behind the first smaller page */
+    guest->code[0x90] = RET; /* after the first smaller page */
     struct pug_codemap *map = guest->map = new_map(image);
     guest->pages = 512;
     assert_int_equal(pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0)->count, 0x91);
@@ -480,7 +480,7 @@ static void removed_with_elements(enum look_up what, bool replaced)
     free(after);
 }
 
-/* A consumer of elements may remove memory: nobody asks it any more, but what came in its place. */
+/* A consumer of elements may remove memory: it is not read any more, but its replacement is. */
 static void memory_goes_with_elements(void **state)
 {
     (void)state;

@@ -149,14 +149,6 @@ struct counting {
     uint64_t from;   /* the offset from which on they are shown; 0: it does not say */
 };
 
-static void *begin_counts(void *context, unsigned worker, struct pug_piece *piece)
-{
-    (void)context;
-    (void)worker;
-    (void)piece;
-    return pug_counts_new();
-}
-
 static void no_elements(void *part, const struct pug_origin *origin,
                         const struct pug_element *elements, size_t count)
 {
@@ -166,22 +158,10 @@ static void no_elements(void *part, const struct pug_origin *origin,
     (void)count;
 }
 
-static struct pug_counts *counts_of(void *part)
-{
-    return part;
-}
-
-static bool take_counts(void *context, void *part)
+static void add_counts(void *context, struct pug_counts *counts)
 {
     struct counting *counting = context;
-    pug_counts_append(counting->sum, part);
-    pug_counts_free(part);
-    return true;
-}
-
-static void drop_counts(void *part)
-{
-    pug_counts_free(part);
+    pug_counts_append(counting->sum, counts);
 }
 
 static void *begin_number(void *context, unsigned worker, struct pug_piece *piece)
@@ -221,11 +201,11 @@ static bool show_from(void *context, uint64_t at, uint64_t *end)
 static void count(struct capture *capture, unsigned threads, uint64_t from,
                   struct counting counting[3])
 {
-    const struct pug_consumer counter = {.begin = begin_counts,
+    const struct pug_consumer counter = {.begin = begin_number,
                                          .elements = no_elements,
-                                         .counts = counts_of,
-                                         .take = take_counts,
-                                         .drop = drop_counts};
+                                         .counted = add_counts,
+                                         .take = take_number,
+                                         .drop = free};
     const struct pug_consumer seer = {.begin = begin_number,
                                       .elements = count_ranges,
                                       .shows = from > 0 ? show_from : NULL,
@@ -282,12 +262,114 @@ static void one_counts_and_another_sees_ranges(void **state)
     assert_true(partly > 0);
 }
 
+/* ---- consumers of captures ---- */
+
+/* What is left out, and what is counted, beside a consumer that takes elements. */
+struct beside {
+    uint64_t given, left_out, counted;
+};
+
+static void *begin_beside(void *context, unsigned worker, struct pug_piece *piece)
+{
+    (void)context;
+    (void)worker;
+    assert_true(piece->segment != UINT32_MAX);
+    return calloc(1, sizeof(struct beside));
+}
+
+static void note_given(void *part, const struct pug_origin *origin,
+                       const struct pug_element *elements, size_t count)
+{
+    struct beside *beside = part;
+    assert_non_null(origin);
+    for (size_t i = 0; i < count; i++)
+        beside->given += elements[i].type == PUG_ELEM_INSTR_RANGE;
+}
+
+static void note_left_out(void *part, const struct pug_origin *origin,
+                          const struct pug_element *elements, size_t count)
+{
+    struct beside *beside = part;
+    assert_non_null(origin);
+    for (size_t i = 0; i < count; i++)
+        beside->left_out += elements[i].type == PUG_ELEM_INSTR_RANGE;
+}
+
+static void note_counted(void *context, struct pug_counts *counts)
+{
+    struct beside *sum = context;
+    uint64_t ranges, instructions;
+    pug_counts_total(counts, &ranges, &instructions);
+    sum->counted += ranges;
+}
+
+static bool take_beside(void *context, void *part)
+{
+    struct beside *sum = context, *beside = part;
+    sum->given += beside->given;
+    sum->left_out += beside->left_out;
+    free(beside);
+    return true;
+}
+
+/* One that counts, one that takes ranges, and one that takes what is left out, too. */
+static void decode_beside(struct pug_capture *capture, unsigned threads,
+                          const struct pug_capture_selection *selection, struct beside beside[3],
+                          struct outcome *outcome)
+{
+    const struct pug_consumer plain = {
+        .begin = begin_beside, .elements = note_given, .take = take_beside, .drop = free};
+    struct pug_consumer consumers[] = {plain, plain, plain, hash_parts(outcome, 4096)};
+    const struct pug_capture_decode decode = {.consumers = consumers,
+                                              .consumer_count = 4,
+                                              .threads = threads,
+                                              .piece = 4096,
+                                              .selection = selection};
+    struct pug_capture_result result;
+    consumers[0].counted = note_counted;
+    consumers[2].left_out = note_left_out;
+    for (size_t i = 0; i < 3; i++) {
+        beside[i] = (struct beside){0};
+        consumers[i].context = &beside[i];
+    }
+    assert_int_equal(pug_capture_decode(capture, &decode, &result), PUG_OK);
+}
+
+static void consumers_of_a_capture_share_a_pass(void **state)
+{
+    static const char *const names[] = {"etmv4-a64", "etmv3-arm-threads", "etrace-rv64", "ptm-arm"};
+    uint64_t hash = 0;
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof(names) / sizeof(names[0]); i++) {
+        const unsigned threads = 1 + i % 2;
+        const struct pug_capture_selection none = {.has_from = true, .from = UINT64_MAX};
+        struct outcome outcome = {0}, nothing = {0};
+        struct beside beside[3], out[3];
+        struct pug_capture *capture;
+        char path[4096];
+        snprintf(path, sizeof(path), "%s/tests/captures/%s", PUG_SOURCE_DIR, names[i / 2]);
+        assert_int_equal(pug_capture_open(path, NULL, &capture), PUG_OK);
+        decode_beside(capture, threads, NULL, beside, &outcome);
+        assert_true(beside[0].counted > 0 && outcome.elements > 0);
+        assert_int_equal(beside[0].counted, beside[1].given);
+        assert_int_equal(beside[0].given, beside[1].given); /* they are shown to all */
+        assert_int_equal(beside[2].left_out, 0);
+        assert_true(threads == 1 || outcome.element_hash == hash);
+        hash = outcome.element_hash;
+        decode_beside(capture, threads, &none, out, &nothing);
+        assert_int_equal(out[0].counted + out[1].given + nothing.elements, 0);
+        assert_int_equal(out[2].left_out, beside[1].given);
+        pug_capture_free(capture);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_gets_what_it_gets_alone),
         cmocka_unit_test(a_stream_gives_what_its_bytes_give),
         cmocka_unit_test(one_counts_and_another_sees_ranges),
+        cmocka_unit_test(consumers_of_a_capture_share_a_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

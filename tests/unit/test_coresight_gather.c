@@ -22,7 +22,7 @@
 
 struct seen {
     struct rec_bytes
-        bytes[SOURCES + 1]; /* by source: each with its index; the last one: nobody's */
+        bytes[SOURCES + 1]; /* by source: each with its index; the last one: those of no source */
     uint16_t last;          /* who was heard last */
     unsigned changes;       /* how often another was */
 };

@@ -104,7 +104,7 @@ struct manner {
 };
 
 struct seen {
-    uint64_t shown; /* bytes of runs, to who listens */
+    uint64_t shown; /* bytes of runs, to the listener */
     struct rec_bytes record;
     struct rec_random random;
     const struct manner *manner;
@@ -136,7 +136,7 @@ static enum pug_response take(void *context, const struct pug_element *elements,
     return PUG_RESP_CONT;
 }
 
-/** Who listens, and takes spliced runs or not. */
+/** The kind of listener, and whether it takes spliced runs. */
 enum listener { NOBODY, TO_RUNS, TO_SPLICED };
 
 static void see_run(void *context, const struct pug_run *run)
@@ -340,7 +340,7 @@ static void test_shared_captures(void **state)
     compare_captures(SHARED, names, sizeof(names) / sizeof(names[0]));
 }
 
-/** What two frames, spliced, are answered: of `bytes`, behind a frame with `start`. */
+/** The answer to two spliced frames: of `bytes`, after a frame with `start`. */
 static enum pug_response answer(const char *protocol, const uint8_t start[14],
                                 const uint8_t bytes[30])
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file CoreSight frames of which nobody hears a byte are counted, not taken apart: what is
- * counted, said, decoded and still to come is the same as where somebody listens to runs, who gets
- * all.
+ * @file CoreSight frames without a consumer are counted, not taken apart. What is counted,
+ * reported, decoded and still to come is the same as with a listener to runs, which gets all.
  */
 #include "pugmark/author/transport.h"
 #include "pugmark/pugmark.h"
@@ -23,7 +22,7 @@ struct manner {
     const char *flag; /**< of the transport */
     bool dstream, silent, any_order;
     enum pug_severity verbosity;
-    unsigned sources; /**< of ITM, from id 0x11 on, each 0x10 behind the last one */
+    unsigned sources; /**< of ITM, from id 0x11 on, each 0x10 more than the last one */
 };
 
 static const struct manner manners[] = {
@@ -119,7 +118,7 @@ static struct found find(const struct manner *manner, const uint8_t *bytes, size
     return found;
 }
 
-/** Noise whose ids are anything or few, which come again, at once or behind data; and syncs. */
+/** Noise whose ids are random or few and repeated, at once or after data; and syncs. */
 static size_t make(uint8_t *bytes, struct rec_random *random)
 {
     static const uint8_t fsync[] = {0xff, 0xff, 0xff, 0x7f};

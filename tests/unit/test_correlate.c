@@ -23,7 +23,8 @@ struct heard {
     size_t length, count, most; /* most > 0: after so many no more are wanted */
 };
 
-/** "0.3@100+5": stream 0, index 3, 5 cycles after 100; "@>100", "@<100", "@?100": as it is known.
+/**
+ * "0.3@100+5": stream 0, index 3, 5 cycles after 100; "@>100", "@<100", "@?100": as it is known.
  */
 static bool note(void *context, const struct pug_correlated *elements, size_t count)
 {
@@ -163,14 +164,15 @@ static void test_counted_timestamps(void **state)
           "0.1@100 0.2@100+10 0.3@100+14 0.4@200 0.5@200+10 0.6@200+20 ");
 }
 
-/** What comes before a stream's first timestamp was before it, and is given as late as it can be.
+/**
+ * What comes before a stream's first timestamp was before it, and is given as late as it can be.
  */
 static void test_before(void **state)
 {
     (void)state;
     check(two_ptms, 2, "0.1R 0.2T100 0.3R 1.1R 1.2R 1.3T50 1.4R 1.5T100",
           "1.1@<50 1.2@<50 1.3@50 1.4@>50 0.1@<100 0.2@100 0.3@>100 1.5@100 ");
-    /* of a stream that lags behind another of its buffer, which has come farther by then */
+    /* of a stream that lags another of its buffer, which has come farther by then */
     check_in(1, two_ptms, 2, "0.1T100 0.2T200 0.3T300 1.4R 0.5R 1.6T150 1.7R",
              "0.1@100 1.4@<150 1.6@150 1.7@>150 0.2@200 0.3@300 0.5@>300 ");
 }
@@ -182,7 +184,7 @@ static void test_without_timestamps(void **state)
     check(two_ptms, 2, "0.1R 0.2R 1.1R", "0.1@?0 0.2@?0 1.1@?0 ");
 }
 
-/** When a buffer was read out tells of streams that have no timestamps. */
+/** The time when a buffer was read out dates streams that have no timestamps. */
 static void test_segments(void **state)
 {
     (void)state;
@@ -193,7 +195,7 @@ static void test_segments(void **state)
           "1.1@50 1.2@>50 0.1@<100 1.3@150 0.2@<160 ");
     check(two_ptms, 1, "B0=100 0.1R 0.2T50 0.3R B0=0 0.4R 0.5T90",
           "0.1@<50 0.2@50 0.3@>50 0.4@>50 0.5@90 ");
-    /* from here on nobody tells any more */
+    /* from here on no time is known */
     check(two_ptms, 2, "B0=100 0.1R B0=0 0.2R 1.1T150", "0.1@<100 0.2@?100 1.1@150 ");
 }
 
@@ -324,7 +326,10 @@ static bool note_crowd(void *context, const struct pug_correlated *elements, siz
     return true;
 }
 
-/** Many streams, which say something now and then: nothing waits for whom nobody awaits. */
+/**
+ * Many streams that report something now and then: no stream waits for one that nothing is expected
+ * from.
+ */
 static void test_many(void **state)
 {
     struct crowd crowd = {.last = 0};

@@ -71,9 +71,10 @@ static uint64_t number_of(const struct sum *sum, const struct pug_address_space 
     return 0;
 }
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     (void)worker;
+    (void)piece;
     struct sum *part = calloc(1, sizeof(*part));
     part->capture = ((struct sum *)context)->capture;
     return part;
@@ -109,15 +110,14 @@ static struct sum decode(struct pug_capture *capture, bool counts, unsigned thre
                          uint64_t to)
 {
     struct sum sum = {.capture = capture};
-    const struct pug_capture_decode decode = {.context = &sum,
-                                              .begin = begin,
-                                              .elements = elements,
-                                              .take = take,
-                                              .drop = free,
-                                              .threads = threads,
-                                              .counted = counts ? counted : NULL,
-                                              .from = from,
-                                              .to = to};
+    const struct pug_consumer consumer = {.context = &sum,
+                                          .begin = begin,
+                                          .elements = elements,
+                                          .take = take,
+                                          .drop = free,
+                                          .counted = counts ? counted : NULL};
+    const struct pug_capture_decode decode = {
+        .consumers = &consumer, .consumer_count = 1, .threads = threads, .from = from, .to = to};
     struct pug_capture_result result;
     assert_int_equal(pug_capture_decode(capture, &decode, &result), PUG_OK);
     return sum;

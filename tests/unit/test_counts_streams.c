@@ -258,7 +258,10 @@ static void decode_waiting(struct counts_seen *seen, struct pug_counts *counts, 
         block, seen, counts);
 }
 
-/** What waits is told in the instruction set of its time, and its cycles are of what ran before. */
+/**
+ * Waiting is reported in the instruction set of its time, and its cycles belong to the instructions
+ * before.
+ */
 static void test_waiting(void **state)
 {
     static const size_t blocks[] = {SIZE_MAX, 1, 7, 100};
@@ -292,8 +295,8 @@ static const uint8_t returning[] = {0x04, 0x00, 0x00, 0x94, 0x40, 0x00, 0x00, 0x
 #define ETE_BEGIN 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 1, 0, 0x85, 0, 0x08, 0, 0, 0, 0, 0, 0, 0x31
 
 /**
- * The call and the ERET, whose place is on the return stack, or told; then two atoms N, and an
- * address where execution cannot have gone.
+ * The call and the ERET, whose target is on the return stack, or in the trace; then two atoms N,
+ * and an address that execution cannot have reached.
  */
 static size_t exception_returns(uint8_t *trace, bool stack)
 {
@@ -350,7 +353,10 @@ static void check_ete(const struct alone *alone, bool stack, struct pug_counts *
     }
 }
 
-/** An exception return is counted before the ranges behind it: each that cannot be is told. */
+/**
+ * An exception return is counted before the ranges that follow it: each one that is impossible is
+ * reported.
+ */
 static void test_exception_returns(void **state)
 {
     (void)state;
@@ -364,7 +370,8 @@ static void test_exception_returns(void **state)
     }
 }
 
-/** By a quirk an error takes back what its packet made run: a return that the stack knows not of.
+/**
+ * By a quirk an error takes back what its packet made run: a return that the stack knows not of.
  */
 static void test_taken_back(void **state)
 {

@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #define LONGEST  ((size_t)200 << 10) /* of a capture that is looked at */
-#define COMPARED 300u                /* elements behind a place */
+#define COMPARED 300u                /* elements after a place */
 
 /** A capture, and all that its tree pushes; payloads are hashed into `start`. */
 struct pushed {
@@ -221,7 +221,7 @@ static void put_time(struct rec_bytes *bytes, uint32_t time)
                            .type = PUG_ITM_PKT_GTS1, .size = 4, .value = time & 0x3ffffff});
 }
 
-/** Two ITMs of which one is late: `lag` times behind the other. Its times go back once, too. */
+/** Two ITMs of which one is late: it lags the other by `lag`. Its times go back once, too. */
 static struct rec_bytes two_clocks(unsigned lag)
 {
     struct rec_bytes bytes = {0};
@@ -259,7 +259,7 @@ static struct pug_tree *itm_pair(void)
     return tree;
 }
 
-/** The first place is told, whichever source it is of, and however late another one is. */
+/** The first place is reported, whichever source it belongs to, and however late another one is. */
 static void seeks_the_first_of_several_clocks(void **state)
 {
     (void)state;
@@ -342,7 +342,7 @@ static size_t count_ranges(const struct pug_element *element, size_t count)
     return ranges;
 }
 
-/* Begun anew, at a place where the trace tells all again, the same instructions come. */
+/* Restarted at a place where the trace repeats all state, the same instructions come. */
 static void one_starts_anew(struct capture *capture, void *context)
 {
     struct pushed pushed;

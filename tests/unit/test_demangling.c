@@ -219,7 +219,7 @@ static void test_demangling_damage(void **state)
     memset(deep + 4, 'P', sizeof(deep) - 5);
     deep[sizeof(deep) - 1] = '\0';
     assert_int_equal(pug_demangle(deep, text, sizeof(text)), 0);
-    /* expressions in each other, packs of packs, and operators that convert to what is behind them
+    /* expressions in each other, packs of packs, and operators whose target type follows them
      */
     static const struct {
         const char *begin, *repeated;
@@ -282,7 +282,7 @@ static void test_demangling_that_grows(void **state)
     "nm -D $(c++ -print-file-name=libstdc++.so) | awk '{print $NF}' | sed 's/@.*//' | "            \
     "grep ^_ZN | grep -v 'S[sbiod]' | sort -u"
 
-/* What c++filt says of the names of a real library, blanks apart. */
+/* The names of a real library as c++filt writes them, except for blanks. */
 static void test_demangling_of_a_library(void **state)
 {
     (void)state;

@@ -210,7 +210,7 @@ static void nothing_is_kept_over_windows(void **state)
     }
 }
 
-/** Where there is a return stack these have no address. */
+/** With a return stack these have no address. */
 static void returns_that_a_stack_would_know_are_counted(void **state)
 {
     (void)state;
@@ -240,7 +240,7 @@ static void losses_are_counted(void **state)
     assert_int_equal(pug_evidence_contradictions(&seen), 0);
 }
 
-/** What lies between two ranges explains that they do not join. */
+/** Elements between two ranges explain that they do not join. */
 static void what_explains_a_gap(void **state)
 {
     static const uint8_t types[] = {PUG_ELEM_TRACE_ON,      PUG_ELEM_NO_SYNC,
@@ -273,7 +273,7 @@ static void exceptions_in_place(void **state)
 }
 
 /** Some returns go where no call is; if most do, and to many places, the program is another. */
-/** The end alone tells nothing, wherever it is, and whatever comes with it; a range does. */
+/** The end alone proves nothing, wherever it is, and whatever comes with it; a range does. */
 static void the_end_tells_nothing(void **state)
 {
     const struct pug_element ends[] = {other(100000, PUG_ELEM_EO_TRACE, 0),
@@ -400,7 +400,9 @@ static void another_program_begins_anew(void **state)
     pug_image_free(second);
 }
 
-/** An indirect branch that ran, and then execution goes on somewhere that is not told. */
+/**
+ * An indirect branch was executed, and execution continues at a place that the trace does not give.
+ */
 static void an_untold_target_contradicts(void **state)
 {
     (void)state;
@@ -410,7 +412,7 @@ static void an_untold_target_contradicts(void **state)
     assert_int_equal(seen.first[PUG_CONTRA_UNTOLD].index, 2);
     assert_int_equal(seen.first[PUG_CONTRA_UNTOLD].address, 0x1014);
     assert_int_equal(pug_evidence_contradictions(&seen), 1);
-    /* behind a loss, or where no branch was, it is nothing new */
+    /* after a loss, or without a branch, it is nothing new */
     const struct pug_element lost[] = {RETURN(1), other(2, PUG_ELEM_TRACE_ON, 0),
                                        other(3, PUG_ELEM_ADDR_UNKNOWN, 0), BACK(4),
                                        other(5, PUG_ELEM_ADDR_UNKNOWN, 0)};

@@ -45,7 +45,7 @@ static enum pug_response on_element(void *context, const struct pug_element *ele
     return PUG_RESP_CONT;
 }
 
-/** Decode what `bytes` has behind an ASYNC, and compare the events. */
+/** Decode the rest of `bytes` after an ASYNC, and compare the events. */
 static void assert_events(struct events *events, struct rec_bytes *bytes, const char *wanted)
 {
     struct pug_tree *tree;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Who takes elements after each packet: whether the decoder really goes packet by packet, as
- * it must where a monitor watches it, or several at a time, nobody can tell. Not by what comes,
- * not by how far an operation got when the consumer stopped it, not by when memory was asked for,
- * not by when memory that the consumer takes away, or puts back, is no longer there, or there.
+ * @file Elements after each packet. The decoder must go packet by packet when a monitor watches it,
+ * and may take several at a time otherwise: the consumer sees no difference. Not by what comes, not
+ * by how far an operation got when the consumer stopped it, not by when memory was asked for, not
+ * by when memory that the consumer takes away, or puts back, is no longer there, or there.
  */
 #include "pugmark/advanced/snapshot.h"
 #include "pugmark/pugmark.h"

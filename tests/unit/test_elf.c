@@ -368,7 +368,7 @@ static void compile(const char *target)
     }
 }
 
-/* Where a symbol begins, by asking for every address of the code. */
+/* Finds the start of a symbol by asking for every address of the code. */
 static uint64_t start_of(const struct pug_image *image, const char *name)
 {
     for (uint64_t address = 0x80000000; address < 0x80001000; address += 2) {

@@ -119,7 +119,8 @@ static struct wire_packet packets[PACKETS];
 
 /* ---- bit streams ---- */
 
-/** Packets from `from` on came last, and these in front of it first. Returns how many are missing.
+/**
+ * Packets from `from` on came last, and these in front of it first. Returns how many are missing.
  */
 static size_t assert_around(size_t before, size_t from, uint64_t seed)
 {
@@ -159,7 +160,7 @@ static void test_slips(void **state)
         size_t lost = 1 + wire_below(&wire, 40);
         while (before < PACKETS && packets[before].end <= at)
             before++;
-        /* a sequence counts that lies behind what is lost */
+        /* a sequence counts that follows what is lost */
         for (size_t i = next; i-- > 0;)
             if (packets[sequences[i]].at - 8 * (wire_most_nulls(&wire) + 1) >= at + lost)
                 from = sequences[i];
@@ -375,8 +376,10 @@ static void read_packets(const struct pug_settings *settings, const uint8_t *byt
     pug_tree_free(tree);
 }
 
-/** Where packets that follow each other are read where they lie they are the same as one by one,
-    whatever bit their payloads begin at; so are those of a source that has no reader. */
+/**
+ * Where packets that follow each other are read where they lie they are the same as one by one,
+ * whatever bit their payloads begin at; so are those of a source that has no reader.
+ */
 static void test_rows(void **state)
 {
     static struct got rows[2], single[2];

@@ -18,7 +18,7 @@
 static struct wire wire;
 static struct wire_packet packets[PACKETS];
 
-/** What an E-Trace reader makes of the packets. */
+/** The addresses that an E-Trace reader finds in the packets. */
 struct addresses {
     size_t count;
     uint64_t values[PACKETS];
@@ -54,10 +54,10 @@ static void read_addresses(const struct pug_settings *settings, const uint8_t *b
 
 enum cutting { CUT_TO_BYTES, CUT_TO_BITS, CUT_NOT };
 
-#define ADDRESS_BITS 63u /* of RV64, behind a format of 2 */
+#define ADDRESS_BITS 63u /* of RV64, after a format of 2 */
 #define ALL_BITS     (2 + ADDRESS_BITS + 2)
 
-/** Format 2: an address, and two flags that are told as differences to the bit before. */
+/** Format 2: an address, and two flags that are sent as differences to the bit before. */
 static uint64_t address_packet(struct wire_packet *packet, enum cutting cutting, unsigned width,
                                bool exact)
 {
@@ -140,7 +140,7 @@ static void round_of_padding(const struct padding *padding)
     }
 }
 
-/** Without being told: payloads of whole bytes behind which is anything, or copies of the sign … */
+/** Without a setting: payloads of whole bytes, followed by anything or by copies of the sign … */
 static void test_padding_of_bytes(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file The public reader of the encapsulation: packets with all they carry, types of one's own.
+/**
+ * @file The public reader of the encapsulation: packets with all they carry, types of one's own.
  */
 #include "pugmark/pugmark.h"
 #include "recorder/encapsulation.h"
@@ -137,7 +138,7 @@ static void test_bad_settings(void **state)
 
 static const uint16_t ids[STREAMS] = {0x10, 0x2a};
 
-/** What was put into one trace id's stream, and what was seen of it. */
+/** What was put into one trace id's stream, and what was read from it. */
 struct inner {
     struct rec_bytes bytes[4]; /* by flow */
     struct rec_bytes seen;
@@ -162,7 +163,7 @@ static void on_inner(void *context, uint16_t id, const struct pug_encapsulation_
     one->last = packet->index;
 }
 
-/** A payload comes right behind what it lay in. */
+/** A payload comes directly after its packet. */
 static void on_payload(void *context, enum pug_op op, const struct pug_packet *packet)
 {
     struct inner *one = context;
@@ -172,7 +173,7 @@ static void on_payload(void *context, enum pug_op op, const struct pug_packet *p
     assert_int_equal(packet->index, one->last);
 }
 
-/** Some packets and nulls of one flow, of both types, behind those that are there. */
+/** Some packets and nulls of one flow, of both types, after the existing ones. */
 static void put_inner(struct inner *one, struct rec_bytes *all, struct rec_random *random)
 {
     const size_t from = all->size;

@@ -134,7 +134,7 @@ static void test_ends_once(void **unused)
     pug_tree_free(tree);
 }
 
-/** Bytes behind an END end again. */
+/** Bytes after an END end again. */
 static void test_ends_after_more(void **unused)
 {
     (void)unused;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Random programs, random paths, random registers: the recorder's trace gives the path back.
+/**
+ * @file Random programs, random paths, random registers: the recorder's trace gives the path back.
  */
 #include "pugmark/pugmark.h"
 #include "recorder/etmv4.h"
@@ -21,7 +22,7 @@
 #define STEPS 4000u
 #define SEEDS 60u
 
-/** What one case is made of. */
+/** The parts of one case. */
 struct trip {
     struct rec_random random;
     struct program program;
@@ -162,7 +163,7 @@ static void decode(struct trip *trip, const char *transport, const struct rec_by
     pug_log_free(log);
 }
 
-/** What ran, in order; where trace was lost some of it is missing. */
+/** Compare the executed instructions, in order; where trace was lost some are missing. */
 static void compare(const struct trip *trip, uint64_t seed)
 {
     const struct path *ran = &trip->ran, *decoded = &trip->decoded;

@@ -216,7 +216,7 @@ static void test_fast(void **state)
     }
 }
 
-/** What a decoder keeps of packets holds for nothing else. */
+/** A decoder's memo of packets is valid for nothing else. */
 static void test_again(void **state)
 {
     (void)state;
@@ -256,7 +256,7 @@ static void test_states(void **state)
         struct state_check check = {.starts = 4, .seed = seed};
         state_check_damaged(&run, &check);
         state_check(&run, &check);
-        /* times that are told in part depend on how often they went round since the start */
+        /* partial times depend on how often they wrapped since the start */
         bool whole_times = !round.stamps || round.wrap.timestamp_bytes > 2;
         if (round.options.resync > 0 && whole_times && !options->resync_disabled) {
             met += check.met;

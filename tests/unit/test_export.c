@@ -456,7 +456,7 @@ static void check_chosen(size_t count, const char *const *objects, const char *h
     pug_profile_free(profile);
 }
 
-/** What ran in others is left out, though they stay callers of what is told. */
+/** Code that ran in others is left out, though these stay callers of the reported functions. */
 static void test_chosen(void **state)
 {
     static const char *const b[] = {"/b"}, *const both[] = {"/c", "/a"};

@@ -25,7 +25,7 @@ static uint32_t add_object(struct pug_profile *profile, const char *path)
     return number;
 }
 
-/* Of one task, whose number is 0. */
+/* A profile of one task, whose number is 0. */
 static struct pug_profile *begin(void)
 {
     struct pug_profile *profile = pug_profile_new();
@@ -138,7 +138,7 @@ static void test_callgrind(void **state)
     pug_profile_free(profile);
 }
 
-/** Of one object alone, with what it calls elsewhere, and with nobody who calls it. */
+/** One object alone, with its calls into others, and without callers. */
 static void test_callgrind_of_an_object(void **state)
 {
     (void)state;
@@ -227,7 +227,7 @@ static void test_callers(void **state)
     pug_profile_free(profile);
 }
 
-/** What was called from two places jumps: nobody knows from which. */
+/** Code called from two places jumps: which call it was is unknown. */
 static void test_callers_of_two(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file A tree of many sources of which few speak: who speaks is decoded as in any other tree, and
- * the others tell nothing, however often it is made anew.
+ * @file A tree of many sources of which few speak: a source that speaks is decoded as in any other
+ * tree, and the others report nothing, however often the tree is rebuilt.
  */
 #include "recorder/etmv4.h"
 #include "recorder/frames.h"
@@ -61,7 +61,7 @@ static struct pug_tree *make_tree(struct told *told)
     return tree;
 }
 
-/** What one source has to say, from its begin on. */
+/** Put everything that one source sends, from its start on. */
 static void put_source(struct rec_frames *frames, uint8_t id)
 {
     const struct rec_etmv4_config config = {
@@ -89,7 +89,7 @@ static void put_barrier(struct rec_bytes *out)
         rec_put_n(out, fsync, sizeof(fsync));
 }
 
-/** Trace in which the sources of a mask speak, with barriers before and behind each. */
+/** Trace in which the sources of a mask speak, with barriers before and after each. */
 static struct rec_bytes trace_of(unsigned speak, unsigned barriers)
 {
     struct rec_bytes out = {0};
@@ -114,7 +114,7 @@ static void decode(struct pug_tree *tree, struct told *told, const struct rec_by
     assert_true(PUG_RESP_IS_CONT(pug_tree_end(tree)));
 }
 
-/** What is told of sources that speak: all of it, and nothing of others. */
+/** Sources that speak report everything, and the others nothing. */
 static void check(const struct told *few, const struct told *all, unsigned speak)
 {
     size_t n = 0, ends = 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-/** @file Rows of docs/founding.md that no other test asserts: callbacks and their pointers, one
+/**
+ * @file Rows of docs/founding.md that no other test asserts: callbacks and their pointers, one
  * callback for all sources, CUSTOM elements, a changed clock, raw frames, what a log keeps and
- * passes on. */
+ * passes on.
+ */
 #include "pugmark/author/protocol.h"
 #include "pugmark/pugmark.h"
 
@@ -349,7 +351,7 @@ static void test_opaque_pointers(void **state)
     pug_log_free(log);
 }
 
-/** The same of what takes the place of others: batches, and packets that go nowhere else. */
+/** The same for replacements: batches, and packets that go nowhere else. */
 static void test_other_pointers(void **state)
 {
     (void)state;

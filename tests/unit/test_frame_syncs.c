@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Frames of a trace port: that they are is found out where nobody says; their syncs are in an
- * index, and what triggers carry.
+ * @file Frames of a trace port: the format is found without a setting; their syncs are in an index,
+ * and so is the content of triggers.
  */
 #include "pugmark/advanced/index.h"
 #include "pugmark/capture.h"
@@ -146,8 +146,10 @@ static unsigned count_stimuli(const char *folder, const struct pug_quirks *quirk
     return stimuli;
 }
 
-/** A snapshot that only says "coresight"; that is said otherwise; and what the reference makes of
- * it. */
+/**
+ * A snapshot that only says "coresight"; that is said otherwise; and what the reference makes of
+ * it.
+ */
 static void test_snapshot(void **state)
 {
     char folder[128], path[300];

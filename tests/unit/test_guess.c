@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/** @file What bytes look like: trace of each transport with ids of each width, and what is no
- * trace. */
+/**
+ * @file What bytes look like: trace of each transport with ids of each width, and what is no trace.
+ */
 #include "pugmark/advanced/diagnose.h"
 #include "recorder/encapsulation.h"
 #include "recorder/etrace.h"
@@ -44,7 +45,7 @@ static void formats_are_guessed(void **state)
 
 /* ---- ids ---- */
 
-/** What harts run: jumps to and fro. */
+/** The code that harts run: jumps to and fro. */
 struct hart {
     uint64_t pc, next;
     struct pug_insn jump;
@@ -112,7 +113,7 @@ static void widths_of_ntrace_are_guessed(void **state)
     }
 }
 
-/** A sync message and branches that have, behind TCODE, nothing but 1 in the lowest bit. */
+/** A sync message and branches that have, after TCODE, nothing but 1 in the lowest bit. */
 static void widths_that_do_as_well_are_listed(void **state)
 {
     static const uint8_t sync[] = {0x24, 0x1d, 0x00, 0x07}, branch[] = {0x0c, 0x07};
@@ -129,7 +130,7 @@ static void widths_that_do_as_well_are_listed(void **state)
     rec_bytes_free(&trace);
 }
 
-/** Where a hart's payloads go. */
+/** The target of a hart's payloads. */
 struct wrapped {
     struct rec_encapsulation *to;
     uint16_t source;
@@ -216,7 +217,7 @@ static void packets_of_several_flows_are_not(void **state)
 
 /* ---- frames, and modules ---- */
 
-/** Frames of a trace port, each behind a sync, in a DSTREAM's blocks: 504 bytes, then a footer. */
+/** Frames of a trace port, each after a sync, in a DSTREAM's blocks: 504 bytes, then a footer. */
 static size_t put_dstream(uint8_t *bytes, size_t room)
 {
     static const uint8_t sync[] = {0xff, 0xff, 0xff, 0x7f};
@@ -290,7 +291,7 @@ static void stray_events_are_not(void **state)
     assert_int_equal(pug_guess_format(trace.data, trace.size, guesses), 1);
     assert_string_equal(guesses[0].protocol, "OSD-CTM");
     memcpy(bytes, trace.data, trace.size);
-    /* behind them a datagram that does not end, and one after the other that is nobody's */
+    /* after them a datagram that does not end, and after that one which belongs to no source */
     assert_int_equal(pug_guess_format(bytes, sizeof(bytes), guesses), 0);
     for (size_t at = trace.size; at + 8 <= sizeof(bytes); at += 8)
         memcpy(bytes + at, (const uint8_t[]){0, 3, 0, 1, 0, 2, 0x40, 0}, 8);

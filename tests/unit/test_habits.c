@@ -4,7 +4,7 @@
 
 #include "image/packet_memo.h"
 
-/** 0x1000: two blocks in a loop, and a return behind it. */
+/** 0x1000: two blocks in a loop, and a return after it. */
 static const uint32_t code[] = {NOP, NOP, CBZ(3), NOP, B(-4), NOP, RET};
 
 struct bench {
@@ -82,7 +82,7 @@ static void ranges_come_back(void **state)
         assert_true(take_hops(bench, &memo, told));
         assert_int_equal(memo.ranges, count);
         memset(bench->elements, 0xee, sizeof(bench->elements));
-        bench->batch.count = 1; /* behind what waits */
+        bench->batch.count = 1; /* after the waiting elements */
         pug_memo_repeat(&bench->memos, &memo, &bench->out, 77);
         assert_int_equal(bench->batch.count, count + 1);
         assert_memory_equal(bench->elements + 1, before, count * sizeof(before[0]));
@@ -99,7 +99,10 @@ static void ranges_come_back(void **state)
     }
 }
 
-/** A first block of one instruction, which was told: nothing is left of it, but it was left. */
+/**
+ * A first block of one instruction, which was reported: nothing remains of it, but execution left
+ * it.
+ */
 static void a_silent_hop_is_kept(void **state)
 {
     (void)state;
@@ -126,7 +129,7 @@ static void a_silent_hop_is_kept(void **state)
     end(bench);
 }
 
-/** Where no range ends inside a block all of them are hops. */
+/** Without a range that ends inside a block all of them are hops. */
 static void the_last_may_be_a_hop(void **state)
 {
     (void)state;
@@ -188,7 +191,7 @@ static void the_stack_infers_the_same(void **state)
     assert_int_equal(fits("r-", 1, 4, false), 0);   /* to where the newest address is */
     assert_int_equal(fits("r-", 0, 4, false), -1);
     assert_int_equal(fits("-r", 1, 4, false), -1); /* not to 9200 */
-    assert_int_equal(fits("-r", 1, 4, true), 1);   /* nobody infers that one */
+    assert_int_equal(fits("-r", 1, 4, true), 1);   /* not inferred */
     assert_int_equal(fits("r", 3, 4, true), 3);
 }
 
@@ -277,7 +280,7 @@ static struct pug_memo *find(const struct bench *bench, struct pug_memo_cause ca
     return pug_memos_find(&bench->memos, bench->map, cause);
 }
 
-/** What came behind a memo is known again by its packet alone, as long as it is the same one. */
+/** The packet after a memo is recognised by itself alone, as long as it is the same one. */
 static void the_next_is_known_by_its_packet(void **state)
 {
     (void)state;
@@ -408,7 +411,7 @@ static void they_hold_as_long_as_blocks(void **state)
     (void)meet(bench, cause_of(1));
     keep(bench, cause_of(1));
     add(bench->image, &anywhere, 0x9000, code, sizeof(code));
-    (void)first_block(bench); /* the map starts anew */
+    (void)first_block(bench); /* the map restarts */
     assert_null(pug_memos_find(&bench->memos, bench->map, cause_of(1)));
     assert_int_equal(pug_image_remove(bench->image, 0x1000, PUG_SPACE_ANY), PUG_OK);
     assert_int_equal(pug_image_add_callback(bench->image, &anywhere, 0x1000,
@@ -422,7 +425,7 @@ static void they_hold_as_long_as_blocks(void **state)
     end(bench);
 }
 
-/** Epochs begin anew when there are no more; blocks of that number are others then. */
+/** Epochs restart when the numbers are used up; blocks of that number are then others. */
 static void they_do_not_outlive_epochs(void **state)
 {
     (void)state;
@@ -434,7 +437,7 @@ static void they_do_not_outlive_epochs(void **state)
     assert_non_null(pug_memos_find(&bench->memos, bench->map, cause_of(1)));
     bench->map->epoch = UINT32_MAX - 1;
     add(bench->image, &anywhere, 0x9000, code, sizeof(code));
-    (void)first_block(bench); /* the map starts anew */
+    (void)first_block(bench); /* the map restarts */
     assert_int_equal(bench->map->epoch, epoch);
     assert_null(pug_memos_find(&bench->memos, bench->map, cause_of(1)));
     end(bench);

@@ -118,7 +118,7 @@ static uint32_t answers(void *context, uint64_t address, const struct pug_reader
     return wanted;
 }
 
-/* The same of files, ELF files and callbacks. */
+/* The same for files, ELF files and callbacks. */
 static void no_place_is_everywhere_for_each_kind(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ static void no_place_is_everywhere_for_each_kind(void **state)
     }
 }
 
-/* What lies at odd places is read as what lies at even ones. */
+/* Memory at odd places is read in the same way as at even ones. */
 static void odd_buffers_are_read_whole(void **state)
 {
     (void)state;

@@ -185,7 +185,7 @@ static void files_of_any_length_anywhere(void **state)
     pug_image_free(image);
 }
 
-/** Memory behind all other: what a bus shows where no core's memory is known. */
+/** Memory of lowest priority: what a bus shows where no core's memory is known. */
 static void memory_behind(void **state)
 {
     (void)state;

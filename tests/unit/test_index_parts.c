@@ -122,7 +122,7 @@ static void counts_the_first_ids(void **state)
     rec_bytes_free(&bytes);
 }
 
-/** Sources, also one with the last id there is, whose bytes are counted by who writes them. */
+/** Sources, including one with the highest id, whose bytes the writer counts. */
 static struct rec_bytes make_last_id(uint64_t *last_bytes, uint64_t *other_bytes)
 {
     struct rec_bytes bytes = {0};
@@ -155,7 +155,7 @@ static struct pug_tree *new_last_id_tree(void)
     return tree;
 }
 
-/** The source 0xFFFF and nobody are two. */
+/** The source 0xFFFF and "no source" are two. */
 static void check_last_id(const struct pug_index *index, const struct rec_bytes *bytes,
                           uint64_t last_bytes, uint64_t other_bytes)
 {
@@ -212,7 +212,7 @@ static void knows_the_last_id(void **state)
         options.limit = n >= 4 ? bytes.size / 2 : 0;
         assert_int_equal(pug_index_build(tree, bytes.data, bytes.size, &options, &index), PUG_OK);
         pug_tree_free(tree);
-        if (options.limit) { /* the rest behind it, from a file */
+        if (options.limit) { /* the rest that follows it, from a file */
             size_t size;
             const void *file = pug_index_bytes(index, &size);
             tree = new_last_id_tree();
@@ -357,7 +357,10 @@ static void knows_what_decoders_do(void **state)
 #define TIMES   8u
 #define SEGMENT 8192u
 
-/** Who wants a place far behind does not read all before it, though a hart is silent since long. */
+/**
+ * Reaching a place far into the trace does not read everything before it, though a hart has been
+ * silent for long.
+ */
 static void reach_from_near(const struct indexed *capture)
 {
     const struct pug_index_options options = {.block = 1024, .elements = true};
@@ -434,7 +437,10 @@ static void knows_of_any_id(void **state)
 
 /* ---- parts from the middle ---- */
 
-/** What such an index finds is what one of all finds there, behind its first synchronisation. */
+/**
+ * An index that begins in the middle finds the same as a whole one there, after its first
+ * synchronisation.
+ */
 static void indexes_from_the_middle(void **state)
 {
     struct indexed capture;

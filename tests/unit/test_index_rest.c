@@ -160,7 +160,7 @@ static void leaps_over_silence(void **state)
     assert_true(leapt > 0);
 }
 
-/** What cannot be known: marks of a part, a window that has the end. */
+/** Unknown: marks of a part, a window that contains the end. */
 static void says_where_it_does_not_know(void **state)
 {
     struct indexed trace;
@@ -184,7 +184,7 @@ static void says_where_it_does_not_know(void **state)
     indexed_close(&trace);
 }
 
-/** Of silence an index tells that was made before somebody changed the trace there. */
+/** An index reports silence that was true before the trace was changed there. */
 static void believes_no_index_of_other_bytes(void **state)
 {
     struct indexed trace;

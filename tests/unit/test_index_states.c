@@ -21,7 +21,7 @@
 /** Windows some way before the trace ends, and how many of them were found to be complete early. */
 static unsigned windows, settled;
 
-/** Up to `end` states are the same; behind it none is known. */
+/** Up to `end` states are the same; after it none is known. */
 static void compare_states(const struct pug_index *part, const struct pug_index *whole,
                            uint64_t end)
 {
@@ -102,7 +102,7 @@ static void go_on(const struct indexed *trace, const struct pug_index *part,
     pug_tree_free(tree);
 }
 
-/** Marks may be asked for by who does not decode; what the file has of states stays. */
+/** Marks may be requested without decoding; the states in the file stay. */
 static void keep(const struct indexed *trace, const struct pug_index *part,
                  const struct pug_index *whole, uint64_t end)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file An index of packets alone is enough to come to a block with decoders, where they are told
- * all that they know behind each synchronisation point: in the state that reading all before gives.
+ * @file An index of packets alone is enough to reach a block with decoders, when these get
+ * everything known after each synchronisation point: their state equals that after reading
+ * everything before.
  */
 #include "index/format.h"
 #include "index/reach.h"
@@ -17,7 +18,7 @@
 #include <cmocka.h>
 
 #define BLOCK 1024u
-/* What a trace is repeated to. */
+/* The size to which a trace is repeated. */
 #define LEAST (UINT64_C(1) << 17)
 /* Blocks of a trace that are tried. */
 #define TRIED share_of(60)

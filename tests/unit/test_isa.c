@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Instruction classes, from tests/cases/isa, both ways: the reference's and the right one.
+/**
+ * @file Instruction classes, from tests/cases/isa, both ways: the reference's and the right one.
  */
 #include "base/text.h"
 #include "pugmark/advanced/isa.h"
@@ -386,7 +387,7 @@ static void cores(void **state)
         {"ARMv9.5-A", PUG_ARCH_AA64, PUG_PROFILE_A},
         {"AArch64", PUG_ARCH_AA64, PUG_PROFILE_A},
         {"AArch32", PUG_ARCH_V7, PUG_PROFILE_A},
-        /* nobody knows */
+        /* unknown */
         {"Cortex-A99", -1, -1},
         {"Cortex", -1, -1},
         {"Cortex-M3x", -1, -1},

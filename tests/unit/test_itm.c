@@ -258,7 +258,7 @@ static void reports_of_the_search(void **state)
                    "16 [000000000080] ASYNC: \n");
     struct stream_run quirk = {.quirks.itm_search_reports = 1};
     assert_packets(stream, quirk, "0 [f0] NOTSYNC: \n16 [000000000080] ASYNC: \n");
-    /* The decoder is told of nothing before an ASYNC that stands at the start. */
+    /* The decoder gets nothing before an ASYNC at the start. */
     struct stream start = STREAM(SYNC, 0x70);
     assert_packets(start, (struct stream_run){0}, SYNCED "6 [70] OVERFLOW: \n");
     assert_packets(start, quirk, "0 [] NOTSYNC: \n" SYNCED "6 [70] OVERFLOW: \n");
@@ -555,7 +555,7 @@ static void states(void **state)
         struct state_check check = {.unit = framed ? 16 : 1, .starts = 6, .seed = seed};
         state_check_damaged(&run, &check);
         state_check(&run, &check);
-        /* The sum of local timestamps is only known to who saw them all. */
+        /* The sum of local timestamps is known only after reading all of them. */
         if (seed % 3 == 0) {
             met_summing += check.met;
         } else {

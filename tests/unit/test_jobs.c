@@ -73,7 +73,7 @@ static enum pug_response take_elements(void *context, const struct pug_element *
     return PUG_RESP_CONT;
 }
 
-/* Of a chunk: so large that the others have to wait. */
+/* Size of a chunk: so large that the others have to wait. */
 #define CHUNK_SIZE ((size_t)10 << 20)
 
 /* ---- decoding ---- */
@@ -187,7 +187,7 @@ static void test_joins(void **state)
 #define SLEEPERS     ((size_t)256 << 10)
 #define WAKE_SEGMENT 8192u
 
-/** What is lost while a hart sleeps is told when it wakes; and only that. */
+/** What is lost while a hart sleeps is reported when it wakes; and only that. */
 static void sleep_and_wake(struct capture *capture, void *context)
 {
     static const struct manner ways[] = {{2, 256, 65536, true, false, false},
@@ -372,7 +372,7 @@ static void test_seldom(void **state)
     free(bytes);
 }
 
-/** A source that is switched off hears nothing, nor the end: it hinders nobody. */
+/** A source that is switched off gets nothing, not even the end: it hinders no other one. */
 static void test_switched_off(void **state)
 {
     (void)state;
@@ -417,7 +417,7 @@ static void put_thresholds(struct rec_bytes *bytes)
     }
 }
 
-/** What is kept and only told in the words of packets keeps threads from meeting only for these. */
+/** State that is kept only for the text of packets does not keep threads from meeting. */
 static void test_stale(void **state)
 {
     (void)state;
@@ -534,7 +534,7 @@ static enum pug_response refuse(void *context, const struct pug_element *element
     return *(uint64_t *)context > 9999 ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
 }
 
-/** A consumer's fatal answer is told as one, not as a part that said stop. */
+/** A consumer's fatal answer is reported as such, not as a part that stopped. */
 static void test_refused(void **state)
 {
     (void)state;

@@ -78,7 +78,7 @@ struct program {
     uint8_t bytes[24];
 };
 
-/** Each with an instruction across the cut, and a branch behind it, or that is it. */
+/** Each with an instruction across the cut, and a branch after it, or that is one. */
 static const struct program programs[] = {
     {"A64, behind 2 bytes",
      PUG_ISA_A64,
@@ -214,7 +214,7 @@ static void quirk_instructions_end_with_their_image(void **state)
     }
 }
 
-/** Nothing goes on behind the border: not accessible, and found as soon as there is something. */
+/** Nothing follows the border: not accessible, and found as soon as memory is there. */
 static void a_border_without_a_neighbour(void **state)
 {
     (void)state;

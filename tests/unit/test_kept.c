@@ -82,7 +82,7 @@ static void decode_span(struct pug_peers *peers, void *context)
         running->outcome = outcome;
 }
 
-/** What all read together; the outcome has to be that of one. */
+/** All of them read together; the outcome has to equal that of one. */
 static uint64_t run(struct running *running, const struct outcome *wanted)
 {
     uint64_t read = 0;
@@ -102,8 +102,10 @@ static struct running running_of(const struct capture *capture, const struct man
     return running;
 }
 
-/** So many places to end at; all of them with all manners come in turns, since these are not as
- * many. */
+/**
+ * So many places to end at; all of them with all manners come in turns, since these are not as
+ * many.
+ */
 #define ENDS 3u
 
 /** Processes end after some pieces, some of them soon, and go on. */

@@ -84,7 +84,7 @@ static void guesses(void **state)
     }
 }
 
-/** Whatever the bytes are, it is decided in the end, and nothing is read behind them. */
+/** Whatever the bytes are, it decides in the end, and reads nothing beyond them. */
 static void guesses_of_anything(void **state)
 {
     (void)state;

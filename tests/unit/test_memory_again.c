@@ -76,7 +76,7 @@ static void decode(struct pug_tree *tree, const struct capture *capture, size_t 
     assert_true(PUG_RESP_IS_CONT(pug_tree_end(tree)));
 }
 
-/** What is told before there is a context has that of before the reset. */
+/** Elements before the first context have the context from before the reset. */
 static struct pug_element without_context(const struct pug_element *element)
 {
     struct pug_element plain = *element;

@@ -292,7 +292,7 @@ static void test_build_id(void **state)
     const uint8_t *id;
     assert_int_equal(pug_names_build_id(file, &id), 20);
     assert_int_equal(id[0], 0x01);
-    /* who wants another build gets none */
+    /* a request for another build finds nothing */
     char path[64];
     snprintf(path, sizeof(path), "%s/by_id", folder);
     const uint8_t other[20] = {9};
@@ -477,7 +477,7 @@ static void test_missing(void **state)
     shell("cp \"$(command -v cp)\" missing && cp missing there");
     assert_int_equal(pug_names_open(names, &wanted, &file), PUG_ERR_FILE);
     assert_int_equal(pug_names_open(later, &wanted, &file), PUG_OK);
-    /* another build of it, and one that is said to be elsewhere, nobody asked for yet */
+    /* another build of it, and one that is said to be elsewhere, which is new */
     wanted.build_id = id;
     wanted.build_id_size = sizeof(id);
     assert_int_equal(pug_names_open(names, &wanted, &file), PUG_ERR_FILE);

@@ -228,7 +228,7 @@ static void test_listed_cuts(void **state)
     assert_int_equal(cuts, 168);
 }
 
-/** From any byte of any stream, without being told that it is the middle. */
+/** From any byte of any stream, without a setting that says it is the middle. */
 static void test_any_offset(void **state)
 {
     (void)state;

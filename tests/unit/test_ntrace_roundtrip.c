@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Random programs, random executions, random encoder options: the decoder gives them back.
+/**
+ * @file Random programs, random executions, random encoder options: the decoder gives them back.
  */
 #include "recorder/ntrace.h"
 #include "recorder/riscv_program.h"
@@ -289,7 +290,8 @@ static void damage(struct round *round)
             (uint8_t)(1u << rec_random_below(&round->random, 8));
 }
 
-/** The same elements with the same indices however the bytes come and whoever waits; also damaged.
+/**
+ * The same elements with the same indices however the bytes come and whoever waits; also damaged.
  */
 static void test_blocks_and_waits(void **state)
 {
@@ -430,9 +432,8 @@ static void put_jump(struct rec_bytes *trace, unsigned icnt, unsigned bits)
 }
 
 /**
- * Loops of one instruction whose messages are memos, if it jumps. Behind each a message that
- * covers no code tells another address, where one more of them is: that is where the jump before
- * went.
+ * Loops of one instruction whose messages are memos, if it jumps. After each, a message that covers
+ * no code gives another address, where one more of them is: that is where the jump before went.
  */
 static void check_landings(uint16_t insn)
 {
@@ -470,7 +471,7 @@ static void test_counts_of_landings(void **state)
 {
     (void)state;
     check_landings(0x8502); /* c.jr a0 */
-    check_landings(0xc009); /* c.beqz s0: not taken, and yet not followed by what is behind it */
+    check_landings(0xc009); /* c.beqz s0: not taken, and yet not followed by the next instruction */
 }
 
 int main(void)

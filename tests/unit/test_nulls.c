@@ -304,8 +304,6 @@ static void drop_part(void *part)
     (void)part;
 }
 
-static const struct pug_travel nowhere;
-
 static void pack_part(const void *part, struct pug_state *bytes)
 {
     (void)part;
@@ -351,20 +349,23 @@ static void a_consumer_without_a_function_is_refused(void **state)
 static void a_consumer_of_a_capture_without_a_function_is_refused(void **state)
 {
     (void)state;
-    const struct pug_capture_decode decode = {
-        .begin = begin_part, .elements = take_situated, .take = take_part, .drop = drop_part};
-    struct pug_capture_decode without[5] = {decode, decode, decode, decode, decode};
+    const struct pug_consumer whole = {
+        .begin = begin_in_piece, .elements = take_situated, .take = take_part, .drop = drop_part};
+    struct pug_consumer without[5] = {whole, whole, whole, whole, whole};
     struct pug_capture_result result;
     struct pug_capture *capture;
     without[0].begin = NULL;
     without[1].elements = NULL;
     without[2].take = NULL;
     without[3].drop = NULL;
-    without[4].travel = &nowhere;
+    without[4].pack = pack_part;
     assert_int_equal(pug_capture_open(PUG_SOURCE_DIR "/tests/captures/etmv4-a64", NULL, &capture),
                      PUG_OK);
     for (size_t i = 0; i < 5; i++)
-        REFUSED(pug_capture_decode(capture, &without[i], &result));
+        REFUSED(pug_capture_decode(
+            capture, &(struct pug_capture_decode){.consumers = &without[i], .consumer_count = 1},
+            &result));
+    REFUSED(pug_capture_decode(capture, &(struct pug_capture_decode){.threads = 1}, &result));
     pug_capture_free(capture);
 }
 

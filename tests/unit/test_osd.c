@@ -138,7 +138,7 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     return PUG_RESP_CONT;
 }
 
-/** What the log complains of, in the words of the damaged vectors. */
+/** The complaints in the log, in the words of the damaged vectors. */
 static void on_log(void *context, const struct pug_log_record *record)
 {
     struct stream *stream = context;
@@ -327,7 +327,7 @@ static void test_damage_of_shared_vectors(void **state)
     assert_int_equal(failures, 0);
 }
 
-/** With the program: what is told as executed is as many instructions as can be told at all. */
+/** With the program: as many instructions are reported as executed as can be known at all. */
 static void test_flow_of_shared_vectors(void **state)
 {
     static const struct {

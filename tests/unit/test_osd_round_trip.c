@@ -72,8 +72,10 @@ static void make_core(struct round *round, unsigned n, struct rec_osd *osd)
     assert_non_null(core->executed);
 }
 
-/** One instruction, or a trap. Traps and returns from them change the mode here, to one that the
-    instruction before was not in: only then can they be seen. */
+/**
+ * One instruction, or a trap. Traps and returns from them change the mode here, to one that the
+ * instruction before was not in: only then can they be seen.
+ */
 static void step_core(struct round *round, struct core *core, uint32_t time)
 {
     struct rec_riscv_event event = rec_riscv_step(&core->run);
@@ -155,7 +157,7 @@ static void round_free(struct round *round)
 
 /* ---- decoding ---- */
 
-/** What was told for the last event: nothing, or exactly what ran. */
+/** The report for the last event: nothing, or exactly what ran. */
 static void check_told(struct core *core)
 {
     struct lines *told = &core->told;

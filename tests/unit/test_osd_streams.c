@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Open SoC Debug streams against an encoder of its own, written from the description of the
- * packets: captures that begin anywhere in either byte order, bytes that are lost, modules that
- * nobody named, addresses of any width; and all that an event says.
+ * packets: captures that begin anywhere in either byte order, lost bytes, modules without a name,
+ * addresses of any width; and all fields of an event.
  */
 #include "pugmark/advanced/packet/osd.h"
 #include "pugmark/pugmark.h"
@@ -233,7 +233,8 @@ static void test_cuts(void **state)
     }
 }
 
-/** Behind lost bytes, or ones too many, the datagram is found that follows the one that they cut.
+/**
+ * Behind lost bytes, or ones too many, the datagram is found that follows the one that they cut.
  */
 static void test_lost_bytes(void **state)
 {
@@ -251,7 +252,7 @@ static void test_lost_bytes(void **state)
     }
 }
 
-/** What the log says of damage, and the transport of the bytes. */
+/** The log's reports of damage, and the transport's of the bytes. */
 struct doubts {
     size_t losses, in_doubt;
     unsigned long long at;
@@ -269,8 +270,8 @@ static void on_log(void *context, const struct pug_log_record *record)
 }
 
 /**
- * A packet whose last bytes are others, and those behind it no packet: nothing in it tells, so it
- * is delivered, and said to be in doubt. Every byte is counted once.
+ * A packet whose last bytes differ, and after it bytes that are not a packet: nothing in it shows
+ * the damage, so it is delivered, and reported as doubtful. Every byte is counted once.
  */
 static void test_damaged_tail(void **state)
 {
@@ -435,7 +436,7 @@ static void put_answers(struct link *link, uint16_t value, unsigned count)
         put_packet(link, 1, 0x2000, &value, 1);
 }
 
-/** Events of 32 bits behind the registers, and what they make of module 1. */
+/** Events of 32 bits after the registers, and their effect on module 1. */
 static void expect_narrow_core(struct link *link)
 {
     const struct pug_setting id = {.name = "src_id", .value = 1};
@@ -457,7 +458,7 @@ static void expect_narrow_core(struct link *link)
     rec_bytes_free(&link->bytes);
 }
 
-/** Of requests beyond those that are kept the answers are nobody's, not those of later requests. */
+/** For requests beyond those that are kept, the answers belong to none, not to later requests. */
 static void test_many_requests(void **state)
 {
     (void)state;
@@ -510,7 +511,7 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     return PUG_RESP_CONT;
 }
 
-/** The first event, and the first one behind a loss, say where the core was and what it did. */
+/** The first event, and the first one after a loss, report where the core was and what it did. */
 static void test_entries(void **state)
 {
     static const unsigned flags[] = {0x1b, 0x07, 0x0b, 0x0f};
@@ -591,7 +592,7 @@ static struct outcome decode_modules(const struct link *link, unsigned threads)
     return outcome;
 }
 
-/** What is lost while a module sleeps is told when it wakes, and only that. */
+/** What is lost while a module sleeps is reported when it wakes, and only that. */
 static void test_sleepers(void **state)
 {
     struct link link = {.random = {77}};

@@ -114,7 +114,7 @@ static void test_sources(void **state)
     pug_params_free(params);
 }
 
-/** The transport is told what only the sources' own files say. */
+/** The transport gets the settings that only the sources' own files contain. */
 static void test_what_the_transport_is_told(void **state)
 {
     (void)state;

@@ -225,7 +225,7 @@ static void test_refused(void **state)
         CASE(HEAD BLOCK "E\0\0\1\x11", REC_PATH_BAD),         /* another one, not there */
         CASE(HEAD BLOCK "E\0\0\1\2", REC_PATH_BAD),           /* as never before */
         CASE(HEAD BLOCK "E\0\0\1\x03", REC_PATH_BAD),         /* a cut of nothing */
-        CASE(HEAD BLOCK "E\0\0\2\1\x13", REC_PATH_BAD),       /* a cut behind the end */
+        CASE(HEAD BLOCK "E\0\0\2\1\x13", REC_PATH_BAD),       /* a cut after the end */
         CASE(HEAD BLOCK "E\0\0\2\1\x03", REC_PATH_ENDED),     /* a cut */
         CASE(HEAD BLOCK "E\0\0\1\x81", REC_PATH_BAD),         /* beyond its chunk */
         CASE(HEAD BLOCK "E\0\0\2\1", REC_PATH_BAD),           /* cut short */
@@ -234,7 +234,7 @@ static void test_refused(void **state)
         CASE(HEAD BLOCK "E\0\0\3\1\x3f\x08", REC_PATH_ENDED), /* it loads a word */
         CASE(HEAD BLOCK "E\0\0\2\1\x3f", REC_PATH_BAD),       /* from nowhere */
         CASE(HEAD BLOCK "E\0\0\2\x3f\x08", REC_PATH_BAD),     /* nothing loads it */
-        CASE(HEAD BLOCK "E\0\0\4\1\xbf\4\x08", REC_PATH_BAD), /* an instruction behind it */
+        CASE(HEAD BLOCK "E\0\0\4\1\xbf\4\x08", REC_PATH_BAD), /* an instruction after it */
         CASE(HEAD BLOCK "E\0\0\4\1\xbf\2\x08", REC_PATH_BAD), /* its value is not there */
         CASE(HEAD BLOCK "E\0\0\5\1\xbf\2\x08\1", REC_PATH_ENDED),
         CASE(HEAD "E\0\0\3\xa7\20\0", REC_PATH_ENDED), /* SysTick */

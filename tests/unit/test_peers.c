@@ -107,7 +107,7 @@ static void test_captures(void **state)
     captures_damaged(*(const enum captures *)*state, ENOUGH, share_of(4), compare);
 }
 
-/** Of a long capture hardly anything is told of a join, however long it is. */
+/** A join in a long capture reports hardly anything, however long it is. */
 static void join_cheaply(struct capture *capture, void *context)
 {
     const struct manner manner = {.peers = 2, .threads = 1, .folds = true};

@@ -42,7 +42,7 @@ static void check_paths(const struct perf_story *story, const char *path)
     pug_capture_free(capture);
 }
 
-/** What is said, one after the other. */
+/** The messages, one after the other. */
 static void note_said(void *context, const struct pug_log_record *record)
 {
     char *said = context;
@@ -90,7 +90,7 @@ static void test_directory(void **state)
     perf_story_free(&story);
 }
 
-/** One of the files is not there: that is told, and the others are read. */
+/** One of the files is missing: that is reported, and the others are read. */
 static void test_missing_part(void **state)
 {
     struct perf_story story;
@@ -252,7 +252,7 @@ static void test_init_map(void **state)
     perf_story_free(&story);
 }
 
-/** Flags of AUX records are told; the trace is that of the record all the same. */
+/** Flags of AUX records are reported; the record's trace is used all the same. */
 static void test_flags(void **state)
 {
     struct perf_story story;
@@ -284,7 +284,9 @@ static void put_second_event(struct rec_bytes *out, uint64_t id)
     rec_put_le(out, id, 8);
 }
 
-/** Every other AUX record is of a second cs_etm event, with its id and fewer fields behind it. */
+/**
+ * Every other AUX record belongs to a second cs_etm event, with its id and fewer fields after it.
+ */
 static void test_two_events(void **state)
 {
     struct perf_story_config config = container;
@@ -319,7 +321,7 @@ static void test_two_events(void **state)
 #ifdef PUG_WITH_ZSTD
 #include <zstd.h>
 
-/** One record of compressed bytes; with the second kind padded, and its size told. */
+/** One record of compressed bytes; of the second kind padded, with its size. */
 static void put_compressed(struct rec_bytes *out, const uint8_t *bytes, size_t size, bool second)
 {
     const size_t padding = second ? (8 - size % 8) % 8 : 0;
@@ -365,8 +367,8 @@ static void compress(struct perf_story *story, bool second)
 }
 
 /**
- * The same of a pipe's stream, which has no header but one of 16 bytes: attributes and metadata
- * come first, as they are, and behind them what is compressed.
+ * A pipe's stream, which has only a header of 16 bytes: attributes and metadata come first,
+ * uncompressed, and the compressed part follows them.
  */
 static void compress_pipe(struct perf_story *story, bool second)
 {
@@ -454,7 +456,8 @@ static void test_much(void **state)
     }
 }
 
-/** The bound is one for all files of a directory: eight of 8 MB, of which each alone is within it.
+/**
+ * The bound is one for all files of a directory: eight of 8 MB, of which each alone is within it.
  */
 static void test_much_in_a_directory(void **state)
 {

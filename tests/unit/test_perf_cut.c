@@ -78,8 +78,9 @@ static void test_nested_pieces(void **state)
     put_piece(&perf, 1, 0, 0, 64);
     put_aux(&perf, 0, 10, 32, 512, 0);
     put_aux(&perf, 0, 20, 960, 64, 0);
-    put_aux(&perf, 0, 30, 960, 80, 0);            /* it ends behind the piece */
-    put_aux(&perf, 0, 40, UINT64_MAX - 7, 16, 0); /* … and this one behind all there can be */
+    put_aux(&perf, 0, 30, 960, 80, 0);            /* it ends after the piece */
+    put_aux(&perf, 0, 40, UINT64_MAX - 7, 16, 0); /* … and this one after the largest possible end
+                                                   */
     put_aux(&perf, 1, 50, 64, 16, 0);
     struct pug_capture *capture = perf_made_open(&perf, &folder);
     check_segment(capture, 0, 32, 512);
@@ -137,7 +138,8 @@ static bool note_cpu(void *context, const struct pug_origin *origin,
     return true;
 }
 
-/** Two processors have one trace id, each in a sink of its own: the one that a thread left counts.
+/**
+ * Two processors have one trace id, each in a sink of its own: the one that a thread left counts.
  */
 static void test_thread_between_sinks(void **state)
 {
@@ -156,7 +158,7 @@ static void test_thread_between_sinks(void **state)
     put_segment(&perf, 1, &offset);
     put_segment(&perf, 0, &offset);
     rec_perf_hw_id(&perf, &(struct rec_perf_sample){.pid = 7, .tid = 7, .cpu = 1, .time = 300},
-                   0x10, &sinks[1]); /* told again */
+                   0x10, &sinks[1]); /* repeated */
     put_segment(&perf, 1, &offset);
     struct pug_capture *capture = perf_made_open(&perf, &folder);
     assert_int_equal(pug_capture_elements(capture, note_cpu, &seen), PUG_OK);

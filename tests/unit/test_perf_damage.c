@@ -67,7 +67,7 @@ static void check(const struct rec_bytes *bytes, bool opens, uint64_t offset, co
 
 /* ---- records ---- */
 
-/** A stream with a record behind its preamble; `what` is said of that record's place. */
+/** A stream with a record after its preamble; `what` is reported for that record's place. */
 static void check_stream(uint32_t type, uint16_t misc, const struct rec_bytes *body,
                          const struct rec_perf_sample *by, bool opens, const char *what)
 {
@@ -189,7 +189,7 @@ static void test_values(void **state)
     }
 }
 
-/** A trace id of a processor that nobody described, and one that tells none. */
+/** A trace id of a processor without a description, and a processor without a trace id. */
 static void test_processors(void **state)
 {
     static const uint64_t id = 0x10;

@@ -165,7 +165,7 @@ static void test_links(void **state)
     made_folder_end(&folder);
 }
 
-/** A folder that is not there is told. */
+/** A missing folder is reported. */
 static void test_no_folder(void **state)
 {
     struct made_folder folder;

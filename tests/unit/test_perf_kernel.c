@@ -208,7 +208,7 @@ static void test_module(void **state)
     assert_int_equal(heard.places[1], 4);
     check_names(&heard, heard.places[0], heard.places[2]);
     pug_capture_free(heard.capture);
-    /* Without kernel symbols nobody knows where the call leads: the call is not there. */
+    /* Without kernel symbols the target of the call is unknown: the call is left out. */
     roots.kallsyms = NULL;
     heard = kernel_run_hear(&r, "perf.data", &roots);
     assert_true(heard.count < 5);
@@ -241,7 +241,7 @@ static void test_module_symbols(void **state)
         {{AT(0x20), "T helper"}, {AT(0x30), "D helper"}, {IN(4), "t foo_work\t[foo]"}},
         /* of another module, which exports it */
         {{AT(0x20), "T helper\t[bar]"}, {AT(4), "t helper\t[foo]"}, {IN(4), "t foo_work\t[foo]"}},
-        /* nobody knows */
+        /* unknown */
         {{AT(0x20), "T helper"}, {AT(8), "T helper"}, {IN(4), "t foo_work\t[foo]"}},
         {{AT(0x20), "t helper"}, {IN(4), "t foo_work\t[foo]"}},
     };
@@ -314,7 +314,7 @@ static void begin_guest(struct kernel_run *r)
     kernel_run_file(r, "vmlinux", &vmlinux);
 }
 
-/** One branch is taken at an exception level, by the task that CONTEXTIDR_EL2 tells. */
+/** One branch is executed at an exception level, by the task that CONTEXTIDR_EL2 names. */
 static void run_by(struct kernel_run *r, uint32_t tid, uint8_t el, uint64_t address, uint64_t end)
 {
     const struct rec_context context = {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file Kernels of perf.data whose symbols and memory perf keeps in its build id cache, of this or
- * another boot; guests' modules. */
+/**
+ * @file Kernels of perf.data whose symbols and memory perf keeps in its build id cache, of this or
+ * another boot; guests' modules.
+ */
 #include "support/kernel_run.h"
 #include "support/said.h"
 
@@ -283,7 +285,7 @@ static void test_guests_same_module(void **state)
     kernel_run_end(&r);
 }
 
-/** What is told of guests is of their own kernels and modules, whatever these are called. */
+/** Records about guests apply to their own kernels and modules, whatever these are called. */
 static void test_guests_builds(void **state)
 {
     static const struct {
@@ -321,7 +323,10 @@ static void test_guests_builds(void **state)
     kernel_run_end(&r);
 }
 
-/** What the user names as the kernel, or as its symbols, and is not there, or is none, is told. */
+/**
+ * Files that the user names as the kernel, or as its symbols, and that are missing or of another
+ * kind, are reported.
+ */
 static void test_wrong_files(void **state)
 {
     static const char hidden[] = "0000000000000000 T _text\n";

@@ -24,7 +24,7 @@
 #define MOST_READ  (UINT64_C(2) << 20)
 #define MOST_PAGES 8192
 
-/** A stream of perf's, in a file: the trace behind its AUXTRACE records are holes. */
+/** A stream of perf's, in a file: the trace after its AUXTRACE records are holes. */
 static void write_file(FILE *file)
 {
     static const struct rec_perf_cpu cpu = {
@@ -123,7 +123,7 @@ static uint64_t get(const uint8_t *at)
 
 /**
  * Pieces of two processors, and between them names, maps, and records without trace. The last so
- * many are older than the others; behind each period times begin again.
+ * many are older than the others; after each period times restart.
  */
 static void make_pieces(struct rec_bytes *bytes, unsigned older, unsigned period)
 {
@@ -158,7 +158,7 @@ static void make_pieces(struct rec_bytes *bytes, unsigned older, unsigned period
     rec_bytes_free(&perf.index);
 }
 
-/** Where the index begins; it has no other bytes behind its number. */
+/** The start of the index; it has no other bytes after its number. */
 static uint8_t *index_of(struct rec_bytes *bytes)
 {
     uint8_t *table = bytes->data + get(bytes->data + 40) + get(bytes->data + 48);
@@ -199,7 +199,7 @@ static uint64_t found_in(const char *path, const struct rec_bytes *bytes)
     return hash;
 }
 
-/** The same as by one thread, whatever the index says. */
+/** The result equals that of one thread, whatever the index says. */
 static void compare_parts(unsigned older, unsigned period)
 {
     char path[128];
@@ -210,7 +210,7 @@ static void compare_parts(unsigned older, unsigned period)
     make_pieces(&bytes, older, period);
     uint8_t *const index = index_of(&bytes);
     const uint64_t all = found_in(path, &bytes);
-    /* In the middle of a record; behind the file; before the data; one entry is wrong. */
+    /* In the middle of a record; after the file; before the data; one entry is wrong. */
     static const uint64_t wrong[] = {8, UINT64_C(1) << 60, -UINT64_C(1), 0};
     for (size_t n = 0; n < sizeof(wrong) / sizeof(wrong[0]); n++) {
         uint8_t *const kept = malloc(16 * SMALLS);

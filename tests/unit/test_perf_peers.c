@@ -54,7 +54,7 @@ static void count_among(struct pug_peers *peers, void *context)
     counting->read[peers->number] = peers->read_bytes;
 }
 
-/** What all of them read. */
+/** Compare the records of all of them. */
 static uint64_t compare(struct counting *counting, unsigned peers, const struct counting *wanted)
 {
     uint64_t read = 0;

@@ -24,7 +24,7 @@ static void put_text(struct rec_bytes *out, const char *text)
     rec_put_n(out, (const uint8_t *)text, strlen(text) + 1);
 }
 
-/** Of feature 128: all plain. */
+/** Feature 128: all plain. */
 static void put_plain(struct rec_bytes *out)
 {
     struct rec_bytes file = {0};
@@ -58,7 +58,7 @@ static void put_bytes(struct rec_bytes *out, unsigned field, const void *bytes, 
     rec_put_n(out, bytes, size);
 }
 
-/** Of feature 132: messages. */
+/** Feature 132: messages. */
 static void put_message(struct rec_bytes *out)
 {
     struct rec_bytes file = {0}, symbol = {0};

@@ -57,12 +57,12 @@ static void test_names_of_new_ones(void **state)
     check_task(capture, 100, 101, "worker");
     check_task(capture, 100, 102, "worker");
     check_task(capture, 103, 103, "worker");
-    check_task(capture, 100, 104, "main"); /* nobody has told who that thread is */
+    check_task(capture, 100, 104, "main"); /* that thread has no name yet */
     pug_capture_free(capture);
     made_folder_end(&folder);
 }
 
-/** A switch tells the process of who came or went, and of the other one. */
+/** A switch gives the process of the task that came or went, and of the other one. */
 static void test_switches(void **state)
 {
     const int32_t other[] = {200, 201}, idle[] = {0, 0};

@@ -115,7 +115,7 @@ static void check_package(const char *map_path, bool by_offset, unsigned method,
     made_folder_end(&folder);
 }
 
-/** A library that is mapped out of a package: named, or told by the offset alone. */
+/** A library that is mapped out of a package: named, or given by the offset alone. */
 static void test_packages(void **state)
 {
     (void)state;
@@ -341,7 +341,7 @@ static void test_jit(void **state)
         assert_true(pug_capture_names(capture, 0, names, &file));
         assert_true(pug_names_function(file, PERF_APP_BASE + 0x10, &function));
         assert_string_equal(function.name, "compiled one");
-        const size_t texts = capture->texts.count; /* who asks again gets what there is */
+        const size_t texts = capture->texts.count; /* a second call returns the existing text */
         assert_true(pug_capture_names(capture, 0, names, &file));
         assert_int_equal(capture->texts.count, texts);
         pug_names_free(names);

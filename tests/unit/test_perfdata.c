@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-/** A story comes back as it was told, whoever tells it. */
+/** A story comes back unchanged, whichever function told it. */
 static void check_story(const struct perf_story_config *config)
 {
     struct perf_story story;

@@ -109,7 +109,7 @@ static void test_image_shared(void **state)
     check_image(DATA "/root/paw/paw");
 }
 
-/** The same of a program that is compiled here. */
+/** The same with a program that is compiled here. */
 static void test_image(void **state)
 {
     (void)state;
@@ -147,10 +147,11 @@ struct asking {
     size_t ranges, first, second; /* of both programs that run at these addresses */
 };
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     struct asking **part = malloc(sizeof(*part));
     (void)worker;
+    (void)piece;
     assert_non_null(part);
     *part = context;
     return part;
@@ -201,12 +202,10 @@ static void test_exec_shared(void **state)
     struct asking asking = {.names = pug_names_new(NULL)};
     struct pug_capture_result result;
     const struct pug_capture_options options = {.roots = {.symfs = DATA "/root", .build_ids = ""}};
-    const struct pug_capture_decode decode = {.context = &asking,
-                                              .begin = begin,
-                                              .elements = elements,
-                                              .take = take,
-                                              .drop = free,
-                                              .threads = 1};
+    const struct pug_consumer consumer = {
+        .context = &asking, .begin = begin, .elements = elements, .take = take, .drop = free};
+    const struct pug_capture_decode decode = {
+        .consumers = &consumer, .consumer_count = 1, .threads = 1};
     assert_int_equal(pug_capture_open(DATA "/exec.data", &options, &asking.capture), PUG_OK);
     assert_int_equal(pug_capture_decode(asking.capture, &decode, &result), PUG_OK);
     assert_true(asking.first > 50 && asking.second > 20);
@@ -215,7 +214,7 @@ static void test_exec_shared(void **state)
     pug_names_free(asking.names);
 }
 
-/** What is not there has no names. */
+/** A missing file has no names. */
 static void test_nothing(void **state)
 {
     struct pug_program_place place;

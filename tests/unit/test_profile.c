@@ -457,7 +457,7 @@ static void test_frames_have_a_limit(void **state)
     const struct pug_profile_use *use = pug_profile_uses(small, &uses);
     for (size_t i = 0; i < uses; i++)
         sum += use[i].count;
-    assert_int_equal(sum, 100); /* nothing is lost, only less is told of it */
+    assert_int_equal(sum, 100); /* nothing is lost, only fewer details are reported */
     assert_int_equal(pug_profile_sort(small), PUG_OK);
     const struct pug_profile_frame *frame = pug_profile_frames(small, &count);
     for (size_t i = 0; i < count; i++)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file What ran on each frame, beside a simple count: each range told to the calls by itself, and
- * looked up by all of its frames. Captures that there are, and random walks between functions that
- * have names and code that has none, in portions of any size. Of walks ranges and branches, too,
- * beside elements that are counted.
+ * @file Instructions executed on each frame, beside a simple count: each range given to the calls
+ * by itself, and looked up by all of its frames. Captures that there are, and random walks between
+ * functions that have names and code that has none, in portions of any size. Of walks ranges and
+ * branches, too, beside elements that are counted.
  */
 #include "base/hash.h"
 #include "capture/capture.h"
@@ -363,7 +363,7 @@ static void take(struct profile_stacks *stacks, struct pug_capture *capture,
     pug_profile_part_free(part);
 }
 
-/** What became of a walk. */
+/** The result of a walk. */
 struct taken {
     struct tallies uses, counts, loops;
     uint64_t full; /* frames that there was no room for */

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/** What a thread has. */
+/** A thread's sums. */
 struct sums {
     uint64_t instructions, cycles, time, contradictions;
 };
@@ -98,8 +98,8 @@ static void check(const struct perf_turns *story, uint64_t first, uint64_t secon
 }
 
 /*
- * Who comes next has the time of the switch, as its first timestamp is behind that; but where it
- * was never seen before there is no function yet that could have it.
+ * The next one has the time of the switch, as its first timestamp follows that. A task that was
+ * never seen before has no function yet that could get it.
  */
 static void test_turns(void **state)
 {
@@ -121,8 +121,8 @@ static void test_pieces(void **state)
 }
 
 /*
- * What is dated in a window has the time since the timestamp before it, as in the whole; but behind
- * the cut a thread has no function before it runs again.
+ * Elements dated in a window have the time since the timestamp before it, as in the whole; but
+ * after the cut a thread has no function before it runs again.
  */
 static void test_windows(void **state)
 {

@@ -23,7 +23,7 @@
 #define SHARED  PUG_SOURCE_DIR "/../shared/captures"
 #define PERF    PUG_SOURCE_DIR "/../shared/perfdata/paw"
 #define DAMAGES 4u
-#define LARGE   (256u << 10) /* captures of which no damaged copies are made */
+#define LARGE   (256u << 10) /* captures without damaged copies */
 
 static struct pug_capture *open_capture(const char *path)
 {

@@ -382,7 +382,7 @@ static void test_delivered(void **state)
 
 /* ---- loops, from the path that ran ---- */
 
-/* Where the objects lay. */
+/* The load address of the objects. */
 static uint64_t base_of(const char *path)
 {
     const char *name = strrchr(path, '/') + 1;
@@ -408,7 +408,8 @@ static void add_rounds(struct pug_profile_loop *loop, uint64_t rounds)
     loop->squares += rounds * rounds;
 }
 
-/* Of functions of up to 256 bytes: all that come back to the head from behind it go back. */
+/* Functions of up to 256 bytes: everything that comes back to the head from a higher address goes
+ * back. */
 static void walk(struct walked *walked, struct pug_profile_loop *loop, uint64_t head, long tid,
                  uint64_t at)
 {
@@ -471,7 +472,7 @@ static size_t check_loops(const char *name, bool apart)
         print_message("%s: %#" PRIx64 "\n", name, base + loop->head);
         assert_int_equal(loop->rounds, expected.rounds);
         if (loop->most == 1 || apart)
-            continue; /* the path alone does not tell one round from a jump */
+            continue; /* the path alone does not distinguish one round from a jump */
         assert_int_equal(loop->visits, expected.visits);
         assert_int_equal(loop->squares_high, 0);
         checked++;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file Whatever a decoder of program flow can be told, a recording can have, or it says here why
- * not. */
+/**
+ * @file Every setting of a decoder of program flow can occur in a recording, or this file says why
+ * not.
+ */
 #include "pugmark/advanced/packet.h"
 #include "pugmark/advanced/settings.h"
 #include "pugmark/author/protocol.h"
@@ -25,7 +27,7 @@
 #define OTHER_NAME  "another name of a setting that is here, too"
 #define READER      "how the decoder reads, nothing of the trace"
 #define OF_TOOLS    "a dialect of other encoders"
-#define CONDITIONAL "of conditional tracing, which is not recorded (docs/architecture.md)"
+#define CONDITIONAL "of conditional tracing, which is not recorded (docs/recorder.md)"
 
 struct row {
     const char *protocol, *setting, *option, *why; /* one of the last two */
@@ -247,8 +249,10 @@ static void ask(const char *protocol, struct asked *asked)
     assert_true(asked->count > 0);
 }
 
-/** What a description says of the setting, with the option at that value, and others as the seed
- * has them. */
+/**
+ * What a description says of the setting, with the option at that value, and others as the seed has
+ * them.
+ */
 static void described(const struct rec_unit_class *of, int option, uint64_t value, uint64_t seed,
                       const char *setting, char *text, size_t size)
 {
@@ -295,7 +299,7 @@ static bool makes_difference(const struct rec_unit_class *of, int option, uint64
     return false;
 }
 
-/** The option makes a difference to what the decoder is told, alone or beside others. */
+/** The option changes the decoder's input, alone or beside others. */
 static void check_option(const struct row *row)
 {
     const struct rec_unit_class *of = rec_unit_find(row->protocol);

@@ -36,8 +36,10 @@ static bool same_state(const struct pug_tree *a, const struct pug_tree *b)
     return same;
 }
 
-/** Read on with both: states that were equal stay equal, and so are the elements from there on.
- * True: they became equal. */
+/**
+ * Read on with both: states that were equal stay equal, and so are the elements from there on.
+ * True: they became equal.
+ */
 static bool compare(struct pug_tree *reset, struct pug_tree *fresh, const uint8_t *bytes,
                     size_t from, size_t size, size_t block)
 {
@@ -92,7 +94,7 @@ static void test_captures(void **state)
 
 /* ---- what no recorder sends ---- */
 
-/** Contexts tell no ids where these are as before; behind a reset there is no before. */
+/** Contexts have no ids where these are unchanged; after a reset nothing precedes them. */
 static void test_etmv4_context_without_ids(void **state)
 {
     static const struct pug_setting settings[] = {{"TRCIDR0", 0x28000ea1, NULL},

@@ -34,7 +34,8 @@ static void put(struct rec_frames *frames, uint8_t id, const char *text)
     rec_bytes_free(&bytes);
 }
 
-/** Of the rare source's last message only the data are told: master and channel are those before.
+/**
+ * Of the rare source's last message only the data are sent: master and channel are those before.
  */
 static struct rec_bytes make_capture_of(bool rare)
 {
@@ -159,8 +160,10 @@ static void peers_do_not_lose_it(void **state)
     rec_bytes_free(&capture);
 }
 
-/** One synchronisation, at the beginning: nobody else can begin anywhere, and the first peer reads
- * it all. */
+/**
+ * One synchronisation, at the beginning: no other peer can begin anywhere, and the first one reads
+ * it all.
+ */
 static void nothing_to_begin_with(void **state)
 {
     struct rec_bytes capture = {0};
@@ -180,7 +183,8 @@ static void nothing_to_begin_with(void **state)
     rec_bytes_free(&capture);
 }
 
-/** A source that speaks again, and is synchronised, behind the border: there the next one goes on.
+/**
+ * A source that speaks again, and is synchronised, after the border: there the next one continues.
  */
 static void met_where_it_speaks(void **state)
 {
@@ -257,7 +261,7 @@ static void indexes_are_the_same(void **state)
     }
 }
 
-/** In the middle, where it is silent, and behind its last message. */
+/** In the middle, where it is silent, and after its last message. */
 static void places_are_reached(void **state)
 {
     struct rec_bytes capture = make_capture();

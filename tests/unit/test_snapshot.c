@@ -280,7 +280,7 @@ static void test_same_devices(void **state)
     assert_string_equal(snapshot_said(f), "");
 }
 
-/** What is told, and does not stop reading. */
+/** Faults that are reported and do not stop reading. */
 static void test_warnings(void **state)
 {
     struct snapshot_folder *f = *state;

@@ -116,7 +116,7 @@ static void test_dumps(void **state)
                         "Filename=/1\n" MAPPED_END);
 }
 
-/** What a bus shows is seen where no core's memory is. */
+/** Memory that a bus shows is used where no core's memory is. */
 static void test_memory_space(void **state)
 {
     struct snapshot_folder *f = *state;
@@ -141,8 +141,10 @@ static void test_memory_space(void **state)
     pug_image_free(image);
 }
 
-/** Cores with other memory at the same address: each source sees its own core's, which two may
- * share. */
+/**
+ * Cores with other memory at the same address: each source sees its own core's, which two may
+ * share.
+ */
 static void test_memory_of_cores(void **state)
 {
     struct snapshot_folder *f = *state;

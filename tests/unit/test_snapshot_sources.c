@@ -101,7 +101,7 @@ static void test_streams(void **state)
     assert_int_equal(pug_source_id(source), 0x11); /* the unit's, and one */
     pug_tree_free(tree);
     assert_int_equal(OPEN(f, {"t", TWO_BUFFERS "[source_buffers]\nE(stream:1)=B\nE=A\n"}), PUG_OK);
-    assert_stream(f, "A", 0, "E", 0); /* for stream 0 nobody says more than for E */
+    assert_stream(f, "A", 0, "E", 0); /* for stream 0 no other file says more than for E */
     assert_stream(f, "B", 0, "E", 1);
 }
 
@@ -115,7 +115,7 @@ static enum pug_status data_config(const struct pug_settings *settings, struct p
     return pug_protocol_find("STM")->config_new(settings, log, config);
 }
 
-/** Who registers a protocol of the data stream gets it. */
+/** With a registered protocol of the data stream, its decoder gets the stream. */
 static void test_data_stream(void **state)
 {
     struct snapshot_folder *f = *state;
@@ -149,7 +149,7 @@ static void test_data_stream(void **state)
     assert_int_equal(pug_protocol_unregister("DATA4"), PUG_OK);
 }
 
-/** One buffer, and nobody says who writes into it. */
+/** One buffer, without a statement of its sources. */
 static void test_no_source_buffers(void **state)
 {
     struct snapshot_folder *f = *state;

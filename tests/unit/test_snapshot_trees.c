@@ -150,7 +150,7 @@ static void test_overrides(void **state)
                 "ETMV4I : Core 'x86' is not known: architecture 0x700, profile unknown.");
 }
 
-/** A source of which nobody says which core it traces, and a core of which there is no trace. */
+/** A source without a statement of its core, and a core without trace. */
 static void test_no_association(void **state)
 {
     struct snapshot_folder *f = *state;
@@ -226,8 +226,9 @@ static void test_itm_register(void **state)
     }
 }
 
-/** A register that is no number, or none of its size, is an error; to the reference it is 0, or
- * cut. */
+/**
+ * A register that is no number, or none of its size, is an error; to the reference it is 0, or cut.
+ */
 static void test_bad_register(void **state)
 {
     static const char *const bad[][2] = {
@@ -255,8 +256,10 @@ static void test_bad_register(void **state)
     }
 }
 
-/** The format's document names ETMv4's TRCCONFIGR without its first C: a snapshot to the letter has
- * that. */
+/**
+ * The format's document names ETMv4's TRCCONFIGR without its first C: a snapshot to the letter has
+ * that.
+ */
 static void test_spelling_of_the_format(void **state)
 {
     struct snapshot_folder *f = *state;
@@ -332,7 +335,8 @@ static const struct pug_description own_description = {
     .usual_arch = PUG_ARCH_V7,
 };
 
-/** A protocol from outside says itself what its devices are called and which registers they have.
+/**
+ * A protocol from outside says itself what its devices are called and which registers they have.
  */
 static void test_own_description(void **state)
 {
@@ -343,7 +347,7 @@ static void test_own_description(void **state)
     own.name = "Own";
     own.description = &own_description;
     assert_int_equal(snapshot_open_etm(f, "OwnTrace2.1", "type=Cortex-A53\n", TRACES_C), PUG_OK);
-    snapshot_expect_source(f, "A", 0, "E", "C", NULL); /* nobody knows it yet */
+    snapshot_expect_source(f, "A", 0, "E", "C", NULL); /* not known yet */
     assert_int_equal(pug_protocol_register(&own), PUG_OK);
     snapshot_expect_source(f, "A", 0, "E", "C", "Own");
     assert_int_equal(snapshot_make_tree(f, NULL, false, &tree), PUG_ERR_RDR_NO_DECODER);

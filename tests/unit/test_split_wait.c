@@ -28,7 +28,7 @@ struct manner {
     bool each_packet;
 };
 
-/** What came out: a running hash of everything that an element says. */
+/** The result: a running hash of all fields of an element. */
 struct outcome {
     uint64_t hash, elements;
     struct rec_random random;

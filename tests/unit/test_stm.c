@@ -231,7 +231,7 @@ static void grey_timestamps(void **state)
 
 /* ---- written states ---- */
 
-/** A stream as an STM sends it: all that packets refer to is told again now and then. */
+/** A stream in an STM's form: everything that packets refer to is repeated now and then. */
 static struct rec_bytes synchronised_stream(uint64_t seed, unsigned packets)
 {
     struct rec_bytes bytes = {0};
@@ -289,7 +289,7 @@ static void states(void **state)
     check_states(run, synchronised_stream, 600, &synchronised);
     assert_int_equal(synchronised.met, synchronised.starts);
     assert_true(synchronised.slowest < 2000);
-    /* Times, of which only low bits are told again, may not be known for long. */
+    /* Times, of which only low bits are repeated, may stay unknown for long. */
     check_states(run, any_stream, 600, &any);
     assert_true(any.met > any.starts / 2);
 }

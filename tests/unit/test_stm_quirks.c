@@ -125,7 +125,7 @@ static void half_used_bytes(void **state)
     for (size_t block = 1; block <= 32; block++) {
         assert_int_equal(bytes_used(STM_SYNC "0 F1 C5 C5 0", block, reference, all), 15);
         assert_int_equal(bytes_used(STM_SYNC "0 F1 C5 C5 0", block, none, all), 17);
-        /* What is left of the byte does not disturb the packet's own. */
+        /* The rest of the byte does not disturb the packet's own. */
         bytes_used(STM_SYNC "6 11223344 C 5 6 55667788 0 D 5 0", block, reference, all);
         assert_string_equal(all, "ffffffffffffffffffff0f 0f30 16213243c4 c065 6055667788 d0 d005 ");
     }
@@ -186,7 +186,7 @@ static void counting_while_unsynced(void **state)
                    "0 NOTSYNC 16 NOTSYNC 32 NOTSYNC 48 NOTSYNC 64 NOTSYNC 80 NOTSYNC 96 NOTSYNC "
                    "112 NOTSYNC 128 NOTSYNC ");
     assert_packets(stream, 128, in_8_bits, "128 NOTSYNC ");
-    /* A sync behind 128 bytes of one block. */
+    /* A sync after 128 bytes of one block. */
     memset(stream, '1', 256);
     snprintf(stream + 256, sizeof(stream) - 256, "%s", "FFFFFFFFFFFFFFFFFFFFF0");
     assert_packets(stream, 0, in_8_bits, "0 ASYNC ");
@@ -194,7 +194,7 @@ static void counting_while_unsynced(void **state)
     memset(stream, 'F', 260);
     snprintf(stream + 260, sizeof(stream) - 260, "%s", "01 FFFFFFFFFFFFFFFFFFFFF0");
     assert_packets(stream, 0, none, "0 ASYNC 130 M8 132 ASYNC ");
-    /* … and an ASYNC behind a NOTSYNC waits for one more nibble. */
+    /* … and an ASYNC after a NOTSYNC waits for one more nibble. */
     assert_packets(stream, 0, in_8_bits, "0 NOTSYNC ");
     size_t end = strlen(stream);
     snprintf(stream + end, sizeof(stream) - end, "00");
@@ -212,7 +212,7 @@ static void name_of_a_broken_async(void **state)
                    "0 ASYNC 11 VERSION 13 D4 14 BAD_SEQUENCE[D4] 17 D8 18 NULL ");
 }
 
-/** Nibbles that a packet used count for the ASYNC behind it: it is found even so. */
+/** Nibbles that a packet used count for the ASYNC after it: it is found even so. */
 static void async_in_a_payload(void **state)
 {
     (void)state;

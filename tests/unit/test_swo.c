@@ -140,7 +140,7 @@ static void any_elements(void **state)
                 e.flags = PUG_ELEM_OVERFLOW;
                 losses++;
             }
-            given.time = stream.clock.anchored ? given.time : 0; /* it may begin anew there */
+            given.time = stream.clock.anchored ? given.time : 0; /* it may restart there */
             pug_swo_stream_take(&stream, &e);
         }
         pug_swo_stream_end(&stream);

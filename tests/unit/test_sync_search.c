@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file The searches for synchronisation pass over bytes that cannot begin it; without a fast path
- * each byte is looked at. Both find the same, say the same, count the same bytes and leave the same
- * state behind; and what is passed over costs no packet. The search of a wrapping passes over as
- * many bytes as it has: the same, whatever it is given at a time.
+ * each byte is looked at. Both find the same, report the same, count the same bytes and leave the
+ * same state; and passing over bytes costs no packet. The search of a wrapping passes over as many
+ * bytes as it has: the same, whatever it is given at a time.
  */
 #include "pugmark/author/protocol.h"
 #include "pugmark/pugmark.h"
@@ -118,7 +118,7 @@ static void take_record(void *context, const struct pug_log_record *record)
     found->records++;
 }
 
-/** What is known behind a block is part of what was found. */
+/** The state after a block is part of what was found. */
 static void mix_state(struct found *found, const struct pug_tree *tree)
 {
     struct pug_state state = {0};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file Numbers as printf() has them, JSON that is always JSON, tables in their forms, names that
- * cannot steer a terminal. */
+/**
+ * @file Numbers as printf() has them, JSON that is always JSON, tables in their forms, names that
+ * cannot steer a terminal.
+ */
 #include "base/text.h"
 #include "text/json.h"
 #include "text/lines.h"
@@ -164,7 +166,9 @@ static void names_cannot_steer_a_terminal(void **state)
     assert_int_equal(memory.count, 600);
 }
 
-/** A number behind `front` other characters, in a buffer of that size: as snprintf() does it. */
+/**
+ * A number after `front` other characters, in a buffer of that size: the same as with snprintf().
+ */
 static void assert_number(uint64_t value, int digits, size_t front, size_t size)
 {
     char want[64], got[64];

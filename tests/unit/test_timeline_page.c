@@ -17,7 +17,7 @@
 #define SLICES 200000u
 #define ROOM   40000u
 
-/** What was put into a timeline, for comparison. */
+/** The content of a timeline, for comparison. */
 struct told {
     uint64_t slices, instructions;
     uint64_t shorter[64]; /* slices shorter than 2^n */
@@ -168,7 +168,7 @@ static void test_a_small_one_is_exact(void **state)
     assert_non_null(strstr(json, "\"instants\": [[4, 2, 1, 9, \"a \\u003cb>\"]]"));
     assert_non_null(strstr(json, "\"counters\": [[4, 3, 1, 9, -1, -1, -1"));
     assert_non_null(strstr(json, "\"gaps\": [[4, 10, \"trace lost\", 1, 9]]"));
-    /* The gap's time is nobody's. */
+    /* The gap's time belongs to no task. */
     assert_int_equal(sum_of(strstr(json, "\"sums\""), json + memory.count, "\"time\""), 4);
     assert_int_equal(sum_of(strstr(json, "\"sums\""), json + memory.count, "\"instructions\""), 40);
     free(memory.bytes);

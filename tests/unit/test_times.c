@@ -42,10 +42,11 @@ struct part {
     uint64_t otherwise;
 };
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     struct part *part = calloc(1, sizeof(*part));
     (void)worker;
+    (void)piece;
     if (part)
         part->heard = context;
     return part;
@@ -104,16 +105,18 @@ static struct heard *listen_to(struct pug_capture *capture, unsigned threads, bo
     struct heard *heard = calloc(1, sizeof(*heard));
     const struct pug_capture_selection selection = {
         .has_from = has_from, .from = from, .has_to = has_to, .to = to};
-    const struct pug_capture_decode decode = {.context = heard,
-                                              .begin = begin,
-                                              .elements = elements,
-                                              .take = take,
-                                              .drop = drop,
+    const struct pug_consumer consumer = {.context = heard,
+                                          .wants = PUG_WANTS_TIMES |
+                                                   (any_order ? PUG_WANTS_ANY_ORDER : 0u),
+                                          .begin = begin,
+                                          .elements = elements,
+                                          .take = take,
+                                          .drop = drop};
+    const struct pug_capture_decode decode = {.consumers = &consumer,
+                                              .consumer_count = 1,
                                               .threads = threads,
                                               .piece = 4096,
-                                              .selection = &selection,
-                                              .times = true,
-                                              .any_order = any_order};
+                                              .selection = &selection};
     struct pug_capture_result result;
     assert_non_null(heard);
     heard->capture = capture;
@@ -179,7 +182,7 @@ static void check_window(struct pug_capture *capture, const struct heard *all, b
     }
 }
 
-/** Where sources may come in any order, each of them is as ever. */
+/** When sources may come in any order, each of them is unchanged. */
 static void check_any_order(struct pug_capture *capture, const struct heard *all, bool has_from,
                             uint64_t from)
 {
@@ -410,7 +413,7 @@ static void test_other_clock(void **state)
 
 /* ---- both ways ---- */
 
-/** What is said of a time is the first timestamp of it, or later. */
+/** The place of a time is the first timestamp of it, or later. */
 static void check_first(const struct pug_capture *capture, uint64_t time)
 {
     uint64_t stamp, then;

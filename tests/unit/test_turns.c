@@ -160,7 +160,8 @@ static struct seen decode(const struct capture *capture, const struct manner *ma
 
 /**
  * Elements come in the same order, and so do messages. These overtake elements that wait in a
- * batch, but stand behind no others than they did, but of their packet, which has at most so many.
+ * batch. They follow the same others as before, except those of their packet, which has at most so
+ * many.
  */
 static void assert_same(const struct seen *expected, const struct seen *seen, uint32_t most,
                         const char *name)
@@ -231,7 +232,7 @@ static void keep_run(void *context, const struct pug_run *run)
         rec_put_n(&streams->of[run->source], run->bytes, run->size);
 }
 
-/** Who says nothing says what another source of its protocol does. */
+/** A source that says nothing takes the settings of another source of its protocol. */
 static void lend(struct pug_tree *tree, struct streams *streams)
 {
     const struct pug_source *source, *other;

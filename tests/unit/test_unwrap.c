@@ -244,7 +244,7 @@ static void test_bad_settings(void **state)
     }
 }
 
-/** What the recorder can write of nulls, types and lengths. */
+/** The nulls, types and lengths that the recorder can write. */
 static void test_recorder(void **state)
 {
     static const uint8_t payload[32] = {0x7f, [31] = 0x55};

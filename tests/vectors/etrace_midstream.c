@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Every E-Trace vector, begun in the middle: what comes out is the tail of what the whole
- * stream gives, but for what the decoder itself says is doubtful. A capture that begins behind the
- * packet that tells the options may be misread; then there are errors, and such cuts are few. Exits
+ * stream gives, but for what the decoder itself says is doubtful. A capture that begins after the
+ * packet with the options may be misread; then there are errors, and such cuts are few. Exits
  * 0, 1, or 77 if the vectors are not here.
  *
  *     etrace_midstream [OFFSETS [FOLDER [NAME.params [OFFSET]]]]
@@ -87,7 +87,7 @@ static void decode(const struct stream *stream, size_t from, struct pcs *pcs, bo
     pug_log_free(log);
 }
 
-/** What is doubtful is forgotten. */
+/** Forget the doubtful ones. */
 static void forget_doubtful(struct pcs *pcs)
 {
     if (!pcs->doubted)

@@ -15,7 +15,7 @@
 #define SOURCES 8
 #define LINE    160
 
-/** What one source gave. */
+/** The results of one source. */
 struct source {
     uint16_t id;
     char folder[1024];
@@ -181,7 +181,7 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
 
 /* ---- packets ---- */
 
-/** Events that elements alone do not tell, when all elements of the packet are here. */
+/** Events that elements alone do not show, when all elements of the packet are here. */
 static void finish_packet(struct source *s)
 {
     if (!s->packet)

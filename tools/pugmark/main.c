@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark: reads the tracks that processors leave. One file a subcommand. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/version.h"
 #include "input/input.h"
 #include "pugmark/pugmark.h"
@@ -9,54 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* One a line, by name. */
-/* clang-format off */
-static const struct command *const commands[] = {
-    &command_calls,
-    &command_convert,
-    &command_coverage,
-    &command_diff,
-    &command_encode,
-    &command_find,
-    &command_index,
-    &command_info,
-    &command_itm,
-    &command_list,
-    &command_live,
-    &command_merge,
-    &command_pc,
-    &command_profile,
-    &command_record,
-    &command_report,
-    &command_serve,
-    &command_stat,
-    &command_timeline,
-    &command_top,
-    &command_trace,
-};
-/* clang-format on */
-
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-static void usage(FILE *file)
-{
-    fputs("usage: pugmark COMMAND [OPTIONS] INPUT\n\n"
-          "Reads processor trace (CoreSight, RISC-V, Open SoC Debug) and rebuilds what ran.\n\n",
-          file);
-    for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(file, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\nINPUT is a snapshot (a folder with snapshot.ini, or that file), a perf.data (file, "
-          "folder,\n"
-          "or - for a pipe), a trace folder of the CMSIS-Toolbox, with --protocol one file of "
-          "trace,\nor a live input: tcp:HOST:PORT, serial:DEVICE@BAUD, unix:PATH, "
-          "tcp-listen:PORT, openocd,\npyocd, jlink, orbuculum. `pugmark COMMAND --help` says "
-          "more;\n"
-          "so does pugmark(1). `pugmark --version [--json]` tells the version, and what it was "
-          "built with;\n"
-          "`pugmark --list-cores` what --core can be.\n",
-          file);
-}
 
 /** All that --core knows besides names of architectures, a line each. */
 static void list_cores(void)
@@ -68,11 +21,16 @@ static void list_cores(void)
 
 static int run(int argc, char **argv)
 {
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[0], commands[i]->name) == 0)
-            return commands[i]->run(commands[i], argc, argv);
-    fprintf(stderr, "pugmark: '%s' is no command; `pugmark --help` lists them\n", argv[0]);
-    return EXIT_USAGE;
+    const struct command *command = command_find_name(argv[0]);
+    return command ? command->run(command, argc, argv) : command_refuse(argv[0]);
+}
+
+/** --help is `help`, --help-all is `help --help-all`. */
+static int help(bool all)
+{
+    char name[] = "help", option[] = "--all";
+    char *words[] = {name, all ? option : NULL, NULL};
+    return run(all ? 2 : 1, words);
 }
 
 static int start(int argc, char **argv)
@@ -86,18 +44,17 @@ static int start(int argc, char **argv)
     static char room[1 << 16]; /* help is written at once, so that a failure has its reason */
     setvbuf(stdout, room, _IOFBF, sizeof(room));
     if (argc < 2) {
-        usage(stderr);
+        message_say("usage: pugmark COMMAND [OPTIONS] INPUT\n");
+        message_say("what a file holds:     pugmark info FILE\n");
+        message_say("how it came to an end: pugmark trace --last 50 FILE\n");
+        message_say("all commands, by task: pugmark help\n");
         return EXIT_USAGE;
     }
-    char option[] = "--help";
-    bool help = strcmp(argv[1], "help") == 0;
-    if (help && argc > 2)
-        return run(2, (char *[]){argv[2], option, NULL});
-    if (help || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        usage(stdout);
-        return EXIT_DONE;
-    }
-    if (strcmp(argv[1], "--version") == 0)
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return help(false);
+    if (strcmp(argv[1], "--help-all") == 0)
+        return help(true);
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
         return version_print(argc > 2 ? argv[2] : NULL);
     if (strcmp(argv[1], "--list-cores") == 0) {
         list_cores();
@@ -109,6 +66,7 @@ static int start(int argc, char **argv)
 int main(int argc, char **argv)
 {
     const int code = start(argc, argv);
+    messages_more();
     option_lists_free();
     const int shown = command_printed(code);
     return shown < EXIT_INPUT && input_failed() ? EXIT_INPUT : shown;

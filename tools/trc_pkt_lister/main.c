@@ -51,7 +51,7 @@ static void on_log(void *context, const struct pug_log_record *record)
     } while (!output_end(&lister->output, &text));
 }
 
-/** What the reference takes from its environment. */
+/** Reads the variables that the reference takes from its environment. */
 static void read_environment(struct options *options)
 {
     const char *limit = getenv("OPENCSD_INSTR_RANGE_LIMIT");

@@ -113,7 +113,7 @@ static enum value value_of(const char *word)
     return NO_VALUE;
 }
 
-/** What is said of an option that is the last word; NULL: nothing. */
+/** Returns the message for an option that is the last word; NULL: none. */
 static const char *missing(enum value value)
 {
     switch (value) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Parts for who has bytes from elsewhere: program memory, trees, and places in a capture. */
+/** @file Parts for programs with bytes from elsewhere: program memory, trees, and places in a
+ * capture. */
 #include "binding.h"
 
 /* ---- images ---- */

@@ -118,7 +118,7 @@ struct chunk {
     size_t payload_size, payload_room;
 };
 
-/** So many rows a chunk has at most. */
+/** Most rows of a chunk. */
 #define CHUNK_ROWS 4096u
 
 struct chunk *chunk_new(const struct row_kind *kind, size_t room);
@@ -170,9 +170,9 @@ bool selection_take(PyObject *options, struct kept **kept, struct pug_capture_se
 bool settings_take(PyObject *pairs, struct kept **kept, struct pug_settings *settings);
 /** An entry of a dict as text that is kept; NULL: None, or not there, or with an exception. */
 const char *option_text(PyObject *options, const char *name, struct kept **kept);
-/** The same as a number. */
+/** Returns the option as a number. */
 uint64_t option_number(PyObject *options, const char *name, uint64_t otherwise);
-/** The same as a truth value. */
+/** Returns the option as a truth value. */
 bool option_is(PyObject *options, const char *name);
 
 /* ---- messages and errors (errors.c) ---- */
@@ -186,9 +186,9 @@ struct message {
     char text[232];
 };
 
-/** So many messages wait at most; of more the first ones are kept. */
+/** Most messages that wait; of more the first ones are kept. */
 #define MESSAGES 256u
-/** Of one text a stream tells so many. */
+/** Most messages with one text that a stream reports. */
 #define SAME_MESSAGES 8u
 /** Texts count as the same where their hashes agree modulo this. */
 #define TOLD 1024u
@@ -205,7 +205,7 @@ int errors_init(PyObject *module);
 
 /* ---- work on other threads (stream.c) ---- */
 
-/** What a stream does with elements before they are rows. */
+/** How a stream turns elements into rows. */
 struct step {
     /** Elements of one origin, on the stream's thread. False: no memory. */
     bool (*take)(struct stream *stream, const struct chunk *elements);

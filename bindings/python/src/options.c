@@ -2,7 +2,7 @@
 /** @file Options out of dicts, in memory that lives as long as what borrows them. */
 #include "binding.h"
 
-/* What is kept follows its link, aligned for any type. */
+/* The kept bytes follow their link, aligned for any type. */
 #define HEAD 16u
 
 void *kept_room(struct kept **list, size_t size)

@@ -4,7 +4,7 @@
 
 /* ---- places: what is known of addresses ---- */
 
-/** What is known of an address, in one version of an address space. */
+/** The properties of an address, in one version of an address space. */
 struct place {
     const struct pug_address_space *space;
     uint64_t address, start, size;
@@ -463,7 +463,7 @@ static void instructions_free(struct stream *stream)
 static const struct step instructions_step = {instructions_take, instructions_end,
                                               instructions_free};
 
-/* So many instructions can be held. */
+/* Most instructions that can be held. */
 #define LAST_MOST (UINT64_C(1) << 20)
 
 PyObject *open_instructions(struct core *core, PyObject *options)

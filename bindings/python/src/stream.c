@@ -6,7 +6,7 @@
 #include <structmember.h>
 #include <time.h>
 
-/* So long a wait lasts before signals are looked at. */
+/* Longest wait between two checks for signals. */
 #define SLICE_NANOSECONDS 20000000L
 /* So long an interrupted wait goes on, for work that sees soon that it is to stop. */
 #define SLICES_AFTER_STOP 2
@@ -306,47 +306,34 @@ uint32_t stream_string(struct stream *stream, const char *text)
 
 /* ---- decoding ---- */
 
-/** What a thread makes of a part of the trace; chunks go on before it by its passage. */
+/** What a thread makes of a part of the trace; chunks are emitted before it. */
 struct part {
-    struct chunk head; /**< kind NULL tells a part from a chunk */
+    struct chunk head; /**< kind NULL marks a part, not a chunk */
     struct stream *stream;
-    struct pug_piece *passage;
+    struct pug_piece *piece;
     struct chunk *filling;
-    struct chunk *first, *last; /**< what could not go on, without a passage */
     bool over, failed;
 };
 
-static void *begin_part(void *context, unsigned worker)
+static void *begin_part(void *context, unsigned worker, struct pug_piece *piece)
 {
     struct part *part = calloc(1, sizeof(*part));
     (void)worker;
-    if (part)
+    if (part) {
         part->stream = context;
+        part->piece = piece;
+    }
     return part;
-}
-
-static void set_passage(void *part, struct pug_piece *passage)
-{
-    ((struct part *)part)->passage = passage;
 }
 
 static void hand_on(struct part *part)
 {
     struct chunk *chunk = part->filling ? chunk_shrink(part->filling) : NULL;
     part->filling = NULL;
-    if (!chunk)
-        return;
-    if (part->passage) {
+    if (chunk)
         part->over =
-            !pug_piece_emit(part->passage, chunk,
+            !pug_piece_emit(part->piece, chunk,
                             sizeof(*chunk) + chunk->room * chunk->kind->size + chunk->payload_size);
-        return;
-    }
-    if (part->last)
-        part->last->next = chunk;
-    else
-        part->first = chunk;
-    part->last = chunk;
 }
 
 static bool same_origin(const struct chunk *chunk, const struct pug_origin *origin)
@@ -441,10 +428,6 @@ static void drop_part(void *item)
         return;
     }
     struct part *part = item;
-    for (struct chunk *next, *c = part->first; c; c = next) {
-        next = c->next;
-        chunk_drop(c);
-    }
     chunk_drop(part->filling);
     free(part);
 }
@@ -459,13 +442,6 @@ static bool take_part(void *context, void *item)
     bool more = !part->failed;
     if (part->failed)
         stream->status = PUG_ERR_MEM;
-    while (more && part->first) {
-        chunk = part->first;
-        part->first = chunk->next;
-        if (!part->first)
-            part->last = NULL;
-        more = use_chunk(stream, chunk);
-    }
     if (more && part->filling) {
         chunk = chunk_shrink(part->filling);
         part->filling = NULL;
@@ -484,19 +460,20 @@ static bool go_on(void *context, uint64_t done)
 
 void stream_decode(struct stream *stream)
 {
-    const struct pug_capture_decode decode = {.context = stream,
-                                              .begin = begin_part,
-                                              .elements = put_elements,
-                                              .take = take_part,
-                                              .drop = drop_part,
+    const struct pug_consumer consumer = {.context = stream,
+                                          .wants = (stream->times ? PUG_WANTS_TIMES : 0u) |
+                                                   (stream->by_time ? PUG_WANTS_BY_TIME : 0u),
+                                          .begin = begin_part,
+                                          .elements = put_elements,
+                                          .take = take_part,
+                                          .drop = drop_part};
+    const struct pug_capture_decode decode = {.consumers = &consumer,
+                                              .consumer_count = 1,
                                               .threads = stream->threads,
                                               .selection = &stream->selection,
-                                              .times = stream->times,
-                                              .by_time = stream->by_time,
                                               .progress = go_on,
                                               .progress_context = stream,
-                                              .log = stream->log,
-                                              .passage = set_passage};
+                                              .log = stream->log};
     enum pug_status status = pug_capture_decode(stream->core->capture, &decode, &stream->result);
     if (stream->status == PUG_OK)
         stream->status = status;

@@ -25,8 +25,11 @@ struct pug_origin;
 
 /** The piece that a part is made of. A part can use it until its last elements have come. */
 struct pug_piece {
-    /** What pug_piece_emit() calls. */
+    /** pug_piece_emit() calls this. */
     bool (*emit)(struct pug_piece *piece, void *chunk, size_t size);
+    uint64_t offset;  /**< where the piece begins in what is decoded, or in its segment */
+    uint32_t segment; /**< of a capture, by number */
+    bool counted;     /**< ranges are counted: elements() gets those that a consumer shows alone */
 };
 
 /**
@@ -48,6 +51,28 @@ static inline bool pug_piece_emit(struct pug_piece *piece, void *chunk, size_t s
 /** What a consumer needs besides elements: bits of pug_consumer.wants. */
 enum pug_consumer_wants {
     PUG_WANTS_PACKET_TIMES = 1, /**< packets that it watches have their whole times (`now`) */
+    PUG_WANTS_TOTALS = 2,       /**< of what is counted, pug_counts_total() alone */
+    PUG_WANTS_ANY_ORDER = 4,    /**< sources may come in any order (pug_tree_any_order()) */
+    /**
+     * Of a capture: origins have times from within segments, if the trace has timestamps. Each
+     * segment is read once more for that. A live stream has no times.
+     */
+    PUG_WANTS_TIMES = 8,
+    /**
+     * With times: each timestamp begins an origin of its own, in perf.data, too. What a thread did
+     * on a processor after its last timestamp there then has that processor's next one, which may
+     * be later than what the thread does elsewhere meanwhile. Otherwise a time dates everything up
+     * to where tracing begins or another thread comes, and a thread's pieces follow their times.
+     */
+    PUG_WANTS_EACH_TIME = 16,
+    /**
+     * Of a perf.data with buffers of several processors, and timestamps in the trace: buffers are
+     * read side by side, so that what a thread did on one processor comes before what it did later
+     * on another. Each residency on a processor comes as a whole, by its first timestamp. Origins
+     * have times; ranges are not counted; one thread of one process decodes. Other captures are
+     * not counted, and otherwise read as usual.
+     */
+    PUG_WANTS_BY_TIME = 32,
 };
 
 /** A consumer. Functions that are not optional must be there. */
@@ -74,11 +99,19 @@ struct pug_consumer {
     void (*elements)(void *part, const struct pug_origin *origin,
                      const struct pug_element *elements, size_t count);
     /**
-     * Optional: returns where ranges of the part are counted (counts.h). If a consumer of the pass
-     * counts, elements() gets all elements but ranges, and sources may come in any order
-     * (pug_tree_any_order()); ranges reach elements(), too, where a consumer shows them.
+     * Optional, of a capture: adds elements that the selection of tasks, processors and times
+     * leaves out, where they stand among those of elements(): time passes there, too.
      */
-    struct pug_counts *(*counts)(void *part);
+    void (*left_out)(void *part, const struct pug_origin *origin,
+                     const struct pug_element *elements, size_t count);
+    /**
+     * Optional: ranges are counted (counts.h), which is several times as fast, and elements() gets
+     * all other elements. Sources may come in any order then (pug_tree_any_order()). Called on the
+     * caller's thread, after take() of what was counted, once or more often; counts of several
+     * calls add up. They are borrowed, and all consumers of the pass that count get the same.
+     * Ranges reach elements(), too, where a consumer shows them; they are counted all the same.
+     */
+    void (*counted)(void *context, struct pug_counts *counts);
     /**
      * Optional, while ranges are counted: does this consumer want them as elements, too, from the
      * offset `at` on? The answer holds up to *end, for at least one byte. Called on any thread;
@@ -103,7 +136,7 @@ struct pug_consumer {
      * false when memory runs out.
      */
     bool (*fold)(void *part, void *later);
-    uint64_t spare[4]; /**< zero */
+    uint64_t spare[3]; /**< zero */
 };
 
 #ifdef __cplusplus

@@ -9,24 +9,25 @@
  *
  * A *stream* is what one source wrote into one buffer. Its elements stay in their order. Those of
  * several streams are put side by side by their timestamps, which all count one clock, and where
- * these are equal by the cycles that were counted since. What the trace tells of an element's time
- * comes with it (enum pug_correlate_when); nothing is made up:
+ * these are equal by the cycles that were counted since. Each element comes with what the trace
+ * shows about its time (enum pug_correlate_when). No time is made up:
  *
  * - What a cycle count closes ("so many cycles since the last count") has these cycles.
- * - What comes behind the last timestamp and is closed by no count is somewhere behind it.
+ * - An element after the last timestamp, with no count to close the span, happened at an unknown
+ * time after it.
  * - What comes before the stream's first timestamp is somewhere before it. It is given as late as
  *   it can have been.
  * - Of a stream without timestamps nothing is known but where it stands in its buffer: it is given
- *   with what the buffer had reached. Where it is known when the buffer was read out (perf tells of
- *   each segment), it is before that.
+ *   with what the buffer had reached. If the time is known at which the buffer was read out (perf
+ * records it for each segment), it happened before that.
  *
  * A timestamp less than the one before it is taken for equal, and counted. Local timestamps of an
  * ITM count as cycles, since they are differences of another clock.
  *
- * Elements wait until nothing that was before them can come. Of a stream that is silent nothing
- * comes any more that is older than what its buffer told 64 KiB before: sources that share a buffer
- * have no larger FIFOs. Where more than `limit` elements wait, the earliest are given all the same.
- * What comes behind something later is counted.
+ * Elements wait until nothing that was before them can come. A silent stream delivers nothing older
+ * than what its buffer delivered 64 KiB before, because sources that share a buffer have no larger
+ * FIFOs. Where more than `limit` elements wait, the earliest are given all the same. An element
+ * that follows a later one is counted.
  *
  * An object belongs to one thread.
  */
@@ -40,7 +41,7 @@
 extern "C" {
 #endif
 
-/** What is known of an element's time. */
+/** What is known about an element's time. */
 enum pug_correlate_when {
     PUG_WHEN_AT,      /**< at `time`: it is the timestamp, or has one */
     PUG_WHEN_CYCLES,  /**< `cycles` after `time`, in cycles of its own clock */
@@ -53,7 +54,7 @@ enum pug_correlate_when {
 struct pug_correlated {
     struct pug_element element; /**< as it was decoded */
     uint64_t time;              /**< see `when` */
-    uint64_t cycles;            /**< behind `time`, see `when` */
+    uint64_t cycles;            /**< after `time`, see `when` */
     uint32_t stream;            /**< by number, in the order of adding */
     uint8_t when;               /**< enum pug_correlate_when */
 };
@@ -64,7 +65,7 @@ struct pug_correlated {
  */
 typedef bool pug_correlated_fn(void *context, const struct pug_correlated *elements, size_t count);
 
-/** Who takes what is correlated. */
+/** The consumer of correlated elements. */
 struct pug_correlate_config {
     pug_correlated_fn *give; /**< not NULL */
     void *context;           /**< is handed to give() */
@@ -85,7 +86,7 @@ void pug_correlate_free(struct pug_correlate *correlate);
 
 /* ---- whole captures, and trees ---- */
 
-/** What of a capture is correlated. */
+/** The part of a capture to correlate. */
 struct pug_correlate_choice {
     const uint16_t *sources; /**< trace ids; NULL: all */
     size_t source_count;     /**< how many there are; 0: all */
@@ -107,7 +108,7 @@ struct pug_correlate_choice {
 enum pug_status pug_correlate_capture(struct pug_correlate *correlate, struct pug_capture *capture,
                                       const struct pug_correlate_choice *choice);
 
-/** A capture in memory with the tree that decodes it, which nobody else listens to. */
+/** A capture in memory and the tree that decodes it. The tree must have no other consumer. */
 struct pug_correlate_input {
     struct pug_tree *tree; /**< what decodes it */
     const uint8_t *bytes;  /**< the capture */
@@ -115,7 +116,7 @@ struct pug_correlate_input {
     uint64_t spare[2];     /**< zero */
 };
 
-/** The same of trees: input n is buffer n. All enabled sources of them are streams. */
+/** Correlates trees: input n is buffer n. All enabled sources of them are streams. */
 enum pug_status pug_correlate_trees(struct pug_correlate *correlate,
                                     const struct pug_correlate_input *inputs, size_t count);
 
@@ -143,8 +144,8 @@ enum pug_status pug_correlate_put(struct pug_correlate *correlate, uint32_t stre
 
 /**
  * What is put of a buffer's streams from now on was recorded until then, and after what was put
- * before: times of the clock that timestamps count. `until` 0: nobody tells.
- * PUG_ERR_INVALID_PARAM_VAL: no stream of this buffer was added.
+ * before: times of the clock that timestamps count. `until` 0: unknown.  PUG_ERR_INVALID_PARAM_VAL:
+ * no stream of this buffer was added.
  */
 enum pug_status pug_correlate_segment(struct pug_correlate *correlate, uint32_t buffer,
                                       uint64_t until);
@@ -160,7 +161,7 @@ bool pug_correlate_stopped(const struct pug_correlate *correlate);
 
 /* ---- what is known ---- */
 
-/** What a stream's elements told of their time. */
+/** What a stream's elements show about their time. */
 struct pug_correlate_stream {
     uint32_t buffer;      /**< by number */
     uint16_t source;      /**< trace id */

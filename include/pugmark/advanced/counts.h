@@ -29,9 +29,9 @@ struct pug_counts;
 
 /** How often a range ran: what its elements have in common. */
 struct pug_count_range {
-    uint64_t start, end; /**< `end` is behind the last instruction */
+    uint64_t start, end; /**< `end` follows the last instruction */
     uint64_t count;      /**< how often it ran */
-    uint64_t cycles;     /**< that came with it, or behind it before the next range of its source */
+    uint64_t cycles;     /**< that came with it, or after it before the next range of its source */
     uint32_t instructions;                      /**< in it */
     uint32_t context;                           /**< number in pug_counts_contexts() */
     uint16_t flags;                             /**< PUG_ELEM_EXECUTED, PUG_ELEM_CONDITIONAL */
@@ -41,7 +41,7 @@ struct pug_count_range {
 
 /**
  * How often a taken branch went somewhere: to the range that followed, or to the return address of
- * an exception that came first. Where the trace does not tell there is none.
+ * an exception that came first. Where the trace does not give it, no jump is counted.
  */
 struct pug_count_jump {
     uint64_t from;    /**< address of the branch */
@@ -67,7 +67,8 @@ void pug_counts_clear(struct pug_counts *counts);
 void pug_counts_add_elements(struct pug_counts *counts, const struct pug_element *elements,
                              size_t count);
 
-/** Add what came later in the trace, which stays as it is. If one is bare, only its totals count.
+/**
+ * Add what came later in the trace, which stays as it is. If one is bare, only its totals count.
  */
 void pug_counts_append(struct pug_counts *counts, const struct pug_counts *later);
 
@@ -80,7 +81,7 @@ enum pug_status pug_counts_status(const struct pug_counts *counts);
  * which pug_counts_status() says, too.
  */
 const struct pug_count_range *pug_counts_ranges(struct pug_counts *counts, size_t *count);
-/** The same of branches, sorted by context, from and to. */
+/** Returns the jumps, sorted by context, from and to. */
 const struct pug_count_jump *pug_counts_jumps(struct pug_counts *counts, size_t *count);
 /**
  * Source and context of ranges: elements in which nothing else is set but, in counts of a capture,

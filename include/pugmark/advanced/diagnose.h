@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file What is wrong with a decoding: does the program match the trace, is memory missing, are
- * there bytes for the sources at all, and what do bytes look like that nobody could synchronise to.
+ * @file Finds what is wrong with a decoding. Does the program match the trace? Is memory missing?
+ * Do the sources have any bytes? What could the bytes be that no decoder synchronised to?
  *
  * Evidence is collected from elements, whatever protocol they come from, on as many threads as
  * decode (consumer.h): each part collects by itself and is added, in the trace's order, to
@@ -28,7 +28,7 @@ enum pug_contradiction {
     PUG_CONTRA_NOT_EXECUTED, /**< an instruction without a condition was not executed */
     PUG_CONTRA_BOUNDARY,     /**< execution began inside of an instruction */
     PUG_CONTRA_DECODER,      /**< the decoder found that trace and program do not fit */
-    PUG_CONTRA_UNTOLD,       /**< where an indirect branch went was not told, as for none */
+    PUG_CONTRA_UNTOLD,       /**< the trace gave no target for an indirect branch */
     PUG_CONTRA_CALLER, /**< a call returned to before itself, into the code that leads to it */
     PUG_CONTRA_RETURN, /**< a return went to where no call was before. Some programs do that */
     PUG_CONTRADICTIONS
@@ -42,10 +42,10 @@ struct pug_missing {
     uint64_t address, count;
 };
 
-/** Nothing that was looked at tells where in the program it was. */
+/** No element that was read gives a place in the program. */
 #define PUG_ADDRESS_UNKNOWN UINT64_MAX
 
-/** So many pages without program memory are listed. */
+/** Most pages without program memory that are listed. */
 #define PUG_MISSING_PAGES 256u
 
 /** What was seen of one source, in the part of the trace that was looked at. */
@@ -60,13 +60,14 @@ struct pug_evidence {
         uint64_t index, address; /**< of the trace; of the program, or PUG_ADDRESS_UNKNOWN */
     } first[PUG_CONTRADICTIONS]; /**< where the count is not 0 */
     uint64_t missing;            /**< times that memory was not there, all of them */
-    /** Where; of more places some, the same for any number of threads. */
+    /** The pages; of more than these some, the same for any number of threads. */
     struct pug_missing pages[PUG_MISSING_PAGES];
     uint32_t page_count;   /**< how many of them are listed */
     uint32_t told_returns; /**< of returns, those to the last call: a return stack had known them */
-    uint64_t no_syncs;     /**< synchronisation was lost, and decoding went on behind it */
-    uint64_t overflows;    /**< trace was lost on its way, and decoding went on behind it */
-    /** How often instructions ran whose encoding is undefined (isa.h); repetitions may not count.
+    uint64_t no_syncs;     /**< synchronisation was lost, and decoding continued after it */
+    uint64_t overflows;    /**< trace was lost on its way, and decoding continued after it */
+    /**
+     * How often instructions ran whose encoding is undefined (isa.h); repetitions may not count.
      */
     uint64_t undefined;
     struct {
@@ -112,7 +113,10 @@ void pug_diagnosis_take(struct pug_diagnosis *diagnosis, struct pug_diagnosis_pa
 /** Free a part that does not count. */
 void pug_diagnosis_drop(struct pug_diagnosis_part *part);
 
-/** What was seen of the n-th source; false behind the last one. They are in order of their ids. */
+/**
+ * Gets the evidence about the n-th source; false after the last one. They are in order of their
+ * ids.
+ */
 bool pug_diagnosis_evidence(const struct pug_diagnosis *diagnosis, size_t n,
                             const struct pug_evidence **evidence);
 
@@ -127,10 +131,10 @@ struct pug_survey_id {
     uint64_t bad;      /**< packets */
 };
 
-/** So many ids are listed. */
+/** Most ids that are listed. */
 #define PUG_SURVEY_IDS 64u
 
-/** What a capture's frames hold. */
+/** The content of a capture's frames. */
 struct pug_survey {
     struct pug_survey_id ids[PUG_SURVEY_IDS]; /**< those with the most bytes first */
     size_t id_count;                          /**< how many are listed */
@@ -140,13 +144,13 @@ struct pug_survey {
 };
 
 /**
- * Read the first `most` bytes of a capture as a tree does that begins anew, to see whose bytes they
- * are. PUG_ERR_MEM, and what pug_tree_clone() says.
+ * Reads the first `most` bytes of a capture as a new tree does, to find the sources of the bytes.
+ * PUG_ERR_MEM, and what pug_tree_clone() says.
  */
 enum pug_status pug_survey_capture(const struct pug_tree *tree, const uint8_t *bytes, uint64_t size,
                                    uint64_t most, struct pug_survey *survey);
 
-/* ---- bytes that nobody has said anything about ---- */
+/* ---- bytes of an unknown kind ---- */
 
 /** A guess of what bytes are, and what speaks for it. */
 struct pug_guess {
@@ -154,10 +158,10 @@ struct pug_guess {
     const char *protocol;  /**< NULL: only the transport could be made out */
     unsigned score;        /**< 0 to 100 */
     char reason[160];      /**< "1,204 packets of 14 kinds, 12 synchronisations, nothing bad" */
-    char settings[64];     /**< what can be told of them: "src_bits=2"; or "" */
+    char settings[64];     /**< settings found from the bytes: "src_bits=2"; or "" */
 };
 
-/** So many guesses are made. */
+/** Most guesses that are made. */
 #define PUG_GUESSES 8u
 
 /**

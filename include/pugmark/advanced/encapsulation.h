@@ -13,7 +13,7 @@
  *     pug_encapsulation_end(reader);
  *     while (pug_encapsulation_next(reader, &packet)) ...
  *
- * The transport "encapsulation" of a decode tree (tree.h) is the same reader with a tree behind it.
+ * The transport "encapsulation" of a decode tree (tree.h) is the same reader, which feeds a tree.
  * Both take these settings:
  *
  * - src_bits: width of srcID, 0 (the default) to 16 bits. Also: srcid_bits; trTeSrcBits with
@@ -22,8 +22,8 @@
  *   with trTsEnable
  * - type_bits: width of the payload's type field, 0 (the default) to 32 bits
  * - instruction_type: its value for E-Trace instruction trace; 0 by default
- * - data_type: its value for E-Trace data trace; 1 by default. Packets of other types are no error:
- *   they are given to who wants them, and passed over by E-Trace
+ * - data_type: its value for E-Trace data trace; 1 by default. Packets of other types are not an
+ * error: consumers of packets get them, and E-Trace passes over them.
  * - type_bits_N, instruction_type_N, data_type_N: the same of source N (a decimal number) alone; of
  *   any number of sources
  * - only_data: 1: without a type field, all packets are data trace
@@ -36,7 +36,7 @@
  *   on, the stream was cut, and is searched. 0: it begins anywhere
  * - start: the same in more detail: "auto" (framed=1); "search" (framed=0); "synced": the first
  *   byte is a header, whatever follows
- * - bit_stream: 1: bytes may begin at any bit, as behind a port of 1, 2 or 4 bits. The stream is
+ * - bit_stream: 1: bytes may begin at any bit, as after a port of 1, 2 or 4 bits. The stream is
  *   read from its first synchronisation sequence on ("start" synced: from its first bit on), and
  *   realigned at each
  * - block_size: packets do not straddle blocks of so many bytes (64 or more), and each block begins
@@ -63,14 +63,14 @@ extern "C" {
 
 struct pug_encapsulation;
 
-/** What a packet is. */
+/** The kind of a packet. */
 enum pug_encapsulation_kind {
     PUG_ENCAPSULATION_NULL_IDLE,      /**< filler */
     PUG_ENCAPSULATION_NULL_ALIGNMENT, /**< the last null in front of a packet */
     PUG_ENCAPSULATION_PACKET,
 };
 
-/** What a payload is, by its type field and the settings. */
+/** The kind of a payload, by its type field and the settings. */
 enum pug_encapsulation_content {
     PUG_ENCAPSULATION_INSTRUCTION,
     PUG_ENCAPSULATION_DATA,
@@ -93,7 +93,7 @@ struct pug_encapsulation_packet {
     uint16_t source;        /**< its srcID; where it has none, the trace id it came by */
     uint32_t type;          /**< the type field */
     uint64_t timestamp;     /**< where there is one */
-    const uint8_t *payload; /**< behind the type field, aligned; … */
+    const uint8_t *payload; /**< after the type field, aligned; … */
     uint32_t size;          /**< … so many bytes, the last one completed with its last bit */
     uint32_t bits;          /**< of them received, padding included */
     const struct pug_encapsulation_type *registered; /**< its payload's type, or NULL */
@@ -108,7 +108,7 @@ enum pug_status pug_encapsulation_new(const struct pug_settings *settings, struc
 /** NULL is left alone. */
 void pug_encapsulation_free(struct pug_encapsulation *reader);
 
-/** Begin anew. Registered types stay. */
+/** Restarts the reader. Registered types stay. */
 void pug_encapsulation_reset(struct pug_encapsulation *reader);
 
 /**
@@ -149,7 +149,7 @@ struct pug_encapsulation_type {
     /** The payload in words; like snprintf(). NULL: none. */
     size_t (*text)(void *context, const struct pug_encapsulation_packet *packet, char *buffer,
                    size_t size);
-    /** Takes each payload of the type, as it is read. NULL: nobody does. */
+    /** Takes each payload of the type, as it is read. NULL: no consumer. */
     void (*take)(void *context, const struct pug_encapsulation_packet *packet);
     void *context; /**< is handed to these functions */
 };
@@ -162,7 +162,7 @@ enum pug_status pug_encapsulation_register(struct pug_encapsulation *reader,
 
 /**
  * "ENCAP_NULL_IDLE : flow=0", "ENCAP_NULL_ALIGN : flow=0" or "ENCAP_PKT : len=5 flow=0 ts=0x12
- * type=0"; of a registered type with its name, and words, behind. Like snprintf().
+ * type=0"; a registered type adds its name and words at the end. Like snprintf().
  */
 size_t pug_encapsulation_text(const struct pug_encapsulation_packet *packet, char *buffer,
                               size_t size);

@@ -9,9 +9,9 @@
  *
  * An image is filled, then read by any number of trees, walks and other readers, also on several
  * threads; adding and removing while another thread reads is the caller's to exclude. Each change
- * bumps the image's generation, which makes all that was cached of it start anew. It must outlive
- * its readers. Functions that read may be called from several threads at once, if the callbacks
- * that were added may.
+ * increases the image's generation, which makes all caches of it restart. It must outlive its
+ * readers. Functions that read may be called from several threads at once, if the callbacks that
+ * were added may.
  *
  * An image that is NULL is PUG_ERR_INVALID_PARAM_VAL where a status is returned. A failed call
  * changes nothing.
@@ -99,7 +99,7 @@ struct pug_image;
 
 /** A new image without memory, for the caller to free; NULL: no memory. */
 struct pug_image *pug_image_new(void);
-/** Free it; nobody may read from it any more. NULL is left alone. */
+/** Frees the image. No reader may use it any more. NULL is left alone. */
 void pug_image_free(struct pug_image *image);
 
 /**
@@ -189,7 +189,7 @@ struct pug_image_range {
 /** The n-th range in order of adding; false when there are no more. */
 bool pug_image_range(const struct pug_image *image, size_t n, struct pug_image_range *range);
 
-/** What went wrong when a file was read. */
+/** Why a file could not be read. */
 struct pug_read_failure {
     const char *path;       /**< of a file of the image, the capture's, or "program memory" */
     uint64_t offset;        /**< in the file */
@@ -237,7 +237,7 @@ bool pug_image_symbol_at(const struct pug_image *image, size_t n, struct pug_sym
 
 /**
  * The first function that has bytes in [start, end): the one that covers `start`, else the next one
- * behind it; false where there is none. All functions of a range:
+ * after it; false if none has. All functions of a range:
  *
  *     for (at = start; pug_image_symbol_in(image, at, end, &s); at = s.start + s.size)
  *         ...
@@ -245,7 +245,7 @@ bool pug_image_symbol_at(const struct pug_image *image, size_t n, struct pug_sym
 bool pug_image_symbol_in(const struct pug_image *image, uint64_t start, uint64_t end,
                          struct pug_symbol *symbol);
 
-/** Where the vector table of an M profile program lies. */
+/** The place of the vector table of an M profile program. */
 struct pug_vector_table {
     uint64_t address;              /**< of its first word, the stack pointer */
     unsigned count;                /**< its words; 0 where there is no single table */
@@ -272,9 +272,9 @@ bool pug_vector_symbol(const struct pug_image *image, const struct pug_vector_ta
                        unsigned vector, struct pug_symbol *symbol);
 
 /**
- * A number for all memory of an image and where it belongs, which another image of the same memory,
- * added in the same order, has as well; never 0 but where callbacks give memory: nobody knows
- * theirs.
+ * A number for all memory of an image and its places. Another image of the same memory, added in
+ * the same order, has the same number. It is 0 only where callbacks give memory, because their
+ * bytes are unknown.
  */
 uint64_t pug_image_hash(const struct pug_image *image);
 

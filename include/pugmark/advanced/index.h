@@ -19,7 +19,7 @@
  * Blocks also have a hash of the *state* that the packet readers were in at their start, and, if
  * the capture was decoded as well, of that of the decoders: whoever starts some way before a block
  * and comes to it in that state goes on exactly as if all had been read (pug_index_reach()). Where
- * decoders are told all that they know behind each synchronisation point (ETMv3, PTM, ETMv4, ETE,
+ * the packets after each synchronisation point give decoders all they know (ETMv3, PTM, ETMv4, ETE,
  * E-Trace, N-Trace), the states of the packet readers are enough.
  *
  * docs/index-format.md describes the file. Positions are byte offsets in the capture.
@@ -40,10 +40,10 @@ struct pug_index;
 /** The largest block. */
 #define PUG_INDEX_BLOCK_MAX    (UINT64_C(1) << 30)
 #define PUG_INDEX_ANY          0x10000u /**< a query for every source */
-#define PUG_INDEX_NOBODY       0x10001u /**< a query for what is of no source, see `nobody` */
-#define PUG_INDEX_SOURCE_LIMIT 1024u    /**< ids beyond these are counted as nobody's */
+#define PUG_INDEX_NOBODY       0x10001u /**< a query for bytes of no source, see `nobody` */
+#define PUG_INDEX_SOURCE_LIMIT 1024u    /**< ids beyond these are counted as bytes of no source */
 
-/** What an index is to be. */
+/** The options of an index. */
 struct pug_index_options {
     uint64_t block; /**< bytes of capture in a block, made a multiple of 512; 0: a good size */
     bool full;      /**< keep every mark, of all sources */
@@ -90,9 +90,9 @@ struct pug_indexer;
 
 /**
  * Attach an indexer to a tree that has read nothing yet, which may decode, and whose trace may
- * still be arriving. It takes the sources' packet monitors, the tree's runs and frames: nobody else
- * may. Of the options `block`, `full`, `full_ids` count; NULL: defaults. Free it before the tree.
- * PUG_ERR_INVALID_PARAM_TYPE: a source has no packets.
+ * still be arriving. It takes the sources' packet monitors, the tree's runs and frames: no other
+ * consumer may use them. Of the options `block`, `full`, `full_ids` count; NULL: defaults. Free it
+ * before the tree. PUG_ERR_INVALID_PARAM_TYPE: a source has no packets.
  */
 enum pug_status pug_indexer_new(struct pug_tree *tree, const struct pug_index_options *options,
                                 struct pug_indexer **indexer);
@@ -139,14 +139,14 @@ enum pug_status pug_index_parse(const void *file, size_t file_size, const uint8_
                                 uint64_t size, uint64_t identity, struct pug_index **index);
 
 /**
- * The bytes of the file that pug_index_save() would write, for who keeps them elsewhere. They live
- * as long as the index; pug_index_parse() takes them.
+ * The bytes of the file that pug_index_save() would write, to keep them elsewhere. They live as
+ * long as the index; pug_index_parse() takes them.
  */
 const void *pug_index_bytes(const struct pug_index *index, size_t *size);
 
 /* ---- what is in it ---- */
 
-/** What an index is. */
+/** The properties of an index. */
 struct pug_index_info {
     const char *transport;             /**< by name */
     uint64_t trace_size;               /**< bytes of the capture then */
@@ -178,7 +178,7 @@ struct pug_index_source {
     uint64_t spare[4];               /**< zero */
 };
 
-/** What a block says of a source and a kind of mark. */
+/** A block's summary of one source and one kind of mark. */
 struct pug_index_summary {
     uint64_t block;             /**< by number */
     uint16_t source;            /**< trace id */
@@ -201,14 +201,17 @@ struct pug_index_mark {
     enum pug_mark_kind kind; /**< of mark */
 };
 
-/** What an index is, into *info. */
+/** Writes the properties of an index into *info. */
 void pug_index_info(const struct pug_index *index, struct pug_index_info *info);
 /** The n-th; false when there are no more. Sources by ascending id, summaries by block. */
 bool pug_index_source_at(const struct pug_index *index, size_t n, struct pug_index_source *source);
 /** As pug_index_source_at(). */
 bool pug_index_summary_at(const struct pug_index *index, uint64_t n,
                           struct pug_index_summary *summary);
-/** Number of the first summary of a block; of a block behind the last: how many there are. */
+/**
+ * Number of the first summary of a block; for the block after the last: the number of all
+ * summaries.
+ */
 uint64_t pug_index_block_summary(const struct pug_index *index, uint64_t block);
 
 /** Which sources have bytes in blocks of [from, to)? How many; the first `room` ids are written. */
@@ -233,11 +236,11 @@ bool pug_index_has_states(const struct pug_index *index, const struct pug_tree *
 /**
  * A copy of a tree that has read the capture up to a block boundary, as far before `before` as it
  * must be, and is in the very state of one that read all of it. It borrows from that tree, and has
- * no log. `elements`: the tree decodes; the index has the decoders' states, or two trees that begin
- * at different synchronisation points before come to the same one, having been told all of it since
- * (pug_protocol.self_synced()). False: start at the beginning; *reached is NULL. The caller frees
- * the copy; *at is where it goes on. Without `elements` the whole times of packets may lack bits
- * that are above those sent.
+ * no log. `elements`: the tree decodes. Either the index has the decoders' states, or two trees
+ * that begin at different earlier synchronisation points reach the same state, having got all of it
+ * from packets since (pug_protocol.self_synced()). False: start at the beginning; *reached is NULL.
+ * The caller frees the copy; *at is where it goes on. Without `elements` the whole times of packets
+ * may lack bits that are above those sent.
  */
 bool pug_index_reach(const struct pug_index *index, const struct pug_tree *tree,
                      const uint8_t *bytes, uint64_t size, bool elements, uint64_t before,
@@ -261,7 +264,7 @@ uint64_t pug_index_settle(const struct pug_index *index, const struct pug_tree *
 
 /* ---- looking for marks ---- */
 
-/** What is looked for. */
+/** A query. */
 struct pug_index_query {
     enum pug_mark_kind kind; /**< of mark */
     /**

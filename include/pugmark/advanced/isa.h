@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** What a decoder's configuration says about instructions. */
+/** The part of a decoder's configuration that concerns instructions. */
 struct pug_isa_config {
     uint16_t arch;          /**< enum pug_arch; gates some A64 instructions in compatible mode */
     bool dsb_dmb_waypoints; /**< DSB and DMB are waypoints */
@@ -62,7 +62,7 @@ struct pug_insn {
     bool conditional;  /**< may fail its condition */
     bool table_jump;   /**< RISC-V: `target` is the address of the word that holds the target */
     uint8_t kind;      /**< enum pug_riscv_kind */
-    uint8_t rd, rs1;   /**< RISC-V: of CONSTANT and of jumps; rs1 0: no register tells the target */
+    uint8_t rd, rs1;   /**< RISC-V: of CONSTANT and of jumps; rs1 0: no register holds the target */
     uint8_t access;    /**< RISC-V: memory accesses that data trace counts (0 none) */
     bool csr;          /**< RISC-V: a CSR access, which data trace may report too */
     bool special;      /**< the code map's: taken, it does not just go to `target` */

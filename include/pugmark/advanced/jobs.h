@@ -23,7 +23,7 @@ extern "C" {
 
 /** How parts go from one process to another (peers.h), which has a consumer of its own. */
 struct pug_travel {
-    /** Put a part's bytes behind those that are there; the part stays. */
+    /** Appends a part's bytes; the part stays. */
     void (*pack)(const void *part, struct pug_state *bytes);
     /** The part of such bytes; `context` is the consumer's. NULL: no memory. */
     void *(*unpack)(void *context, const uint8_t *bytes, size_t size);
@@ -51,7 +51,7 @@ struct pug_jobs {
     uint64_t spare[2]; /**< zero */
 };
 
-/** What came of decoding. */
+/** The result of decoding. */
 struct pug_jobs_result {
     enum pug_response response; /**< the last one: fatal where decoding stopped at `at` */
     uint64_t at;                /**< bytes decoded */

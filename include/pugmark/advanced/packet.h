@@ -21,7 +21,7 @@ extern "C" {
 
 /* ---- what a transport delivers ---- */
 
-/** What the bits of a payload are that lie behind its last whole byte (struct pug_run.bits). */
+/** The meaning of a payload's bits after its last whole byte (struct pug_run.bits). */
 enum pug_run_padding {
     PUG_RUN_EXACT,  /**< the payload's, or copies of its last bit */
     PUG_RUN_PADDED, /**< anything: the payload is whole bytes */
@@ -38,11 +38,11 @@ struct pug_run {
     size_t size;          /**< how many there are */
     const uint16_t *gaps; /**< or NULL */
     /**
-     * 0, or the run is whole packets one after another, each behind so many bytes of header
-     * (PUG_TAKES_ROWS). Bits 4:0 of the first one are the payload's size; bit 7: `stamp` bytes
-     * of time follow the header; bits 6:5: the flow. What follows the header begins `lead` bits
-     * later, and a payload ends with a byte. From a payload's begin on PUG_RUN_SPARE bytes can be
-     * read, whatever its size.
+     * 0, or the run is whole packets one after another, each after so many bytes of header
+     * (PUG_TAKES_ROWS). Bits 4:0 of the first one are the payload's size; bit 7: `stamp` bytes of
+     * time follow the header; bits 6:5: the flow. What follows the header begins `lead` bits later,
+     * and a payload ends with a byte. From a payload's begin on PUG_RUN_SPARE bytes can be read,
+     * whatever its size.
      */
     uint8_t header, stamp;
     uint16_t source;    /**< trace id */
@@ -62,7 +62,7 @@ struct pug_run {
     uint64_t timestamp;     /**< as the transport carried it */
 };
 
-/** So many bytes behind a payload can be read. */
+/** Bytes after a payload that can be read. */
 #define PUG_RUN_SPARE 16
 
 struct pug_encapsulation_packet;
@@ -76,7 +76,7 @@ typedef void pug_encapsulation_fn(void *context, uint16_t id,
 
 /* ---- what a packet reader gives ---- */
 
-/** What is to be done with a packet, and what it is. */
+/** How to handle a packet, and what it is. */
 enum pug_packet_flag {
     PUG_PACKET_MONITOR = 1 << 0, /**< show it to the packet monitor */
     PUG_PACKET_DECODE = 1 << 1,  /**< give it to the decoder, or to the packet sink */
@@ -94,7 +94,7 @@ struct pug_packet {
     uint32_t flags;     /**< enum pug_packet_flag */
 };
 
-/** What a packet is for who looks for a place in the trace. */
+/** The kind of a packet for a search in the trace. */
 enum pug_mark_kind {
     PUG_MARK_SYNC,        /**< a synchronisation point: PUG_PACKET_SYNC */
     PUG_MARK_TIMESTAMP,   /**< value: the time, whole, as elements have it */
@@ -104,7 +104,7 @@ enum pug_mark_kind {
     PUG_MARK_OVERFLOW,    /**< trace was lost */
     PUG_MARK_DISCARD,     /**< trace was stopped and dropped what it held */
     PUG_MARK_EXCEPTION,   /**< value: its number */
-    PUG_MARK_ADDRESS,     /**< value: a whole address that the packet tells */
+    PUG_MARK_ADDRESS,     /**< value: a whole address from the packet */
     PUG_MARK_DATA,        /**< bytes of a source (an index alone knows these) */
     PUG_MARK_VMID,        /**< value: virtual machine */
     PUG_MARK_TRACE_ON,    /**< tracing began or went on; value: enum pug_trace_on */
@@ -114,7 +114,7 @@ enum pug_mark_kind {
     PUG_MARK_KINDS
 };
 
-/** What a packet is for an index. */
+/** A packet as an index sees it. */
 struct pug_mark {
     enum pug_mark_kind kind; /**< what it marks */
     uint64_t value;          /**< what it says of that */
@@ -126,14 +126,14 @@ struct pug_placed_mark {
     uint32_t kind;         /**< enum pug_mark_kind */
 };
 
-/** Where marks go that are read for an index. */
+/** The list that receives marks for an index. */
 struct pug_mark_list {
     struct pug_placed_mark *marks;            /**< room for marks */
     uint32_t count, room;                     /**< how many there are, and how many can be */
     void (*full)(struct pug_mark_list *list); /**< takes the marks out: `count` is 0 then */
 };
 
-/* ---- what a source is told, and counts ---- */
+/* ---- notifications to a source, and its counters ---- */
 
 /**
  * A few bytes of trace can stand for a great deal of execution, and damaged or hostile ones for far
@@ -182,7 +182,7 @@ const struct pug_protocol *pug_protocol_at(size_t n);
 
 /** A protocol's name ("ETMV4I"), by which sources are made. */
 const char *pug_protocol_name(const struct pug_protocol *protocol);
-/** What a protocol is in words. */
+/** Returns a protocol's title in words. */
 const char *pug_protocol_title(const struct pug_protocol *protocol);
 
 /** Does its decoder need program memory? */

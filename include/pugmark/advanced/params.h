@@ -41,7 +41,7 @@ void pug_params_free(struct pug_params *params);
 
 /**
  * The n-th key that parameter files have of their own, besides settings of transports and protocols
- * ("container", "encoder_options" …); NULL behind the last one.
+ * ("container", "encoder_options" …); NULL after the last one.
  */
 const char *pug_params_key(size_t n);
 

@@ -22,7 +22,7 @@ extern "C" {
 /** For receive(): whoever sent something. */
 #define PUG_PEERS_ANYBODY UINT32_MAX
 
-/** What came from another process. */
+/** A message from another process. */
 struct pug_peers_message {
     unsigned from;  /**< its number */
     uint8_t *bytes; /**< free() it; NULL where there are none */
@@ -63,7 +63,7 @@ struct pug_peers {
                     struct pug_peers_message *message);
     /** This process cannot go on, so none can: says so and ends all of them. Does not return. */
     void (*fail)(void *context, const char *why);
-    /** Optional: what was sent since then, for who wants to know. */
+    /** Optional: counts what was sent since then. */
     uint64_t sent_messages, sent_bytes;
     uint32_t run;                /**< private: the call at hand */
     struct pug_peers_keep *keep; /**< optional: what is done is kept */

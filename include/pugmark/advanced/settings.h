@@ -18,7 +18,7 @@ struct pug_setting {
     const char *text; /**< for settings that are words; NULL for numbers */
 };
 
-/** Told each name that a list is asked for, so that settings can be found that nobody reads. */
+/** Receives each name that is looked up in a list, to find settings that nothing reads. */
 struct pug_settings_watch {
     void (*asked)(void *context, const char *name, bool word); /**< only a word would do */
     void *context;                                             /**< is handed to it */
@@ -81,7 +81,7 @@ bool pug_core_by_name(const char *name, enum pug_arch *arch, enum pug_arch_profi
 
 /**
  * The n-th product that pug_core_by_name() knows, "Cortex-A53". Writes at most `size` bytes with
- * the closing NUL and returns the length of the whole name; 0 behind the last one.
+ * the closing NUL and returns the length of the whole name; 0 after the last one.
  */
 size_t pug_core_name(size_t n, char *buffer, size_t size);
 

@@ -118,7 +118,7 @@ struct pug_snapshot_source {
     const struct pug_snapshot_device *core;   /**< NULL: none, or no such device */
     const char *protocol;                     /**< NULL: not known from its type */
     unsigned stream;   /**< which of the device's streams: its trace id is the device's + so many */
-    bool assumed_core; /**< nobody says which core: it is the only one without trace */
+    bool assumed_core; /**< no file names the core: it is the only one without trace */
 };
 
 /** The folder that the snapshot is in. */
@@ -169,7 +169,7 @@ size_t pug_snapshot_path(const struct pug_snapshot *snapshot, const char *file, 
 
 /* ---- decoding it ---- */
 
-/** What a buffer's tree is made with. */
+/** How a buffer's tree is made. */
 struct pug_snapshot_tree_config {
     struct pug_image *image;           /**< the cores' memory is added to it; NULL: none */
     bool filled;                       /**< it was, for another tree of this buffer */

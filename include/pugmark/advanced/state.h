@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/** What something that is still to come depends on, written down. */
+/** The state of something unfinished, written down. */
 struct pug_state {
     uint8_t *bytes;    /**< freed with pug_state_free() */
     size_t size, room; /**< bytes in use, and allocated */

@@ -13,13 +13,13 @@
 extern "C" {
 #endif
 
-/** What a piece of a frame is. */
+/** The kind of a piece of a frame. */
 enum pug_frame_kind { PUG_FRAME_PACKED, PUG_FRAME_HSYNC, PUG_FRAME_FSYNC, PUG_FRAME_ID_DATA };
 
 /** No source id was seen yet. */
 #define PUG_SOURCE_UNKNOWN 0xFFFFu
 
-/** Raw frames, for who wants to see the transport at work. */
+/** Raw frames, to watch the transport at work. */
 typedef void pug_frame_fn(void *context, enum pug_op op, uint64_t index, enum pug_frame_kind kind,
                           uint16_t source, const uint8_t *bytes, size_t size);
 
@@ -56,7 +56,7 @@ const struct pug_transport *pug_transport_at(size_t n);
 
 /** A transport's name: "coresight". */
 const char *pug_transport_name(const struct pug_transport *transport);
-/** What a transport is in words. */
+/** Returns a transport's title in words. */
 const char *pug_transport_title(const struct pug_transport *transport);
 
 /** Does it carry one source, whatever its id? */

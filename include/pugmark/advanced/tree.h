@@ -14,8 +14,8 @@
  * A tree belongs to one thread at a time; two trees never meet, but may share an image. It borrows
  * image and log, which must outlive it. A NULL tree, configuration or place for a result is
  * PUG_ERR_INVALID_PARAM_VAL (on the data path PUG_RESP_FATAL_INVALID_PARAM); what was to be made is
- * NULL then. Functions that only ask or attach must be given what exists. A function that listens
- * may be NULL: nobody does. Listeners are called on the thread that calls the data path, and must
+ * NULL then. Functions that only ask or attach must be given what exists. A consumer's function may
+ * be NULL: it is not called. Listeners are called on the thread that calls the data path, and must
  * not call the tree.
  */
 #ifndef PUGMARK_TREE_H
@@ -36,7 +36,7 @@ extern "C" {
 struct pug_tree;
 struct pug_source;
 
-/** What a tree is made of. */
+/** How a tree is made. */
 struct pug_tree_config {
     const char *transport;        /**< by name; NULL: "plain", one source without framing */
     struct pug_settings settings; /**< of the transport; copied as needed during the call */
@@ -58,14 +58,14 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
 void pug_tree_free(struct pug_tree *tree);
 
 /**
- * A tree with the same transport and settings, image, sources and enabled slots, which saw no trace
- * yet and to which nobody listens. It borrows the configuration of the first, which must outlive
- * it. PUG_ERR_INVALID_PARAM_TYPE: a source's protocol brings a whole decoder of its own.
+ * A tree with the same transport and settings, image, sources and enabled slots, which has got no
+ * trace yet and has no consumer. It borrows the configuration of the first, which must outlive it.
+ * PUG_ERR_INVALID_PARAM_TYPE: a source's protocol brings a whole decoder of its own.
  */
 enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
                                struct pug_tree **clone);
 
-/** What a source is made of. */
+/** How a source is made. */
 struct pug_source_config {
     const char *protocol;                  /**< by name */
     const struct pug_protocol *definition; /**< the protocol itself, in place of a name, or NULL */
@@ -107,13 +107,13 @@ void pug_tree_enable_all(struct pug_tree *tree, bool enable);
 /* ---- attachment points ---- */
 
 /**
- * Batches of elements of all sources, in the trace's order. NULL: none. What a batch tells is past:
- * decoders are ahead of it by a few hundred elements, or by 2 KB of trace where several sources
- * speak in turn (pug_tree_deliver_each_packet()).
+ * Batches of elements of all sources, in the trace's order. NULL: none. The elements of a batch are
+ * past: decoders are ahead of it by a few hundred elements, or by 2 KB of trace where several
+ * sources speak in turn (pug_tree_deliver_each_packet()).
  */
 void pug_tree_on_elements(struct pug_tree *tree, pug_elements_fn *function, void *context);
 
-/** One element a call; the same, for who prefers it. Delivers after each packet. */
+/** Delivers one element a call, instead of batches. Delivers after each packet. */
 void pug_tree_on_element(struct pug_tree *tree, pug_element_fn *function, void *context);
 
 /** Deliver elements after each packet even in batches, so that nothing is decoded ahead. */
@@ -175,10 +175,10 @@ enum pug_status pug_source_sink(struct pug_source *source, pug_packet_sink_fn *f
                                 void *context);
 
 /**
- * Hand a decoding source a packet, for who has packets and no bytes: DATA with one of its protocol,
- * which counts as taken whatever the answer; END, FLUSH and RESET without (of FLUSH the whole
- * tree's elements that wait are meant). `data`, `type` and `index` are what the decoder looks at;
- * raw bytes are for the monitor. The answer is that to the operation, as of pug_tree_op();
+ * Gives a decoding source a packet, for programs that have packets and no bytes: DATA with one of
+ * its protocol, which counts as taken whatever the answer; END, FLUSH and RESET without (FLUSH
+ * concerns all waiting elements of the tree). `data`, `type` and `index` are what the decoder looks
+ * at; raw bytes are for the monitor. The answer is that to the operation, as of pug_tree_op();
  * PUG_RESP_FATAL_INVALID_OP: the source does not decode packets.
  */
 enum pug_response pug_source_packet(struct pug_source *source, enum pug_op op,
@@ -197,9 +197,9 @@ void pug_source_hide_bad_packets(struct pug_source *source, bool from_sink, bool
 
 /* ---- asking a source ---- */
 
-/** What it is. */
+/** Returns its protocol. */
 const struct pug_protocol *pug_source_protocol(const struct pug_source *source);
-/** What the protocol made of the settings. */
+/** Returns the configuration that the protocol made from the settings. */
 const void *pug_source_config(const struct pug_source *source);
 uint16_t pug_source_id(const struct pug_source *source);   /**< trace id in its elements */
 uint16_t pug_source_slot(const struct pug_source *source); /**< where the tree keeps it */
@@ -216,7 +216,7 @@ void pug_source_reset_stats(struct pug_source *source);
 const struct pug_transport_stats *pug_tree_transport_stats(const struct pug_tree *tree);
 /** Set them to 0. */
 void pug_tree_reset_transport_stats(struct pug_tree *tree);
-/** What it reads. */
+/** Returns its transport. */
 const struct pug_transport *pug_tree_transport(const struct pug_tree *tree);
 /** Those that it was made with. */
 const struct pug_quirks *pug_tree_quirks(const struct pug_tree *tree);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file For authors of protocols. What captures have of a protocol's sources, for who opens
- * captures: how snapshots call such a device, which registers say how it was set up, how its trace
- * travels in a file of its own. Everything is optional, and zero where there is nothing to say.
+ * @file For authors of protocols. How captures describe a protocol's sources, for code that opens
+ * captures: the names of such a device in snapshots, the registers with its set-up, and the
+ * transport of its trace in a file of its own. Everything is optional, and zero where there is
+ * nothing to say.
  */
 #ifndef PUG_AUTHOR_DESCRIPTION_H
 #define PUG_AUTHOR_DESCRIPTION_H
@@ -14,12 +15,12 @@
 extern "C" {
 #endif
 
-/** What it means that a capture does not have a register. */
+/** The consequence of a register that is missing in a capture. */
 enum pug_register_need {
     PUG_REGISTER_REQUIRED, /**< the source cannot be made: there is no value that would do */
-    PUG_REGISTER_ASSUMED,  /**< a value is taken for it, and told, since decoding depends on it */
+    PUG_REGISTER_ASSUMED,  /**< a value is assumed and reported, since decoding depends on it */
     PUG_REGISTER_ID,       /**< required to tell sources in frames apart; nothing else needs it */
-    PUG_REGISTER_UNUSED,   /**< the reference tells of it, but nothing depends on it */
+    PUG_REGISTER_UNUSED,   /**< the reference reports it, but nothing depends on it */
 };
 
 /** A register of a source. It becomes the setting of its name. */
@@ -36,13 +37,14 @@ struct pug_device_type {
     unsigned version;      /**< its major one, where several protocols have the name; else 0 */
     const char *reference; /**< what the reference knows it as, up to the first '.' ("ETM4") */
     /**
-     * Which of its streams the protocol is of: 0 the first. Its trace id is that of the device and
-     * so many; the setting "stream" tells it, too.
+     * Which of its streams the protocol is of: 0 the first. Its trace id is that of the device plus
+     * this number; the setting "stream" gives it, too.
      */
     unsigned stream;
 };
 
-/** A way in which sources are often set up, for who finds out what bytes are (pug_guess_format()).
+/**
+ * A usual set-up of sources, used to find out what bytes are (pug_guess_format()).
  */
 struct pug_usual {
     const char *settings;  /**< "NAME=VALUE NAME=VALUE": all that reading packets depends on */
@@ -51,11 +53,11 @@ struct pug_usual {
     unsigned syncs;        /**< such bytes have so many synchronisation points at least */
 };
 
-/** So many values can a doubt have. */
+/** Most values of a doubt. */
 #define PUG_DOUBT_VALUES 10u
 
 /**
- * What is easily told wrong of a source, and then makes other packets, or another flow, of its
+ * A setting of a source that is easily wrong, and then makes other packets, or another flow, of its
  * bytes: the width of a field, an option. Where trace and program do not fit the others are tried.
  */
 struct pug_doubt {
@@ -66,7 +68,7 @@ struct pug_doubt {
     unsigned count;                    /**< how many of these there are */
 };
 
-/** What a packet says for who finds out what bytes are. */
+/** How well a packet fits, used to find out what bytes are. */
 enum pug_fit {
     PUG_FIT_USUAL,
     PUG_FIT_LEADING,  /**< the same, but that it is of use before a synchronisation point, too */
@@ -80,10 +82,10 @@ struct pug_description {
     const struct pug_register *registers; /**< the last one has no name; or NULL: none */
     /** It traces an Arm core, whose kind becomes the settings "arch" and "profile" … */
     bool traces_core;
-    enum pug_arch usual_arch; /**< … and this one if nobody knows */
+    enum pug_arch usual_arch; /**< … and this one if it is unknown */
     /**
-     * How it travels in a file of its own, whose sources are told apart by the setting "src_id".
-     * NULL: bare ("plain"), or in frames, where its registers name its id.
+     * The transport of its trace in a file of its own. The setting "src_id" distinguishes its
+     * sources.  NULL: bare ("plain"), or in frames, where its registers name its id.
      */
     const char *transport;
     bool dwt;           /**< its elements tell of events of a DWT (pugmark/dwt.h) */
@@ -96,7 +98,9 @@ struct pug_description {
     const struct pug_usual *usual; /**< the last one has no settings; NULL: it is not guessed */
     /** How a packet speaks for a guess that is not bad itself; NULL: all do as usual ones. */
     enum pug_fit (*fit)(const struct pug_packet *packet);
-    /** What may be told wrong; the last one has no setting. NULL: nothing that could be tried. */
+    /**
+     * Settings that may be wrong; the last one has no setting. NULL: nothing that could be tried.
+     */
     const struct pug_doubt *doubts;
     /**
      * Where a source may begin to decode whose bytes have no synchronisation point for long: the

@@ -39,13 +39,13 @@ enum pug_flow_end {
 
 /** Instructions that run one after the other. */
 struct pug_flow_block {
-    uint64_t start, end;  /**< end: the address behind the last instruction */
+    uint64_t start, end;  /**< end: the address after the last instruction */
     uint64_t last;        /**< address of the last instruction (count > 0) */
     struct pug_insn insn; /**< the last instruction (count > 0) */
     uint32_t count;       /**< instructions */
     uint8_t ending;       /**< enum pug_flow_end */
     uint8_t isa;          /**< enum pug_isa */
-    uint8_t it_after;     /**< T32: instructions left in an IT block behind it */
+    uint8_t it_after;     /**< T32: instructions left in an IT block after it */
     int16_t status;       /**< enum pug_status of an ERROR */
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file For authors of protocols. What a protocol is: a packet reader (bytes to packets) and a
- * decoder (packets to elements) behind one table of functions. The built-in protocols and those
- * that a program registers at run time use the same table; examples/ has one.
+ * @file For authors of protocols. A protocol is a packet reader (bytes to packets) and a decoder
+ * (packets to elements) with one table of functions. The built-in protocols and those that a
+ * program registers at run time use the same table; examples/ has one.
  *
  * The tree drives both stages; a protocol never calls the tree:
  *
@@ -52,7 +52,7 @@ enum pug_takes {
 
 /**
  * The turns of a gathered run: what other sources say comes between them. `told` of them have
- * ended, and what is in the batch then is theirs.
+ * ended, and the elements in the batch at that time are theirs.
  */
 struct pug_turns {
     const uint16_t *ends; /**< where each ends, in bytes of the run */
@@ -67,7 +67,7 @@ struct pug_span {
     struct pug_turns *turns;   /**< of a gathered run, or NULL */
 };
 
-/** Where all turns of a span have ended: of a simple one its end. */
+/** Where all turns of a span have ended: for a simple span its end. */
 static inline const uint8_t *pug_span_last(const struct pug_span *span)
 {
     return span->turns ? span->run->bytes + span->run->size : span->end;
@@ -89,7 +89,7 @@ static inline bool pug_span_next_turn(struct pug_span *span, uint32_t elements)
 
 /**
  * For a fast path that stays on over turns (where it does not the tree goes on): the next packet
- * ends at `at`, and all before it have made so many elements. Turns that end before that are told.
+ * ends at `at`, and all before it have made so many elements. Ends the turns up to that place.
  */
 static inline void pug_span_end_turns(struct pug_span *span, const uint8_t *at, uint32_t elements)
 {
@@ -161,7 +161,7 @@ struct pug_batch {
     enum pug_response response;             /**< the consumer's last answer */
     void *tree;                             /**< the tree that it belongs to */
     bool (*flush)(struct pug_batch *batch); /**< deliver; true when the consumer goes on */
-    /* what flush() does, for who delivers a few elements at a time: see pug_batch_give() */
+    /* what flush() does, for code that delivers a few elements at a time: see pug_batch_give() */
     pug_elements_fn *give; /**< what takes elements */
     void *give_context;    /**< is handed to it */
     /** Take note of an answer to give(), and keep what was not taken. */
@@ -229,14 +229,14 @@ struct pug_stage {
     bool pending;                      /**< the decoder suspended itself; resume() is due */
     bool mute_reader;                  /**< quirk in force: what the reader logs is dropped */
     bool monitored;                    /**< a packet monitor is attached */
-    bool unwatched; /**< nobody will look at packets: a state needs nothing that only these tell */
+    bool unwatched; /**< no consumer will read packets: a state can leave out what only they show */
     bool refused; /**< the decoder cannot decode what its registers say; it answers nothing else */
     bool from_begin; /**< the trace is read from its begin on, though this source may speak later */
     uint8_t takes;   /**< enum pug_takes, bits; for a reader to set, which may change its mind */
     /** Where marks go while the source is read for marks alone, else NULL. */
     struct pug_mark_list *marks;
     struct pug_paths *paths; /**< where ranges are counted while that is wanted, else NULL */
-    /** A reader's: the byte that told it that the last packet is bad, and is not part of it. */
+    /** A reader's: the byte that showed that the last packet is bad, and is not part of it. */
     const uint8_t *looked_at;
     char reader_name[32], decoder_name[32]; /**< components in the log */
     /** Shown the packets of an encapsulation that the reader takes apart by itself; or NULL. */
@@ -262,7 +262,7 @@ enum pug_response pug_stage_refuse(struct pug_stage *stage);
 
 /* ---- a protocol ---- */
 
-/** What is wanted of a source, and so what its fast path gives. */
+/** What a consumer wants of a source, and so what its fast path delivers. */
 enum pug_want {
     PUG_WANT_BATCH,  /**< elements, as many at a time as there is room for */
     PUG_WANT_EACH,   /**< elements, delivered after each packet */
@@ -314,17 +314,16 @@ struct pug_protocol {
     enum pug_response (*decode)(void *decoder, const struct pug_packet *packet);
     enum pug_response (*resume)(void *decoder); /**< go on where it suspended itself */
     /**
-     * Optional, the fast way where nobody looks at packets: the fast path goes from bytes to what
-     * is wanted, packet after packet, and makes no struct of them. It stops before a packet that
+     * Optional, used when no consumer reads packets: the fast path goes from bytes to the wanted
+     * output, packet after packet, and makes no struct of them. It stops before a packet that
      * read() and decode() are to see, which may be the first: all that is unusual is theirs. Where
-     * it has used up the span, read() is not asked, which would have nothing. The answer is that
-     * to the last packet it took; `resume` as after decode().
+     * it has used up the span, read() is not asked, which would have nothing. The answer is that to
+     * the last packet it took; `resume` as after decode().
      *
      * BATCH: it stops when the batch reaches its limit. EACH: it delivers the batch after each
-     * packet, but may leave what the last one gave, and stops behind a packet that is answered
-     * with anything but CONT. MARKS: `decoder` is not to be looked at and may be NULL; it stops
-     * where the list is not ready for another packet's marks. A fast path that does not serve a
-     * want takes nothing.
+     * packet, but may leave the elements of the last one. It stops after a packet whose answer is
+     * not CONT. MARKS: `decoder` is not to be looked at and may be NULL; it stops where the list is
+     * not ready for another packet's marks. A fast path that does not serve a want takes nothing.
      */
     enum pug_response (*fast_path)(void *reader, void *decoder, struct pug_span *span,
                                    enum pug_want want);
@@ -358,7 +357,7 @@ struct pug_protocol {
     void (*reader_state)(const void *reader, struct pug_state *state);
     void (*decoder_state)(const void *decoder, struct pug_state *state); /**< the same */
     /**
-     * Optional, of a reader that makes times whole: *time is the last one that it told, or 0. The
+     * Optional, of a reader that completes times: *time is the last one that it gave, or 0. The
      * answer is how many of its lowest bits the next one goes by, from 1 on: what is above them
      * goes over into that, however much it is; 64: all. Where it changes the next time may go by
      * others. Both are part of the reader's state, which is left to the tree: who looks at no times
@@ -375,16 +374,16 @@ struct pug_protocol {
     /** Optional, beside reader_clock(): the last time was this one, whose lowest bits it knows. */
     void (*reader_set_time)(void *reader, uint64_t time);
     /**
-     * Optional: a new decoder begins behind packets that only its reader has read, and learns from
-     * that what is told once. False: no memory.
+     * Optional: a new decoder begins after packets that only its reader has read. It learns from
+     * the reader what is sent once. False: no memory.
      */
     bool (*decoder_begin)(void *decoder, const void *reader);
 
     /**
-     * Optional, of a protocol that tells all that its decoder's state is made of again behind each
-     * synchronisation point: has it told that since the decoder began, behind a reader in the right
+     * Optional, of a protocol whose packets after each synchronisation point give everything in its
+     * decoder's state. Has the decoder got all of it since it began, with a reader in the right
      * state? So an index of packets alone is enough to begin near a place (pug_index_reach()).
-     * False where something was told once, or adds up: that cannot be known.
+     * False where something was sent once, or adds up: that cannot be known.
      */
     bool (*self_synced)(const void *decoder);
 };

@@ -16,7 +16,7 @@ extern "C" {
 /** As many sources can be in a gathering. */
 #define PUG_MOST_GATHERED 32
 
-/** What a source says in a piece of the trace, turn after turn. */
+/** A source's bytes in a piece of the trace, turn after turn. */
 struct pug_gathered {
     struct pug_run run;   /**< with `gaps` */
     const uint16_t *ends; /**< where each turn ends, in bytes of the run */
@@ -46,8 +46,8 @@ struct pug_transport_sink {
     /** Reset every source (4 x FSYNC), at this index. */
     void (*reset)(void *context, uint64_t index);
     /**
-     * Raw frames; NULL when nobody looks. `want` tells which: bit 0 packed, bit 1 unpacked, bit 2
-     * synchronisation points alone, of which there is no need to give the bytes.
+     * Raw frames; NULL: no consumer. `want` selects frames: bit 0 packed, bit 1 unpacked, bit
+     * 2 synchronisation points alone, without their bytes.
      */
     pug_frame_fn *frame;
     void *frame_context;               /**< is handed to frame() */
@@ -55,10 +55,13 @@ struct pug_transport_sink {
     struct pug_log *log;               /**< where messages go; NULL: nowhere */
     struct pug_quirks quirks;          /**< the tree's */
     struct pug_transport_stats *stats; /**< the transport counts, but what it delivers */
-    /** Shown the packets of the RISC-V packet encapsulation; NULL when nobody looks. */
+    /** Gets the packets of the RISC-V packet encapsulation; NULL: no consumer. */
     pug_encapsulation_fn *encapsulation;
     void *encapsulation_context; /**< is handed to it */
-    /** Runs of different sources may come in another order than in the trace: nobody minds. */
+    /**
+     * Runs of different sources may come in another order than in the trace, because no consumer
+     * depends on it.
+     */
     bool any_order;
     /**
      * The order is to be kept, but what comes of each source may be gathered, and is put back into
@@ -79,8 +82,9 @@ struct pug_transport {
     /** Optional: write all that what is still to come depends on (state.h). */
     void (*state)(const void *transport, struct pug_state *state);
     /**
-     * Optional, of who tells a source where packets of it may be missing (pug_run.gap): is there
-     * nothing to be told when it is heard next? It is part of that source's state, not of state().
+     * Optional, of a transport that notifies a source where packets of it may be missing
+     * (pug_run.gap): can the next run come without such a notification? It is part of that source's
+     * state, not of state().
      */
     bool (*heard)(const void *transport, uint16_t source);
     /** With that: were packets lost since the transport began to read, wherever that was? */

@@ -20,7 +20,7 @@ void pug_etmv3_count_stop(struct pug_etmv3_decoder *decoder);
 /** Execution comes to an instruction. */
 void pug_etmv3_count_arrive(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_insn *insn);
 
-/** The last step is behind us; what follows is to be told of again. */
+/** Ends counting after the last step. The next step starts a new count. */
 void pug_etmv3_count_end(struct pug_etmv3_decoder *decoder);
 
 /**

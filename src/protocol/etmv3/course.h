@@ -10,8 +10,9 @@
 /* ---- where it is ---- */
 
 /**
- * The decoder's address and ISA are where the course is. They lag behind it from one fast path to
- * the next, until a packet comes that is not for the fast path, or the state is asked for.
+ * The decoder's address and ISA are where the course is. The address and ISA lag from one fast path
+ * to the next. A packet that is not for the fast path, or a request for the state, brings them up
+ * to date.
  */
 static inline void pug_etmv3_settle(struct pug_etmv3_decoder *decoder)
 {
@@ -27,7 +28,7 @@ static inline void pug_etmv3_settle(struct pug_etmv3_decoder *decoder)
     decoder->stage->out.blank.isa = decoder->isa;
 }
 
-/** Was what is behind `from` told by a branch packet? */
+/** Did a branch packet give the address that follows `from`? */
 static inline bool pug_etmv3_is_jump(const struct pug_etmv3_place *place)
 {
     return place->from && place->executed && pug_etmv3_is_indirect(place->from);
@@ -51,7 +52,7 @@ static inline void pug_etmv3_begin(struct pug_etmv3_decoder *decoder)
         !from || pug_etmv3_is_jump(place) || lost || !pug_etmv3_leads_here(decoder, from, executed);
 }
 
-/** Find the next instruction, which no link tells. False: what comes is not for this way. */
+/** Find the next instruction where no link leads to it. False: what comes is not for this way. */
 bool pug_etmv3_find_next(struct pug_etmv3_decoder *decoder);
 
 static inline bool pug_etmv3_find(struct pug_etmv3_decoder *decoder)
@@ -83,7 +84,7 @@ static inline pug_etmv3_pair pug_etmv3_load(const void *at)
     return value;
 }
 
-/** What elements have in common, from `context_id` on. */
+/** Returns the fields that elements share, from `context_id` on. */
 static inline pug_etmv3_pair pug_etmv3_context(const struct pug_etmv3_decoder *decoder)
 {
     return pug_etmv3_load(&decoder->stage->out.blank.context_id);

@@ -36,7 +36,7 @@ static inline unsigned pug_etmv3_way_of(unsigned step)
     return (step & PUG_ETMV3_STEP_KIND) / PUG_ETMV3_STEP_E;
 }
 
-/** Which step it is, whatever is behind it. */
+/** Returns the kind of a step, without its flags. */
 static inline unsigned pug_etmv3_step_of(unsigned step)
 {
     return step % PUG_ETMV3_STEPS;
@@ -48,8 +48,8 @@ struct pug_etmv3_way {
     union {        /**< of the instruction, where there is room */
         uint32_t goes; /**< [0]; direct branch: target; indirect: where it went last */
         struct {
-            uint8_t next_isa;      /**< [1]; behind it, if it is executed */
-            uint8_t it, it_behind; /**< [1]; what is left of an IT block; and behind it */
+            uint8_t next_isa;      /**< [1]; the ISA after it, if it is executed */
+            uint8_t it, it_behind; /**< [1]; what is left of an IT block at it, and after it */
             uint8_t period;        /**< [1]; in which it was known to hold */
         };
     };
@@ -77,7 +77,7 @@ struct pug_etmv3_tally {
 
 #define PUG_ETMV3_CYCLE (UINT64_C(1) << 32)
 
-/** Where an indirect branch went, and how often. */
+/** The target of an indirect branch, and how often it was taken. */
 struct pug_etmv3_jump {
     uint32_t from; /**< as a link */
     uint32_t hits;
@@ -99,19 +99,19 @@ struct pug_etmv3_counting {
     uint32_t last, before; /**< the last two steps on the fast path */
     unsigned last_step;
     uint64_t last_index;
-    bool came; /**< execution came to `came_to`, which is not told yet */
+    bool came; /**< execution reached `came_to`, which is not counted yet */
     uint64_t came_to;
-    bool jumped;    /**< a branch packet came behind them */
+    bool jumped;    /**< a branch packet followed them */
     uint32_t stray; /**< cycles that are of no step */
     uint64_t steps; /**< since all was spread */
 };
 
-/** Where execution is, among instructions that are kept. */
+/** The place of execution among the instructions that are kept. */
 struct pug_etmv3_place {
     const struct pug_etmv3_insn *insn; /**< the next one; or NULL, and then: */
     const struct pug_etmv3_insn *from; /**< the one before it, or NULL */
     bool executed;                     /**< that was */
-    bool jumped; /**< what is behind `from` is not to be followed: the decoder has the address */
+    bool jumped; /**< do not follow what comes after `from`: the decoder has the address */
 };
 
 #define PUG_ETMV3_PERIODS 256u
@@ -255,16 +255,20 @@ static inline bool pug_etmv3_is_outdated(const struct pug_etmv3_decoder *decoder
 enum pug_status pug_etmv3_insn_here(struct pug_etmv3_decoder *decoder,
                                     const struct pug_etmv3_insn **insn);
 
-/** The one at `address` if it was met and is kept; else NULL. By quirks, also where the ISA
- * changes. */
+/**
+ * The one at `address` if it was met and is kept; else NULL. By quirks, also where the ISA changes.
+ */
 const struct pug_etmv3_insn *pug_etmv3_kept_insn(const struct pug_etmv3_decoder *decoder,
                                                  uint64_t address, uint8_t isa, uint8_t it);
 
-/** The one behind `from`, which was executed or not; and a link to it. NULL: none is kept. */
+/**
+ * Returns the instruction after `from`, which was executed or not, and links to it. NULL: none is
+ * kept.
+ */
 const struct pug_etmv3_insn *pug_etmv3_follow(struct pug_etmv3_decoder *decoder,
                                               const struct pug_etmv3_insn *from, bool executed);
 
-/** What a link leads to. */
+/** Returns the instruction that a link leads to. */
 static inline const struct pug_etmv3_insn *pug_etmv3_linked(const struct pug_etmv3_insn *entries,
                                                             uint32_t link)
 {
@@ -300,7 +304,7 @@ static inline bool pug_etmv3_is_indirect(const struct pug_etmv3_insn *insn)
            PUG_INSTR_BR_INDIRECT;
 }
 
-/** Where it leads; of an executed indirect branch this means nothing. */
+/** Returns the link's target. For an executed indirect branch the value has no meaning. */
 static inline uint64_t pug_etmv3_next_address(const struct pug_etmv3_insn *insn, bool executed)
 {
     bool branch =
@@ -314,7 +318,7 @@ static inline uint8_t pug_etmv3_isa_behind(const struct pug_etmv3_insn *insn, bo
     return executed ? insn->ways[1].next_isa : pug_etmv3_insn_isa(insn);
 }
 
-/** What is left of an IT block there: a branch ends it. */
+/** Returns what is left of an IT block there. A branch ends the block. */
 static inline uint8_t pug_etmv3_it_behind(const struct pug_etmv3_insn *insn, bool executed)
 {
     const uint8_t type = pug_etmv3_insn_byte(insn, offsetof(struct pug_element, last_type));
@@ -339,7 +343,7 @@ static inline bool pug_etmv3_leads_here(const struct pug_etmv3_decoder *decoder,
            pug_etmv3_it_behind(from, executed) == decoder->it;
 }
 
-/** The decoder is behind an instruction now. */
+/** Moves the decoder past an instruction. */
 void pug_etmv3_advance(struct pug_etmv3_decoder *decoder, const struct pug_etmv3_insn *insn,
                        bool executed);
 

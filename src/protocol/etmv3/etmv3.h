@@ -15,7 +15,7 @@
 /** … and in a cycle-accurate one. */
 #define PUG_ETMV3_CYCLE_STEPS 8u
 
-/** What a P-header says. */
+/** The content of a P-header. */
 struct pug_etmv3_p_header {
     uint16_t bits;  /**< atoms, the first one lowest; 1: E */
     uint8_t count;  /**< of them */
@@ -36,7 +36,7 @@ static inline bool pug_etmv3_waits(const struct pug_etmv3_p_header *header)
 
 #define PUG_ETMV3_STEPS 64u
 
-/** What an element has of a step. */
+/** The fields of a step that its element needs. */
 struct pug_etmv3_step {
     uint64_t addresses[2]; /**< the bits of start and end that it has: all or none */
     uint64_t value;

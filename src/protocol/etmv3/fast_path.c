@@ -4,8 +4,8 @@
  * once.
  *
  * Who takes the elements of each packet gets those of P-headers header by header, in the same loop.
- * So does who wants the reference's quirks: by these it matters in which slot of the list an
- * element was.
+ * With the reference's quirks it does the same, because they depend on the slot of the list in
+ * which an element was.
  */
 #include "protocol/etmv3/count.h"
 #include "protocol/etmv3/reader.h"
@@ -173,7 +173,7 @@ static const uint8_t *lay_out_turns(const struct pug_etmv3_decoder *decoder, str
     }
 }
 
-/** A row ended before its time, in the header before `at`: turns that end behind it have not. */
+/** A row ended early, in the header before `at`: reopen the turns that end after it. */
 static void reopen_turns(struct pug_span *span, uint32_t told, const uint8_t *at)
 {
     struct pug_turns *turns = span->turns;
@@ -183,7 +183,10 @@ static void reopen_turns(struct pug_span *span, uint32_t told, const uint8_t *at
     span->end = span->run->bytes + turns->ends[told];
 }
 
-/** P-headers in a row; behind the last one. *left: steps of that one that could not be taken. */
+/**
+ * Handle a row of P-headers. Returns the end of the last one. *left: steps of that one that could
+ * not be taken.
+ */
 static inline __attribute__((always_inline)) const uint8_t *
 take_headers(struct pug_etmv3_decoder *decoder, struct pug_span *span, unsigned most,
              unsigned *left, const struct manner manner)

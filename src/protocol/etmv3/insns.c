@@ -13,7 +13,7 @@
 /* Instructions that have slots side by side. */
 #define ROW_BITS 4u
 #define ROW_MASK ((1u << ROW_BITS) - 1)
-/* So many are kept where one was not met: most come next. */
+/* number of instructions to keep when one is missing: most of the next ones are needed soon */
 #define ROW_MET 8u
 /* … and so many where that is known: they came next. */
 #define ROW_KNOWN 32u
@@ -115,7 +115,7 @@ static void grow(struct pug_etmv3_decoder *decoder)
     }
 }
 
-/** Where an entry of the old table is in the new one. */
+/** Returns the new place of an entry of the old table. */
 static const struct pug_etmv3_insn *moved(const struct pug_etmv3_insns *insns,
                                           const struct pug_etmv3_insn *entry,
                                           const struct pug_etmv3_insn *entries)
@@ -203,7 +203,7 @@ static bool holds(const struct pug_etmv3_insns *insns, const struct pug_etmv3_in
     return entry->ways[1].period == insns->period;
 }
 
-/** Link an instruction to the one behind it in memory, for all ways that lead there. */
+/** Link an instruction to the next one in memory, for all outcomes that lead there. */
 static void link_on(const struct pug_etmv3_decoder *decoder, struct pug_etmv3_insn *from,
                     const struct pug_etmv3_insn *to)
 {
@@ -235,7 +235,9 @@ static struct pug_etmv3_insn *place_for(struct pug_etmv3_decoder *decoder, uint6
     return &insns->entries[*slot];
 }
 
-/** Keep the instruction where the decoder is, and those behind it, up to one that is kept. */
+/**
+ * Keep the instruction at the decoder's place and those after it, up to one that is kept already.
+ */
 static const struct pug_etmv3_insn *keep(struct pug_etmv3_decoder *decoder,
                                          const struct pug_code_insn *row, size_t count)
 {
@@ -262,8 +264,8 @@ static const struct pug_etmv3_insn *keep(struct pug_etmv3_decoder *decoder,
 }
 
 /**
- * The instruction of an earlier period where the decoder is holds again, and those behind it do, as
- * far as memory is what it was. False: it does not.
+ * The instruction at the decoder's place, kept in an earlier period, is valid again. So are those
+ * after it, as far as memory has not changed. False: it does not.
  */
 static bool hold_again(struct pug_etmv3_decoder *decoder, uint32_t number)
 {

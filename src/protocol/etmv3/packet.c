@@ -203,7 +203,7 @@ static bool take(struct pug_etmv3_reader *reader, uint8_t byte)
 
 /* ---- headers ---- */
 
-/** What does not outlive its packet. */
+/** Clears the fields that belong to one packet. */
 static void clear_packet(struct pug_etmv3_packet *packet)
 {
     if (packet->isync.has_lsip) /* what follows is compressed relative to the second address */
@@ -324,8 +324,8 @@ static bool is_isync(uint8_t type)
 }
 
 /**
- * Where an I-sync of this type ends that is all there, its header taken; NULL where it is not, or
- * tells a second address.
+ * Returns the end of an I-sync of this type if all its bytes are there and its header was taken.
+ * Returns NULL otherwise, or when it has a second address.
  */
 static const uint8_t *isync_end(const struct pug_etmv3_config *config, uint8_t type,
                                 const uint8_t *at, const uint8_t *end)

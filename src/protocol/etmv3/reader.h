@@ -26,8 +26,8 @@ enum pug_etmv3_part {
     PUG_ETMV3_PART_CONTINUED, /**< to the first byte with bit 7 clear, at most `left` bytes */
     PUG_ETMV3_PART_BRANCH,    /**< a branch address; `left` is the number of the next byte */
     PUG_ETMV3_PART_EXCEPTION, /**< its exception bytes, at most `left` */
-    PUG_ETMV3_PART_INFO,      /**< I-sync information; tells what follows */
-    PUG_ETMV3_PART_LSIP,      /**< fixed bytes; the last one tells whether more follow */
+    PUG_ETMV3_PART_INFO,      /**< I-sync information; decides what follows */
+    PUG_ETMV3_PART_LSIP,      /**< fixed bytes; the last one says whether more follow */
     PUG_ETMV3_PART_ENDLESS,   /**< everything */
 };
 
@@ -70,8 +70,8 @@ bool pug_etmv3_find_sync(struct pug_etmv3_reader *reader, struct pug_span *span,
 struct pug_etmv3_decoder;
 
 /**
- * Noise of that search which nobody watches, as far as it cannot be an A-sync. The decoder is told
- * what it would have been told; NULL: nobody decodes.
+ * Pass over noise of that search while no packets are reported, as far as it cannot be an A-sync.
+ * The decoder gets the same notifications as it would from packets. NULL: no decoder.
  */
 void pug_etmv3_pass_over_noise(struct pug_etmv3_reader *reader, struct pug_etmv3_decoder *decoder,
                                struct pug_span *span);
@@ -83,7 +83,7 @@ bool pug_etmv3_read_a_sync(struct pug_etmv3_reader *reader, struct pug_span *spa
 /** An unfinished A-sync at the end of trace. */
 const uint8_t *pug_etmv3_a_sync_bytes(void);
 
-/** What the bytes of a complete packet say, into reader->packet. */
+/** Parse the bytes of a complete packet into reader->packet. */
 void pug_etmv3_parse(struct pug_etmv3_reader *reader, const uint8_t *bytes, size_t size);
 
 /** A P-header. */
@@ -93,8 +93,10 @@ void pug_etmv3_parse_p_header(struct pug_etmv3_reader *reader, uint8_t header);
 void pug_etmv3_parse_branch(struct pug_etmv3_reader *reader, const uint8_t *bytes, size_t size,
                             struct pug_armv7_address *address);
 
-/** The I-sync at `at` into reader->packet: its size, or 0 where it is none, cut, or has a second
- * address. */
+/**
+ * The I-sync at `at` into reader->packet: its size, or 0 where it is none, cut, or has a second
+ * address.
+ */
 size_t pug_etmv3_read_isync(struct pug_etmv3_reader *reader, const uint8_t *at, const uint8_t *end);
 
 /** The packet in hand is malformed. */

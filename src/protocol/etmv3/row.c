@@ -87,13 +87,13 @@ const uint8_t *pug_etmv3_stopped_in(const struct pug_etmv3_config *config, const
 /* ---- to counts ---- */
 
 /**
- * Atoms alone, so that no branch tells them from waiting: what waits is told behind them, and its
- * cycles are counted with the atom before.
+ * Atoms alone, so that no branch can separate them from waiting. Waiting is reported after them,
+ * and its cycles are counted with the atom before.
  */
 struct counted {
     pug_etmv3_row atoms;
     unsigned count;
-    /* of cycle-accurate headers: cycles that waited before the first atom, and behind each */
+    /* of cycle-accurate headers: cycles that waited before the first atom, and after each */
     uint16_t waited[1 + PUG_ETMV3_ROW_STEPS + PUG_ETMV3_CYCLE_STEPS];
     uint8_t waits[PUG_ETMV3_ROW_STEPS + 1]; /**< where those are that wait */
     unsigned wait_count;
@@ -126,7 +126,7 @@ static inline const uint8_t *lay_out_cycles(const struct pug_etmv3_config *confi
     return at;
 }
 
-/** That headers wait is told all the same, of those before `end`. */
+/** Report that headers wait, for those before `end`. */
 static void put_waits(const struct pug_etmv3_decoder *decoder, const struct pug_span *span,
                       const uint8_t *end, const struct counted *row, uint8_t isa)
 {
@@ -148,7 +148,7 @@ static void put_waits(const struct pug_etmv3_decoder *decoder, const struct pug_
     batch->count = batch->tallied = (uint32_t)(element - batch->elements);
 }
 
-/** Cycles behind the last step on the fast path. */
+/** Add the cycles that follow the last step on the fast path. */
 static inline void add_cycles(struct pug_etmv3_counting *counting, uint32_t cycles)
 {
     const uint32_t last = counting->last;
@@ -160,8 +160,8 @@ static inline void add_cycles(struct pug_etmv3_counting *counting, uint32_t cycl
 }
 
 /**
- * Count the atoms of a row. False: it ended behind *done of them, where no link leads on, or to
- * another instruction set; what waits there is left.
+ * Count the atoms of a row. Returns false when it ended after *done of them, because no link leads
+ * on or leads to another instruction set; what waits there is left.
  */
 static inline __attribute__((always_inline)) bool
 count_row(struct pug_etmv3_decoder *decoder, const struct counted *row, bool cycles, unsigned *done)

@@ -39,8 +39,8 @@ static inline struct pug_etmv3_steps pug_etmv3_steps_at(const struct pug_span *s
 }
 
 /**
- * Lay out P-headers from `at` on, whose steps are at most `width` each, behind those that are laid
- * out; where they end. There is room for `most` steps and a header.
+ * Lay out P-headers from `at` on, at most `width` steps each, after those that are laid out.
+ * Returns the end of the last one. There is room for `most` steps and a header.
  */
 static inline const uint8_t *pug_etmv3_lay_out(const struct pug_etmv3_config *config,
                                                const uint8_t *at, const uint8_t *end, unsigned most,
@@ -67,15 +67,15 @@ unsigned pug_etmv3_take_cycles(struct pug_etmv3_decoder *decoder,
                                const struct pug_etmv3_steps *steps);
 
 /**
- * Count the P-headers from where the span is, where there is room for `most` elements; behind the
- * last one. *left: steps of that one that could not be taken.
+ * Count the P-headers from the span's position on, while there is room for `most` elements. Returns
+ * the end of the last one. *left: steps of that one that could not be taken.
  */
 const uint8_t *pug_etmv3_count_headers(struct pug_etmv3_decoder *decoder,
                                        const struct pug_span *span, unsigned most, unsigned *left);
 
 /**
- * Behind the header in or behind which a row of `done` steps from `at` ends, or of atoms; *left: of
- * its steps.
+ * Returns the end of the header in or after which a row of `done` steps, or of atoms, from `at`
+ * ends; *left: the number of its steps that remain.
  */
 const uint8_t *pug_etmv3_stopped_in(const struct pug_etmv3_config *config, const uint8_t *at,
                                     unsigned done, bool atoms, unsigned *left);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file ETMv3: packets to marks, where nobody looks at anything else. P-headers are passed over,
+ * @file ETMv3: packets to marks, when no consumer reads anything else. P-headers are passed over,
  * branches without exceptions are read. All else is left to the reader.
  */
 #include "protocol/etmv3/reader.h"

@@ -8,7 +8,7 @@
 
 /* ---- the reader ---- */
 
-/** What later packets leave out, and mean as it was. All else is set anew before it is used. */
+/** What later packets leave out, and mean as it was. Everything else is set before it is used. */
 static void put_kept(const struct pug_etmv3_reader *reader, struct pug_state *state)
 {
     const struct pug_etmv3_packet *packet = &reader->packet;
@@ -26,7 +26,7 @@ static void put_kept(const struct pug_etmv3_reader *reader, struct pug_state *st
     pug_state_number(state, packet->data.big_endian);
 }
 
-/** What only defects of the reference let come to light again. */
+/** Write the stale values that only defects of the reference bring back. */
 static void put_stale(const struct pug_etmv3_reader *reader, struct pug_state *state)
 {
     const struct pug_quirks *quirks = &reader->stage->quirks;
@@ -131,7 +131,10 @@ static void put_element(const struct pug_element *element, struct pug_state *sta
     pug_state_put(state, small, sizeof(small));
 }
 
-/** Elements that are held back. Slots behind them are filled anew, but where stale ones show. */
+/**
+ * Elements that are held back. Later slots are filled before they are used, except where stale ones
+ * are visible.
+ */
 static void put_list(const struct pug_etmv3_decoder *decoder, struct pug_state *state)
 {
     const struct pug_etmv3_list *list = &decoder->list;
@@ -146,7 +149,8 @@ static void put_list(const struct pug_etmv3_decoder *decoder, struct pug_state *
     }
 }
 
-/** The index of the last packet is the end of trace's. What is kept of instructions is not state.
+/**
+ * The index of the last packet is the end of trace's. What is kept of instructions is not state.
  */
 void pug_etmv3_decoder_state(const void *pointer, struct pug_state *state)
 {

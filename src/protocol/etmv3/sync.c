@@ -100,7 +100,7 @@ bool pug_etmv3_find_sync(struct pug_etmv3_reader *reader, struct pug_span *span,
     return false;
 }
 
-/** What may be an A-sync, and has as many zeros: all stays as it is. */
+/** Pass over a possible A-sync with as many zeros. The state does not change. */
 static struct pug_noise_passed pass_zeros(struct pug_etmv3_reader *reader,
                                           const struct pug_span *span)
 {

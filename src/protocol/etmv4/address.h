@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file The address that a packet tells, and the three that later packets build on. */
+/** @file The address in a packet, and the three that later packets build on. */
 #ifndef PUG_PROTOCOL_ETMV4_ADDRESS_H
 #define PUG_PROTOCOL_ETMV4_ADDRESS_H
 
@@ -8,16 +8,16 @@
 
 /**
  * What a packet does to the address: a choice of bits, and no branch, since which form comes next
- * is what a processor cannot foretell. The address is bits of an entry of the stack and bits of
- * the payload, the bytes behind the header; what is known of it (`tail`: the last four bytes of
- * struct pug_etmv4_address, the first one lowest) is put together in the same way.
+ * is what a processor cannot foretell. The address consists of bits of a stack entry and bits of
+ * the payload, which follows the header. What is known of it (`tail`: the last four bytes of struct
+ * pug_etmv4_address, the first one lowest) is put together in the same way.
  */
 struct pug_etmv4_address_form {
     uint64_t kept;              /**< of the entry */
     uint64_t high;              /**< of the payload; below come `low` and `middle`, shifted */
-    uint32_t tail, kept_tail;   /**< told by the packet; of the entry */
+    uint32_t tail, kept_tail;   /**< from the packet; from the stack entry */
     uint16_t middle, low;       /**< of the payload's first two bytes */
-    uint8_t shift, entry, bits; /**< of `low`; of the stack; how many the packet tells */
+    uint8_t shift, entry, bits; /**< of `low`; of the stack; number of bits in the packet */
 };
 
 /** By AArch64 state, by bit 7 of the payload's first byte and the lower half of the header. */
@@ -134,7 +134,7 @@ static inline uint64_t pug_etmv4_address_head(unsigned row, uint64_t payload)
     return (payload & 0x80) << 8 | row;
 }
 
-/** What an address packet does that begins with two bytes. */
+/** Returns how to compute the address of a packet that begins with these two bytes. */
 static inline const struct pug_etmv4_address_form *pug_etmv4_form_of(pug_etmv4_forms forms,
                                                                      uint64_t head)
 {
@@ -142,9 +142,9 @@ static inline const struct pug_etmv4_address_form *pug_etmv4_form_of(pug_etmv4_f
 }
 
 /**
- * Read a plain address packet, if it is one and all there: its size, or 0. (Where nothing is it
- * ends in zeros.) `head`: its first two bytes, by which alone is told where the next packet is.
- * The address is that of the packet: pug_etmv4_show_address().
+ * Read a plain address packet, if it is one and all there: its size, or 0. (Where the packet has no
+ * bytes, it ends in zeros.) `head`: its first two bytes, which alone decide where the next packet
+ * begins.  The address is that of the packet: pug_etmv4_show_address().
  */
 static inline size_t pug_etmv4_take_address(struct pug_etmv4_reader *r, pug_etmv4_forms forms,
                                             uint16_t head, const uint8_t *at, const uint8_t *end,

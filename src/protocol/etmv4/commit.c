@@ -160,8 +160,8 @@ static void pass_trace_info(decoder *d)
 }
 
 /**
- * The address behind a TRACE_INFO is another than the stack's: so the branch before it did not go
- * where a call came from, and the trace unit took nothing off its stack.
+ * The address after a TRACE_INFO differs from the stack's. So the branch before it did not return
+ * to its caller, and the trace unit did not pop its stack.
  */
 static void put_return_back(decoder *d, uint64_t address)
 {
@@ -216,7 +216,7 @@ void pug_etmv4_commit_address(decoder *d, uint64_t address, uint8_t is)
         put_return_back(d, address);
     d->blocked &= (uint8_t) ~(PUG_ETMV4_STACK_BITS | PUG_ETMV4_NEED_ADDRESS);
     d->returns.wait_address = false;
-    /* where it goes on is known: a TRACE_ON later on is not the one behind the overflow */
+    /* the next place is known: a later TRACE_ON does not belong to the overflow */
     d->prev_overflow &= d->stage->quirks.etm4_stale_state;
     pug_etmv4_jump(d, address, pug_etmv4_isa(d, is));
 }

@@ -56,7 +56,7 @@ static const struct pug_block *last_block(const struct count *c, bool *taken)
     return last;
 }
 
-/** Leave the fast path behind a block. */
+/** Leave the fast path after a block. */
 static void leave_behind(struct count *c, const struct pug_block *block, bool taken, uint64_t index)
 {
     pug_paths_leave(c->paths, block, taken);
@@ -65,7 +65,7 @@ static void leave_behind(struct count *c, const struct pug_block *block, bool ta
     c->packets = 0;
 }
 
-/** The same where the last packet of atoms led; an aim that nobody used did not count. */
+/** Leave the fast path after the last packet of atoms; a target that was not used did not count. */
 static void leave_count(struct count *c, const struct pug_etmv4_pending_target *target,
                         uint64_t index)
 {
@@ -165,7 +165,7 @@ count_address(struct count *c, const struct pug_etmv4_pending_target *target, ui
     }
 }
 
-/** The address that a packet told that nobody used, if the last one did. */
+/** Reopen the address of the last packet if it has one that was not used. */
 static inline void reopen_target(const struct count *c, struct pug_etmv4_pending_target *target)
 {
     if (!c->last)
@@ -328,7 +328,7 @@ static inline __attribute__((always_inline)) uint32_t count(reader *r, decoder *
             }
             if (marks && is_second(target, marks, last))
                 break;
-            if (!(here & PUG_PATH_ASKS)) { /* nobody asked */
+            if (!(here & PUG_PATH_ASKS)) { /* not asked for */
                 reopen_target(note(&c, last, here, path, jump), target);
                 leave_count(&c, target, index_before(&c));
                 here = NOWHERE;

@@ -140,7 +140,7 @@ static enum pug_etmv4_outcome resolve(decoder *d)
 
 /* ---- the end of trace ---- */
 
-/** What happens to an element that still waits at the end of trace. */
+/** The action for an element that still waits at the end of trace. */
 enum ending { SKIP, PUT, STOP };
 
 static enum ending end_of(const decoder *d, const struct pug_etmv4_p0 *p0)
@@ -304,7 +304,7 @@ static bool is_atom(uint32_t type)
     return type - PUG_ETMV4_ATOM_F6 <= PUG_ETMV4_ATOM_F3 - PUG_ETMV4_ATOM_F6;
 }
 
-/** The way behind what waits from `head` on. */
+/** Returns the commit mode after everything that waits from `head` on. */
 static enum pug_etmv4_commit_mode commit_mode_after(const struct pug_etmv4_queue *queue,
                                                     uint32_t head)
 {

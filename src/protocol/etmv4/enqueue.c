@@ -107,7 +107,7 @@ static void queue_event(decoder *d, enum pug_etmv4_p0_kind kind, uint32_t number
     queue(d, kind, 0)->bits = number;
 }
 
-/** What the trace says of before it began: elements that nobody saw. */
+/** Queue elements that were pending before the trace began; their packets were not seen. */
 static void first_trace_info(decoder *d, const packet_ *p)
 {
     if (p->spec_depth > 0)

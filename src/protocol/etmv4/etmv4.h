@@ -28,9 +28,9 @@
 
 /* ---- configuration ---- */
 
-/** What a header byte begins, and how its packet goes on. */
+/** The packet that a header byte begins, and the form of its payload. */
 struct pug_etmv4_header {
-    uint32_t atoms; /**< that it is or implies, the oldest in bit 0, 1 is E; a 1 behind the last */
+    uint32_t atoms; /**< that it is or implies, the oldest in bit 0, 1 is E; a 1 follows the last */
     uint16_t type;  /**< enum pug_etmv4_type */
     uint8_t atom_count;
     uint8_t form;    /**< enum pug_etmv4_form */
@@ -70,7 +70,7 @@ enum pug_etmv4_form {
     PUG_ETMV4_FORM_Q,
 };
 
-/** The parts that a packet is made of behind its header, as far as its length is concerned. */
+/** The parts that can follow a packet's header, as far as they decide its length. */
 enum pug_etmv4_field {
     PUG_ETMV4_FIELD_END,
     PUG_ETMV4_FIELD_LEB,       /**< bytes until one has bit 7 clear */
@@ -112,12 +112,12 @@ struct pug_etmv4_config {
 
 void pug_etmv4_make_headers(struct pug_etmv4_config *config);
 
-/** The atoms of an atom packet, the oldest in bit 0, 1 is E; a 1 behind the last. */
+/** The atoms of an atom packet, the oldest in bit 0, 1 is E; a 1 follows the last. */
 uint32_t pug_etmv4_atoms(uint8_t byte);
 
 /* ---- packet reader ---- */
 
-/** The longest packet whose bytes are kept whole; fields without an end are cut off behind it. */
+/** The longest packet whose bytes are kept whole; fields without an end are cut off after it. */
 #define PUG_ETMV4_RAW_LIMIT 16384u
 
 /** An ASYNC, and so the most bytes that the search for one holds. */
@@ -125,14 +125,14 @@ uint32_t pug_etmv4_atoms(uint8_t byte);
 
 enum pug_etmv4_hunt { PUG_ETMV4_HUNT, PUG_ETMV4_HUNT_EXTENSION, PUG_ETMV4_HUNT_ASYNC };
 
-/** What is special about a reader; 0: the next byte is a header. */
+/** The special states of a reader; 0: the next byte is a header. */
 enum {
     PUG_ETMV4_USED = 1 << 0,     /**< `packet` says something that the next one must not */
     PUG_ETMV4_UNSYNCED = 1 << 1, /**< no ASYNC was found yet */
     PUG_ETMV4_HELD = 1 << 2,     /**< a packet began in an earlier run */
 };
 
-/** The place behind the stack: the address that short ones build on, also before the first. */
+/** The place after the stack: the address that short ones build on, also before the first. */
 #define PUG_ETMV4_REGISTER 3
 
 struct pug_etmv4_reader {
@@ -172,7 +172,7 @@ static inline size_t pug_etmv4_fixed_size(const struct pug_etmv4_header *header,
     return (size_t)(end - raw) >= size ? size : 0;
 }
 
-/** Pass over bytes that a search for an ASYNC need not look at, where nobody watches packets. */
+/** Pass over bytes that a search for an ASYNC can skip, when no packets are reported. */
 void pug_etmv4_pass_over_noise(struct pug_etmv4_reader *reader, struct pug_span *span);
 /** Read the fields of the complete packet in `raw` into `reader->packet`. */
 void pug_etmv4_read_fields(struct pug_etmv4_reader *reader, const uint8_t *raw, size_t size);
@@ -187,7 +187,8 @@ static inline void pug_etmv4_set_atoms(struct pug_etmv4_packet *packet,
 
 /* ---- decoder ---- */
 
-/** Most instructions in one range, whatever the options say: 16 MiB of A64 code without a branch.
+/**
+ * Most instructions in one range, whatever the options say: 16 MiB of A64 code without a branch.
  */
 #define PUG_ETMV4_RANGE_BOUND (UINT32_C(1) << 22)
 
@@ -246,7 +247,7 @@ struct pug_etmv4_p0 {
 struct pug_etmv4_queue {
     struct pug_etmv4_p0 *ring;
     uint32_t mask;       /**< room - 1 */
-    uint32_t head, tail; /**< oldest; behind the newest */
+    uint32_t head, tail; /**< oldest; one past the newest */
 };
 
 static inline uint32_t pug_etmv4_queue_count(const struct pug_etmv4_queue *queue)
@@ -269,26 +270,28 @@ enum pug_etmv4_state {
     PUG_ETMV4_RESOLVE,
 };
 
-/** What becomes of the next atom; set behind each packet. */
+/** The effect of the next atom; set after each packet. */
 enum pug_etmv4_commit_mode {
     PUG_ETMV4_QUEUES, /**< it goes through the queue, since others wait or it may be cancelled */
     PUG_ETMV4_DIRECT, /**< it resolves at once: the fast path may take it */
-    PUG_ETMV4_AIMED,  /**< the same, behind an address, which is alone in the queue */
+    PUG_ETMV4_AIMED,  /**< the same, after an address, which is alone in the queue */
     PUG_ETMV4_MARKED, /**< an atom puts events that wait, and then it is one of these two */
 };
 
-/** What stands in the way of the next atom. */
+/** Reasons why the next atom cannot commit at once. */
 enum {
     PUG_ETMV4_NEED_CONTEXT = 1 << 0,
     PUG_ETMV4_NEED_ADDRESS = 1 << 1,
     /** An indirect branch was taken: the return stack knows, if there is one. */
     PUG_ETMV4_POP_PENDING = 1 << 2,
-    /** The stack told where execution is, before a TRACE_INFO; an address may follow all the same.
+    /**
+     * The return stack gave the place of execution before a TRACE_INFO; an address may still
+     * follow.
      */
     PUG_ETMV4_POPPED = 1 << 3,
     /** The branch of POP_PENDING was an exception's return. */
     PUG_ETMV4_RETURNED = 1 << 4,
-    /** What the return stack is asked. */
+    /** The questions that the return stack has to answer. */
     PUG_ETMV4_STACK_BITS = PUG_ETMV4_POP_PENDING | PUG_ETMV4_POPPED | PUG_ETMV4_RETURNED,
 };
 
@@ -402,7 +405,7 @@ void pug_etmv4_put_context(struct pug_etmv4_decoder *decoder, uint64_t index,
 void pug_etmv4_push_return(struct pug_etmv4_decoder *decoder, uint64_t address, uint8_t isa);
 /** Go on at an address. */
 void pug_etmv4_jump(struct pug_etmv4_decoder *decoder, uint64_t address, uint8_t isa);
-/** What a taken branch does: it links, and where it goes. `end`: behind the branch. */
+/** What a taken branch does: it links, and where it goes. `end`: the address after the branch. */
 void pug_etmv4_take_branch(struct pug_etmv4_decoder *decoder, const struct pug_insn *insn,
                            uint64_t end);
 void pug_etmv4_flush_returns(struct pug_etmv4_decoder *decoder);
@@ -488,8 +491,10 @@ enum pug_status pug_etmv4_options_changed(void *decoder);
 enum pug_status pug_etmv4_decoder_new(const void *config, struct pug_stage *stage, void **decoder);
 void pug_etmv4_decoder_free(void *decoder);
 enum pug_response pug_etmv4_decode(void *decoder, const struct pug_packet *packet);
-/** A packet; `done` of its atoms are done with, and so many elements at the batch's end are theirs
- * and of marks before them. */
+/**
+ * A packet; `done` of its atoms are done with, and so many elements at the batch's end are theirs
+ * and of marks before them.
+ */
 enum pug_response pug_etmv4_decode_rest(struct pug_etmv4_decoder *decoder,
                                         const struct pug_etmv4_packet *packet, uint32_t done,
                                         uint32_t elements);

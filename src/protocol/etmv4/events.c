@@ -75,7 +75,9 @@ static bool is_tail_chained(const decoder *d, const struct pug_etmv4_p0 *address
     return is_m && address->value == 0xFFFFFFFE;
 }
 
-/** Whose numbers an exception's are. T32 alone does not tell A profile programs from M profile's.
+/**
+ * Whose numbers an exception's are. T32 alone does not distinguish A profile programs from M
+ * profile programs.
  */
 static enum pug_exception_numbers numbers_of(const decoder *d)
 {
@@ -149,8 +151,10 @@ static enum pug_etmv4_outcome walk_to_exception(decoder *d, uint64_t index, uint
     return PUG_ETMV4_DONE;
 }
 
-/** EXCEPTION, perhaps CONTEXT, ADDRESS: in two steps, so that the context is known to the consumer
-    before memory is read in it. */
+/**
+ * EXCEPTION, perhaps CONTEXT, ADDRESS: in two steps, so that the context is known to the consumer
+ * before memory is read in it.
+ */
 enum pug_etmv4_outcome pug_etmv4_commit_exception(decoder *d)
 {
     struct pug_etmv4_p0 *p0 = pug_etmv4_queue_at(&d->queue, 0);

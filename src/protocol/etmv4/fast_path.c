@@ -6,8 +6,8 @@
  * On the fast path the decoder's own place is out of date: where execution is, `from`, the last
  * block, and `block`, the next one, tell. pug_etmv4_leave() brings the place up to date,
  * pug_etmv4_enter() finds the block at it; between them an atom is a hop, and an address a look
- * into the table of jumps. A taken call pushes its return address when execution goes on behind it,
- * or in pug_etmv4_leave().
+ * into the table of jumps. A taken call pushes its return address when execution continues after
+ * it, or in pug_etmv4_leave().
  */
 #include "protocol/etmv4/run_fast.h"
 
@@ -40,7 +40,7 @@ static void leave_target(decoder *d, const struct pug_etmv4_pending_target *targ
 
 /* ---- marks ---- */
 
-/** What is left waits, in its order. */
+/** Leaves the rest waiting, in its order. */
 static void leave_waiting(decoder *d, const struct pug_etmv4_pending_target *target,
                           const struct pug_etmv4_marks *marks)
 {
@@ -122,7 +122,8 @@ static bool can_count_paths(const decoder *d)
            pug_paths_begin(d->stage->paths, &d->stage->out.blank);
 }
 
-/** By paths, or where cycles are counted or all targets told hop by hop; else there are elements.
+/**
+ * Count by paths. Where cycles are counted or every target needs its own element, make elements.
  */
 static uint32_t count_any(reader *r, decoder *d, struct pug_span *span,
                           struct pug_etmv4_pending_target *target, struct pug_etmv4_marks *marks)

@@ -7,8 +7,8 @@
 #include "protocol/etmv4/address.h"
 
 /**
- * The last address, if no atom has used it yet. Outside of the fast path it waits in the queue,
- * alone: it commits with what comes behind it.
+ * The last address, if no atom has used it yet. Outside the fast path it waits in the queue, alone.
+ * It commits with the next element.
  */
 struct pug_etmv4_pending_target {
     bool open;
@@ -44,8 +44,8 @@ const struct pug_block *pug_etmv4_enter(struct pug_etmv4_decoder *decoder,
                                         struct pug_etmv4_pending_target *target, uint64_t index);
 
 /**
- * The decoder's place is behind `from`, a block of a packet; the batch's end, and its new one.
- * `chain`, or NULL, breaks.
+ * Leaves the fast path: the decoder's place is after `from`, a block of a packet. Takes the batch's
+ * end and returns the new one.  `chain`, or NULL, breaks.
  */
 struct pug_element *pug_etmv4_leave(struct pug_etmv4_decoder *decoder, struct pug_chain *chain,
                                     struct pug_element *end, const struct pug_block *from,

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file The fast path's packets that only mark a place or a time, events, cycle counts, timestamps
- * and their markers: their elements come before the next atom's range. Where there are no cycle
- * counts or timestamps, nobody asks for the others.
+ * and their markers: their elements come before the next atom's range. Without cycle counts and
+ * timestamps no consumer needs the others.
  */
 #ifndef PUG_PROTOCOL_ETMV4_MARKS_H
 #define PUG_PROTOCOL_ETMV4_MARKS_H
 
 #include "protocol/etmv4/fast_path.h"
 
-/* So many wait for the next atom on the fast path: there is room for them behind any packet. */
+/* the number that wait for the next atom on the fast path: there is room for them after any packet
+ */
 #define PUG_ETMV4_MARKS 4u
 
 /** Outside of the fast path they wait in the queue. */
@@ -25,8 +26,10 @@ static inline bool pug_etmv4_counts_cycles(const struct pug_etmv4_decoder *d)
     return d->config->cycle_count && d->config->commit_option_1;
 }
 
-/** A number of bytes of seven bits, `most` at the most, from `at + *size` on. False: it is longer,
- * or not all there. */
+/**
+ * A number of bytes of seven bits, `most` at the most, from `at + *size` on. False: it is longer,
+ * or not all there.
+ */
 static inline bool pug_etmv4_take_number(const uint8_t *at, const uint8_t *end, unsigned most,
                                          size_t *size, uint64_t *value)
 {
@@ -121,7 +124,7 @@ static inline size_t pug_etmv4_take_mark(struct pug_etmv4_reader *r,
     return size;
 }
 
-/** Their elements, behind ranges of this instruction set. */
+/** Put their elements after ranges of this instruction set. */
 static inline struct pug_element *pug_etmv4_put_waiting(struct pug_etmv4_decoder *d,
                                                         struct pug_etmv4_marks *marks,
                                                         struct pug_element *element, uint8_t isa)

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/** Bytes of a search that are told at once. */
+/** Bytes of a search that are reported at once. */
 #define DUMP_BYTES 8u
 
 typedef struct pug_etmv4_reader reader;
@@ -18,7 +18,7 @@ static void next_field(reader *r)
     r->have = 0;
 }
 
-/** The REST behind context information: its VMID and context id bytes. */
+/** Returns the REST after context information: its VMID and context id bytes. */
 static uint8_t context_rest(const reader *r, uint8_t info)
 {
     const struct pug_etmv4_config *config = r->config;
@@ -33,7 +33,9 @@ static uint8_t context_rest(const reader *r, uint8_t info)
     return (uint8_t)rest;
 }
 
-/** The REST behind an exception's first byte. ETE: PE reset and transaction failure have one. */
+/**
+ * Returns the REST after an exception's first byte. ETE: PE reset and transaction failure have one.
+ */
 static uint8_t except_rest(const reader *r, uint8_t byte)
 {
     unsigned type = byte >> 1 & 0x1F;
@@ -383,8 +385,8 @@ bool pug_etmv4_read_end(void *state, struct pug_packet *packet)
     r->packet.atom_count = 0;
     r->special |= PUG_ETMV4_USED;
     put_packet(r, r->bytes, size, packet);
-    /* How many bytes of the search are held depends on how they came: to the decoder they are the
-     * rest of what it was told. */
+    /* How many bytes of the search are held depends on the size of the input pieces. For the
+     * decoder they are the rest of what it received. */
     if ((r->special & PUG_ETMV4_UNSYNCED) && r->unsynced_told && !r->stage->quirks.etm4_hunt_labels)
         packet->flags &= ~(uint32_t)PUG_PACKET_DECODE;
     return true;

@@ -110,7 +110,7 @@ enum pug_etmv4_outcome pug_etmv4_mispredict(struct pug_etmv4_decoder *d)
         found = p0->kind == PUG_ETMV4_P0_ATOM || p0->kind == PUG_ETMV4_P0_UNSEEN;
         addresses += p0->kind == PUG_ETMV4_P0_ADDRESS;
     }
-    /* the addresses behind it were of the path that was not taken */
+    /* the addresses after it were of the path that was not taken */
     for (uint32_t i = at; i < count && addresses > 0; i++) {
         const p0_element *p0 = pug_etmv4_queue_at(queue, i);
         if (p0->kind != PUG_ETMV4_P0_ADDRESS)

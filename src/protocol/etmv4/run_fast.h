@@ -18,7 +18,8 @@ static inline bool pug_etmv4_is_plain(const struct pug_etmv4_decoder *d)
     return !pug_etmv4_counts_cycles(d) && !d->config->timestamps && !d->config->broadcast;
 }
 
-/** The trace index of the range that was put down last: `ran`, where it was delivered or counted.
+/**
+ * The trace index of the range that was put down last: `ran`, where it was delivered or counted.
  */
 static inline uint64_t pug_etmv4_last_index(const struct pug_batch *batch,
                                             const struct pug_element *end, uint64_t ran,
@@ -47,7 +48,7 @@ static inline __attribute__((always_inline)) bool pug_etmv4_deliver(struct pug_e
 
 /* ---- calls and returns, where the unit has a return stack ---- */
 
-/** Does the block behind a branch depend on the return stack, or that on the branch? */
+/** Does the block after a branch depend on the return stack, or does the branch itself? */
 static inline bool pug_etmv4_uses_stack(const struct pug_etmv4_decoder *d,
                                         const struct pug_block *from, bool taken)
 {
@@ -61,7 +62,9 @@ static inline void pug_etmv4_push_call(struct pug_etmv4_decoder *d, const struct
         pug_etmv4_push_return(d, from->end, from->isa);
 }
 
-/** Where a taken branch goes of which no address tells; NULL: that takes a closer look. */
+/**
+ * Returns the target of a taken branch for which no address packet exists; NULL: use the slow path.
+ */
 static inline const struct pug_block *pug_etmv4_pass_branch(struct pug_etmv4_decoder *d,
                                                             const struct pug_block *from)
 {
@@ -89,8 +92,8 @@ static inline bool pug_etmv4_is_jump(const struct pug_block *from, bool taken)
 }
 
 /**
- * The block at an address that says where a direct branch went, which nobody asked (branch
- * broadcasting); `block`: what is known of that without it. NULL: that takes a closer look.
+ * The block at an address that says where a direct branch went, although the walk knew it (branch
+ * broadcasting); `block`: the target as the walk knows it. NULL: that takes a closer look.
  */
 static inline const struct pug_block *
 pug_etmv4_told_block(const struct pug_etmv4_decoder *d, const struct pug_block *from, bool taken,
@@ -105,7 +108,7 @@ pug_etmv4_told_block(const struct pug_etmv4_decoder *d, const struct pug_block *
 
 /* ---- the fast path ---- */
 
-/** Atoms ran behind the aim. */
+/** Atoms were executed after the pending target. */
 static inline void pug_etmv4_pass_target(struct pug_etmv4_decoder *d,
                                          struct pug_etmv4_pending_target *target,
                                          const struct pug_block *from, bool stack)
@@ -207,9 +210,9 @@ pug_etmv4_run_fast(struct pug_etmv4_reader *r, struct pug_etmv4_decoder *d, stru
                 if (!block)
                     break;
             }
-            /* Over the atoms of this packet and of those behind it, and over addresses that they
-               ask for. What comes next is told by the trace, and only then by the block, which is
-               not there before the one in front of it: the other way round is 5 % slower. */
+            /* Loop over the atoms of this packet and the next ones, and over addresses that they
+             * need. The trace decides what comes next before the block does, because the block
+             * needs the one before it. The other order is 5 % slower. */
             for (;;) {
                 for (;;) {
                     taken = atoms & 1;
@@ -269,7 +272,7 @@ pug_etmv4_run_fast(struct pug_etmv4_reader *r, struct pug_etmv4_decoder *d, stru
                                       pug_etmv4_last_index(batch, element, ran, want));
             from = NULL;
             if (want == PUG_WANT_COUNTS && batch->count > told)
-                break; /* an EXCEPTION_RET is counted before what comes behind it */
+                break; /* count an EXCEPTION_RET before the next packet */
         }
         if (want == PUG_WANT_EACH && goes_on && element > batch->elements)
             goes_on = pug_etmv4_deliver(d, &element, epoch, &ran, want);

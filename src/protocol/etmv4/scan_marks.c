@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Packets to marks, where nobody looks at anything else: what has no mark and no effect on
- * later packets is passed over, addresses are read. All else is left to the reader.
+ * @file Packets to marks, when no consumer reads anything else. Packets without a mark and without
+ * effect on later packets are passed over; addresses are read. All else is left to the reader.
  */
 #include "protocol/etmv4/address.h"
 
-/** What a packet is to an index that is no plain address. */
+/** How an index uses a packet that is not a plain address. */
 enum use { LEFT_TO_THE_READER, PASSED_OVER, SOURCE_ADDRESS };
 
 static const uint8_t uses[] = {
@@ -27,7 +27,7 @@ static inline enum use use_of(const struct pug_etmv4_header *header)
     return has_mark ? LEFT_TO_THE_READER : use;
 }
 
-/** The size of a packet that is all there, if that is easily told; else 0. */
+/** Returns the size of a complete packet if it is easy to determine, else 0. */
 static inline size_t size_of(const struct pug_etmv4_header *header, const uint8_t *at,
                              const uint8_t *end)
 {

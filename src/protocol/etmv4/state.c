@@ -14,7 +14,7 @@ static void put_address(struct pug_state *state, const struct pug_etmv4_address 
                                 address->is << 24);
 }
 
-/** The registers that packets build on. What each packet says anew is none. */
+/** The registers that packets build on. Does not write what each packet sets before use. */
 static void put_registers(struct pug_state *state, const reader *r)
 {
     const struct pug_etmv4_packet *packet = &r->packet;
@@ -34,7 +34,7 @@ static void put_registers(struct pug_state *state, const reader *r)
         return;
     pug_state_number(state, (unsigned)context->el | (unsigned)context->sf << 2 |
                                 (unsigned)context->ns << 3 | (unsigned)context->nse << 4);
-    /* its ids matter in the packet that tells them */
+    /* its ids matter only in its own packet */
 }
 
 /** The search for the first ASYNC. */

@@ -5,7 +5,7 @@
 
 typedef struct pug_etmv4_packet packet_;
 
-/** What is printed behind a packet's description. */
+/** Details to print after a packet's description. */
 enum details {
     NONE,
     TRACE_INFO,

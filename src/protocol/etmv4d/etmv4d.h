@@ -9,7 +9,7 @@
 /** Zeros before the 0x80 of an A-sync. */
 #define PUG_ETMV4D_ZEROS 11u
 
-/** Bytes that are shown of those that nobody reads. */
+/** Number of bytes to show of those that are not decoded. */
 #define PUG_ETMV4D_SHOWN 16u
 
 struct pug_etmv4d_config {
@@ -28,7 +28,7 @@ struct pug_etmv4d_reader {
     uint8_t raw[2];
     bool synced;   /**< the next byte begins a packet, or follows the 0x00 of one */
     bool extended; /**< it follows that */
-    bool lost;     /**< what is passed over is behind a packet of unknown length */
+    bool lost;     /**< the bytes that are passed over follow a packet of unknown length */
     bool found;    /**< an A-sync ended; what was passed over before it goes first */
     uint64_t index;
     uint64_t zeros;                        /**< in a row, that may belong to an A-sync */

@@ -20,7 +20,7 @@ static const struct {
     {0xf8, 0xff, PUG_ETMV4D_ADDRESS_F5},
 };
 
-/** The same behind 0x00. */
+/** Headers that follow a 0x00 byte. */
 static const struct {
     uint8_t header, type;
 } extensions[] = {
@@ -61,7 +61,7 @@ static void pass(struct pug_etmv4d_reader *r, uint64_t index, uint8_t byte)
     r->stage->stats.unsynced++;
 }
 
-/** Where the oldest zero is that is still known. */
+/** Returns the index of the oldest zero that is still known. */
 static uint64_t oldest_zero(const struct pug_etmv4d_reader *r)
 {
     return r->zero_index[r->zeros < PUG_ETMV4D_ZEROS ? 0 : r->zeros % PUG_ETMV4D_ZEROS];

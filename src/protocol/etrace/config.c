@@ -223,7 +223,10 @@ struct word {
     int value;
 };
 
-/** The value of a word, which may go on behind a space; `otherwise` if the setting is absent. */
+/**
+ * Returns the value of a word, which may be followed by a space; `otherwise` if the setting is
+ * absent.
+ */
 static bool word_of(const struct pug_settings *settings, const char *name, const struct word *words,
                     int *value)
 {

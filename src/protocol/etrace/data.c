@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Data trace. Accesses come in program order when their instructions retire, instruction
- * packets lag behind; so accesses queue up, and each retired instruction that accesses memory or a
+ * @file Data trace. Accesses come in program order when their instructions retire, and instruction
+ * packets come later. So accesses queue up, and each retired instruction that accesses memory or a
  * CSR takes its own from the queue, or waits for it. Counting begins at a synchronisation. Elements
  * leave in the order of the accesses.
  */

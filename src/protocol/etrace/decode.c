@@ -32,7 +32,7 @@ static bool is_program(struct pug_etrace_decoder *d, uint64_t address)
 
 /**
  * A stream that was begun in the middle may not have said whether its addresses are differences.
- * The first one that can be only one of the two tells.
+ * The first one that can be only one of the two decides.
  */
 static uint64_t address_of(struct pug_etrace_decoder *d, const struct pug_etrace_packet *p)
 {
@@ -285,7 +285,7 @@ static enum pug_etrace_phase data(struct pug_etrace_decoder *d)
     return PUG_ETRACE_PHASE_TIME;
 }
 
-/** Format 3 does not move the flow; any other packet that is bad did, nobody knows where to. */
+/** Format 3 does not move the flow; any other bad packet did, to an unknown place. */
 static enum pug_etrace_phase bad(struct pug_etrace_decoder *d)
 {
     bool was_synced = d->synced;

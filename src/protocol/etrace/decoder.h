@@ -47,7 +47,7 @@ enum pug_etrace_walk_kind {
                                early */
 };
 
-/** What of a packet decides where a walk ends. */
+/** The fields of a packet that decide where a walk ends. */
 struct pug_etrace_goal {
     uint64_t target;
     bool has_target;
@@ -103,19 +103,19 @@ struct pug_etrace_near {
 
 /* ---- decode.c ---- */
 
-/** What packets that may hold differences hold. */
+/** What packets that may hold differences contain. */
 enum pug_etrace_addresses {
-    PUG_ETRACE_ADDRESSES_AS_SAID, /**< what settings or a support packet say */
-    PUG_ETRACE_ADDRESSES_UNSAID,  /**< nobody has said it yet: differences, if the program has those
-                                   */
-    PUG_ETRACE_ADDRESSES_SEEM_FULL, /**< nobody has said it; what would be differences led nowhere
+    PUG_ETRACE_ADDRESSES_AS_SAID,   /**< what settings or a support packet say */
+    PUG_ETRACE_ADDRESSES_UNSAID,    /**< not said yet: differences, if the program has those
+                                     */
+    PUG_ETRACE_ADDRESSES_SEEM_FULL, /**< not said; reading them as differences led nowhere
                                      */
 };
 
-/** So many packets in a row fit as differences by no accident. */
+/** number of packets in a row that cannot fit as differences by accident */
 #define PUG_ETRACE_UNSAID_MOST 8u
 
-/** Of a packet's work. */
+/** The stages of handling a packet. */
 enum pug_etrace_phase {
     PUG_ETRACE_PHASE_IDLE,
     PUG_ETRACE_PHASE_BEGIN,
@@ -156,7 +156,7 @@ struct pug_etrace_decoder {
     bool last_valid;
     uint64_t address; /**< base of differences */
     enum pug_etrace_addresses addresses;
-    uint8_t unsaid; /**< packets that were taken for differences without being told */
+    uint8_t unsaid; /**< packets that were taken for differences without information */
     uint8_t privilege;
     bool privilege_known;
     bool tentative; /**< stopped at what may be the first of two visits */
@@ -186,7 +186,7 @@ struct pug_etrace_decoder {
         chain;  /**< of blocks that are counted; on the fast path it lasts over packets */
     bool shows; /**< ranges are elements, also where they are counted: a memo is made of them */
     struct etrace_data_state *data;
-    bool data_counts;   /**< retired instructions are to be told */
+    bool data_counts;   /**< retired instructions have to be reported */
     bool data_complete; /**< an access is ready to be pushed */
 };
 
@@ -197,15 +197,17 @@ static inline uint64_t pug_etrace_outcomes_total(const struct pug_etrace_outcome
     return outcomes->mapped + outcomes->predicted + outcomes->mispredicted;
 }
 
-/** A predictor entry behind an outcome. The upper bit is the prediction, the lower the last one:
-    what two of these and the outcome say is predicted next. */
+/**
+ * Returns a predictor entry as it is after an outcome. The upper bit is the prediction, the lower
+ * the last one: what two of these and the outcome say is predicted next.
+ */
 static inline uint8_t pug_etrace_train(uint8_t entry, bool taken)
 {
     const unsigned prediction = entry >> 1, last = entry & 1;
     return (uint8_t)(((prediction & last) | (taken & (prediction | last))) << 1 | taken);
 }
 
-/** Which entries of the predictor are in use. */
+/** Returns the mask of the predictor entries in use. */
 static inline unsigned pug_etrace_predictor_mask(const struct pug_etrace_decoder *d)
 {
     return ((1u << d->options.bpred_size) - 1) & (PUG_ETRACE_BPRED_MAX - 1);
@@ -281,16 +283,16 @@ uint64_t pug_etrace_cached_target(const struct pug_etrace_decoder *d, unsigned i
 
 /** Go on until the packet is done, or the consumer waits. */
 void pug_etrace_go_on(struct pug_etrace_decoder *d);
-/** What comes before the first element behind a place from which on nothing is known. */
+/** Put a TRACE_ON element before the first element after a loss. */
 void pug_etrace_push_trace_on(struct pug_etrace_decoder *d);
-/** What to do for a synchronisation packet, and what then. */
+/** Handle a synchronisation packet. Returns the next stage. */
 enum pug_etrace_phase pug_etrace_sync(struct pug_etrace_decoder *d);
 /** Go on at the reported address, whatever was before. */
 enum pug_etrace_phase pug_etrace_report_directly(struct pug_etrace_decoder *d);
 
 /* ---- trap.c ---- */
 
-/** What to do for a trap packet, and what then. */
+/** Handle a trap packet. Returns the next stage. */
 enum pug_etrace_phase pug_etrace_trap(struct pug_etrace_decoder *d);
 
 /** Before elements are pushed that concern ranges: what was counted ends here. */
@@ -321,7 +323,10 @@ static inline void pug_etrace_tally(struct pug_etrace_decoder *d)
 /** The time of the packet in work, if it has one. */
 void pug_etrace_push_time(struct pug_etrace_decoder *d);
 
-/** The packet's context comes into force; it is told if it is another one, or always. */
+/**
+ * The packet's context comes into force. It is reported when it differs from the last one, or
+ * always.
+ */
 void pug_etrace_push_context(struct pug_etrace_decoder *d, bool always);
 
 /* ---- walk.c, stop.c, range.c ---- */
@@ -392,13 +397,16 @@ void pug_etrace_unsync(struct pug_etrace_decoder *d);
 struct etrace_data_state *pug_etrace_data_new(const struct pug_etrace_config *config);
 void pug_etrace_data_free(struct etrace_data_state *data);
 void pug_etrace_data_reset(struct pug_etrace_decoder *d);
-/** A synchronisation packet: compression begins anew, and counting at the next instruction. */
+/**
+ * Handle a synchronisation packet: compression restarts, and counting starts at the next
+ * instruction.
+ */
 void pug_etrace_data_sync(struct pug_etrace_decoder *d);
 /** Instructions cannot be counted up to the next synchronisation. */
 void pug_etrace_data_uncount(struct pug_etrace_decoder *d);
 /** … and data packets are missing. */
 void pug_etrace_data_lose(struct pug_etrace_decoder *d);
-/** Compression begins anew. */
+/** Compression restarts. */
 void pug_etrace_data_restart(struct pug_etrace_decoder *d);
 /** There is data trace: count from the next synchronisation on. */
 void pug_etrace_data_enable(struct pug_etrace_decoder *d);

@@ -103,7 +103,7 @@ static inline uint64_t pug_etrace_extend(const struct pug_etrace_config *config,
     return config->xlen == 32 ? address & UINT32_MAX : address;
 }
 
-/* What `number` of an exception, and the field context, say. */
+/* Returns the exception for `number` and the context field. */
 
 static inline uint32_t pug_etrace_exception(const struct pug_etrace_packet *packet)
 {

@@ -240,7 +240,7 @@ static void decode_sync(struct pug_etrace_decoder *d, struct pug_etrace_reader *
 
 /* ---- all ---- */
 
-/** All that lies behind the fields of a payload of 1 to WORDS bytes is their sign. */
+/** All bits after the fields of a payload of 1 to WORDS bytes equal its sign. */
 static inline struct words words_of(const struct pug_run *run,
                                     const struct pug_etrace_carried *payload)
 {

@@ -76,7 +76,7 @@ static inline void arrive(struct pug_etrace_decoder *d, const struct pug_block *
 
 /* ---- jumps ---- */
 
-/** What was executed since the last outcome was consumed. */
+/** The instructions executed since the last outcome was consumed. */
 struct since {
     uint64_t steps, hops, most; /**< hops in all, and how many there may be */
     uint32_t jumps;
@@ -98,8 +98,8 @@ static inline const struct pug_block *return_block(struct pug_etrace_decoder *d,
 }
 
 /**
- * The block behind a jump or return. NULL: not so easily; nothing was done. A table jump that leads
- * nowhere has no link.
+ * The block that follows a jump or return. NULL: not so easily; nothing was done. A table jump that
+ * leads nowhere has no link.
  */
 static inline const struct pug_block *jump(struct pug_etrace_decoder *d,
                                            const struct pug_block *block, uint64_t left,
@@ -129,7 +129,7 @@ static inline const struct pug_block *jump(struct pug_etrace_decoder *d,
     return next;
 }
 
-/** If `last` is a branch, which took an outcome, what is counted from there on begins anew. */
+/** If `last` is a branch, which took an outcome, counting restarts after it. */
 static inline void begin_counts(struct pug_etrace_decoder *d, const struct pug_block *last,
                                 struct since *since)
 {
@@ -153,7 +153,7 @@ static inline void note_since(struct pug_etrace_walk *w, const struct since *sin
 
 /* ---- outcomes ---- */
 
-/** Outcomes while they are consumed: explicit ones with a 1 behind the last, then predictions. */
+/** Outcomes while they are consumed: explicit ones with a 1 after the last, then predictions. */
 struct row {
     uint64_t map, predicted;
     uint64_t behind; /**< that no hop takes: those beyond the bounds, and a wrong prediction */
@@ -215,7 +215,7 @@ static inline uint64_t left_of(const struct row *row)
     return (row->map > 3 ? 2 : row->map >> 1) + row->predicted + row->behind;
 }
 
-/** So many were consumed. */
+/** Returns how many were consumed. */
 static inline uint64_t end_row(const struct row *row, struct pug_etrace_outcomes *outcomes)
 {
     const unsigned mapped = 63 - (unsigned)__builtin_clzll(row->map);
@@ -301,7 +301,10 @@ struct told {
     bool taken;
 };
 
-/** The block ran. `skip`: it begins at pc, and what was told already goes. */
+/**
+ * The block ran. `skip`: the block starts at pc, and the part that was reported already is left
+ * out.
+ */
 static inline void tell(struct pug_etrace_decoder *d, struct told *told,
                         const struct pug_block *block, bool taken, const bool counts, bool skip)
 {
@@ -412,8 +415,8 @@ hop(struct pug_etrace_decoder *d, const struct pug_block *block, const uint64_t 
 }
 
 /**
- * What is left of the block whose first instruction was told is a block, too, that ends where it
- * does, and can be counted as one. NULL: but it ends in a jump that looks at the code before it.
+ * The rest of the block whose first instruction was reported is a block, too. It ends at the same
+ * place and can be counted as one. NULL: but it ends in a jump that looks at the code before it.
  */
 static const struct pug_block *rest_of(struct pug_etrace_decoder *d, const struct pug_block *block)
 {

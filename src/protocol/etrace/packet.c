@@ -40,7 +40,7 @@ static void take_implicit_return(const struct pug_etrace_options *options,
     packet->ir_value = (uint16_t)pug_fields_take(fields, width);
 }
 
-/** What follows an address, or stands alone in its place. */
+/** Parse the flags that follow an address or stand alone in its place. */
 static void take_address_flags(const struct pug_etrace_config *config,
                                const struct pug_etrace_options *options, struct pug_fields *fields,
                                struct pug_etrace_packet *packet)
@@ -285,7 +285,8 @@ static unsigned parse_bytes(struct pug_etrace_reader *reader, const uint8_t *pay
     return pug_etrace_parse_instruction(reader->config, &reader->options, payload, size, packet);
 }
 
-/** Padding behind the last whole byte must not get into fields that are shorter than they can be.
+/**
+ * Padding after the last whole byte must not get into fields that are shorter than they can be.
  */
 static void parse_padded(struct pug_etrace_reader *reader, struct pug_etrace_carried *payload,
                          bool is_data)
@@ -451,7 +452,7 @@ static bool read_stream(struct pug_etrace_reader *reader, struct pug_span *span,
         return false;
     }
     pug_unwrap_from_begin(reader->unwrap, reader->stage->from_begin);
-    /* packets may be waiting inside, but who gives bytes wants to see some of them go */
+    /* packets may be waiting inside, but a caller who passes bytes expects some to be used */
     if (span->at == span->run->bytes)
         fill(reader, span);
     while (!unwrap(reader, packet)) {
@@ -493,7 +494,7 @@ void pug_etrace_reader_set_time(void *data, uint64_t time)
     reader->now = time;
 }
 
-/** The packet is made anew each time. */
+/** The packet is built from scratch each time. */
 void pug_etrace_reader_state(const void *data, struct pug_state *state)
 {
     const struct pug_etrace_reader *reader = data;

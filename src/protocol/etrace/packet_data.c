@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Data trace payloads: the 2.0 set of packets, and the draft's (multi-memory access, CAS).
+/**
+ * @file Data trace payloads: the 2.0 set of packets, and the draft's (multi-memory access, CAS).
  */
 #include "protocol/etrace/packet_fields.h"
 
@@ -80,7 +81,7 @@ static void take_request(struct parser *p)
     p->request_sizes[p->data->lrid % PUG_ETRACE_LRIDS] = p->data->size;
 }
 
-/* ---- the kinds of packet, behind their format ---- */
+/* ---- the kinds of packet, by the fields that follow their format ---- */
 
 static bool has_both(const struct parser *p)
 {

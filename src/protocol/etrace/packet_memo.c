@@ -19,9 +19,9 @@ enum { SAVED_PC, SAVED_LAST, SAVED_ADDRESS, SAVED_REST };
 #define SAVED_TENTATIVE  27
 #define SAVED_SYNCS      28
 #define SAVED_ARRIVES    29 /* by an uninferable jump */
-#define SAVED_CALLS      30 /* there are calls and returns that the stack tells of */
+#define SAVED_CALLS      30 /* the return stack has entries */
 #define SAVED_IRETS      31 /* no more than hops: eight bits */
-#define SAVED_PRIVILEGE  40 /* that a synchronisation tells: eight bits */
+#define SAVED_PRIVILEGE  40 /* from a synchronisation: eight bits */
 #define SAVED_LEARNS     48 /* more follows from it than where the decoder stands */
 
 static inline bool stands(const struct pug_memo *memo, unsigned bit)
@@ -76,7 +76,7 @@ static void pass_calls(struct pug_etrace_decoder *d, const struct pug_memo *memo
     }
 }
 
-/** What its hops and its end teach. */
+/** Stores the packet's hops and its end in the memo. */
 static void learn(struct pug_etrace_decoder *d, const struct pug_memo *memo)
 {
     for (uint32_t i = 0; d->options.branch_prediction && i < memo->count; i++) {
@@ -133,7 +133,7 @@ static void begin_anew(struct pug_etrace_decoder *d)
     d->memos_hold = true;
 }
 
-/** Of a synchronisation: it tells of a context that is not the one in force. */
+/** Handle a synchronisation whose context is not the one in force. */
 static inline void synchronise(const struct pug_element *blank, struct pug_memo_cause *cause)
 {
     cause->base = (uint64_t)blank->vmid << 32 | blank->context_id;
@@ -184,7 +184,10 @@ static struct pug_memo *look(struct pug_etrace_decoder *d, struct pug_memo_looku
     return memo;
 }
 
-/** Of one that came behind another: of its cause only what neither of the two tells. */
+/**
+ * For a trap after another one: is the part of its cause that neither of the two gives still the
+ * same?
+ */
 static inline bool still_causes(const struct pug_etrace_decoder *d, const struct pug_memo *memo)
 {
     struct pug_memo_cause cause = memo->cause;
@@ -280,7 +283,8 @@ static bool note(struct pug_etrace_decoder *d, const struct pug_memo_lookup *loo
     const struct pug_block *first = pug_codemap_held(d->code, lookup->cause.at, (uint8_t)d->isa);
     const bool syncs = (lookup->cause.low & 3) == 3;
     if (!is_usual(d) || !first ||
-        (syncs ? batch->count > lookup->count + 1 /* then more is looked at, and told of */
+        (syncs ? batch->count > lookup->count + 1 /* then more elements are written than the batch
+                                                   * counts */
                : d->walk.goal.irreport))
         return false;
     const struct pug_memo_way way = {.taken = !first->insn.conditional || !(lookup->cause.rest & 2),

@@ -2,7 +2,7 @@
 /** @file Efficient Trace for RISC-V 2.0, and the drafts that go with it. */
 #include "protocol/etrace/packet_fields.h"
 
-/* Bits of an address, the flags behind it, and the widest field of implicit returns. */
+/* Bits of an address, the flags after it, and the widest field of implicit returns. */
 #define ADDRESS_BITS (64u + 3 + 16)
 
 /** How many bits a packet has at most; 0: that depends on the encoder. */

@@ -112,7 +112,7 @@ void pug_etrace_unsync(struct pug_etrace_decoder *d)
 }
 
 /**
- * The capture begins behind the packet that says how addresses are sent, and some were taken for
+ * The capture begins after the packet that says how addresses are sent, and some were taken for
  * differences that do not fit the program.
  */
 static void doubt_addresses(struct pug_etrace_decoder *d)

@@ -15,7 +15,7 @@ struct pug_etrace_reader {
     bool unknown_mode; /**< an encoder mode that is not branch trace */
     bool time_known;
     uint8_t time_bits;         /**< that a time was sent with, at most */
-    uint64_t now;              /**< the last time that a packet told */
+    uint64_t now;              /**< the last time that a packet gave */
     struct pug_unwrap *unwrap; /**< where the transport knows no packets */
     struct pug_etrace_packet packet;
     uint8_t aligned[PUG_ETRACE_ROW_PAYLOAD]; /**< of a row, where it does not begin with a byte */
@@ -40,7 +40,7 @@ static inline uint8_t pug_etrace_shifted(const uint8_t *at, unsigned bit)
     return (uint8_t)((at[0] | at[1] << 8) >> bit);
 }
 
-/** The next one of a run of whole packets. The answer is where the one behind it begins. */
+/** The next one of a run of whole packets. Returns the start of the next one. */
 static inline const uint8_t *pug_etrace_next_payload(const struct pug_span *span,
                                                      struct pug_etrace_carried *payload)
 {
@@ -69,14 +69,14 @@ static inline const uint8_t *pug_etrace_next_payload(const struct pug_span *span
     return payload->bytes + payload->size;
 }
 
-/** Its first bits, and the sign behind them where it is short. */
+/** Returns its first bits, followed by its sign where it is short. */
 static inline int pug_etrace_start(const struct pug_etrace_carried *payload)
 {
     const uint8_t *bytes = payload->bytes;
     return (payload->size > 1 ? bytes[0] | bytes[1] << 8 : (int8_t)bytes[0]) >> payload->lead;
 }
 
-/** The packet is read: the span begins behind it. */
+/** The packet is read: the span now starts after it. */
 static inline void pug_etrace_used_payload(struct pug_etrace_reader *reader, struct pug_span *span,
                                            const uint8_t *behind)
 {
@@ -85,7 +85,7 @@ static inline void pug_etrace_used_payload(struct pug_etrace_reader *reader, str
     span->at = behind;
 }
 
-/** A timestamp of so many bits from the wrapping: the time that it tells, whole. */
+/** Takes a timestamp of so many bits from the transport. Returns the complete time. */
 static inline uint64_t pug_etrace_take_stamp(struct pug_etrace_reader *reader, unsigned bits,
                                              uint64_t stamp)
 {
@@ -99,8 +99,8 @@ static inline uint64_t pug_etrace_take_stamp(struct pug_etrace_reader *reader, u
 }
 
 /**
- * What time reader->packet tells: by its own field, or by what the wrapping carries, whichever
- * tells more.
+ * Sets the time of reader->packet from its own field or from the transport's, whichever has more
+ * bits.
  */
 void pug_etrace_take_time(struct pug_etrace_reader *reader);
 

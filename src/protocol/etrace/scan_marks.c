@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Packets to marks, where nobody looks at anything else: of a standard encoder those of
- * format 3 have marks, or change what later packets are, and those that notify. They are left to
- * the reader; of others the wrapping's timestamps count alone.
+ * @file Packets to marks, when no consumer reads anything else. With a standard encoder, packets of
+ * format 3 have marks or change the meaning of later packets; so do packets with the notify flag.
+ * They are left to the reader; of others the wrapping's timestamps count alone.
  */
 #include "protocol/etrace/packet_fields.h"
 #include "protocol/etrace/reader.h"
 
-/** So many bits, up to nine, at a place of the payload, behind which its sign follows. */
+/** Returns up to nine bits at a place of the payload; its sign follows the last bit. */
 static inline unsigned bits_at(const struct pug_etrace_carried *payload, unsigned at,
                                unsigned count)
 {
@@ -34,7 +34,7 @@ static unsigned address_at(const struct pug_etrace_options *options,
     return bits_at(payload, behind_count - 2, 2) >= 2 ? behind_count : 0;
 }
 
-/** The bit behind the address is sent as a difference to its sign. */
+/** The bit after the address is sent as a difference to its sign. */
 static bool notifies(const struct pug_etrace_reader *reader,
                      const struct pug_etrace_carried *payload, unsigned start)
 {

@@ -22,7 +22,7 @@ static bool unresolved_returns(const struct pug_etrace_decoder *d)
         return false;
     if (goal->irets) /* none before it: then it is that return's own target */
         return goal->ir_value > d->irets || goal->ir_value == 0;
-    /* A depth is told where a return was since the last branch: it is none that was before that. */
+    /* A depth is given only when a return came since the last branch: so it is none from before. */
     return goal->ir_value != d->stack.entries || (d->walk.outcomes > 0 && d->walk.returns == 0);
 }
 
@@ -73,8 +73,8 @@ static bool leads_to_jump(struct pug_etrace_decoder *d, uint64_t address)
 
 /**
  * An encoder that reports where it stands before each periodic synchronisation leaves one step to
- * walk. Where there are more, and the flow could come by once more before the next branch, nobody
- * can tell how often it did.
+ * walk. With more of them, when the flow could pass once more before the next branch, the number of
+ * passes is unknown.
  */
 static void warn_of_rounds(struct pug_etrace_decoder *d, uint64_t steps)
 {
@@ -87,7 +87,7 @@ static void warn_of_rounds(struct pug_etrace_decoder *d, uint64_t steps)
                   "no address packet before this synchronisation: rounds of a loop may be missing");
 }
 
-/** How the block is executed up to the target, which is behind its start. */
+/** Returns how the block is executed up to the target, which lies after its start. */
 static const struct pug_etrace_way *find_way(struct pug_etrace_decoder *d,
                                              const struct pug_block *block)
 {

@@ -20,7 +20,7 @@ const char *pug_etrace_packet_name(uint32_t type)
     return type < PUG_ETRACE_TYPE_COUNT ? names[type] : NULL;
 }
 
-/* Every field begins with a space; the one behind the colon is the first field's. */
+/* Every field begins with a space; the space after the colon belongs to the first field. */
 
 static void put_context(struct pug_text *text, const struct pug_etrace_packet *packet)
 {

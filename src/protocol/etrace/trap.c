@@ -10,7 +10,10 @@ static bool is_indirect(const struct pug_insn *insn)
     return insn->type == PUG_INSTR_BR_INDIRECT; /* xRET too */
 }
 
-/** Where execution would go on behind pc, without executing it. False: the program does not say. */
+/**
+ * Computes where execution would continue after pc, without executing it. False: the program does
+ * not say.
+ */
 static bool next_address(struct pug_etrace_decoder *d, const struct pug_insn *insn, uint64_t *next)
 {
     bool thaddr = d->packet->thaddr;

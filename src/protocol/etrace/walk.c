@@ -146,7 +146,10 @@ static void fail_branch(struct pug_etrace_decoder *d, const struct pug_block *bl
     pug_etrace_fail_at(d, PUG_ERR_TRACE_MISMATCH, "branch without an outcome", last);
 }
 
-/** The block that follows on a path that the program tells, with addresses of the trace's width. */
+/**
+ * Returns the block that follows on a path that the program determines, with addresses of the
+ * trace's width.
+ */
 static const struct pug_block *follow(struct pug_etrace_decoder *d, const struct pug_block *block,
                                       bool taken)
 {

@@ -8,8 +8,8 @@
 /* ---- range.c ---- */
 
 /**
- * What was executed since the last range, if anything: up to `end`, behind the instruction `last`,
- * which moved the flow or did not.
+ * The instructions executed since the last range, if any: up to `end`, the address after the
+ * instruction `last`, which moved the flow or did not.
  */
 void pug_etrace_flush_range(struct pug_etrace_decoder *d, const struct pug_insn *last, uint64_t end,
                             bool executed);
@@ -100,7 +100,8 @@ const struct pug_block *pug_etrace_hop(struct pug_etrace_decoder *d, const struc
 
 /**
  * The target is in the block, at `offset`. If the walk ends there: ranges up to it, and
- * PUG_ETRACE_WALK_DONE. Else PUG_ETRACE_WALK_SUSPENDED, and the block has to be looked up anew.
+ * PUG_ETRACE_WALK_DONE. Otherwise PUG_ETRACE_WALK_SUSPENDED, and the caller has to look up the
+ * block again.
  */
 enum pug_etrace_walk_result pug_etrace_stop_inside(struct pug_etrace_decoder *d,
                                                    const struct pug_block *block, uint64_t offset);

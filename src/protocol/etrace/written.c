@@ -32,7 +32,7 @@ void pug_etrace_write_options(const struct pug_etrace_options *o, struct pug_sta
     pug_state_put(state, values, sizeof(values));
 }
 
-/** Newest first; where in the ring they are is nobody's business. */
+/** Newest first. The position in the ring does not matter. */
 static void write_stack(const struct pug_etrace_stack *stack, struct pug_state *state)
 {
     pug_state_number(state, stack->entries);
@@ -59,7 +59,7 @@ static void write_predictions(const struct pug_etrace_decoder *d, struct pug_sta
 {
     const struct pug_etrace_options *o = &d->options;
     uint64_t predictor = UINT64_C(1) << o->bpred_size, cache = UINT64_C(1) << o->cache_size;
-    if (o->branch_prediction) /* switched on, it begins anew */
+    if (o->branch_prediction) /* when switched on, it restarts */
         pug_state_put(state, d->predictor,
                       predictor < PUG_ETRACE_BPRED_MAX ? predictor : PUG_ETRACE_BPRED_MAX);
     if (!o->jump_target_cache) /* the same */
@@ -108,16 +108,16 @@ void pug_etrace_decoder_state(const void *decoder, struct pug_state *state)
     pug_etrace_data_write(d, state);
 }
 
-/** Options are told when tracing begins, and when they change. */
+/** Options are sent when tracing begins, and when they change. */
 bool pug_etrace_decoder_begin(void *decoder, const void *reader)
 {
     return pug_etrace_set_options(decoder, &((const struct pug_etrace_reader *)reader)->options);
 }
 
 /**
- * A synchronisation tells the rest, if it makes the encoder forget what it could build on. An
- * address must have shown what addresses are, and data are matched with instructions of long ago;
- * that they were switched on is not seen while there are none.
+ * A synchronisation contains the rest if it makes the encoder forget everything that it could build
+ * on. An address must have shown what addresses are, and data are matched with instructions of long
+ * ago; that they were switched on is not seen while there are none.
  */
 bool pug_etrace_self_synced(const void *decoder)
 {

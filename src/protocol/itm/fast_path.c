@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Packets to elements at once, where nobody looks at packets: source packets and local
+ * @file Packets to elements at once, when no consumer reads packets: source packets and local
  * timestamps, which are most of a trace. All else is left to the reader and the decoder.
  */
 #include "protocol/itm/elements.h"

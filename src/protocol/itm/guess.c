@@ -94,7 +94,7 @@ static size_t packet_size(const uint8_t *at, size_t left)
     return header == 0xb4 ? continued_size(at, left, 6) : 0;
 }
 
-/** What bytes say if a packet begins at one of them. */
+/** The reading of the bytes when a packet begins at one of them. */
 struct reading {
     bool good;                 /* it meets nothing that is no packet */
     uint8_t begins[LOOKED_AT]; /* 1: a packet begins there */
@@ -133,7 +133,7 @@ static size_t meeting(const struct reading readings[OFFSETS], size_t size, unsig
     return at;
 }
 
-/** Does a reading need a kind of packet, before the meeting point, that never comes behind it? */
+/** Does a reading need a kind of packet, before the meeting point, that never comes after it? */
 static bool is_strange(const uint8_t *bytes, size_t size, const struct reading *reading, size_t met)
 {
     bool known[256] = {false};
@@ -161,7 +161,7 @@ static size_t meet(const uint8_t *bytes, size_t size)
     return again < met ? again : met;
 }
 
-/** Where the first ASYNC is; `size`: there is none. */
+/** Returns the place of the first ASYNC; `size`: no ASYNC. */
 static size_t find_async(const uint8_t *bytes, size_t size)
 {
     size_t zeros = 0;

@@ -98,7 +98,7 @@ const char *pug_itm_packet_name(uint32_t type);
 
 /**
  * guess.c: the first byte that begins a packet, as far as bytes tell that have no ASYNC in their
- * first half. SIZE_MAX: they do not tell.
+ * first half. SIZE_MAX: the bytes do not show it.
  */
 size_t pug_itm_begin(const uint8_t *bytes, size_t size);
 

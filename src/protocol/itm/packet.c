@@ -2,7 +2,7 @@
 /** @file Bytes to packets, once the stream is synchronised. */
 #include "protocol/itm/reader.h"
 
-/** What follows a header. */
+/** The parts that can follow a header. */
 enum itm_shape {
     ITM_ALONE,     /**< nothing */
     ITM_FIXED,     /**< `limit` bytes */

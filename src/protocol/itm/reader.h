@@ -9,16 +9,16 @@
 #define PUG_ITM_ASYNC_ZEROS 5u
 #define PUG_ITM_ASYNC_END   0x80
 
-/** Most bytes behind a local timestamp's header. */
+/** Most bytes after a local timestamp's header. */
 #define PUG_ITM_LOCAL_TS_BYTES 4u
 
-/** Of the global time; the others are a GTS2's. */
+/** bits of the global time; the others are in a GTS2 */
 #define PUG_ITM_GTS1_BITS 26u
 
 struct pug_itm_reader {
     struct pug_stage *stage;
     const struct pug_itm_config *config;
-    bool begins;    /**< a packet begins behind `ahead` bytes more */
+    bool begins;    /**< a packet begins after `ahead` more bytes */
     uint64_t ahead; /**< while `begins` */
     struct pug_itm_packet packet;
     struct pug_rawbytes raw; /**< searching: bytes not given out; else of the packet under way */
@@ -59,13 +59,13 @@ bool pug_itm_search(struct pug_itm_reader *r, struct pug_span *span, struct pug_
 struct pug_itm_decoder;
 
 /**
- * Noise of a search that nobody watches, as far as it cannot be an ASYNC. The decoder is told what
- * it would have been told; NULL: nobody decodes.
+ * Pass over noise of a search while no packets are reported, as far as it cannot be an ASYNC. The
+ * decoder gets the same notifications as it would from packets. NULL: no decoder.
  */
 void pug_itm_pass_over_noise(struct pug_itm_reader *r, struct pug_itm_decoder *d,
                              struct pug_span *span);
 
-/** What is left of a search when the trace ends. */
+/** Reports the rest of a search when the trace ends. */
 bool pug_itm_search_end(struct pug_itm_reader *r, struct pug_packet *packet);
 
 #endif

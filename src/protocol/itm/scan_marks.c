@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Packets to marks, where nobody looks at anything else: source packets, local timestamps and
- * overflows. All else is left to the reader.
+ * @file Packets to marks, when no consumer reads anything else: source packets, local timestamps
+ * and overflows. All else is left to the reader.
  */
 #include "protocol/itm/reader.h"
 
@@ -29,7 +29,7 @@ static inline size_t usual_size(const uint8_t *at, size_t left)
     return timed ? local_time_size(at, left) : 0;
 }
 
-/** The time in a local timestamp: in its header, or 7 bits in each byte behind it. */
+/** Returns the time in a local timestamp: in its header, or 7 bits in each byte that follows. */
 static uint32_t local_time(const uint8_t *at, size_t size)
 {
     uint32_t time = size == 1 ? at[0] >> 4 : 0;

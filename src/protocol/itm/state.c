@@ -20,7 +20,7 @@ static void put_search(const struct pug_itm_reader *r, struct pug_state *state)
     pug_state_put(state, pug_rawbytes_look(&r->raw) + r->given, left);
 }
 
-/** Of the packet under way, its header tells all that is not written. */
+/** The header of the packet under way gives everything that is not written. */
 void pug_itm_reader_state(const void *reader, struct pug_state *state)
 {
     const struct pug_itm_reader *r = reader;

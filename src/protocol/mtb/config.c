@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Settings of an MTB: its registers POSITION and MASTER; where they are not known the program
- * tells where the ring begins. PC: where execution was when the memory was read; VTOR: where the
- * vector table is, which names exceptions (else it is looked for in the program). Trace in frames:
- * ATBID.
+ * @file Settings of an MTB: its registers POSITION and MASTER. Without them the program shows where
+ * the ring begins. PC: where execution was when the memory was read; VTOR: where the vector table
+ * is, which names exceptions (else it is looked for in the program). Trace in frames: ATBID.
  */
 #include "base/text.h"
 #include "protocol/builtin.h"
@@ -11,7 +10,7 @@
 
 #include <stdlib.h>
 
-/** Take a register if it is told. */
+/** Take a register if its setting is given. */
 static bool take(const struct pug_settings *settings, const char *name, uint32_t *value)
 {
     if (!pug_settings_find(settings, name))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file MTB packets to elements: kept until the data end, then told from the oldest on. */
+/** @file MTB packets to elements: kept until the data ends, then reported from the oldest on. */
 #include "base/bytes.h"
 #include "image/codemap.h"
 #include "protocol/mtb/mtb.h"
@@ -8,6 +8,10 @@
 
 /** Exceptions in each other whose IT blocks are kept. */
 #define NESTED 16u
+/** Bit 3 of EXC_RETURN: the exception interrupted Thread mode. */
+#define EXC_RETURN_THREAD UINT32_C(8)
+/** Packets that are read ahead to find out whether an exception was chained. */
+#define LOOK_AHEAD 4096u
 /** Entries of a vector table, its first four bytes included. */
 #define VECTORS 256u
 
@@ -29,10 +33,10 @@ struct decoder {
     /* telling */
     enum phase phase;
     struct pug_mtb_ring ring;
-    size_t at;        /* packets that are told */
+    size_t at;        /* packets that are reported */
     unsigned blocks;  /* of this walk */
     bool known;       /* execution is at `address` */
-    bool left;        /* an exception returned: a packet tells where to */
+    bool left;        /* an exception returned: the next packet has its target */
     uint64_t address; /* … with so much of an IT block left */
     uint8_t it;
     struct {
@@ -109,10 +113,14 @@ enum pug_response pug_mtb_decode(void *data, const struct pug_packet *packet)
 
 /* ---- telling ---- */
 
+static const struct pug_mtb_kept *packet_at(const struct decoder *d, size_t at)
+{
+    return &d->packets[d->ring.begin + (d->ring.first + at) % d->ring.size];
+}
+
 static const struct pug_mtb_kept *current(const struct decoder *d)
 {
-    const size_t at = d->at < d->ring.count ? d->at : d->ring.count - 1;
-    return &d->packets[d->ring.begin + (d->ring.first + at) % d->ring.size];
+    return packet_at(d, d->at < d->ring.count ? d->at : d->ring.count - 1);
 }
 
 static struct pug_element *push(struct decoder *d, enum pug_element_type type)
@@ -162,7 +170,8 @@ static void push_no_memory(struct decoder *d, uint64_t address)
     d->known = false;
 }
 
-/** One block on the way. Where none leads to the source, the source itself is known all the same.
+/**
+ * One block on the way. Where none leads to the source, the source itself is known all the same.
  */
 static enum phase walk(struct decoder *d, const struct pug_mtb_goal *goal, enum phase behind)
 {
@@ -230,10 +239,46 @@ static void interrupt(struct decoder *d, uint64_t back)
     d->interrupted[d->depth++].it = d->it;
 }
 
-/** Was it interrupted there? So a return to a handler's begin is told from an exception's entry. */
+/**
+ * Was it interrupted there? This separates a return to the start of a handler from an exception's
+ * entry.
+ */
 static bool is_interrupted(const struct decoder *d, uint64_t address)
 {
     return d->depth > 0 && d->interrupted[d->depth - 1].address == address;
+}
+
+/**
+ * An exception returned to the start of a handler that was interrupted there, having interrupted a
+ * thread itself. Did the hardware chain another exception with the same handler instead? Then that
+ * one's EXC_RETURN still says that a handler was interrupted. (An exception that is active cannot
+ * be chained, so a handler that belongs to one exception was not.)
+ */
+static bool was_chained(struct decoder *d)
+{
+    uint32_t inner[NESTED];
+    unsigned depth = 0, number;
+    const size_t end = d->ring.count - d->at > LOOK_AHEAD ? d->at + LOOK_AHEAD : d->ring.count;
+    for (size_t at = d->at + 1; at < end && d->depth == 2; at++) {
+        const struct pug_mtb_kept *packet = packet_at(d, at);
+        const uint32_t source = pug_mtb_address(packet->source);
+        const uint32_t destination = pug_mtb_address(packet->destination);
+        const bool resumes = pug_mtb_is_magic(source);
+        if (packet->destination & 1)
+            return false;
+        if (depth == 0 && pug_mtb_is_magic(destination))
+            return !(destination & EXC_RETURN_THREAD);
+        if (!(packet->source & 1))
+            continue;
+        if (!resumes && depth == NESTED)
+            return false;
+        if (!resumes)
+            inner[depth++] = source;
+        else if (depth > 0 &&
+                 (destination == inner[depth - 1] || exceptions_at(d, destination, &number) == 0))
+            depth--;
+    }
+    return false;
 }
 
 /** Execution goes on, in an IT block where it was interrupted in one. */
@@ -266,13 +311,14 @@ static enum phase arrive(struct decoder *d)
     unsigned number = 0;
     const unsigned handles = packet->source & 1 ? exceptions_at(d, destination, &number) : 0;
     if (handles != 1)
-        number = 0; /* which of them it was, nobody tells */
+        number = 0; /* which of them it was is unknown */
     if (packet->source & 1 && !resumes)
         interrupt(d, source);
     d->it = 0;
     d->known = !pug_mtb_is_magic(destination);
     d->address = destination;
-    if (resumes && handles > 0 && !is_interrupted(d, destination))
+    if (resumes && handles > 0 &&
+        (!is_interrupted(d, destination) || (handles > 1 && was_chained(d))))
         push_exception(d, number, 0, true);
     else if (resumes)
         come_back(d);
@@ -320,7 +366,7 @@ enum pug_response pug_mtb_resume(void *data)
     return PUG_RESP_CONT;
 }
 
-/** Where the vector table is, if nobody says: there may be one in the program, or else at 0. */
+/** Find the vector table when no setting gives it: in the program, or else at 0. */
 static uint32_t find_table(const struct decoder *d)
 {
     struct pug_vector_table table;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Where the ring is in the memory that was read, and which of its packets is the oldest: told
- * by POSITION and MASTER, or found out from the program. A pair of words fits the program when its
- * source is an instruction that can go to its destination; two packets join when execution can get
- * from the destination of the first to the source of the second without a branch. In a ring all
- * packets join but at one place, the seam: what is behind it is the oldest.
+ * @file Where the ring lies in the memory that was read, and which packet is the oldest: from
+ * POSITION and MASTER, or from the program. A pair of words fits the program when its source is an
+ * instruction that can go to its destination; two packets join when execution can get from the
+ * destination of the first to the source of the second without a branch. In a ring all packets join
+ * except at one place, the boundary: the packet after it is the oldest.
  */
 #include "base/text.h"
 #include "protocol/mtb/mtb.h"
@@ -111,7 +111,8 @@ static struct pug_mtb_ring longest_row(struct pug_stage *stage, const struct pug
     return best;
 }
 
-/** Words beside the buffer may fit by chance. They join neither their neighbour nor the other end.
+/**
+ * Words beside the buffer may fit by chance. They join neither their neighbour nor the other end.
  */
 static void trim(struct pug_stage *stage, const struct pug_mtb_kept *packets,
                  struct pug_mtb_ring *row)

@@ -3,8 +3,8 @@
  * @file The MTB's room: what its files share.
  *
  * A buffer of memory is a ring, and only its registers, or the program, tell which packet is the
- * oldest. So the decoder keeps packets until the data end, finds out where the ring lies and where
- * it begins (find.c), and then tells what ran.
+ * oldest. So the decoder keeps packets until the data ends, finds out where the ring lies and where
+ * it begins (find.c), and then reports what was executed.
  */
 #ifndef PUG_PROTOCOL_MTB_H
 #define PUG_PROTOCOL_MTB_H
@@ -40,7 +40,7 @@ const char *pug_mtb_packet_name(uint32_t type);
 
 /* ---- walk.c ---- */
 
-/** Where a walk is to end. */
+/** The place where a walk ends. */
 struct pug_mtb_goal {
     uint64_t address;
     bool behind; /* it runs up to there; else the instruction there runs, too */
@@ -48,7 +48,7 @@ struct pug_mtb_goal {
 
 enum pug_mtb_reach {
     PUG_MTB_REACHED,
-    PUG_MTB_MORE,      /* a block on the way, behind which it goes on */
+    PUG_MTB_MORE,      /* a block on the path; the walk continues after it */
     PUG_MTB_BROKEN,    /* the program has no way there */
     PUG_MTB_NO_MEMORY, /* the program's memory ends before */
 };
@@ -81,13 +81,14 @@ static inline uint32_t pug_mtb_address(uint32_t word)
 /** The goal of a walk to where a packet's source is. */
 struct pug_mtb_goal pug_mtb_goal_of(const struct pug_mtb_kept *packet);
 
-/** Packets in the order of time: `count` of a ring of `size` from `begin` on, `first` of it first.
+/**
+ * Packets in the order of time: `count` of a ring of `size` from `begin` on, `first` of it first.
  */
 struct pug_mtb_ring {
     size_t begin, size, first, count;
 };
 
-/** Where the ring is, by its registers or by the program. */
+/** Find the ring, by its registers or by the program. */
 struct pug_mtb_ring pug_mtb_find(struct pug_stage *stage, const struct pug_mtb_config *config,
                                  const struct pug_mtb_kept *packets, size_t count);
 

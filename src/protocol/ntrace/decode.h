@@ -17,7 +17,7 @@ enum pug_ntrace_end {
     PUG_NTRACE_END_INDIRECT, /**< a jump to the message's address */
     PUG_NTRACE_END_TRAP,     /**< the instruction after it did not retire */
     PUG_NTRACE_END_SYNC,     /**< control is at the message's address then, however it got there */
-    PUG_NTRACE_END_STOP,     /**< trace stops behind it */
+    PUG_NTRACE_END_STOP,     /**< trace stops after it */
 };
 
 /** The code that a message covers: what is left of it. */
@@ -63,10 +63,10 @@ struct pug_ntrace_decoder {
     bool started; /**< NO_SYNC of the start was pushed */
     bool was_reset;
     bool synced;   /**< the flow is known: `pc` is where it stands */
-    bool pc_known; /**< false after an indirect jump whose target was not told */
+    bool pc_known; /**< false after an indirect jump whose target is unknown */
     bool by_jump;  /**< control came to `pc` by a jump, and nothing ran since */
     bool lost;     /**< messages were lost: the next sync restarts after an overflow */
-    bool gap;      /**< a gap ended the flow, which is to be told */
+    bool gap;      /**< a gap ended the flow and has to be reported */
     bool ref_known;
     uint8_t trap_size; /**< size of an ECALL or EBREAK that was the last instruction, else 0 */
     uint64_t pc;
@@ -107,8 +107,9 @@ enum pug_ntrace_walked pug_ntrace_walk(struct pug_ntrace_decoder *d);
 /* ---- decode.c ---- */
 
 /**
- * What the message underway may stand for (pug_decode_options.expansion): more by what ResourceFull
- * messages before it told of, 2^22 halfwords each, in five bytes.
+ * The number of instructions that the message under way may stand for
+ * (pug_decode_options.expansion). It grows by what earlier ResourceFull messages contained: 2^22
+ * halfwords each, in five bytes.
  */
 static inline void pug_ntrace_bound(struct pug_ntrace_decoder *d)
 {
@@ -121,7 +122,7 @@ static inline void pug_ntrace_bound(struct pug_ntrace_decoder *d)
 /** The message goes beyond its bound; returns PUG_NTRACE_FAILED. */
 enum pug_ntrace_walked pug_ntrace_too_much(struct pug_ntrace_decoder *d, uint64_t pc);
 
-/** What is answered to a broken message. */
+/** Returns the response to a broken message. */
 static inline enum pug_response pug_ntrace_answer_to_bad(const struct pug_ntrace_decoder *d)
 {
     const struct pug_decode_options *options = &d->stage->options;

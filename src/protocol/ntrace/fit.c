@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file What messages say for who finds out what bytes are, and how wide SRC is in them. */
+/**
+ * @file Checks whether messages are plausible, to find out what bytes are, and how wide SRC is in
+ * them.
+ */
 #include "protocol/ntrace/ntrace.h"
 
 /** Values that are reserved, a bit each. */

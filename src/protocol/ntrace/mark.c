@@ -2,7 +2,7 @@
 /** @file What messages are for an index: what elements tell of them, as these do. */
 #include "protocol/ntrace/ntrace.h"
 
-/** Where the hart is, and why that is told. */
+/** Write the hart's place and the reason of the sync message. */
 static size_t put_sync(const struct pug_ntrace_config *config,
                        const struct pug_ntrace_packet *packet, struct pug_mark *marks, size_t n)
 {

@@ -82,7 +82,7 @@ const struct pug_ntrace_layout pug_ntrace_layouts[64] = {
     [PUG_NTRACE_IDLE] = {.name = "Idle"},
 };
 
-/** What RDATA of ResourceFull is, by RCODE. */
+/** Returns the kind of RDATA in ResourceFull, by RCODE. */
 static uint8_t rdata_field(uint64_t rcode)
 {
     return rcode == 0 ? PUG_NTRACE_ICNT : rcode <= 2 ? PUG_NTRACE_HIST : PUG_NTRACE_RDATA;

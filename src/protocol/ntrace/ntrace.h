@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file The N-Trace room: what its files share. Chapters are those of the N-Trace specification.
+/**
+ * @file The N-Trace room: what its files share. Chapters are those of the N-Trace specification.
  */
 #ifndef PUG_PROTOCOL_NTRACE_H
 #define PUG_PROTOCOL_NTRACE_H
@@ -58,7 +59,7 @@ static inline bool pug_ntrace_tells_time(const struct pug_ntrace_packet *packet)
            pug_ntrace_has(packet, PUG_NTRACE_TSTAMP);
 }
 
-/** The pre-1.0 dialect: a sync message that tells where the hart is now and then, no more. */
+/** The pre-1.0 dialect: a sync message that samples the hart's place, no more. */
 static inline bool pug_ntrace_is_sample(const struct pug_ntrace_config *config,
                                         const struct pug_ntrace_packet *packet)
 {
@@ -68,13 +69,13 @@ static inline bool pug_ntrace_is_sample(const struct pug_ntrace_config *config,
 
 /** Reasons of sync messages (SYNC) that are events … */
 enum { PUG_NTRACE_SYNC_TRIGGER = 0, PUG_NTRACE_SYNC_WATCHPOINT = 6 };
-/** … and, a bit each, that begin the trace anew. */
+/** … and, a bit each, those that restart the trace. */
 #define PUG_NTRACE_RESTARTS (1u << 1 | 1u << 3 | 1u << 5 | 1u << 7 | 1u << 9)
 
-/** What CONTEXT of Ownership is, by FORMAT. */
+/** The kind of CONTEXT in Ownership, by FORMAT. */
 enum { PUG_NTRACE_FORMAT_SCONTEXT = 2, PUG_NTRACE_FORMAT_HCONTEXT = 3 };
 
-/** What the in-circuit trace of the pre-1.0 dialect tells of, by CKSRC. */
+/** The kind of the in-circuit trace of the pre-1.0 dialect, by CKSRC. */
 enum pug_ntrace_cksrc {
     PUG_NTRACE_CKSRC_CONTROL = 0,
     PUG_NTRACE_CKSRC_TRIGGER = 8,
@@ -98,7 +99,7 @@ bool pug_ntrace_read(void *reader, struct pug_span *span, struct pug_packet *pac
 bool pug_ntrace_read_end(void *reader, struct pug_packet *packet);
 void pug_ntrace_reader_reset(void *reader);
 
-/** Idle bytes between messages, where nobody watches. */
+/** Pass over idle bytes between messages, when no packets are reported. */
 void pug_ntrace_pass_over_idle(void *reader, struct pug_span *span);
 
 enum pug_status pug_ntrace_decoder_new(const void *config, struct pug_stage *stage, void **decoder);

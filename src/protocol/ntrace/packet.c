@@ -289,7 +289,7 @@ static bool give_idle(struct pug_ntrace_reader *reader, struct pug_packet *packe
     return give(reader, packet, PUG_PACKET_MONITOR, raw, 1);
 }
 
-/** The pre-1.0 dialect's messages of points in the program, for who traces nothing else. */
+/** The pre-1.0 dialect's messages of points in the program, used where nothing else is traced. */
 static bool is_point(const struct pug_ntrace_config *config, const struct pug_ntrace_packet *packet)
 {
     const uint32_t kinds = 1u << 0 | 1u << 8 | 1u << 9 | 1u << 10 | 1u << 11 | 7u << 13;
@@ -315,7 +315,7 @@ static bool starts_trace(const struct pug_ntrace_config *config,
                                         packet->field[PUG_NTRACE_ICNT] == 0);
 }
 
-/** Is the message this source's? Where nobody said which SRC is, the first one is. */
+/** Is the message this source's? Without a setting for SRC, the first one is taken. */
 static bool is_mine(struct pug_ntrace_reader *reader)
 {
     if (reader->config->src_bits == 0)

@@ -9,8 +9,8 @@
 
 /** What is in a memo's `saved`: an address, a count, and bits of the last word. */
 enum { SAVED_REF, SAVED_FULL, SAVED_BRANCH };
-#define SAVED_ICNT  32 /* behind the history */
-#define SAVED_CALLS 63 /* there are calls and returns that the stack tells of */
+#define SAVED_ICNT  32 /* the bits after the history */
+#define SAVED_CALLS 63 /* the return stack has entries */
 
 static inline uint8_t type_of(const struct pug_memo_cause *cause)
 {

@@ -19,7 +19,7 @@ bool pug_ntrace_repeat(struct pug_ntrace_decoder *d, struct pug_memo_lookup *loo
 /** Before anything else: the decoder stands where its memos left it. */
 void pug_ntrace_settle(struct pug_ntrace_decoder *d);
 
-/** It was decoded, and tells no time: keep what it did. */
+/** The message was decoded and has no time: keep its effects. */
 void pug_ntrace_keep(struct pug_ntrace_decoder *d, const struct pug_memo_lookup *lookup);
 
 /* ---- walk.c ---- */

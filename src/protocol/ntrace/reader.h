@@ -53,13 +53,13 @@ static inline bool pug_ntrace_follows_gap(const struct pug_ntrace_reader *reader
 
 /** Broken messages that were passed over. */
 struct pug_ntrace_broken {
-    bool any, last; /* were there some, and with nothing behind them? */
+    bool any, last; /* were there some, and did nothing follow them? */
     uint64_t index; /* of the last one */
 };
 
 /**
- * Idle bytes and broken messages, up to what may be a whole message, for who has no flow to lose:
- * nothing comes of them but what is told.
+ * Idle bytes and broken messages, up to a possible whole message, while no flow can be lost: they
+ * have no effect except their reports.
  */
 struct pug_ntrace_broken pug_ntrace_pass_over_broken(struct pug_ntrace_reader *reader,
                                                      struct pug_span *span);

@@ -220,7 +220,7 @@ static void push_reason(struct pug_ntrace_decoder *d, bool discontinuity)
     }
 }
 
-/** Where the hart was; nothing is said of how it came there. */
+/** Report the hart's place; the path to it is unknown. */
 static void resume_sample(struct pug_ntrace_decoder *d, uint64_t address)
 {
     pug_ntrace_push_time(d);
@@ -270,7 +270,7 @@ static const uint8_t ict_kinds[16] = {
     [PUG_NTRACE_CKSRC_PC_SAMPLE] = PUG_EVENT_PC_SAMPLE,
 };
 
-/** What CKDATA1 or, of a control message alone, CKDATA0 says. */
+/** Takes CKDATA1 or, for a control message alone, CKDATA0. */
 static void set_ict_data(struct pug_element *event, uint64_t data)
 {
     if (event->reason == PUG_EVENT_CONTEXT)

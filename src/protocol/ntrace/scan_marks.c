@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Messages to marks, where nobody looks at anything else: those that have no mark are passed
- * over, whatever is in them. All else is left to the reader.
+ * @file Messages to marks, when no consumer reads anything else: those without a mark are passed
+ * over, whatever they contain. All else is left to the reader.
  */
 #include "protocol/ntrace/reader.h"
 

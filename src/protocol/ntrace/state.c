@@ -46,7 +46,7 @@ static uint64_t last_that_counts(const struct pug_ntrace_decoder *d)
     return near || !d->pc_known ? d->last : d->pc;
 }
 
-/** The flow, while it is known; a sync message sets all of it anew otherwise. */
+/** The flow, while it is known. Otherwise a sync message sets all of it. */
 static void put_flow(const struct pug_ntrace_decoder *d, struct pug_state *state)
 {
     pug_state_number(state, d->pc_known);
@@ -64,7 +64,7 @@ static void put_flow(const struct pug_ntrace_decoder *d, struct pug_state *state
         pug_state_number(state, d->branch.icnt);
         pug_state_number(state, d->branch.hist);
     }
-    if (!d->config->implicit_return) /* every return is told */
+    if (!d->config->implicit_return) /* every return has its own address */
         return;
     uint32_t depth = d->config->stack_depth;
     pug_state_number(state, d->stack_count);
@@ -72,7 +72,7 @@ static void put_flow(const struct pug_ntrace_decoder *d, struct pug_state *state
         pug_state_number(state, d->stack[(d->stack_top + depth - i) % depth]);
 }
 
-/** Of the message before only its index is left: the end of the trace is told there. */
+/** Of the message before, only its index is kept: the end of the trace is reported there. */
 void pug_ntrace_decoder_state(const void *data, struct pug_state *state)
 {
     const struct pug_ntrace_decoder *d = data;

@@ -72,7 +72,7 @@ size_t pug_ntrace_packet_text(const void *data, char *buffer, size_t size)
     struct pug_text text = PUG_TEXT(buffer, size);
     pug_text_format(&text, "%s : ", pug_ntrace_packet_name(packet->type));
     if (packet->type == PUG_NTRACE_BAD) {
-        if (packet->problem >= PUG_NTRACE_TOO_LONG) /* before that nobody knows what it was */
+        if (packet->problem >= PUG_NTRACE_TOO_LONG) /* before that, the cause is unknown */
             pug_text_format(&text, "TCODE=%u; ", packet->tcode);
         pug_text_format(&text, "%s%s",
                         pug_ntrace_problem_text((enum pug_ntrace_problem)packet->problem),

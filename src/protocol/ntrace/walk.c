@@ -114,8 +114,10 @@ static enum pug_ntrace_walked step_into(struct pug_ntrace_decoder *d, const stru
     return PUG_NTRACE_WALKED;
 }
 
-/** The block ends without a jump: at a trapping instruction that counts as retired, at the length
-    bound, or where the code can't be read. */
+/**
+ * The block ends without a jump: at a trapping instruction that counts as retired, at the length
+ * bound, or where the code can't be read.
+ */
 static enum pug_ntrace_walked step_over(struct pug_ntrace_decoder *d, const struct pug_block *block)
 {
     struct pug_ntrace_walk *walk = &d->walk;
@@ -197,7 +199,8 @@ static bool split_pair(struct pug_ntrace_decoder *d, const struct pug_block *blo
 
 enum jump { JUMP_KNOWN, JUMP_UNKNOWN, JUMP_BAD };
 
-/** Where an indirect jump goes. *looked: the code map was asked, and pointers of before are void.
+/**
+ * Where an indirect jump goes. *looked: the code map was asked, and pointers of before are void.
  */
 static enum jump indirect_target(struct pug_ntrace_decoder *d, const struct pug_block *block,
                                  bool last, uint64_t *target, bool *looked)
@@ -249,7 +252,10 @@ static void go_to(struct pug_ntrace_decoder *d, uint64_t pc, bool taken)
     d->walk.range_start = pc;
 }
 
-/** Everything up to the block's last instruction is told; that one does not fit the trace. */
+/**
+ * Everything up to the block's last instruction is reported; that instruction does not fit the
+ * trace.
+ */
 static enum pug_ntrace_walked refuse_last(struct pug_ntrace_decoder *d,
                                           const struct pug_block *block, const char *text)
 {
@@ -325,7 +331,7 @@ static const struct pug_block *block_here(struct pug_ntrace_decoder *d)
     return pug_codemap_block(d->stage->code, d->pc, d->isa, 0);
 }
 
-/** Outcomes, the next one on top; behind the last a 1, and zeros. */
+/** Outcomes, the next one on top; a 1 and zeros follow the last. */
 #define NO_OUTCOMES (UINT64_C(1) << 63)
 
 static inline uint64_t outcomes_of(const struct pug_ntrace_walk *walk)
@@ -349,8 +355,8 @@ static inline void pass_call(struct pug_ntrace_decoder *d, const struct pug_bloc
 }
 
 /**
- * The block behind an indirect jump: that of an inferred return, or of a constant in front of it,
- * or any, where the message says where its last one goes. False: not so easily; nothing was done.
+ * The block after an indirect jump: that of an inferred return, of a constant before it, or any,
+ * where the message gives its last target. False: not so easily; nothing was done.
  */
 static inline bool jump(struct pug_ntrace_decoder *d, const struct pug_block *block, int64_t left,
                         const struct pug_block **next)
@@ -462,7 +468,10 @@ static void hop_all(struct pug_ntrace_decoder *d, struct way *way, struct pug_ch
         hop(d, way, NULL, false, false);
 }
 
-/** Where execution is behind the way's last block; *known: or the message has to tell. */
+/**
+ * Returns where execution is after the last block of the path; *known: false when the message has
+ * to give it.
+ */
 static uint64_t address_of(const struct pug_ntrace_decoder *d, const struct way *way, bool *known)
 {
     *known = true;

@@ -11,7 +11,7 @@ extern const struct pug_osd_module pug_osd_ctm_module;
 /** Most blocks that the code between two events is looked for in. */
 #define PUG_CTM_BLOCKS 2048u
 
-/** What is known of the code between two events. */
+/** What is known about the code between two events. */
 enum pug_ctm_path {
     PUG_CTM_PATH_EXACT,         /**< one way only */
     PUG_CTM_PATH_OPEN,          /**< several ways, or too many to look at */
@@ -48,7 +48,7 @@ struct pug_ctm_range {
 /** The next range of an EXACT way; false when there are no more. */
 bool pug_ctm_search_next(struct ctm_search *search, struct pug_ctm_range *range);
 
-/** An event is told in this order; each step may have to wait. */
+/** The order in which an event is reported; each step may have to wait. */
 enum pug_ctm_phase {
     PUG_CTM_IDLE,
     PUG_CTM_BEGIN,

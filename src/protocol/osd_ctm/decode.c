@@ -126,8 +126,8 @@ static void set_last(struct pug_ctm_decoder *d, struct pug_element *range)
 }
 
 /**
- * From where control was to where it went; nothing more is certain. Where it was is not known at
- * the first event, and behind a loss: then the event itself is all there is.
+ * From where control was to where it went; nothing more is certain. The place is unknown at the
+ * first event and after a loss: then only the event itself is reported.
  */
 static void push_open(struct pug_ctm_decoder *d)
 {

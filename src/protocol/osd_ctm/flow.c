@@ -3,8 +3,8 @@
  * @file What ran between two jumps. Every jump and return is an event, so only straight code and
  * conditional branches can lie between; the blocks that these reach from where control was form a
  * graph, and where each block on the way has one successor only that leads to the event, the way is
- * certain. Otherwise, and where the privilege mode changed between, it is not told: nothing is
- * guessed.
+ * certain. Otherwise, and where the privilege mode changed in between, nothing is reported: the
+ * decoder does not guess.
  */
 #include "protocol/osd_ctm/ctm.h"
 
@@ -135,7 +135,7 @@ static void mark_leading(struct ctm_search *search, unsigned count)
     }
 }
 
-/** Queue up the nodes that have the event's instruction, or may have it behind them. */
+/** Queue the nodes that have the event's instruction, or may have it after them. */
 static unsigned find_goals(struct ctm_search *search)
 {
     unsigned goals = 0;

@@ -2,7 +2,7 @@
 /** @file What the events to come depend on, written for comparison (state.h). */
 #include "protocol/osd_ctm/ctm.h"
 
-/** Of the event before only its index is left: the end of the trace is told there. */
+/** Of the event before, only its index is kept: the end of the trace is reported there. */
 void pug_osd_ctm_decoder_state(const void *data, struct pug_state *state)
 {
     const struct pug_ctm_decoder *d = data;

@@ -71,7 +71,7 @@ static void isync(struct pug_ptm_decoder *decoder, const struct pug_ptm_packet *
         pug_ptm_put(decoder, PUG_ELEM_PE_CONTEXT);
 }
 
-/** The instruction set of an address: told, or the one in force. */
+/** The instruction set of an address: from the packet, or the one in force. */
 static uint8_t address_isa(const struct pug_ptm_decoder *decoder,
                            const struct pug_ptm_packet *packet)
 {

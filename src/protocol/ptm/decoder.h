@@ -41,7 +41,7 @@ struct pug_ptm_decoder {
     uint8_t it; /**< instructions of an IT block that are still to come, where it goes on */
     struct pug_ptm_stack stack;
 
-    /* where a run ended: behind a block, of which the next one is known */
+    /* where a run ended: after a block whose next block is known */
     const struct pug_block *from; /**< or NULL */
     uint32_t from_epoch;          /**< of the code map; it holds while that stays the same */
     bool from_executed;           /**< if it ends in a branch, by that */
@@ -56,7 +56,7 @@ struct pug_ptm_decoder {
     bool at_end;
 };
 
-/** What a walk is for. */
+/** The purpose of a walk. */
 struct pug_ptm_walk {
     const struct pug_ptm_packet *packet;
     const char *what; /**< "atom", "BranchAddr", "WP update" */

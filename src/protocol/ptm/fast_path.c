@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file PTM: atoms and usual branches in a row, from bytes to elements at once. For who takes
- * batches, and for who takes the elements of each packet.
+ * @file PTM: atoms and usual branches in a row, from bytes to elements at once. Used for batches,
+ * and for the elements of each packet.
  */
 #include "protocol/ptm/decoder.h"
 #include "protocol/ptm/reader.h"
 
-/** What a cycle-accurate packet counts. */
+/** The cycle counts of a cycle-accurate packet. */
 struct cycles {
     uint32_t count;
     size_t size; /**< bytes, the first one included; 0: they are not all there */
@@ -26,7 +26,8 @@ static struct cycles read_cycles(const uint8_t *at, const uint8_t *end)
     return (struct cycles){.count = (uint32_t)count, .size = size};
 }
 
-/** Bytes of a packet of so many, with the cycle count that may follow, if it is all there; else 0.
+/**
+ * Bytes of a packet of so many, with the cycle count that may follow, if it is all there; else 0.
  */
 static size_t size_with_cycles(const struct pug_ptm_config *config, const uint8_t *at,
                                const uint8_t *end, size_t size)
@@ -67,7 +68,8 @@ static inline const struct pug_block *current_block(struct pug_ptm_decoder *deco
                             decoder->from_executed && from->last_type == PUG_INSTR_BR);
 }
 
-/** Is something to be said of an E atom on this block? The return stack is empty, or there is none.
+/**
+ * Is something to be said of an E atom on this block? The return stack is empty, or there is none.
  */
 static bool is_notable(const struct pug_ptm_decoder *decoder, const struct pug_block *block)
 {
@@ -109,7 +111,7 @@ static inline void put_range(struct pug_ptm_decoder *decoder, const struct pug_b
     }
 }
 
-/** What is left of an IT block. */
+/** Returns what is left of an IT block. */
 static inline uint8_t it_behind(const struct pug_block *block, bool taken)
 {
     return pug_ptm_jumps(&block->insn, taken) ? 0 : block->it_out;
@@ -117,7 +119,7 @@ static inline uint8_t it_behind(const struct pug_block *block, bool taken)
 
 /**
  * Behind a block, where the decoder's address and ISA are already those of the next one. `known`:
- * the block tells them. The quirk of a silent context: what is no range has the ISA of the last.
+ * the block gives them. The quirk of a silent context: what is no range has the ISA of the last.
  */
 static inline void leave(struct pug_ptm_decoder *decoder, const struct pug_block *block, bool taken,
                          bool known, uint8_t it)
@@ -281,8 +283,10 @@ static bool can_run_fast(const struct pug_ptm_reader *reader, const struct pug_p
     return reader->state == PUG_PTM_AT_HEADER && decoder->state == PUG_PTM_DECODE;
 }
 
-/** The next packet, if it is usual and before `end`: its size, else 0. `left`: atoms of it that are
- * not. */
+/**
+ * The next packet, if it is usual and before `end`: its size, else 0. `left`: atoms of it that are
+ * not.
+ */
 static inline __attribute__((always_inline)) size_t take_packet(struct pug_ptm_reader *reader,
                                                                 struct pug_ptm_decoder *decoder,
                                                                 const struct pug_span *span,

@@ -8,7 +8,7 @@
 
 enum pug_ptm_reader_state { PUG_PTM_UNSYNCED, PUG_PTM_AT_HEADER, PUG_PTM_IN_PAYLOAD };
 
-/** What the next byte of a payload is. */
+/** The meaning of the next byte of a payload. */
 enum pug_ptm_part {
     PUG_PTM_PART_ZERO,       /**< of an A-sync */
     PUG_PTM_PART_FIXED,      /**< one of `left`, the last ones */
@@ -44,9 +44,9 @@ struct pug_ptm_reader {
 
     /* synchronising */
     struct pug_ptm_zeros zeros;
-    struct pug_rawbytes unsynced; /**< bytes not yet reported, behind `shown` that were */
+    struct pug_rawbytes unsynced; /**< bytes not yet reported, after `shown` that were */
     uint32_t shown, unsynced_count;
-    uint32_t lost;       /**< quirk: behind them, as many bytes as zeros that count later */
+    uint32_t lost;       /**< quirk: as many bytes as zeros that count later follow them */
     bool in_block;       /**< in the middle of a run */
     bool told;           /**< the decoder has had its NOTSYNC */
     bool given;          /**< `unsynced` was given out */
@@ -66,10 +66,12 @@ bool pug_ptm_find_sync(struct pug_ptm_reader *reader, struct pug_span *span,
 /** Bytes of that search are not to be shown any more. */
 void pug_ptm_forget_unsynced(struct pug_ptm_reader *reader);
 
-/** Noise of that search which nobody watches, as far as it cannot be an A-sync. */
+/**
+ * Pass over noise of that search while no packets are reported, as far as it cannot be an A-sync.
+ */
 void pug_ptm_pass_over_noise(struct pug_ptm_reader *reader, struct pug_span *span);
 
-/** What was not reported when the trace ended. */
+/** Reports the unsynchronised bytes that are left when the trace ends. */
 bool pug_ptm_end_unsynced(struct pug_ptm_reader *reader, struct pug_packet *packet);
 
 /** An A-sync in a synchronised stream; its first zero is taken. */
@@ -79,10 +81,10 @@ bool pug_ptm_read_a_sync(struct pug_ptm_reader *reader, struct pug_span *span,
 /** `zeros` zeros, and then a byte if `last` is not NULL, in reader->raw. */
 void pug_ptm_make_zeros(struct pug_ptm_reader *reader, uint32_t zeros, const uint8_t *last);
 
-/** What does not outlive its packet. */
+/** Clears the fields that belong to one packet. */
 void pug_ptm_clear_packet(struct pug_ptm_packet *packet);
 
-/** What the bytes of a complete packet say, into reader->packet. */
+/** Parse the bytes of a complete packet into reader->packet. */
 void pug_ptm_parse(struct pug_ptm_reader *reader, const uint8_t *bytes, size_t size);
 
 #endif

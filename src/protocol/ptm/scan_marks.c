@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file PTM: packets to marks, where nobody looks at anything else. Atoms are passed over, branches
- * are read. All else, and cycle counts, is left to the reader.
+ * @file PTM: packets to marks, when no consumer reads anything else. Atoms are passed over,
+ * branches are read. All else, and cycle counts, is left to the reader.
  */
 #include "protocol/ptm/reader.h"
 
-/** Bytes of a branch packet that is all there; else 0. Five of address, two of exception at most.
+/**
+ * Bytes of a branch packet that is all there; else 0. Five of address, two of exception at most.
  */
 static size_t branch_size(const uint8_t *at, const uint8_t *end)
 {

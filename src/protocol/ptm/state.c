@@ -25,7 +25,7 @@ static void put_unsynced(const struct pug_ptm_reader *reader, struct pug_state *
     pug_state_put(state, pug_rawbytes_look(bytes) + from, bytes->size - from);
 }
 
-/** What was given out is forgotten with the next bytes. */
+/** Bytes that were delivered are forgotten with the next ones. */
 static void put_search(const struct pug_ptm_reader *reader, struct pug_state *state)
 {
     const bool by_block = reader->stage->quirks.ptm_unsynced_by_block;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file PTM: A-syncs. Unsynchronised bytes are reported in pieces of 16 or a little more; the
- * decoder is told once.
+ * decoder gets one notification.
  */
 #include "base/noise.h"
 #include "protocol/ptm/reader.h"
@@ -57,7 +57,7 @@ void pug_ptm_forget_unsynced(struct pug_ptm_reader *reader)
     reader->unsynced_count = reader->shown = reader->lost = 0;
 }
 
-/** What is unsynchronised so far, as a packet. */
+/** Reports the unsynchronised bytes so far as a packet. */
 static bool report(struct pug_ptm_reader *reader, struct pug_packet *packet)
 {
     reader->packet.type = PUG_PTM_NOTSYNC;
@@ -81,7 +81,7 @@ static bool report(struct pug_ptm_reader *reader, struct pug_packet *packet)
     return true;
 }
 
-/** So many bytes more count, from this index on. */
+/** Counts so many more bytes, from this index on. */
 static void count_unsynced(struct pug_ptm_reader *reader, uint64_t index, uint32_t count)
 {
     if (reader->unsynced_count == 0 && !reader->stage->quirks.ptm_unsynced_by_block)
@@ -108,7 +108,7 @@ static void drop_zeros(struct pug_ptm_reader *reader, uint32_t count)
     reader->zeros.index += count;
 }
 
-/** Zeros that are kept are no A-sync either: what comes behind them is shown behind them. */
+/** The zeros that are kept are not an A-sync either: the bytes after them are shown after them. */
 static void lose_zeros(struct pug_ptm_reader *reader)
 {
     add_zeros(reader, reader->zeros.count - reader->lost);
@@ -215,7 +215,10 @@ bool pug_ptm_end_unsynced(struct pug_ptm_reader *reader, struct pug_packet *pack
     return left && report(reader, packet);
 }
 
-/** Zeros behind more than an A-sync has: in steps that make a whole piece all stays as it is. */
+/**
+ * Pass zeros beyond the length of an A-sync, in steps of a whole piece, so that the state does not
+ * change.
+ */
 static size_t pass_zeros(struct pug_ptm_reader *reader, const struct pug_span *span)
 {
     const size_t step = ZERO_LIMIT - A_SYNC_ZEROS, piece = (PIECE_BYTES + step - 1) / step * step;

@@ -8,7 +8,7 @@
 struct stretch {
     uint64_t end;
     uint32_t count;
-    uint8_t it; /**< behind it */
+    uint8_t it; /**< after it */
     struct pug_insn insn;
 };
 
@@ -73,7 +73,7 @@ static void tell_isa(struct pug_ptm_decoder *decoder, uint8_t walked)
     decoder->stage->out.blank.isa = silent ? walked : decoder->isa;
 }
 
-/** What was walked, and then the memory that is not there. */
+/** Report what was walked, and then the memory that is missing. */
 static void not_accessible(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *walk,
                            const struct stretch *stretch)
 {
@@ -169,7 +169,7 @@ static void log_stackless(const struct pug_ptm_decoder *decoder)
                   "which is off: bit 29 of ETMCR, or bit 23 of ETMCCER");
 }
 
-/** Where the waypoint leads. */
+/** Follow the path to the waypoint. */
 static void follow(struct pug_ptm_decoder *decoder, const struct pug_ptm_walk *walk,
                    const struct stretch *stretch)
 {

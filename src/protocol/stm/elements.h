@@ -40,7 +40,7 @@ enum pug_stm_action {
 #define PUG_STM_WORD(flags, bits)                                                                  \
     ((uint32_t)(flags) << 8 | (uint32_t)(bits) << 16 | (uint32_t)((bits) > 0) << 24)
 
-/** What a packet type means to the decoder. */
+/** How the decoder handles a packet type. */
 static const struct {
     uint8_t action; /**< enum pug_stm_action */
     bool joins;     /**< the payload may be a part of a message */
@@ -71,7 +71,7 @@ static const struct {
     [PUG_STM_D64] = {PUG_STM_TELL, .joins = true, .word = PUG_STM_WORD(0, 64), .mask = UINT64_MAX},
 };
 
-/** What an element that is `blank` otherwise says of a packet. */
+/** Fill in an element, which is `blank` otherwise, from a packet. */
 static inline void pug_stm_fill_software(const struct pug_stm_decoder *d, struct pug_element *e,
                                          unsigned type, bool marker, bool has_ts)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Packets to elements at once, where nobody looks at packets. Only what is usual is done
+ * @file Packets to elements at once, when no consumer reads packets. Only what is usual is done
  * here: all else is left to the reader and the decoder.
  */
 #include "protocol/stm/elements.h"
@@ -40,7 +40,7 @@ static inline const struct pug_stm_opcode *opcode_at(const uint8_t *bytes, unsig
     return prefixed ? &stm_opcodes[1][next >> 4 & 0xf] : &stm_opcodes[0][next & 0xf];
 }
 
-/** What changes from packet to packet, kept at hand. */
+/** The fields that change from packet to packet, kept together. */
 struct common {
     struct pug_element *next; /**< of the batch, or the message under way */
     bool open;                /**< … which there is */
@@ -97,7 +97,7 @@ static inline void set_channel(struct common *c, uint32_t master,
     c->told_channel = c->channel;
 }
 
-/** What elements have in common. */
+/** Fill in the fields that all elements share. */
 static inline void fill_blank(const struct pug_stm_decoder *d, const struct common *c)
 {
     *c->next = d->blank;
@@ -117,7 +117,7 @@ static inline unsigned take_time(struct common *c, const struct pug_stm_view *vi
     return at + 1 + length;
 }
 
-/** What differs from element to element. */
+/** Fill in the fields that differ between elements. */
 static inline void fill_common(const struct pug_stm_decoder *d, const struct common *c,
                                const struct pug_stm_opcode *opcode, uint64_t value, uint64_t index)
 {
@@ -281,7 +281,7 @@ static inline bool is_long(const struct pug_stm_reader *r, const struct pug_span
     return r->held == 0 && (size_t)(span->end - span->at) >= PUG_STM_LOOK_BYTES;
 }
 
-/** What is left of a long run, of which no packet is under way. */
+/** Returns the rest of a long run when no packet is under way. */
 static inline struct piece long_piece(const struct pug_stm_reader *r, const struct pug_span *span)
 {
     size_t left = (size_t)(span->end - span->at);

@@ -160,7 +160,7 @@ static inline enum pug_stm_progress pug_stm_apply_version(struct pug_stm_reader 
     return DONE;
 }
 
-/** What a packet does to the stream. */
+/** Apply a packet's effect on the stream. */
 static inline enum pug_stm_progress pug_stm_apply_effect(struct pug_stm_reader *r, uint64_t value)
 {
     struct pug_stm_packet *packet = &r->packet;

@@ -82,13 +82,13 @@ bool pug_stm_search(struct pug_stm_reader *r, struct pug_span *span, struct pug_
 struct pug_stm_decoder;
 
 /**
- * Noise of a search that nobody watches, as far as it cannot be an ASYNC. The decoder is told what
- * it would have been told; NULL: nobody decodes.
+ * Pass over noise of a search while no packets are reported, as far as it cannot be an ASYNC. The
+ * decoder gets the same notifications as it would from packets. NULL: no decoder.
  */
 void pug_stm_pass_over_noise(struct pug_stm_reader *r, struct pug_stm_decoder *d,
                              struct pug_span *span);
 
-/** What is left of a search when the trace ends. */
+/** Reports the rest of a search when the trace ends. */
 bool pug_stm_search_end(struct pug_stm_reader *r, struct pug_packet *packet);
 
 #endif

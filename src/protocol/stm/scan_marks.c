@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Packets to marks, where nobody looks at anything else: packets that lie in the middle of a
+ * @file Packets to marks, when no consumer reads anything else: packets that lie in the middle of a
  * long run. All else is left to the reader.
  */
 #include "protocol/stm/fields.h"

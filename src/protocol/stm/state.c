@@ -3,7 +3,10 @@
 #include "protocol/stm/elements.h"
 #include "protocol/stm/fields.h"
 
-/** Of a search. What an ASYNC may be made of is known by its length; `count` bytes are not told. */
+/**
+ * Of a search. The bytes of a possible ASYNC are known by its length; `count` bytes are not
+ * reported.
+ */
 static void put_search(const struct pug_stm_reader *r, struct pug_state *state)
 {
     pug_state_number(state, r->f_run);
@@ -20,8 +23,8 @@ static void put_search(const struct pug_stm_reader *r, struct pug_state *state)
 }
 
 /**
- * Not written: of the packet, what each one sets anew, and its type, unless the quirk keeps it; of
- * the last field, all but the F at its end; `copied`, which lasts as long as a run.
+ * Not written: of the packet, the fields that each packet sets, and its type, unless the quirk
+ * keeps it; of the last field, all but the F at its end; `copied`, which lasts as long as a run.
  */
 void pug_stm_reader_state(const void *reader, struct pug_state *state)
 {
@@ -74,7 +77,7 @@ static void put_message(const struct pug_stm_message *message, struct pug_state 
     pug_state_put(state, pug_stm_message_payload(message), message->size);
 }
 
-/** Why synchronisation was lost is told at the next packet; after that, nobody asks. */
+/** The next packet reports why synchronisation was lost; after that the reason is not needed. */
 void pug_stm_decoder_state(const void *decoder, struct pug_state *state)
 {
     const struct pug_stm_decoder *d = decoder;

@@ -33,7 +33,7 @@ static void give(struct pug_stm_reader *r, struct pug_packet *packet, enum pug_s
         r->stage->stats.unsynced += r->raw.size;
 }
 
-/** Of the byte whose low nibble is used, what is left. */
+/** Returns the rest of the byte whose low nibble is used. */
 static uint8_t half_left(const struct pug_stm_reader *r, const struct pug_span *span)
 {
     return (r->held ? r->half : *span->at) & 0xf0;
@@ -106,9 +106,9 @@ static void begin_piece(struct pug_stm_reader *r, const struct pug_span *span, u
 }
 
 /**
- * At the begin of a byte, behind no F: whatever becomes an ASYNC and begins in the next ten bytes
- * has the 21st nibble from here on. Where less is left, only the F at its end count. Not up to the
- * last nibble of a piece, since there it matters whether an F came just before.
+ * At the begin of a byte, not after an F: every ASYNC that begins in the next ten bytes has the
+ * 21st nibble from here on. Where less is left, only the F at its end count. Not up to the last
+ * nibble of a piece, since there it matters whether an F came just before.
  */
 static void skip_far(struct pug_stm_reader *r, struct pug_span *span, uint64_t limit)
 {
@@ -188,7 +188,7 @@ static bool give_notsync(struct pug_stm_reader *r, struct pug_packet *packet, ui
     return true;
 }
 
-/** NOTSYNCs that nobody hears of: where the next one begins, and the last one began. */
+/** NOTSYNCs that are not reported: where the next one begins, and where the last one began. */
 struct passed {
     const uint8_t *at, *last;
     bool odd; /* in the high nibble */
@@ -197,8 +197,8 @@ struct passed {
 
 /**
  * Pass over a NOTSYNC with nothing of an ASYNC in it: 21 F would have the byte in the middle. It
- * goes on behind an F at its end; one that began in the middle of a byte also over a last byte
- * without.
+ * continues after an F at its end. A NOTSYNC that began in the middle of a byte also continues over
+ * a last byte without one.
  */
 static bool pass_piece(struct passed *passed)
 {
@@ -238,7 +238,7 @@ bool pug_stm_search(struct pug_stm_reader *r, struct pug_span *span, struct pug_
     bool in_8_bits = r->stage->quirks.stm_counts_in_8_bits;
     bool was_found = r->found;
     r->copied = false;
-    /* An ASYNC behind a NOTSYNC takes no nibble, but the reference gives it with the next one. */
+    /* An ASYNC after a NOTSYNC takes no nibble, but the reference gives it with the next one. */
     if ((!r->found || in_8_bits) && span->at == span->end && !r->held)
         return false;
     if (!r->found) {

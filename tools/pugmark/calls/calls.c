@@ -65,7 +65,7 @@ struct path {
 struct followed {
     uint32_t task;
     char label[80]; /* in front of its lines */
-    uint8_t unit;   /* enum pug_time_unit: that was told */
+    uint8_t unit;   /* enum pug_time_unit: the one that was printed */
     bool held;      /* the line of the top frame is not printed yet: it may be a leaf's */
     struct path root;
     struct path **slots; /* of all paths, by their hash */
@@ -413,7 +413,7 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     return PUG_RESP_CONT;
 }
 
-/** What a source's column of times is called: "TIME/ticks". */
+/** Print the title of a source's column of times: "TIME/ticks". */
 static void print_summary_head(enum pug_time_unit unit)
 {
     char time[32], own[32];
@@ -425,7 +425,7 @@ static void print_summary_head(enum pug_time_unit unit)
 
 static int out_of_memory(void)
 {
-    fprintf(stderr, "pugmark: out of memory\n");
+    message_say("pugmark: out of memory\n");
     return EXIT_FATAL;
 }
 
@@ -566,12 +566,13 @@ static int follow_tasks(struct calls *calls, const struct pug_names *names)
     struct trace_parts parts = {.capture = calls->capture->capture,
                                 .wanted = &wanted,
                                 .print = take_item,
-                                .print_context = calls};
-    struct pug_capture_decode decode = {.by_time = true};
+                                .print_context = calls,
+                                .wants = PUG_WANTS_BY_TIME,
+                                .others = calls->clocks != NULL};
+    struct pug_capture_decode decode = {.threads = 0};
     struct pug_capture_result result;
     trace_parts_decode(&parts, &decode);
-    if (!input_decode_beside(calls->capture, &decode, calls->clocks ? trace_parts_others : NULL,
-                             output_wanted, &result))
+    if (!input_decode(calls->capture, &decode, output_wanted, &result))
         return EXIT_INPUT;
     pug_calls_end(calls->stacks);
     places_tell(calls->places, "its calls", calls->capture->options->quiet);
@@ -614,23 +615,22 @@ static int calls_of_interrupts(struct input *input, bool json)
 static int calls_run(const struct command *self, int argc, char **argv)
 {
     struct calls_options options = {0};
-    const struct option_set sets[] = {OPTION_SET(table, &options),
-                                      {capture_option_table, capture_option_count, &options.names},
+    const struct option_set sets[] = {OPTION_SET(table, &options), CAPTURE_OPTIONS(&options.names),
                                       INPUT_OPTIONS(&options.input)};
     int end = command_start(self, argc, argv, sets, 3, 1);
     if (end >= 0)
         return end;
     if (options.json && !options.interrupts) {
-        fprintf(stderr, "pugmark: --json is of the table that --interrupts prints\n");
+        message_say("pugmark: --json is of the table that --interrupts prints\n");
         return EXIT_USAGE;
     }
     if (options.by_time && options.running) {
-        fprintf(stderr, "pugmark: --running is of threads, --by-time of sources: not both\n");
+        message_say("pugmark: --running is of threads, --by-time of sources: not both\n");
         return EXIT_USAGE;
     }
     if (options.interrupts && (options.by_time || options.running || options.summary)) {
-        fprintf(stderr, "pugmark: --interrupts is a table of its own: not with --by-time, "
-                        "--running or --summary\n");
+        message_say("pugmark: --interrupts is a table of its own: not with --by-time, "
+                    "--running or --summary\n");
         return EXIT_USAGE;
     }
     if (options.by_time)
@@ -660,4 +660,21 @@ static int calls_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_calls = {
-    "calls", "INPUT", "print the functions that ran as a tree, with their times", calls_run};
+    .name = "calls",
+    .operands = "INPUT",
+    .summary = "print the functions that ran as a tree, with their times",
+    .run = calls_run,
+    .task = TASK_FOLLOW,
+    .purpose =
+        "Shows which functions ran: a tree in the order of time, with each call's start, duration "
+        "and number of instructions. It needs trace of program flow and the program's ELF file.",
+    .examples =
+        {
+            {"pugmark calls examples/crash --elf examples/crash/crash",
+             "each call of the run, indented below its caller"},
+            {"pugmark calls --summary examples/crash --elf examples/crash/crash",
+             "one line for each path of calls: how often, total time, own time"},
+            {"pugmark calls --interrupts examples/swo",
+             "a table of interrupts from the exception trace of a DWT"},
+        },
+};

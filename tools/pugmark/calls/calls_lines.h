@@ -7,7 +7,7 @@
 
 /** A column; blank where the number is not known. */
 void calls_put_number(bool known, uint64_t value);
-/** What is between the columns and a name. */
+/** Puts the space between the columns and a name. */
 void calls_put_indent(uint32_t depth);
 
 void calls_put_exception(uint8_t numbers, uint32_t number);

@@ -2,7 +2,7 @@
 /**
  * @file Slices. What happens between two timestamps of a task waits until the second one comes, and
  * gets times between them by how many instructions (or cycles) had run. Where trace is missing
- * between them nobody knows how long: what was before that has the first one's time, what is behind
+ * between them the duration is unknown: the part before it has the first one's time, the part after
  * it the second one's. A call waits, too, until it is known to have taken long enough.
  */
 #include "slices.h"
@@ -23,7 +23,7 @@
 
 enum kind { ENTER, LEAVE, INSTANT, COUNTER, GAP };
 
-/** What waits for its time. */
+/** The elements that wait for their time. */
 struct waiting {
     uint64_t at;                   /* instructions or cycles of the task */
     uint64_t value;                /* of a counter; of a gap: from when on; 0: from its own time */
@@ -237,7 +237,7 @@ static void come_to(struct slices *slices, uint32_t number, struct task *task, u
     task->known = true;
 }
 
-/** Timestamps behind this tell nothing of what was before it, and what waits was there. */
+/** Timestamps from here on do not date earlier elements, and the waiting ones are earlier. */
 static void forget(struct slices *slices, uint32_t number, struct task *task)
 {
     if (!task->known || !task->told)
@@ -285,7 +285,7 @@ static uint64_t progress_of(const struct slices *slices, const struct pug_call_c
     return now->instructions;
 }
 
-/** What waits was before the gap, and what comes is behind it. */
+/** Waiting elements were before the gap, and new ones come after it. */
 static void put_gap(struct slices *slices, uint32_t number, enum pug_call_gap gap, uint64_t at)
 {
     struct task *task = task_of(slices, number);
@@ -315,7 +315,7 @@ static void on_call(void *context, const struct pug_call_event *event)
     }
 }
 
-/** How far the task is behind an element, as the calls count. */
+/** Move the task past an element, as the calls count. */
 static void go_on(const struct slices *slices, struct task *task, const struct pug_element *e)
 {
     if (e->type == PUG_ELEM_INSTR_RANGE || e->type == PUG_ELEM_I_RANGE_NOPATH)
@@ -356,7 +356,7 @@ static void put_beside(struct slices *slices, uint32_t number, const struct pug_
 
 /* ---- times ---- */
 
-/** A timestamp in the capture's time; 0: the element is none, or tells none. */
+/** A timestamp in the capture's time; 0: the element has none. */
 static uint64_t timestamp_of(const struct slices *slices, const struct pug_element *e)
 {
     uint64_t time = e->timestamp;
@@ -427,7 +427,7 @@ static void put_processor(struct slices *slices, struct processor *processor,
     processor->task = number;
 }
 
-/** Which task a processor runs is a track of its own. */
+/** The task that a processor runs is a track of its own. */
 static void take_processor(struct slices *slices, uint32_t number, struct task *task,
                            const struct trace_item *item)
 {
@@ -516,19 +516,20 @@ enum pug_status slices_end(struct slices *slices)
 
 /* ---- making ---- */
 
-/** So much of a capture is looked at for times. */
+/** Bytes of a capture that are searched for times. */
 #define LOOKED_AT (UINT64_C(16) << 20)
 
-/** What clocks elements have, as a consumer of its own. */
+/** The clocks of elements, found by a consumer of its own. */
 struct clocks {
     bool time, cycles;
     bool software, flow; /* an ITM's times; something that ran */
 };
 
-static void *clocks_begin(void *context, unsigned worker)
+static void *clocks_begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     (void)context;
     (void)worker;
+    (void)piece;
     return calloc(1, sizeof(struct clocks));
 }
 
@@ -566,11 +567,13 @@ static bool clocks_progress(void *context, uint64_t done)
 static bool choose_clock(const struct slices_options *options, enum slices_clock *clock)
 {
     struct clocks clocks = {0};
-    const struct pug_capture_decode decode = {.context = &clocks,
-                                              .begin = clocks_begin,
-                                              .elements = clocks_elements,
-                                              .take = clocks_take,
-                                              .drop = free,
+    const struct pug_consumer consumer = {.context = &clocks,
+                                          .begin = clocks_begin,
+                                          .elements = clocks_elements,
+                                          .take = clocks_take,
+                                          .drop = free};
+    const struct pug_capture_decode decode = {.consumers = &consumer,
+                                              .consumer_count = 1,
                                               .threads = 1, /* so it always looks as far */
                                               .progress = clocks_progress};
     struct pug_capture_result result;

@@ -43,7 +43,7 @@ struct slices *slices_new(const struct slices_options *options);
 /** Take what comes next, in the order of the capture; false: no memory. */
 bool slices_take(struct slices *slices, const struct trace_item *item);
 
-/** The same of what was not selected: others run on a processor meanwhile. */
+/** Takes elements that were not selected: other tasks run on a processor meanwhile. */
 bool slices_take_others(struct slices *slices, const struct trace_item *item);
 
 /** All has come: write what waits. Once; then only slices_numbers() and slices_free(). */
@@ -52,12 +52,12 @@ void slices_free(struct slices *slices);
 
 /** The call stacks of tasks, by the numbers of places_task(). */
 const struct pug_calls *slices_calls(const struct slices *slices);
-/** Where tasks are. */
+/** Returns the places of tasks. */
 struct places *slices_places(const struct slices *slices);
 
 struct slices_numbers {
     uint64_t written, left_out, estimated;
-    uint64_t handlers;               /**< of interrupts, that a DWT told of */
+    uint64_t handlers;               /**< of interrupts, from a DWT */
     uint64_t gaps[PUG_GAP_LOST + 1]; /**< of each kind */
 };
 struct slices_numbers slices_numbers(const struct slices *slices);

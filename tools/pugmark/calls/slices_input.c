@@ -35,17 +35,16 @@ enum pug_status slices_decode_heard(struct slices *slices, const struct input *i
     struct trace_parts parts = {.capture = input->capture,
                                 .wanted = &wanted,
                                 .print = take_item,
-                                .print_context = &decoding};
+                                .print_context = &decoding,
+                                .wants = PUG_WANTS_EACH_TIME | PUG_WANTS_BY_TIME |
+                                         (decoding.dates ? PUG_WANTS_TIMES : 0u),
+                                .others = true};
     struct pug_capture_decode how = {.threads = input_jobs(input),
                                      .selection = &input->lists.selection,
-                                     .times = decoding.dates,
-                                     .each_time = true,
-                                     .by_time = true,
                                      .progress = progress_show,
                                      .progress_context = &progress};
     trace_parts_decode(&parts, &how);
-    enum pug_status status =
-        pug_capture_decode_beside(input->capture, &how, trace_parts_others, result);
+    enum pug_status status = pug_capture_decode(input->capture, &how, result);
     progress_end(&progress);
     *heard = decoding.heard;
     return status == PUG_OK && parts.failed ? PUG_ERR_MEM : status;

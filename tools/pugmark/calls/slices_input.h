@@ -10,12 +10,12 @@
 enum pug_status slices_decode(struct slices *slices, const struct input *input,
                               struct pug_capture_result *result);
 
-/** Which clocks there were in what was decoded. */
+/** The clocks in the decoded trace. */
 struct slices_heard {
     bool time, cycles;
 };
 
-/** The same, which tells that, too. */
+/** Decodes, and returns the clocks, too. */
 enum pug_status slices_decode_heard(struct slices *slices, const struct input *input,
                                     struct slices_heard *heard, struct pug_capture_result *result);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Names of slices: each has a number, under which the timeline is told it once. */
+/** @file Names of slices: each has a number, under which the timeline gets it once. */
 #ifndef PUGMARK_TOOL_SLICES_NAMES_H
 #define PUGMARK_TOOL_SLICES_NAMES_H
 
@@ -35,7 +35,7 @@ enum {
 };
 #define SLICE_KEY(kind, value) ((uint64_t)(kind) << 60 ^ ((value) & (UINT64_MAX >> 4)))
 
-/** The number of a name; *is_new: the timeline has not been told it. */
+/** The number of a name; *is_new: the timeline has not got it. */
 uint32_t slice_name_number(struct slice_names *names, uint64_t key, bool *is_new);
 
 /** "port 3" */

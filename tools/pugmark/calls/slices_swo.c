@@ -224,7 +224,7 @@ static void on_event(struct swo_source *source, const struct pug_dwt_event *give
     struct pug_dwt_event event = *given;
     if (!tracks)
         return;
-    if (!event.has_time) /* what the timeline has is the last time that was told */
+    if (!event.has_time) /* the timeline has the last time that was given */
         event.time = tracks->time;
     pug_interrupts_take(&tracks->interrupts, &event);
     switch (event.kind) {

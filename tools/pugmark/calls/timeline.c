@@ -4,6 +4,7 @@
  * processor, with exceptions, software trace and losses, in the formats that viewers read.
  */
 #include "export/timeline.h"
+#include "common/messages.h"
 
 #include "common/command.h"
 #include "files/outfile.h"
@@ -60,11 +61,12 @@ static bool take_clock(const struct option *option, void *target, const char *ar
 }
 
 static const struct option table[] = {
-    {"format", "FORMAT", "perfetto (default), chrome, speedscope or ctf (a folder)", take_form,
+    {"format", "perfetto|chrome|speedscope|ctf",
+     "perfetto (default), chrome, speedscope or ctf (a folder)", take_form,
      offsetof(struct timeline_options, form)},
     {"output", "FILE", "where it goes (default: standard output; ctf needs a folder's name)",
      option_string, offsetof(struct timeline_options, output)},
-    {"clock", "CLOCK",
+    {"clock", "time|cycles|instructions|HZ",
      "time, cycles or instructions (default: the first that the trace has); or HZ, the core's "
      "clock, which local timestamps of an ITM count",
      take_clock, offsetof(struct timeline_options, clock)},
@@ -81,18 +83,18 @@ static void say_numbers(const struct slices *slices, bool quiet)
     struct slices_numbers numbers = slices_numbers(slices);
     if (quiet)
         return;
-    fprintf(stderr, "pugmark: %" PRIu64 " calls", numbers.written);
+    message_say("pugmark: %" PRIu64 " calls", numbers.written);
     if (numbers.handlers)
-        fprintf(stderr, ", %" PRIu64 " interrupts", numbers.handlers);
+        message_say(", %" PRIu64 " interrupts", numbers.handlers);
     if (numbers.left_out)
-        fprintf(stderr, ", %" PRIu64 " others left out", numbers.left_out);
+        message_say(", %" PRIu64 " others left out", numbers.left_out);
     if (numbers.estimated)
-        fprintf(stderr, ", %" PRIu64 " with estimated times", numbers.estimated);
+        message_say(", %" PRIu64 " with estimated times", numbers.estimated);
     for (int gap = PUG_GAP_LOST; gap >= PUG_GAP_UNTRACED; gap--)
         if (numbers.gaps[gap])
-            fprintf(stderr, "; %s: %" PRIu64 " times", pug_call_gap_name((enum pug_call_gap)gap),
-                    numbers.gaps[gap]);
-    fputs("\n", stderr);
+            message_say("; %s: %" PRIu64 " times", pug_call_gap_name((enum pug_call_gap)gap),
+                        numbers.gaps[gap]);
+    message_say("\n");
     slices_tell(slices, false);
 }
 
@@ -104,7 +106,7 @@ static bool has_clock(enum slices_clock clock, const struct slices_heard *heard)
                               ? "cycles: it has no counts of them"
                               : NULL;
     if (missing)
-        fprintf(stderr, "pugmark: --clock %s, and all times are 0\n", missing);
+        message_say("pugmark: --clock %s, and all times are 0\n", missing);
     return !missing;
 }
 
@@ -133,9 +135,9 @@ static int write_slices(struct input *input, const struct timeline_options *opti
         code = EXIT_TRACE_ERRORS;
     enum pug_status written = slices ? slices_end(slices) : PUG_OK;
     if (written != PUG_OK) {
-        fprintf(stderr, "pugmark: cannot write the timeline: %s\n",
-                written == PUG_ERR_FILE ? strerror(folder->error ? folder->error : errno)
-                                        : pug_status_text(written));
+        message_say("pugmark: cannot write the timeline: %s\n",
+                    written == PUG_ERR_FILE ? strerror(folder->error ? folder->error : errno)
+                                            : pug_status_text(written));
         code = EXIT_INPUT;
     }
     if (slices)
@@ -151,7 +153,7 @@ static int write_file(struct input *input, const struct timeline_options *option
 {
     struct pug_outfile *file;
     if (pug_outfile_open_any(path, &file) != PUG_OK) {
-        fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
+        message_say("pugmark: %s: %s\n", path, strerror(errno));
         return EXIT_INPUT;
     }
     struct pug_sink sink = pug_outfile_sink(file);
@@ -160,7 +162,7 @@ static int write_file(struct input *input, const struct timeline_options *option
         pug_outfile_abandon(file);
         code = EXIT_INPUT;
     } else if (pug_outfile_commit(file) != PUG_OK && errno != EPIPE) {
-        fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(errno));
+        message_say("pugmark: cannot write the output: %s\n", strerror(errno));
         code = EXIT_INPUT;
     }
     return code;
@@ -187,11 +189,11 @@ static int run(const struct command *self, int argc, char **argv)
     if (code >= 0)
         return code;
     if (options.exact && (options.clock == SLICES_CYCLES || options.clock == SLICES_INSTRUCTIONS)) {
-        fprintf(stderr, "pugmark: --exact is of times; the --clock that was asked for counts\n");
+        message_say("pugmark: --exact is of times; the --clock that was asked for counts\n");
         return EXIT_USAGE;
     }
     if (options.form == PUG_TIMELINE_CTF && !options.output) {
-        fprintf(stderr, "pugmark: --format ctf needs --output, a folder that is not there yet\n");
+        message_say("pugmark: --format ctf needs --output, a folder that is not there yet\n");
         return EXIT_USAGE;
     }
     if (!input_open(&input, &options.input, argv[1]))
@@ -209,4 +211,17 @@ const struct command command_timeline = {
     .operands = "INPUT",
     .summary = "calls over time, for Perfetto, chrome://tracing, speedscope or babeltrace",
     .run = run,
+    .task = TASK_FOLLOW,
+    .purpose = "Writes the calls of every source and thread as a timeline that a viewer opens: "
+               "ui.perfetto.dev, chrome://tracing, speedscope, or Trace Compass and babeltrace.",
+    .examples =
+        {
+            {"pugmark timeline -o run.pftrace examples/crash --elf examples/crash/crash",
+             "for ui.perfetto.dev"},
+            {"pugmark timeline --format speedscope -o run.json examples/crash --elf "
+             "examples/crash/crash",
+             "for speedscope.app"},
+            {"pugmark timeline --format ctf -o run.ctf examples/crash --elf examples/crash/crash",
+             "a folder for babeltrace2 and Trace Compass"},
+        },
 };

@@ -61,7 +61,7 @@ void json_head_line(const struct input *input, size_t number)
 
 /* ---- elements ---- */
 
-/** What a hardware source packet means. */
+/** Put the meaning of a hardware source packet. */
 static void put_words(struct pug_json *json, const struct pug_element *e)
 {
     struct pug_dwt_event event;

@@ -15,7 +15,7 @@ void json_element_line(const struct pug_element *element, const char *handler);
 /** An event, of one packet or of several; `words`: what it is. */
 void json_dwt_line(const struct pug_dwt_event *event, const char *words);
 
-/** Which segment what follows is of, where there are several. */
+/** Prints the segment of the lines that follow, where there are several. */
 void json_head_line(const struct input *input, size_t segment);
 
 /** A packet: `text` says what it is. `wrapping` has more to tell, or is NULL. */

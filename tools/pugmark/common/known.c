@@ -72,10 +72,10 @@ static const char *find_meant(const struct known *known, const char *name)
 
 static void print_names(const struct known *known, const char *whose)
 {
-    fprintf(stderr, "pugmark: settings of %s:", whose);
+    message_say("pugmark: settings of %s:", whose);
     for (size_t i = 0; i < known->count; i++)
         message_say(" %s", known->names[i].name);
-    fprintf(stderr, "\n");
+    message_say("\n");
 }
 
 bool known_take(const struct known *known, const struct pug_setting *settings, size_t count,
@@ -88,8 +88,8 @@ bool known_take(const struct known *known, const struct pug_setting *settings, s
         if (!wrong)
             continue;
         const char *meant = found ? NULL : find_meant(known, settings[i].name);
-        fprintf(stderr, "pugmark: --set %s: %s%s%s%s\n", settings[i].name, wrong,
-                meant ? "; is " : "", meant ? meant : "", meant ? " meant?" : "");
+        message_say("pugmark: --set %s: %s%s%s%s\n", settings[i].name, wrong, meant ? "; is " : "",
+                    meant ? meant : "", meant ? " meant?" : "");
         good = false;
         all_found = all_found && found;
     }

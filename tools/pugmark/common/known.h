@@ -23,7 +23,7 @@ void known_note(void *known, const char *name, bool word);
 bool known_take(const struct known *known, const struct pug_setting *settings, size_t count,
                 const char *whose);
 
-/** The n-th name; NULL behind the last one. */
+/** The n-th name; NULL after the last one. */
 const char *known_name_at(const struct known *known, size_t n);
 bool known_has(const struct known *known, const char *name);
 

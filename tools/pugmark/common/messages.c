@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 #include "common/said.h"
+#include "common/terminal.h"
+#include "help/explanations.h"
 #include "pugmark/advanced/diagnose.h"
 #include "text/sink.h"
 
@@ -12,11 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many messages of one kind are printed. */
+/* Most messages of one kind that are printed. */
 #define LIKE_MOST 5u
 
-/** Behind the number that is at `at`: 0x and its digits, or hexadecimal digits with a decimal one
- * among them. `at`: there is none. */
+/**
+ * Behind the number that is at `at`: 0x and its digits, or hexadecimal digits with a decimal one
+ * among them. `at`: there is none.
+ */
 static const char *behind_number(const char *at)
 {
     const char *digits = strncmp(at, "0x", 2) == 0 ? at + 2 : at;
@@ -38,8 +42,10 @@ static uint64_t key_of(const struct pug_log_record *record, bool alike)
     return key;
 }
 
-/** How often the like of a message came before; of messages of too many kinds the last ones are
- * alike. */
+/**
+ * How often the like of a message came before; of messages of too many kinds the last ones are
+ * alike.
+ */
 static uint64_t count_like(struct messages *messages, const struct pug_log_record *record)
 {
     const uint64_t key = key_of(record, true);
@@ -74,6 +80,33 @@ static void put_error(void *context, const void *bytes, size_t size)
     (void)fwrite(bytes, 1, size, stderr);
 }
 
+/* The codes of printed messages, which `pugmark explain` has. */
+static struct {
+    const char *codes[MESSAGE_CODES];
+    size_t count;
+} explained;
+
+/** Keeps the code of a message that was just said, unless nothing is to be done about it. */
+static void note_code(const char *text)
+{
+    struct explanation explanation;
+    if (explained.count == MESSAGE_CODES || !terminal_is(stderr) ||
+        !explanation_match(text, &explanation) || !explanation_is_announced(&explanation))
+        return;
+    for (size_t i = 0; i < explained.count; i++)
+        if (strcmp(explained.codes[i], explanation.code) == 0)
+            return;
+    explained.codes[explained.count++] = explanation.code;
+}
+
+void messages_more(void)
+{
+    const size_t count = explained.count;
+    explained.count = MESSAGE_CODES; /* these lines are explained by nothing */
+    for (size_t i = 0; i < count; i++)
+        message_say("pugmark: more: pugmark explain %s\n", explained.codes[i]);
+}
+
 void message_say(const char *format, ...)
 {
     char line[1024];
@@ -92,13 +125,14 @@ void message_say(const char *format, ...)
     const bool ended = size > 0 && text[size - 1] == '\n';
     if (ended)
         text[size - 1] = 0;
+    note_code(text);
     pug_sink_printable(&(struct pug_sink){.put = put_error}, text);
     if (ended)
         put_error(NULL, "\n", 1);
     free(whole);
 }
 
-/** Where in the trace, what is wrong, and with what. */
+/** Print the place in the trace, what is wrong, and with what. */
 static void print_record(const struct pug_log_record *record, bool quiet)
 {
     char words[8192];
@@ -132,7 +166,7 @@ static bool is_bad_packet(enum pug_status code)
            code == PUG_ERR_BAD_DECODE_PKT;
 }
 
-/** Of more sources than there is room for nothing is kept. */
+/** Beyond the room for sources nothing is kept. */
 static struct misset *misset_of(struct messages *messages, const struct pug_log_record *record)
 {
     for (size_t i = 0; i < messages->misset_count; i++)
@@ -187,7 +221,7 @@ void messages_end(struct messages *messages, bool quiet)
     if (messages->unprinted > 0)
         said(SAID_WRONG, "and %" PRIu64 " more messages like these", messages->unprinted);
     if (messages->unprinted > 0 && !quiet)
-        fprintf(stderr, "pugmark: and %" PRIu64 " more messages like these\n", messages->unprinted);
+        message_say("pugmark: and %" PRIu64 " more messages like these\n", messages->unprinted);
     messages->unprinted = 0;
     messages->kind_count = 0;
 }

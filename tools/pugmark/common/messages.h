@@ -9,8 +9,9 @@
 
 #define MESSAGE_KINDS   64u
 #define MESSAGE_MISSETS 16u
+#define MESSAGE_CODES   3u /**< that a run names in the end */
 
-/** Of one source: that trace and settings do not fit. */
+/** Evidence about one source that trace and settings do not fit. */
 struct misset {
     uint32_t source;
     uint64_t count, looked; /**< of these, where a diagnosis looks at ranges */
@@ -24,6 +25,9 @@ struct misset {
  */
 void message_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** On a terminal: names the commands that explain what was said. To be called once, in the end. */
+void messages_more(void);
+
 struct messages {
     struct {
         uint64_t key, count;
@@ -32,7 +36,7 @@ struct messages {
     uint64_t said[MESSAGE_KINDS]; /**< messages of the capture, not of a place in its trace */
     size_t said_count;
     uint64_t unprinted;
-    uint64_t bad_packets; /**< that messages told of, printed or not */
+    uint64_t bad_packets; /**< that messages reported, printed or not */
     uint64_t misfits;     /**< of trace and program, the same */
     struct {
         uint64_t index;
@@ -60,7 +64,7 @@ void messages_take(struct messages *messages, const struct pug_log_record *recor
 /** Say how many were not printed; the like of them is printed again from now on. */
 void messages_end(struct messages *messages, bool quiet);
 
-/** What was counted of messages for the end of a run begins anew. */
+/** The counts of messages for the end of a run restart. */
 void messages_forget(struct messages *messages);
 
 #endif

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "options.h"
 
+#include "common/messages.h"
+#include "common/suggest.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +22,10 @@ bool parse_number(const char *text, uint64_t *value)
 
 bool option_refuse(const struct option *option, const char *argument, const char *why)
 {
-    fprintf(stderr, "pugmark: --%s %s: %s\n", option->name, argument, why);
+    char meant[64];
+    const char *near = option->argument ? suggest_word(argument, option->argument, meant) : NULL;
+    message_say("pugmark: --%s %s: %s%s%s%s\n", option->name, argument, why, near ? "; is " : "",
+                near ? near : "", near ? " meant?" : "");
     return false;
 }
 
@@ -100,7 +106,7 @@ bool option_string(const struct option *option, void *target, const char *argume
 
 /* ---- lists ---- */
 
-/* Options are copied about and belong to nobody: what their lists have is kept until the end. */
+/* Options are copied freely and have no owner: their lists are kept until the end. */
 struct kept {
     struct kept *before;
     const char *items[];
@@ -113,7 +119,7 @@ static void *keep(size_t size)
 {
     struct kept *kept = malloc(sizeof(*kept) + size);
     if (!kept) {
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
         return NULL;
     }
     kept->before = last_kept;
@@ -144,7 +150,7 @@ bool option_list_add_copy(struct option_list *list, const char *word)
     return copy && option_list_add(list, memcpy(copy, word, size));
 }
 
-/* Of the last command line. */
+/* The last command line. */
 static struct {
     struct option_word *items;
     size_t count, room;
@@ -187,18 +193,72 @@ void option_lists_free(void)
 /* ---- parsing ---- */
 
 static const struct option *find(const struct option_set *sets, size_t set_count, const char *name,
-                                 size_t length, void **target)
+                                 size_t length, size_t *set)
 {
     for (size_t s = 0; s < set_count; s++) {
         for (size_t i = 0; i < sets[s].count; i++) {
             const struct option *option = &sets[s].options[i];
-            if (strlen(option->name) != length || strncmp(option->name, name, length) != 0)
+            if (!option->name || strlen(option->name) != length ||
+                strncmp(option->name, name, length) != 0)
                 continue;
-            *target = (char *)sets[s].target + option->offset;
+            *set = s;
             return option;
         }
     }
     return NULL;
+}
+
+const struct option *option_find(const struct option_set *sets, size_t set_count, const char *name,
+                                 size_t length)
+{
+    size_t set;
+    return find(sets, set_count, name, length, &set);
+}
+
+const struct option *option_at(const struct option_set *sets, size_t set_count, size_t n,
+                               size_t *set)
+{
+    for (size_t s = 0; s < set_count; s++) {
+        for (size_t i = 0; i < sets[s].count; i++) {
+            const struct option *option = &sets[s].options[i];
+            const char *name = option->name;
+            if (name && option_find(sets, set_count, name, strlen(name)) != option)
+                continue; /* a command's own one goes before a common one of the name */
+            if (n-- > 0)
+                continue;
+            if (set)
+                *set = s;
+            return option;
+        }
+    }
+    return NULL;
+}
+
+void option_words(const struct option *option, char *text, size_t size)
+{
+    const bool apart = option->argument && *option->argument != '[';
+    snprintf(text, size, "--%s%s%s", option->name, apart ? " " : "",
+             option->argument ? option->argument : "");
+}
+
+/** Says that no option is called so, and which one is nearly. */
+static bool refuse_unknown(const char *word, const struct option_set *sets, size_t set_count)
+{
+    const char *name = strncmp(word, "--", 2) == 0 ? word + 2 : word + 1;
+    struct suggestion suggestion;
+    const struct option *option;
+    char wanted[64];
+    snprintf(wanted, sizeof(wanted), "%.*s", (int)strcspn(name, "="), name);
+    suggest_begin(&suggestion, wanted);
+    for (size_t n = 0; (option = option_at(sets, set_count, n, NULL)) != NULL; n++)
+        if (option->name)
+            suggest_offer(&suggestion, option->name);
+    if (*suggestion.meant)
+        message_say("pugmark: unknown option '%s'; is --%s meant? (--help lists them)\n", word,
+                    suggestion.meant);
+    else
+        message_say("pugmark: unknown option '%s' (--help lists them)\n", word);
+    return false;
 }
 
 /** One option at argv[*at]; *at is moved to its last word. */
@@ -206,26 +266,24 @@ static bool take_option(int argc, char **argv, int *at, const struct option_set 
                         size_t set_count)
 {
     const char *name = argv[*at] + 2;
-    size_t length = strcspn(name, "=");
+    size_t length = strcspn(name, "="), set = 0;
     const char *argument = name[length] == '=' ? name + length + 1 : NULL;
-    void *target;
-    const struct option *option = find(sets, set_count, name, length, &target);
-    if (!option) {
-        fprintf(stderr, "pugmark: unknown option '%s' (--help lists them)\n", argv[*at]);
-        return false;
-    }
+    const struct option *option = find(sets, set_count, name, length, &set);
+    if (!option)
+        return refuse_unknown(argv[*at], sets, set_count);
     if (!option->argument && argument) {
-        fprintf(stderr, "pugmark: option '--%s' takes no argument\n", option->name);
+        message_say("pugmark: option '--%s' takes no argument\n", option->name);
         return false;
     }
     const bool optional = option->argument && *option->argument == '[';
     if (option->argument && !argument && !optional) {
         if (*at + 1 >= argc) {
-            fprintf(stderr, "pugmark: option '--%s' needs %s\n", option->name, option->argument);
+            message_say("pugmark: option '--%s' needs %s\n", option->name, option->argument);
             return false;
         }
         argument = argv[++*at];
     }
+    void *target = (char *)sets[set].target + option->offset;
     return option->take(option, target, argument) && add_word(option, argument);
 }
 
@@ -250,28 +308,10 @@ bool options_parse(int argc, char **argv, const struct option_set *sets, size_t 
             if (!good)
                 return false;
         } else if (!only_operands && argv[i][0] == '-' && argv[i][1] != 0) {
-            fprintf(stderr, "pugmark: unknown option '%s' (--help lists them)\n", argv[i]);
-            return false;
+            return refuse_unknown(argv[i], sets, set_count);
         } else {
             argv[1 + (*operands)++] = argv[i];
         }
     }
     return true;
-}
-
-void options_help(const struct option_set *sets, size_t set_count)
-{
-    void *target;
-    for (size_t s = 0; s < set_count; s++) {
-        for (size_t i = 0; i < sets[s].count; i++) {
-            const struct option *option = &sets[s].options[i];
-            char left[48];
-            if (find(sets, set_count, option->name, strlen(option->name), &target) != option)
-                continue; /* a command's own one goes before a shared one of the name */
-            const bool apart = option->argument && *option->argument != '[';
-            snprintf(left, sizeof(left), "--%s%s%s", option->name, apart ? " " : "",
-                     option->argument ? option->argument : "");
-            printf("  %-26s %s\n", left, option->help);
-        }
-    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "output.h"
+#include "common/messages.h"
 
 #include "command.h"
 #include "files/whole.h"
@@ -56,7 +57,7 @@ static void write_out(void)
 
 static _Thread_local struct output_text_buffer *target;
 
-/* Where a buffer that cannot grow is written instead. */
+/* The place where a buffer that cannot grow is written instead. */
 static _Thread_local char lost[OUTPUT_ROOM];
 
 static char *buffer_room(struct output_text_buffer *buffer)
@@ -190,6 +191,6 @@ int output_end(void)
     write_out();
     if (out.error == 0)
         return EXIT_DONE;
-    fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(out.error));
+    message_say("pugmark: cannot write the output: %s\n", strerror(out.error));
     return EXIT_INPUT;
 }

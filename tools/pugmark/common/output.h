@@ -17,7 +17,7 @@ void output_took(size_t size);
 /** Names of an input in it neither steer a terminal nor are anything but UTF-8. */
 void output_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** The same for who writes into a sink. It stays. */
+/** Returns the output as a sink. It stays. */
 struct pug_sink *output_sink(void);
 
 /** Text of a thread that is written later, by another. */
@@ -32,7 +32,7 @@ struct output_text_buffer {
     void (*full)(struct output_text_buffer *buffer);
 };
 
-/** What a buffer holds before it is full. */
+/** The size at which a buffer is full. */
 #define OUTPUT_BUFFER ((size_t)256 << 10)
 
 /** What this thread puts out goes there from now on; NULL: to standard output. */
@@ -44,11 +44,11 @@ void output_buffer(const struct output_text_buffer *buffer);
 /** Where output goes that is no stream: a file that several processes write. */
 struct output_target {
     void *context;
-    /** What comes next; false: errno says why not. */
+    /** Writes the next bytes; false: errno says why not. */
     bool (*write)(void *context, const void *bytes, size_t count);
     /** What this process has for a place that is not known yet: where it keeps it. */
     bool (*keep)(void *context, const void *bytes, size_t count, uint64_t *at);
-    /** What comes next is what another process keeps. */
+    /** The next bytes are kept by another process. */
     bool (*place)(void *context, unsigned process, uint64_t at, uint64_t size);
 };
 
@@ -59,13 +59,13 @@ const struct output_target *output_where(void);
 /** Put out what another process keeps. */
 void output_place(unsigned process, uint64_t at, uint64_t size);
 
-/** False once nobody reads any more: the work can stop. */
+/** False once the reader has gone: the work can stop. */
 bool output_wanted(void);
 
 /** Write out what is left; EXIT_DONE, or EXIT_INPUT when the output could not be written. */
 int output_end(void);
 
-/** What was put so far goes out now: somebody may be waiting for it. */
+/** Writes everything put so far, as a reader may be waiting for it. */
 void output_flush(void);
 
 #endif

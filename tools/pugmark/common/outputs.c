@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #define _XOPEN_SOURCE 700 /* realpath() */
 #include "outputs.h"
+#include "common/messages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,10 +40,9 @@ static const char *added;
 
 static bool refuse(const char *option, const char *output, const char *input)
 {
-    fprintf(stderr,
-            "pugmark: --%s %s: it is the same file as %s, which is an input: nothing was "
-            "written; give it another name\n",
-            option, output, input);
+    message_say("pugmark: --%s %s: it is the same file as %s, which is an input: nothing was "
+                "written; give it another name\n",
+                option, output, input);
     return false;
 }
 
@@ -88,8 +88,8 @@ static bool outputs_differ(void)
                 (strcmp(one.argument, other.argument) != 0 &&
                  !is_same_file(one.argument, other.argument)))
                 continue;
-            fprintf(stderr, "pugmark: --%s and --%s are both %s: give one another name\n",
-                    other.option->name, one.option->name, one.argument);
+            message_say("pugmark: --%s and --%s are both %s: give one another name\n",
+                        other.option->name, one.option->name, one.argument);
             return false;
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "pager.h"
+#include "common/messages.h"
 
 #include "command.h"
 #include "files/whole.h"
@@ -37,7 +38,7 @@ struct pager *pager_open(bool straight)
 {
     struct pager *pager = malloc(sizeof(*pager));
     if (!pager) {
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
         return NULL;
     }
     pager->pipe = NULL;
@@ -106,6 +107,6 @@ int pager_close(struct pager *pager)
     free(pager);
     if (error == 0)
         return EXIT_DONE;
-    fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(error));
+    message_say("pugmark: cannot write the output: %s\n", strerror(error));
     return EXIT_INPUT;
 }

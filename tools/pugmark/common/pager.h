@@ -19,13 +19,13 @@ struct pug_sink pager_sink(struct pager *pager);
 /** Is standard output a terminal that takes colours (no $NO_COLOR, no dumb one)? */
 bool pager_colour(const struct pager *pager);
 
-/** False once nobody reads any more, or it cannot be written. */
+/** False once the reader has gone, or it cannot be written. */
 bool pager_wanted(struct pager *pager);
 
 /** Write what is left, and wait for the pager; EXIT_DONE, or EXIT_INPUT, having said why. */
 int pager_close(struct pager *pager);
 
-/** What was put so far goes out now. */
+/** Writes everything put so far. */
 void pager_flush(struct pager *pager);
 
 #endif

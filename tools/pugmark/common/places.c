@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "places.h"
+#include "common/messages.h"
 
 #include "common/said.h"
 
@@ -16,7 +17,7 @@ struct object {
 /* When a task was seen last, and where. */
 struct seen {
     uint64_t time;    /* its last timestamp; 0: none yet */
-    uint64_t earlier; /* what it told elsewhere since; 0: nothing */
+    uint64_t earlier; /* what it reported elsewhere since; 0: nothing */
     uint32_t buffer;
     uint16_t source;
 };
@@ -95,7 +96,7 @@ static bool has_object(struct places *places, uint32_t number)
 
 /**
  * A timestamp of a task that was elsewhere before, and later. That may be all that is left of its
- * time there; if something runs behind it, it is out of its place.
+ * time there; if something follows it, it is out of its place.
  */
 static void see(struct places *places, uint32_t task, const struct trace_item *item)
 {
@@ -128,7 +129,7 @@ void places_tell(const struct places *places, const char *what, bool quiet)
              places->returns, what);
     said(SAID_TIMES, "%s", words);
     if (!quiet)
-        fprintf(stderr, "pugmark: %s\n", words);
+        message_say("pugmark: %s\n", words);
 }
 
 bool places_follow(struct places *places, const struct trace_item *item)

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/** What a sentence is about. */
+/** The subject of a sentence. */
 enum said_about {
     SAID_WRONG,   /**< the result is wrong or incomplete: another program, no memory, bad packets */
     SAID_LOST,    /**< trace was lost; the rest is right */
@@ -23,7 +23,7 @@ struct said_listener {
     void *context;
 };
 
-/** Sentences go to `listener` from now on, also under --quiet. NULL: to nobody. */
+/** Sentences go to `listener` from now on, also under --quiet. NULL: no listener. */
 void said_listen(const struct said_listener *listener);
 
 /** Does anybody listen? */

@@ -121,7 +121,7 @@ static size_t ruleset_size(unsigned level)
     return level >= 6 ? sizeof(struct ruleset) : level >= 4 ? 16 : 8;
 }
 
-/** What is not there needs no permission. */
+/** A missing file needs no permission. */
 static void allow(struct rules *rules, const char *path, uint64_t access)
 {
     struct landlock_path_beneath_attr beneath = {.allowed_access = access,
@@ -455,7 +455,7 @@ static bool enter_once(const struct input_options *options, bool asked)
     state.entered = true;
     if (enter(options, asked) || !asked)
         return true;
-    fprintf(stderr, "pugmark: --sandbox: not on this system: %s\n", strerror(errno));
+    message_say("pugmark: --sandbox: not on this system: %s\n", strerror(errno));
     return false;
 }
 
@@ -479,7 +479,6 @@ void sandbox_explain(const char *message)
     if (!state.reads || state.explained || !strstr(message, strerror(EACCES)))
         return;
     state.explained = true;
-    fprintf(stderr,
-            "pugmark: read are files below the folders of inputs and options, and below the "
-            "current one; --no-sandbox reads others, too\n");
+    message_say("pugmark: read are files below the folders of inputs and options, and below the "
+                "current one; --no-sandbox reads others, too\n");
 }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 const struct option source_option_table[] = {
+    OPTION_GROUP("Source text"),
     {"source-dir", "DIR",
      "source text is taken from below this folder, also of files that moved; may be repeated "
      "(default: folders of the inputs, and the current one)",

@@ -7,7 +7,7 @@
 
 #include "pugmark/export.h"
 
-/** What the option says. */
+/** The content of the option. */
 struct source_options {
     struct option_list folders;
 };
@@ -17,7 +17,7 @@ extern const size_t source_option_count;
 
 #define SOURCE_OPTIONS(options_)                                                                   \
     {                                                                                              \
-        source_option_table, source_option_count, (options_)                                       \
+        source_option_table, source_option_count, (options_), false                                \
     }
 
 /**

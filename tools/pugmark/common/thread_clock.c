@@ -14,7 +14,7 @@ struct clock {
     uint64_t told, now; /* the last timestamp, and what it was on this clock */
 };
 
-/** Who ran last, by source of a buffer. */
+/** The task that ran last, by source of a buffer. */
 struct runner {
     uint16_t source;
     uint32_t task;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "common/version.h"
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/sandbox.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/disasm.h"
@@ -97,7 +98,7 @@ int version_print(const char *form)
         return EXIT_DONE;
     }
     if (strcmp(form, "--json") != 0) {
-        fprintf(stderr, "pugmark: --version takes --json, or nothing; it was given '%s'\n", form);
+        message_say("pugmark: --version takes --json, or nothing; it was given '%s'\n", form);
         return EXIT_USAGE;
     }
     print_json();

@@ -38,12 +38,6 @@ void diagnosis_free(struct diagnosis *diagnosis)
 
 /* ---- the paragraph ---- */
 
-static void put_error(void *context, const void *bytes, size_t size)
-{
-    (void)context;
-    (void)fwrite(bytes, 1, size, stderr);
-}
-
 void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
 {
     char line[4096];
@@ -58,13 +52,13 @@ void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
         said(SAID_WRONG, "%s", line);
     if (diagnosis->quiet)
         return;
-    fprintf(stderr, "  * ");
+    message_say("  * ");
     const bool whole = length >= 0 && (size_t)length < sizeof(line);
     if (whole && length > 0 && line[length - 1] == '\n')
         line[length - 1] = 0;
     /* names from files steer no terminal, and end no line */
-    pug_sink_printable(&(struct pug_sink){.put = put_error}, line);
-    fprintf(stderr, whole ? "\n" : " …\n");
+    message_say("%s", line);
+    message_say(whole ? "\n" : " …\n");
 }
 
 const char *diagnosis_first(const struct pug_evidence *evidence, char buffer[256])
@@ -206,6 +200,15 @@ static void say_missing(struct diagnosis *diagnosis, const struct pug_evidence *
     size_t at = 0, count;
     if (evidence->missing == 0)
         return;
+    if (diagnosis_lacks_parameters(diagnosis->input, evidence->source, text, sizeof(text))) {
+        diagnosis_say(diagnosis,
+                      "source 0x%02x: the encoder's parameters are missing:%s. Packets are read "
+                      "with the default of each, and execution came %s time%s to addresses that no "
+                      "file or dump has. Give them with --params FILE or --set NAME=VALUE.\n",
+                      evidence->source, text, diagnosis_grouped(evidence->missing, number),
+                      evidence->missing == 1 ? "" : "s");
+        return;
+    }
     count = join_pages(evidence, segments);
     for (size_t i = 0; i < count && i < 5; i++)
         at += (size_t)snprintf(
@@ -228,16 +231,16 @@ static void say_missing(struct diagnosis *diagnosis, const struct pug_evidence *
 #define MISSET_TIMES 16u
 
 /**
- * What shows that a source is set up in another way. Of damaged trace, and of another program, some
- * would, too: there trace and program contradict each other, memory is missing more often, or
- * returns are told that would be left out.
+ * What shows that a source is set up in another way. Damaged trace, and another program, would have
+ * some, too: there trace and program contradict each other, memory is missing more often, or
+ * returns come that would be left out.
  */
 static const struct misset *misset_of(const struct diagnosis *diagnosis,
                                       const struct pug_evidence *evidence)
 {
     const struct messages *messages = &diagnosis->input->messages;
     uint64_t others = 0;
-    for (unsigned kind = 0; kind < PUG_CONTRA_UNTOLD; kind++) /* those behind come of it */
+    for (unsigned kind = 0; kind < PUG_CONTRA_UNTOLD; kind++) /* the later kinds follow from it */
         others += evidence->counts[kind];
     for (size_t i = 0; i < messages->misset_count; i++) {
         const struct misset *misset = &messages->missets[i];
@@ -371,7 +374,7 @@ static bool is_suspicious(const struct diagnosis *diagnosis)
     return silent > 0 && (silent == asked || diagnosis->input->options->sources.count > 0);
 }
 
-/** Most bytes are of sources that nobody has described: it may be another trace altogether. */
+/** Most bytes belong to sources without a description: it may be another trace altogether. */
 static void say_others(struct diagnosis *diagnosis, const struct pug_survey *survey)
 {
     char text[512], a[32], b[32];
@@ -383,7 +386,7 @@ static void say_others(struct diagnosis *diagnosis, const struct pug_survey *sur
     diagnosis->poor = true;
 }
 
-/** So many contradictions that it may be no trace of the protocol. */
+/** Are there so many contradictions that it may not be trace of the protocol? */
 static bool is_far_off(const struct diagnosis *diagnosis)
 {
     const struct pug_evidence *evidence;
@@ -455,7 +458,7 @@ static void say_all(struct diagnosis *diagnosis, const struct pug_survey *survey
 
 /* ---- packets alone ---- */
 
-/** What reading packets had of the sources that were asked for. */
+/** The counts of packets of the chosen sources. */
 struct read_sources {
     size_t asked, without; /* without bytes */
     uint16_t first;        /* of those */
@@ -464,7 +467,7 @@ struct read_sources {
     uint64_t deaf_bytes;
 };
 
-/* So much is looked at first: that nothing is off is clear soon. */
+/* Number of bytes to look at first: it is soon clear that nothing is off. */
 #define READING_LOOK (UINT64_C(1) << 20)
 
 static struct read_sources look_at_read(const struct input *input, const struct pug_survey *survey)
@@ -488,7 +491,7 @@ static struct read_sources look_at_read(const struct input *input, const struct 
     return seen;
 }
 
-/** Is something off? What the run's own readers had nobody knows: there may be many of them. */
+/** Is something off? The state of the run's own readers is unknown: there may be many of them. */
 static bool survey_reading(const struct input *input, uint64_t most, struct pug_survey *survey,
                            struct read_sources *seen)
 {

@@ -48,4 +48,10 @@ bool diagnosis_conclude_packets(struct diagnosis *diagnosis, bool quiet);
 /** After the run: was nothing decoded of any source? */
 bool diagnosis_is_silent(const struct diagnosis *diagnosis);
 
+/**
+ * Does a source's protocol have parameters that the settings do not give? Then `names` has them,
+ * each after a blank.
+ */
+bool diagnosis_lacks_parameters(const struct input *input, uint32_t id, char *names, size_t size);
+
 #endif

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-/** @file What a diagnosis says of bytes: of sources that were silent, and what else the bytes look
- * like. */
+/**
+ * @file What a diagnosis says of bytes: of sources that were silent, and what else the bytes look
+ * like.
+ */
+#include "common/messages.h"
 #include "diagnosis_private.h"
 #include "swo/dwt_sources.h"
 
@@ -100,7 +103,7 @@ static const char *format_said(const struct input *input)
     return snapshot ? pug_snapshot_buffer_at(snapshot, segment->buffer)->format : NULL;
 }
 
-/** What a snapshot calls that. */
+/** The word for it in a snapshot. */
 static const char *format_of(const struct pug_guess *guess)
 {
     static const char dstream[] = "dstream=1";
@@ -122,7 +125,7 @@ static void put_guess(const struct input *input, const struct pug_guess *guess, 
              other ? " in the snapshot, which says format=" : "", other ? format : "");
 }
 
-/* So much is looked at by pug_guess_format(). */
+/* Number of bytes for pug_guess_format(). */
 #define GUESS_MOST ((size_t)256 << 10)
 
 size_t diagnosis_guess_turned(const uint8_t *bytes, size_t size,
@@ -202,15 +205,15 @@ void diagnosis_guess(const struct input *input)
     char text[512];
     for (size_t i = 0; i < count && i < 3; i++) {
         put_guess(input, &guesses[i], i == 0, text, sizeof(text));
-        fprintf(stderr, "  * %s\n", text);
+        message_say("  * %s\n", text);
     }
 }
 
-/** So few bad packets are no noise, and so few bytes show nothing. */
+/** Fewer bad packets are not noise, and fewer bytes show nothing. */
 #define NOISE_LEAST 3u
 #define LINE_LEAST  64u
 
-/** What makes bytes of an SWO pin wrong: it has no clock, and so its rate is to be told. */
+/** Say what makes bytes of an SWO pin wrong: it has no clock, so its rate has to be given. */
 static void say_line(struct diagnosis *diagnosis, const struct pug_survey_id *found)
 {
     if (found->unsynced * 2 > found->bytes && found->bytes >= LINE_LEAST)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Settings that are told wrong: the width of a field costs little more than a program that
- * does not fit. What a protocol has doubts of (author/description.h) is told otherwise, one at a
- * time, and the beginning of the trace decoded with it.
+ * @file Settings that may be wrong: the width of a field costs little more than a program that does
+ * not fit. Each doubt of a protocol (author/description.h) gets another value, one at a time, and
+ * the beginning of the trace is decoded with it.
  */
 #include "diagnosis_private.h"
 
@@ -27,7 +27,7 @@
 #define PLACES_LEAST 3u
 #define SLICES       8u
 
-/* Of settings that do equally well so many are told. */
+/* Most settings that do equally well and are reported. */
 #define TOLD_MOST 4u
 
 /** How well the trace decodes. */
@@ -37,12 +37,12 @@ struct trial {
     unsigned places; /* slices of the trace in which something is wrong */
 };
 
-/** A setting that may be told wrong, of all sources or of one. */
+/** A setting that may be wrong, of all sources or of one. */
 struct doubt {
     const struct pug_doubt *doubt;
     const char *device; /* NULL: all */
     uint16_t id;        /* of the one */
-    uint64_t now;       /* what is told of it, where it has other bits */
+    uint64_t now;       /* its present value, where it has other bits */
     char name[96];      /* as --set has it */
 };
 
@@ -68,7 +68,7 @@ static enum pug_response take_elements(void *part, const struct pug_element *ele
     return PUG_RESP_CONT;
 }
 
-/** What was wrong since it was asked before. */
+/** The faults since the last call. */
 static struct trial measure(const struct input *input, struct pug_tree *tree,
                             const struct pug_diagnosis *evidence, const struct doubt *doubt)
 {
@@ -190,7 +190,7 @@ static void try_values(struct trials *trials, const struct doubt *doubt)
     }
 }
 
-/* ---- what is told ---- */
+/* ---- messages ---- */
 
 /** A register of a snapshot's device, which has a number; false: there is none. */
 static bool find_register(const struct pug_snapshot_device *device, const char *name,
@@ -202,7 +202,7 @@ static bool find_register(const struct pug_snapshot_device *device, const char *
     return false;
 }
 
-/** What --set says of it; false: nothing. */
+/** Find the value that --set gives; false: none. */
 static bool find_set(const struct input *input, const char *name, uint64_t *value)
 {
     for (size_t i = 0; i < input->set.count; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Trace ids that are told wrong: a source without a byte in the trace, beside bytes of an id
+ * @file Trace ids that may be wrong: a source without a byte in the trace, beside bytes of an id
  * that nothing describes and that look like the source's protocol.
  */
 #include "diagnosis_private.h"
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So much of an id is looked at. */
+/* Number of bytes of an id to look at. */
 #define STRAY_MOST ((size_t)64 << 10)
 
-/* So many sources are named. */
+/* Most sources that are named. */
 #define NAMED_MOST 8u
 
 /** The first bytes of one id. */

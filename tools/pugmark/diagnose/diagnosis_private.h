@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** @file What the files of a diagnosis (diagnosis.h) share: elements on their way, bytes, the
- * paragraph. */
+/**
+ * @file What the files of a diagnosis (diagnosis.h) share: elements on their way, bytes, the
+ * paragraph.
+ */
 #ifndef PUGMARK_TOOL_DIAGNOSIS_PRIVATE_H
 #define PUGMARK_TOOL_DIAGNOSIS_PRIVATE_H
 
@@ -27,17 +29,17 @@ void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...)
 /** Tell who listens (said.h) how many branches agree with the program. Prints nothing. */
 void diagnosis_say_checked(const struct diagnosis *diagnosis);
 
-/** Where the first contradiction was, and what it is. */
+/** Writes the place of the first contradiction, and its kind. */
 const char *diagnosis_first(const struct pug_evidence *evidence, char buffer[256]);
 
 /** That undefined instructions ran, if some did: weak evidence, which is no error. */
 void diagnosis_note_undefined(const struct diagnosis *diagnosis,
                               const struct pug_evidence *evidence);
 
-/** What is known of a source; NULL: nothing. */
+/** The evidence about a source; NULL: none. */
 const struct pug_evidence *diagnosis_evidence_of(const struct diagnosis *diagnosis, uint16_t id);
 
-/** What a survey has of a source; NULL: nothing. */
+/** The survey's entry of a source; NULL: none. */
 const struct pug_survey_id *diagnosis_find_id(const struct pug_survey *survey, uint16_t id);
 
 /** Ids that there are, with their bytes. */
@@ -48,20 +50,20 @@ void diagnosis_list_ids(const struct input *input, const struct pug_survey *surv
 void diagnosis_say_deaf(struct diagnosis *diagnosis, const struct pug_source *source,
                         uint64_t bytes);
 
-/** Of a source that has no bytes, perhaps with others. */
+/** Reports that a source, perhaps with others, has no bytes. */
 void diagnosis_say_no_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey,
                             uint16_t first, bool more);
 
 /** Of all sources that were asked for. True: there was nothing to decode. */
 bool diagnosis_say_silence(struct diagnosis *diagnosis, const struct pug_survey *survey);
 
-/** May a source's trace id be told wrong: has it no byte, and do others go nowhere? */
+/** May a source's trace id be wrong: has it no byte, and are bytes of unknown ids there? */
 bool diagnosis_has_strays(const struct diagnosis *diagnosis);
 
-/** Of sources whose trace seems to have another id. */
+/** Reports sources whose trace seems to have another id. */
 void diagnosis_say_strays(struct diagnosis *diagnosis, const struct pug_survey *survey);
 
-/** Of bytes that went nowhere, and of bad packets. */
+/** Reports bytes without a source, and bad packets. */
 void diagnosis_say_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey);
 
 /** Which other settings trace and program fit with, if that is so of one. True: of one it is. */

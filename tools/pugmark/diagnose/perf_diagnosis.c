@@ -44,11 +44,12 @@ struct looking {
 
 /* ---- looking ---- */
 
-static void *begin_part(void *context, unsigned worker)
+static void *begin_part(void *context, unsigned worker, struct pug_piece *piece)
 {
     const struct looking *looking = context;
     struct part *part = calloc(1, sizeof(*part));
     (void)worker;
+    (void)piece;
     if (part)
         part->evidence = pug_diagnosis_begin(looking->diagnosis.evidence);
     if (part && part->evidence)
@@ -64,7 +65,7 @@ static void drop_part(void *taken)
     free(part);
 }
 
-/** What finds no room is of the last place: too many places are nobody's to tell apart. */
+/** Without room it is added to the last place: too many places cannot be distinguished. */
 static void note_place(struct part *part, const struct pug_origin *where, uint64_t address)
 {
     const uint64_t page = address & ~UINT64_C(0xfff);
@@ -181,7 +182,7 @@ static void say_missing(struct looking *looking)
             times(looking->unmapped, text), looking->first_unmapped);
 }
 
-/** What no build id vouches for may be what does not match. */
+/** Report the files without a build id as possible causes of what does not match. */
 static void say_unverified(struct looking *looking)
 {
     const struct pug_capture_object *object;
@@ -250,11 +251,13 @@ bool perf_diagnosis(struct input *input, uint64_t most)
 {
     struct looking looking = {.diagnosis = {.input = input, .quiet = input->options->quiet}};
     struct pug_capture_result result = {0};
-    struct pug_capture_decode decode = {.context = &looking,
-                                        .begin = begin_part,
-                                        .elements = look_at_elements,
-                                        .take = take_part,
-                                        .drop = drop_part,
+    const struct pug_consumer consumer = {.context = &looking,
+                                          .begin = begin_part,
+                                          .elements = look_at_elements,
+                                          .take = take_part,
+                                          .drop = drop_part};
+    struct pug_capture_decode decode = {.consumers = &consumer,
+                                        .consumer_count = 1,
                                         .threads = input_jobs(input),
                                         .selection = &input->lists.selection,
                                         .to = most};

@@ -46,8 +46,8 @@ static const struct option table[] = {
      offsetof(struct find_options, event)},
     {"context", "C", "context id C (STM: master)", option_given,
      offsetof(struct find_options, context)},
-    {"address", "A", "a packet that tells address A", option_given,
-     offsetof(struct find_options, address)},
+    {"address", "ADDRESS", "a packet that tells this address: a number, a function, FILE:LINE",
+     option_given, offsetof(struct find_options, address)},
     {"exception", "N", "exception N; or by name: SysTick, or its handler's", take_exception,
      offsetof(struct find_options, exception)},
     {"sync", NULL, "a synchronisation point", option_flag, offsetof(struct find_options, sync)},
@@ -113,14 +113,14 @@ static bool make_query(const struct find_options *options, struct pug_index_quer
         query->greatest = choices[i].greatest;
     }
     if (found != 1 || (options->before.given && options->after.given)) {
-        fprintf(stderr, "pugmark: find needs one of --time, --timestamp, --trigger, --event, "
-                        "--context, --address, --exception, --sync,\n--overflow, --vmid, --dwt, "
-                        "--elapsed, --trace-on, --discard, --transaction,\nand at most one of "
-                        "--after and --before\n");
+        message_say("pugmark: find needs one of --time, --timestamp, --trigger, --event, "
+                    "--context, --address, --exception, --sync, --overflow, --vmid, --dwt, "
+                    "--elapsed, --trace-on, --discard, --transaction, and at most one of "
+                    "--after and --before\n");
         return false;
     }
     if (options->input.sources.count > 1) {
-        fprintf(stderr, "pugmark: find takes one --source\n");
+        message_say("pugmark: find takes one --source\n");
         return false;
     }
     uint64_t id;
@@ -157,13 +157,12 @@ static bool missed(const struct input *input, const struct pug_index *index,
                                        : late || early;
     if (!lacks || (found != PUG_OK && found != PUG_ERR_NOT_FOUND))
         return false;
-    fprintf(stderr,
-            "pugmark: %s: only its bytes from %" PRIu64 " to %" PRIu64 " of %" PRIu64
-            " are indexed%s; `pugmark index%s` indexes the rest\n",
-            input->trace_path, info.from, info.indexed, info.trace_size,
-            found == PUG_OK ? ", there may be a nearer one in the others"
-                            : ", and there is no such place in these",
-            early ? " --rebuild" : "");
+    message_say("pugmark: %s: only its bytes from %" PRIu64 " to %" PRIu64 " of %" PRIu64
+                " are indexed%s; `pugmark index%s` indexes the rest\n",
+                input->trace_path, info.from, info.indexed, info.trace_size,
+                found == PUG_OK ? ", there may be a nearer one in the others"
+                                : ", and there is no such place in these",
+                early ? " --rebuild" : "");
     return found != PUG_OK;
 }
 
@@ -225,10 +224,10 @@ static bool name_exception(const struct input *input, const struct find_options 
         return true;
     pug_vectors_find(&vectors, input->tree ? pug_tree_image(input->tree) : NULL, PUG_VECTORS_ANY);
     if (!pug_vectors_number(&vectors, options->exception_name, &number)) {
-        fprintf(stderr,
-                "pugmark: --exception %s: no exception of a Cortex-M is called so, and no handler "
-                "in the program's vector table; give its number\n",
-                options->exception_name);
+        message_say(
+            "pugmark: --exception %s: no exception of a Cortex-M is called so, and no handler "
+            "in the program's vector table; give its number\n",
+            options->exception_name);
         return false;
     }
     query->least = query->greatest = number;
@@ -246,10 +245,9 @@ static int find_all(struct input *input, const struct find_options *options,
         return input_is_whole(input, "what find tells") ? EXIT_DONE : EXIT_USAGE;
     if (input->chosen > 1 && (options->after.given || options->before.given)) {
         if (input_is_whole(input, "--after or --before"))
-            fprintf(stderr,
-                    "pugmark: --after and --before are of one buffer, and there are %zu; "
-                    "--buffer chooses\n",
-                    input->chosen);
+            message_say("pugmark: --after and --before are of one buffer, and there are %zu; "
+                        "--buffer chooses\n",
+                        input->chosen);
         return EXIT_USAGE;
     }
     if (!index_is_of_one(input, "--index", options->index))
@@ -292,5 +290,18 @@ static int find_run(const struct command *self, int argc, char **argv)
     return written ? written : code;
 }
 
-const struct command command_find = {"find", "INPUT", "tell where in the capture something is",
-                                     find_run};
+const struct command command_find = {
+    .name = "find",
+    .operands = "INPUT",
+    .summary = "tell where in the capture something is",
+    .run = find_run,
+    .task = TASK_FIND,
+    .purpose = "Says at which trace offset something is: a time, an exception, an address, an "
+               "event, a loss. `list --around` and `trace --around` show what is there.",
+    .examples =
+        {
+            {"pugmark find --exception 0 examples/crash", "the first exception of this number"},
+            {"pugmark find --sync examples/demo", "the first place where decoding can start"},
+            {"pugmark find --time 16849564 examples/demo", "the first timestamp from a time on"},
+        },
+};

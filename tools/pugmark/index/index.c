@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file pugmark index: makes the file that tells where things are in a capture. */
+/** @file pugmark index: makes the file that says where things are in a capture. */
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/output.h"
@@ -90,12 +90,12 @@ static void describe(const struct pug_index *index, const char *path)
     }
 }
 
-/** Has it no mark at all? */
+/** Has it no mark of a source that is known? Noise has triggers, of any id. */
 static bool is_bare(const struct pug_index *index)
 {
     struct pug_index_source source;
     for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
-        for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
+        for (unsigned kind = 0; *source.protocol && kind < PUG_MARK_KINDS; kind++)
             if (kind != PUG_MARK_DATA && source.counts[kind] > 0)
                 return false;
     return true;
@@ -149,7 +149,7 @@ static int make(struct input *input, const struct index_options *options, const 
 {
     uint16_t *full_ids = calloc(options->full_sources.count + 1, sizeof(*full_ids));
     if (!full_ids) {
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
         return EXIT_INPUT;
     }
     struct progress progress = progress_begin(input->trace_size, options->input.quiet, NULL);
@@ -195,10 +195,9 @@ static int run(struct input *input, const struct index_options *options)
     char path[4096];
     struct pug_index *index = NULL;
     if (options->from > 0 && options->from >= input->trace_size) {
-        fprintf(stderr,
-                "pugmark: %s: --from %" PRIu64 " leaves nothing to index: the trace has %" PRIu64
-                " bytes\n",
-                input->trace_path, options->from, input->trace_size);
+        message_say("pugmark: %s: --from %" PRIu64
+                    " leaves nothing to index: the trace has %" PRIu64 " bytes\n",
+                    input->trace_path, options->from, input->trace_size);
         return EXIT_USAGE;
     }
     if (!index_path(input, options->output, path, sizeof(path)) ||
@@ -262,15 +261,14 @@ static int index_run(const struct command *self, int argc, char **argv)
         return end;
     if (options.block &&
         (options.block < PUG_INDEX_BLOCK_MIN || options.block > PUG_INDEX_BLOCK_MAX)) {
-        fprintf(stderr, "pugmark: --block %" PRIu64 ": must be %" PRIu64 " to %" PRIu64 "\n",
-                options.block, PUG_INDEX_BLOCK_MIN, PUG_INDEX_BLOCK_MAX);
+        message_say("pugmark: --block %" PRIu64 ": must be %" PRIu64 " to %" PRIu64 "\n",
+                    options.block, PUG_INDEX_BLOCK_MIN, PUG_INDEX_BLOCK_MAX);
         return EXIT_USAGE;
     }
     if (options.limit && options.from >= options.limit) {
-        fprintf(stderr,
-                "pugmark: --from %" PRIu64 ": must be before --limit %" PRIu64
-                ", which counts from the trace's beginning\n",
-                options.from, options.limit);
+        message_say("pugmark: --from %" PRIu64 ": must be before --limit %" PRIu64
+                    ", which counts from the trace's beginning\n",
+                    options.from, options.limit);
         return EXIT_USAGE;
     }
     struct input input;
@@ -285,5 +283,20 @@ static int index_run(const struct command *self, int argc, char **argv)
     return written ? written : code;
 }
 
-const struct command command_index = {"index", "INPUT",
-                                      "make an index of a capture, for find and list", index_run};
+const struct command command_index = {
+    .name = "index",
+    .operands = "INPUT",
+    .summary = "make an index of a capture, for find and list",
+    .run = index_run,
+    .task = TASK_FIND,
+    .purpose = "Makes a file beside a long trace that says where things are in it. `find` answers "
+               "from it at once, and windows of `list` and `trace` start in the middle.",
+    .examples =
+        {
+            {"pugmark index -o demo.pugindex examples/demo", "an index with a name of its own"},
+            {"pugmark index --elements -o demo.pugindex examples/demo",
+             "also decodes, so that `list` can start anywhere"},
+            {"pugmark index --rebuild -o demo.pugindex examples/demo",
+             "makes it again, whatever is there"},
+        },
+};

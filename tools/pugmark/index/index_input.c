@@ -16,9 +16,8 @@ bool index_is_of_one(const struct input *input, const char *option, const char *
 {
     if (!asked || input->chosen < 2)
         return true;
-    fprintf(stderr,
-            "pugmark: %s %s: an index is of one buffer, and there are %zu; --buffer chooses\n",
-            option, asked, input->chosen);
+    message_say("pugmark: %s %s: an index is of one buffer, and there are %zu; --buffer chooses\n",
+                option, asked, input->chosen);
     return false;
 }
 
@@ -46,7 +45,7 @@ bool index_path(const struct input *input, const char *asked, char *path, size_t
                  : shared ? snprintf(path, size, "%s.%s.pugindex", input->trace_path, shared->name)
                           : snprintf(path, size, "%s.pugindex", input->trace_path);
     if (length < 0 || (size_t)length >= size) {
-        fprintf(stderr, "pugmark: the index file's name is too long\n");
+        message_say("pugmark: the index file's name is too long\n");
         return false;
     }
     for (char *at = path + file; shared && (at = strchr(at, '/')) != NULL;)
@@ -102,7 +101,7 @@ enum pug_status index_load(const struct input *input, const char *path, struct p
 {
     const enum pug_status status = pug_index_load(path, input->trace, input->trace_size,
                                                   pug_index_identity(input->tree), index);
-    /* of a stream nobody knows how old it is */
+    /* the age of a stream is unknown */
     if (status != PUG_OK || (index_has_place(input) && !is_newer(input->trace_path, path)) ||
         pug_index_holds(*index, input->trace, 0, input->trace_size))
         return status;

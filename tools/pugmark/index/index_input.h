@@ -11,7 +11,7 @@ bool index_is_of_one(const struct input *input, const char *option, const char *
 /** The index file's name: what was asked for, or beside the trace; false, having said why. */
 bool index_path(const struct input *input, const char *asked, char *path, size_t size);
 
-/** A link beside the trace, which nobody asked for, may lead anywhere: it is read, not written. */
+/** A link beside the trace, which was not asked for, may lead anywhere: it is read, not written. */
 bool index_may_write(const char *asked, const char *path);
 
 /** Does the trace lie in a file, so that an index has its place beside it? A stream does not. */
@@ -27,8 +27,9 @@ bool index_tree(struct input *input, bool decode);
  */
 struct pug_index *index_open(struct input *input, const char *asked, uint64_t limit);
 
-/** One that index_open() gave of the begin has the marks of all from now on. False, having said
- * why. */
+/**
+ * One that index_open() gave of the begin has the marks of all from now on. False, having said why.
+ */
 bool index_add_marks(struct input *input, struct pug_index **index);
 
 /**

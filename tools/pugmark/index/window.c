@@ -8,12 +8,13 @@
 
 /* Bytes handed to the tree at once. */
 #define PIECE (UINT64_C(1) << 16)
-/* What is not farther behind a window is read in a row. */
+/* A gap up to this size before a window is read in a row. */
 #define FAR (UINT64_C(1) << 20)
-/* An index of a part has so much behind the window. */
+/* An index of a part covers this much after the window. */
 #define MARGIN (UINT64_C(1) << 20)
 
 const struct option window_option_table[] = {
+    OPTION_GROUP("A part of the trace"),
     {"from-time", "T",
      "from the first timestamp of T or later on: seconds.fraction, or a number in the unit that "
      "info names",
@@ -60,9 +61,8 @@ static enum pug_status find_time_of(const struct input *input, const struct pug_
 }
 
 /**
- * Of sources that were chosen, whose clocks need not be the same, the first place or the `last`
- * one; behind everything if none has such a time. False, having said it: the index is of a capture
- * that has changed.
+ * Of chosen sources, whose clocks may differ, the first place or the `last` one; beyond everything
+ * if none has such a time. False, having said it: the index is of a capture that has changed.
  */
 static bool find_time(const struct input *input, const struct pug_index *index, uint64_t time,
                       bool last, uint64_t *at)
@@ -152,7 +152,10 @@ bool window_open(struct window *window, struct input *input, const struct window
     return false;
 }
 
-/** Is it an index of all that could have more states? One of a part could not tell more by them. */
+/**
+ * Is it an index of all that could have more states? An index of a part could not show more by
+ * them.
+ */
 static bool may_know_more(const struct window *window)
 {
     struct pug_index_info info;
@@ -160,7 +163,9 @@ static bool may_know_more(const struct window *window)
     return info.indexed == info.trace_size && info.states < info.indexed;
 }
 
-/** Of sources that fall silent behind the window the marks of all say where they go on. */
+/**
+ * For sources that fall silent after the window, the marks of the whole say where they continue.
+ */
 static bool find_rest(struct window *window, struct input *input, uint64_t from, uint64_t to)
 {
     return pug_index_tail_reads_find(window->index, input->tree, input->trace, input->trace_size,
@@ -201,7 +206,7 @@ uint64_t window_settled(struct window *window, struct input *input, uint64_t fro
     return settled;
 }
 
-/** Who reads with leaps needs a copy of the tree. */
+/** Reading with leaps needs a copy of the tree. */
 static bool enter_at_begin(struct window *window, struct input *input)
 {
     struct pug_tree *copy;

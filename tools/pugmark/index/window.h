@@ -6,7 +6,7 @@
 #include "index/tail_reads.h"
 #include "input/input.h"
 
-/** What --from-time, --to-time, --around, --radius and --count say. */
+/** The options --from-time, --to-time, --around, --radius and --count. */
 struct window_options {
     const char *from_time, *to_time;
     struct option_value around, count;
@@ -29,10 +29,9 @@ struct window {
     uint64_t from, to; /**< [from, to) */
     bool dated;        /**< there is a time from which on it is wanted, or none was given */
     struct pug_index *index;
-    struct pug_index_tail_reads
-        rest;               /**< private: what is to be read behind what is read in a row */
-    const char *asked;      /**< private: the file that it lies in, or NULL */
-    struct pug_tree *model; /**< private: the tree that the input's was copied from */
+    struct pug_index_tail_reads rest; /**< private: the bytes to read after those in a row */
+    const char *asked;                /**< private: the file that it lies in, or NULL */
+    struct pug_tree *model;           /**< private: the tree that the input's was copied from */
 };
 
 /**
@@ -60,8 +59,10 @@ bool window_enter(struct window *window, struct input *input, bool elements, uin
 /** The tree is used no more. */
 void window_leave(struct window *window, struct input *input);
 
-/** Read from `at` on while `go_on` wants more from there, or to the end of the trace, which is
- * told. */
+/**
+ * Read from `at` on while `go_on` wants more from there, or to the end of the trace, which is
+ * reported.
+ */
 void window_run(const struct window *window, struct input *input, uint64_t at,
                 bool (*go_on)(void *context, uint64_t at), void *context);
 

@@ -6,6 +6,7 @@
 #include "input/input.h"
 #include "input/snapshot_input.h"
 #include "input/unread.h"
+#include "next_step.h"
 #include "perf_info.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
@@ -115,7 +116,7 @@ static void print_lack(bool *any, const char *format, ...)
     *any = true;
 }
 
-/** What a full decode would want and does not have. */
+/** Print what a full decode needs and does not have. */
 static void print_missing(const struct input *input, const struct tally *tallies)
 {
     struct pug_image_range range;
@@ -137,7 +138,7 @@ static void print_missing(const struct input *input, const struct tally *tallies
         print_lack(&any, "a description of the sources that %" PRIu64 " bytes belong to", others);
 }
 
-/* ---- what nobody reads ---- */
+/* ---- names that nothing reads ---- */
 
 static void print_unread_name(void *context, const char *file, const char *name, const char *meant)
 {
@@ -161,7 +162,7 @@ static void print_unread(struct input *input)
         output_text("\n");
 }
 
-/** What --protocol and --transport can be. */
+/** Print the values of --protocol and --transport. */
 static void print_names(void)
 {
     const struct pug_protocol *protocol;
@@ -174,7 +175,7 @@ static void print_names(void)
         printf("  %-26s %s\n", transport->name, transport->title);
 }
 
-/** What a file of trace looks like that nobody has described. */
+/** Print guesses about a file of trace without a description. */
 static int guess_run(const char *path, const uint8_t *bytes, size_t size)
 {
     struct pug_guess guesses[PUG_GUESSES];
@@ -189,10 +190,15 @@ static int guess_run(const char *path, const uint8_t *bytes, size_t size)
                     *guesses[i].settings ? ", --set " : "", guesses[i].settings, guesses[i].reason);
     if (count == 0)
         output_text("looks like nothing that is known here\n");
+    if (count > 0)
+        next_step_print(path, &guesses[0]);
+    else
+        next_step_print_unknown(path);
     return count > 0 ? EXIT_DONE : EXIT_TRACE_ERRORS;
 }
 
-/** The first bytes of a file that nothing is known of. NULL: something is, or they cannot be read.
+/**
+ * The first bytes of a file that nothing is known of. NULL: something is, or they cannot be read.
  */
 static uint8_t *read_undescribed(const struct input_options *options, const char *path,
                                  size_t *size)
@@ -215,7 +221,7 @@ static uint8_t *read_undescribed(const struct input_options *options, const char
 /* So much of a trace is decoded to see whether program and settings are those that ran. */
 #define LOOK_MOST (UINT64_C(1) << 20)
 
-/** What one buffer holds, and what it lacks; an exit code. */
+/** Print the content of one buffer, and what it lacks; an exit code. */
 static int print_segment(struct input *input)
 {
     struct tally *tallies = NULL;
@@ -226,7 +232,7 @@ static int print_segment(struct input *input)
         count++;
     tallies = calloc(count + 1, sizeof(*tallies));
     if (!tallies) {
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
         return EXIT_INPUT;
     }
     for (size_t i = 0; i < count; i++)
@@ -265,8 +271,6 @@ static int info_run(const struct command *self, int argc, char **argv)
     struct info_options options = {0};
     const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
     int end = command_start(self, argc, argv, sets, 2, 1);
-    if (end == EXIT_DONE)
-        print_names();
     if (end >= 0)
         return end;
     struct input input;
@@ -303,5 +307,20 @@ static int info_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_info = {
-    "info", "INPUT",
-    "say what a capture holds: devices, sources, settings, images, what is missing", info_run};
+    .name = "info",
+    .operands = "INPUT",
+    .summary = "say what a capture holds: devices, sources, settings, images, what is missing",
+    .run = info_run,
+    .task = TASK_LOOK,
+    .purpose = "Says what a file or folder holds, what is missing to decode it, and which command "
+               "to try next. Start here with a file that you do not know.",
+    .examples =
+        {
+            {"pugmark info examples/demo", "devices, sources, settings and program memory"},
+            {"pugmark info examples/demo/trace.bin",
+             "what a file of trace looks like that nothing describes"},
+            {"pugmark info --protocol etmv4 --core Cortex-A53 examples/demo/trace.bin",
+             "the same file, with what is known about it"},
+        },
+    .more_help = print_names,
+};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 const struct option capture_option_table[] = {
+    OPTION_GROUP("Debug information"),
     {"debug-dir", "DIR", "separate debug information is below DIR (default /usr/lib/debug)",
      option_to_list, offsetof(struct capture_options, debug_dirs)},
 };
@@ -23,7 +24,7 @@ struct pug_names *capture_names(const struct input_options *input,
     };
     struct pug_names *names = pug_names_new(&wanted);
     if (!names)
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
     return names;
 }
 
@@ -37,9 +38,9 @@ void capture_names_end(struct pug_names *names)
     }
     const char *overfull = pug_names_left_out(names);
     if (overfull)
-        fprintf(stderr,
-                "pugmark: %s: its debug information says more than a file of its size should: some "
-                "lines and inlined functions are not known\n",
-                overfull);
+        message_say(
+            "pugmark: %s: its debug information says more than a file of its size should: some "
+            "lines and inlined functions are not known\n",
+            overfull);
     pug_names_free(names);
 }

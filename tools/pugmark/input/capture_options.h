@@ -5,7 +5,7 @@
 
 #include "input.h"
 
-/** What these options say, beside those of every input. */
+/** The values of these options, beside those of every input. */
 struct capture_options {
     struct option_list debug_dirs;
 };
@@ -15,14 +15,16 @@ extern const size_t capture_option_count;
 
 #define CAPTURE_OPTIONS(options_)                                                                  \
     {                                                                                              \
-        capture_option_table, capture_option_count, (options_)                                     \
+        capture_option_table, capture_option_count, (options_), true                               \
     }
 
 /** Names as the options have them; NULL, having said why. */
 struct pug_names *capture_names(const struct input_options *input,
                                 const struct capture_options *options);
 
-/** Free them; which file could not be read is told, and is the exit code. NULL is left alone. */
+/**
+ * Frees them. A file that could not be read is reported, and is the exit code. NULL is left alone.
+ */
 void capture_names_end(struct pug_names *names);
 
 #endif

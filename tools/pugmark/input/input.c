@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "common/messages.h"
 #include "input_private.h"
 
 #include "capture/capture.h"
@@ -21,7 +22,8 @@
 void input_take_message(void *context, const struct pug_log_record *record)
 {
     struct input *input = context;
-    /* What tells no place may be of any; of no source it is not about the trace. */
+    /* A message without a place may concern anything; one without a source is not about the trace.
+     */
     if (record->index == PUG_NO_INDEX ? input->narrow && record->source != PUG_NO_SOURCE
                                       : !input_counts(input, record->index))
         return;
@@ -54,9 +56,9 @@ static bool options_fit(const struct input_options *options)
                             : options->transport ? "transport"
                                                  : NULL;
     if (misplaced)
-        fprintf(stderr, "pugmark: --%s is for %s\n", misplaced,
-                raw ? "snapshots and perf.data"
-                    : "single files of trace, with --protocol or --params");
+        message_say("pugmark: --%s is for %s\n", misplaced,
+                    raw ? "snapshots and perf.data"
+                        : "single files of trace, with --protocol or --params");
     return !misplaced;
 }
 
@@ -84,7 +86,7 @@ bool input_is_bare(const struct input_options *options, const char *path)
 static void say_sources(const struct pug_capture *capture)
 {
     const struct pug_capture_source *source;
-    fprintf(stderr, "; there are");
+    message_say("; there are");
     for (size_t n = 0; (source = pug_capture_source_at(capture, n)) != NULL; n++)
         message_say(" %s (0x%02x)", source->name, source->id);
 }
@@ -105,11 +107,12 @@ static bool cut_source(const struct input *input, struct pug_setting *setting)
             return true;
         }
     }
-    fprintf(stderr, "pugmark: --set %s: %s", setting->name,
-            snapshot ? "no such source" : "sources of snapshots alone have settings of their own");
+    message_say("pugmark: --set %s: %s", setting->name,
+                snapshot ? "no such source"
+                         : "sources of snapshots alone have settings of their own");
     if (snapshot)
         say_sources(input->capture);
-    fprintf(stderr, "\n");
+    message_say("\n");
     return false;
 }
 
@@ -127,8 +130,8 @@ static bool fits_register(const struct pug_setting *setting)
 {
     if (setting->text || setting->value <= UINT32_MAX || !is_register(setting->name))
         return true;
-    fprintf(stderr, "pugmark: --set %s: 0x%" PRIx64 " has more bits than the register\n",
-            setting->name, setting->value);
+    message_say("pugmark: --set %s: 0x%" PRIx64 " has more bits than the register\n", setting->name,
+                setting->value);
     return false;
 }
 
@@ -138,7 +141,7 @@ static bool settings_read(const struct input *input, const char *whose)
     struct pug_setting *items = calloc(input->set.count + 1, sizeof(*items));
     bool good = items != NULL;
     if (!good)
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
     for (size_t i = 0; good && i < input->set.count; i++) {
         items[i] = input->set.items[i];
         good = cut_source(input, &items[i]) && fits_register(&items[i]);
@@ -166,7 +169,7 @@ void input_tell_slip(void *context, const char *file, const char *name, const ch
     known_note(&input->told, which, false);
     input->wrong = true;
     if (!input->options->quiet)
-        fprintf(stderr, "pugmark: %s: nobody knows '%s'; is %s meant?\n", file, name, meant);
+        message_say("pugmark: %s: nobody knows '%s'; is %s meant?\n", file, name, meant);
 }
 
 struct pug_capture_options input_capture_options(const struct input *input)
@@ -218,14 +221,15 @@ static bool open_capture(struct input *input, const char *operand)
             (void)settings_read(input, "this input");
     }
     if (status == PUG_ERR_MEM)
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
     if (status == PUG_ERR_NOT_FOUND && input_is_bare(options, operand))
         message_say("pugmark: %s: `pugmark info` says what it looks like\n", operand);
     input->wrong = status == PUG_OK && pug_log_errors(input->log) > 0;
     return status == PUG_OK;
 }
 
-/** Whose parameters they are a file does not say. False, having said so: they are of another
+/**
+ * Whose parameters they are a file does not say. False, having said so: they are of another
  * protocol.
  */
 static bool params_fit(const struct input *input)
@@ -233,8 +237,7 @@ static bool params_fit(const struct input *input)
     const struct input_options *options = input->options;
     if (options->protocol || !unread_wholly(input))
         return true;
-    fprintf(
-        stderr,
+    message_say(
         "pugmark: %s: it has no name that %s, knows; --protocol says whose parameters they are\n",
         options->params, pug_capture_title(input->capture));
     return false;
@@ -278,7 +281,8 @@ static bool check_settings(struct input *input)
     return told;
 }
 
-/** Of a snapshot's settings some may name their source by its id. False, having said so: no memory.
+/**
+ * Of a snapshot's settings some may name their source by its id. False, having said so: no memory.
  */
 static bool name_sources(struct input *input)
 {
@@ -382,7 +386,7 @@ bool input_open_for(struct input *input, const struct input_options *options, co
     input->log = pug_log_new(PUG_SEV_WARN);
     if (!input->log || !input_lists_take(&input->lists, options) ||
         !set_options_take(&input->set, options, 0)) {
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
         input_close(input);
         return false;
     }

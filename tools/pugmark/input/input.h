@@ -37,7 +37,7 @@ struct input_spread {
 /** NULL: they are not. */
 void input_spread_over(const struct input_spread *spread);
 const struct input_spread *input_spread(void);
-/** What went wrong with an input counts for that one: it was told. Did something? */
+/** Counts errors of an input for that one: they were reported. Did something? */
 bool input_forgive(void);
 
 /** Of several inputs one may have nothing of a process, thread or processor, but not all. */
@@ -46,14 +46,14 @@ struct input_several {
     bool any;         /**< one of them had it */
 };
 
-/** What the options for live inputs say. */
+/** The values of the options for live inputs. */
 struct live_options {
     bool retry;
     uint64_t retry_ms, duration_ms; /**< 0: for ever */
     const char *save, *until;
 };
 
-/** What the shared options say. */
+/** The values of the shared options. */
 struct input_options {
     const char *buffer;
     struct option_list sources;
@@ -73,8 +73,9 @@ struct input_options {
     struct live_options live;
 };
 
-/** A regular file that does not say what is in it (no snapshot's, no perf.data); no --protocol
- * does. */
+/**
+ * A regular file that does not say what is in it (no snapshot's, no perf.data); no --protocol does.
+ */
 bool input_is_bare(const struct input_options *options, const char *path);
 
 /** Was --clock HZ given? */
@@ -88,7 +89,7 @@ extern const size_t input_option_count;
 
 #define INPUT_OPTIONS(options_)                                                                    \
     {                                                                                              \
-        input_option_table, input_option_count, (options_)                                         \
+        input_option_table, input_option_count, (options_), true                                   \
     }
 
 /** The options' lists as the capture takes them. */
@@ -127,33 +128,33 @@ struct input {
     bool opened;            /**< private: messages are about the trace from now on */
     bool unsound;           /**< private: reading it failed, and that was said */
     bool examined;          /**< private: a diagnosis was made, or is not wanted */
-    bool silent;            /**< private: what is logged was told before */
+    bool silent;            /**< private: the messages were reported before */
     bool by_elements;       /**< private: all of it was decoded to elements */
     bool partial;           /**< private: of the trace only the beginning is at hand */
     struct messages messages; /**< private: of the run at hand */
-    bool narrow; /**< private: of a part of the trace alone is told what is wrong with it … */
+    bool narrow; /**< private: only what is wrong in a part of the trace is reported … */
     uint64_t narrow_from, narrow_to; /**< … [from, to) */
-    bool described;                  /**< what is wrong is part of the output, or told */
-    bool refused;                    /**< private: options do not fit, and that was told */
+    bool described;                  /**< faults are part of the output, or reported */
+    bool refused;                    /**< private: options do not fit, and that was reported */
     bool *heard;                     /**< private: buffers with a chosen source; NULL: all are */
     uint8_t *trace_copy;             /**< private: the trace where it is not in memory anyhow */
     struct set_options set;          /**< private: --set and --core */
     struct known known; /**< private: the names that transport and protocols look for */
-    struct known told;  /**< private: names that nobody reads, and that was told */
+    struct known told;  /**< private: names that nothing reads, and that were reported */
     struct pug_settings_watch watch;
     struct pug_capture_stream live; /**< private: of a stream */
     bool is_stream;                 /**< the operand is one */
     /** Optional: looks at captured bytes before they are decoded, each once, on this thread. */
     void (*on_bytes)(void *context, const uint8_t *bytes, size_t size);
     void *bytes_context;       /**< is handed to it */
-    pug_elements_fn *consumer; /**< private: what elements go to behind --until … */
+    pug_elements_fn *consumer; /**< private: the consumer of elements when --until is given … */
     void *consumer_context;    /**< … and its context */
 };
 
 /** Open the input; false, having said why, if it cannot be read. It stands at the first segment. */
 bool input_open(struct input *input, const struct input_options *options, const char *operand);
 
-/** What a command can work with. */
+/** The kinds of input that a command can work with. */
 enum input_need {
     INPUT_NEEDS_TRACE,  /**< as input_open() */
     INPUT_NEEDS_COUNTS, /**< trace, or what a recorder counted in its place (branch lists) */
@@ -175,7 +176,7 @@ void input_say_objects(object_fn *object_at, const void *of);
 /** Say that none of them is called so. */
 void input_refuse_object(const char *wanted, object_fn *object_at, const void *of);
 
-/** A stream's trace is read to its end, for who needs more of it than its elements. */
+/** Reads a stream's trace to its end, for commands that need more of it than its elements. */
 void input_settle(struct input *input);
 
 /** Go back to the first segment. */
@@ -187,7 +188,7 @@ bool input_next(struct input *input);
 /** Bytes of trace in all that is chosen. */
 uint64_t input_bytes(const struct input *input);
 
-/** A line that tells of which segment what follows is, where there are several. */
+/** Prints the segment of the lines that follow, where there are several. */
 void input_head(const struct input *input, size_t segment);
 
 /** A new tree with all (chosen) sources, in place of the one before; false, having said why. */
@@ -201,7 +202,8 @@ bool input_flow_tree(struct input *input);
 /** Was this source chosen with --source? All are where none was named. */
 bool input_wants(const struct input *input, uint16_t id);
 
-/** Options of a command whose operands are inputs: of these none alone has to have what is chosen.
+/**
+ * Options of a command whose operands are inputs: of these none alone has to have what is chosen.
  */
 void input_of_several(struct input_options *options, char *const *operands,
                       struct input_several *several);
@@ -218,11 +220,6 @@ void input_run(struct input *input, const struct pug_consumer *consumer, bool (*
  */
 bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (*go_on)(void),
                   struct pug_capture_result *result);
-
-/** The same; what the options do not select goes to `left_out`, if it is not NULL. */
-bool input_decode_beside(struct input *input, struct pug_capture_decode *decode,
-                         pug_capture_left_out_fn *left_out, bool (*go_on)(void),
-                         struct pug_capture_result *result);
 
 /** As input_decode(), without a word of how it ended, which is input_concluded()'s. */
 enum pug_status input_decode_quietly(struct input *input, struct pug_capture_decode *decode,
@@ -271,9 +268,8 @@ void input_on_elements(struct input *input, pug_elements_fn *function, void *con
 /** After the last run of a tree: say what is wrong with it, if something is. The exit code. */
 int input_result(struct input *input);
 /**
- * The same of a command that reads packets and decodes nothing: the first bytes of the trace at
- * hand, at most so many, are decoded to see whether settings and program fit. Its tree is another
- * one then.
+ * For a command that reads packets and decodes nothing: at most so many of the first bytes of the
+ * trace are decoded to see whether settings and program fit. Its tree is another one then.
  */
 int input_examine(struct input *input, uint64_t most);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Is there what --source, --pid and the like choose? Of what is not there nothing would be
- * told, as of a trace in which nothing ran.
+ * @file Is there what --source, --pid and the like choose? A selection of something absent would
+ * print nothing, like a trace in which nothing ran.
  */
+#include "common/messages.h"
 #include "input_private.h"
 
 #include "capture/capture.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many of what there is are named. */
+/* Most existing names that are listed. */
 #define NAMED_MOST 16u
 
 /** One of what an option chooses among: a number, or a name. */
@@ -23,7 +24,7 @@ struct thing {
     const char *name;
 };
 
-/** What an option wants, and what was found of it. */
+/** The content of an option, and the result of the search for it. */
 struct choice {
     const struct option_list *wanted;
     bool *found; /* each of those; NULL: things are named */
@@ -72,7 +73,7 @@ static bool of_chosen(const struct input *input, uint32_t buffer)
     return pug_capture_buffer_at(input->capture, buffer)->chosen;
 }
 
-/** Of one file of trace its tree knows what its bytes are of. */
+/** For one file of trace its tree knows the sources of its bytes. */
 static bool is_one_file(const struct input *input)
 {
     const enum pug_capture_kind kind = pug_capture_kind(input->capture);
@@ -137,31 +138,25 @@ typedef void things_fn(const struct input *input, struct choice *choice);
 
 /* ---- is it there? ---- */
 
-static void put_error(void *context, const void *bytes, size_t size)
-{
-    (void)context;
-    (void)fwrite(bytes, 1, size, stderr);
-}
-
 static void print_thing(const struct thing *thing, bool hexadecimal)
 {
-    fprintf(stderr, " ");
+    message_say(" ");
     if (thing->name) /* which steers no terminal */
-        pug_sink_printable(&(struct pug_sink){.put = put_error}, thing->name);
+        message_say("%s", thing->name);
     else
-        fprintf(stderr, hexadecimal ? "0x%02" PRIx64 : "%" PRId64, thing->number);
+        message_say(hexadecimal ? "0x%02" PRIx64 : "%" PRId64, thing->number);
 }
 
 static void print_things(const struct choice *choice)
 {
     if (choice->named_count == 0)
-        fprintf(stderr, " none");
+        message_say(" none");
     for (size_t i = 0; i < choice->named_count; i++)
         print_thing(&choice->named[i], choice->hexadecimal);
-    fprintf(stderr, choice->others > 0 ? " and others\n" : "\n");
+    message_say(choice->others > 0 ? " and others\n" : "\n");
 }
 
-/** Those that are not there are told; false: that is all of them, or there is no memory. */
+/** Those that are absent are reported; false: that is all of them, or there is no memory. */
 static bool are_there(struct input *input, const struct option_list *wanted, const char *what,
                       things_fn *things)
 {
@@ -214,7 +209,7 @@ static bool sources_are_there(struct input *input)
         return true;
     if (!is_one_file(input))
         return are_there(input, wanted, "source", take_sources) && choose_buffers(input);
-    /* Where it has no tree the tree's maker says why when it is needed. */
+    /* Without a tree its maker says why when it is needed. */
     if (pug_capture_tree(input->capture, 0, false, NULL, &input->tree) == PUG_OK)
         there = are_there(input, wanted, "source", take_sources);
     input_drop_tree(input);
@@ -234,7 +229,7 @@ void input_say_objects(object_fn *object_at, const void *of)
 
 void input_refuse_object(const char *wanted, object_fn *object_at, const void *of)
 {
-    fprintf(stderr, "pugmark: --dso %s: not one that ran; there are", wanted);
+    message_say("pugmark: --dso %s: not one that ran; there are", wanted);
     input_say_objects(object_at, of);
 }
 
@@ -254,7 +249,7 @@ static bool objects_are_there(struct input *input)
     const struct option_list *wanted = &input->options->objects;
     const bool perf = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
     const bool elsewhere = input->options->several || input->options->objects_elsewhere;
-    /* Where there is no tree its maker says why when it is needed. */
+    /* Without a tree its maker says why when it is needed. */
     if (wanted->count == 0 || (!perf && input_read_all(input) != PUG_OK))
         return true;
     for (size_t n = 0; n < wanted->count; n++) {
@@ -292,10 +287,9 @@ static bool replaced_are_there(struct input *input)
         return true;
     input->failure = EXIT_USAGE;
     if (!perf)
-        fprintf(stderr,
-                "pugmark: --dso %s: files are taken for what perf.data names; programs of "
-                "snapshots and single files are told by --elf and --image\n",
-                input->options->replacements.items[0]);
+        message_say("pugmark: --dso %s: files are taken for what perf.data names; programs of "
+                    "snapshots and single files are told by --elf and --image\n",
+                    input->options->replacements.items[0]);
     for (size_t n = 0; perf && n < count; n++) {
         const char *name = input->lists.replacements[n].path;
         if (is_object(input->capture, name))
@@ -334,9 +328,9 @@ bool input_holds(const struct input *input, enum input_need need)
         return false;
     if (counted && need == INPUT_NEEDS_COUNTS)
         return true;
-    fprintf(stderr, "pugmark: %s: no hardware trace in it; %s\n", pug_capture_path(input->capture),
-            counted ? "branch lists stand in its place, which `pugmark profile` counts"
-                    : "was it recorded with `-e cs_etm//`?");
+    message_say("pugmark: %s: no hardware trace in it; %s\n", pug_capture_path(input->capture),
+                counted ? "branch lists stand in its place, which `pugmark profile` counts"
+                        : "was it recorded with `-e cs_etm//`?");
     return false;
 }
 

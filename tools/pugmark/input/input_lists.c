@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "input_lists.h"
+#include "common/messages.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ static char *copy_word(char **room, const char *word)
     return copy;
 }
 
-/** A copy of a word, cut at the first `mark`; *tail is behind it, or NULL. */
+/** A copy of a word, cut at the first `mark`; *tail is the rest, or NULL. */
 static char *cut_copy(char **room, const char *word, char mark, char **tail)
 {
     char *copy = copy_word(room, word);
@@ -205,8 +206,7 @@ bool input_lists_one_time(const char *option, const char *words, enum pug_captur
 {
     const bool good = input_lists_parse_time(words, strlen(words), unit, time);
     if (!good)
-        fprintf(stderr, "pugmark: %s %s: expected %s\n", option, words,
-                input_lists_time_words(unit));
+        message_say("pugmark: %s %s: expected %s\n", option, words, input_lists_time_words(unit));
     return good;
 }
 
@@ -221,7 +221,7 @@ bool input_lists_timestamp(const struct pug_capture *capture, const char *option
         return true;
     if (pug_capture_timestamp(capture, time, timestamp))
         return true;
-    fprintf(stderr, "pugmark: %s: the trace has no timestamps of such times\n", option);
+    message_say("pugmark: %s: the trace has no timestamps of such times\n", option);
     return false;
 }
 
@@ -240,14 +240,12 @@ bool input_lists_time(struct input_lists *lists, const char *words, enum pug_cap
         (!selection->has_to || input_lists_parse_time(rest, strlen(rest), unit, &selection->to)) &&
         (selection->has_from || selection->has_to);
     if (!good)
-        fprintf(stderr,
-                "pugmark: --time %s: expected FROM,TO, one of which may be left out, in %s\n",
-                words, input_lists_time_words(unit));
+        message_say("pugmark: --time %s: expected FROM,TO, one of which may be left out, in %s\n",
+                    words, input_lists_time_words(unit));
     else if (unit == PUG_CAPTURE_NO_TIME)
-        fprintf(stderr, "pugmark: --time: nothing in this input has a time\n");
+        message_say("pugmark: --time: nothing in this input has a time\n");
     else if (selection->has_from && selection->has_to && selection->from >= selection->to)
-        fprintf(stderr, "pugmark: --time %s: nothing is between these: TO is not behind FROM\n",
-                words);
+        message_say("pugmark: --time %s: nothing is between these: TO is not behind FROM\n", words);
     else
         return true;
     return false;

@@ -9,7 +9,7 @@
 bool input_lists_take(struct input_lists *lists, const struct input_options *options);
 void input_lists_free(struct input_lists *lists);
 
-/** What --elf and --image say of a program. */
+/** A program as --elf and --image give it. */
 struct input_program {
     const char *path;
     uint64_t address;
@@ -23,7 +23,7 @@ bool input_program_cut(char *word, struct input_program *program);
 /** "12.5", in seconds, or a number of the capture's own. False: it is neither. */
 bool input_lists_parse_time(const char *word, size_t length, enum pug_capture_unit unit,
                             uint64_t *time);
-/** What such a time can be, in words. */
+/** Returns the possible forms of such a time, in words. */
 const char *input_lists_time_words(enum pug_capture_unit unit);
 
 /** One such time that an option says; false, having said why. */
@@ -31,8 +31,8 @@ bool input_lists_one_time(const char *option, const char *words, enum pug_captur
                           uint64_t *time);
 
 /**
- * The same, as the first timestamp of the trace that was taken then or later; `behind`: later than
- * that. False, having said why.
+ * Finds the first timestamp of the trace that was taken then or later; `behind`: later than that.
+ * False, having said why.
  */
 bool input_lists_timestamp(const struct pug_capture *capture, const char *option, const char *words,
                            bool behind, uint64_t *timestamp);

@@ -5,10 +5,10 @@
 
 #include "input.h"
 
-/** Where its log's records go. */
+/** Takes the records of its log. */
 void input_take_message(void *context, const struct pug_log_record *record);
 
-/** What its capture is opened with; it borrows from the input. */
+/** The options with which its capture is opened; they borrow from the input. */
 struct pug_capture_options input_capture_options(const struct input *input);
 
 /** Was everything of --set and --core asked for? False, having said what was not. */
@@ -23,8 +23,10 @@ enum pug_status input_read_all(struct input *input);
 /** A name that is none, but nearly: what is decoded without it is not what was described. */
 void input_tell_slip(void *context, const char *file, const char *name, const char *meant);
 
-/** Is there what --source, --pid, --tid, --comm and --cpu choose, or some of it? What is not is
- *  told. */
+/**
+ * Is there what --source, --pid, --tid, --comm and --cpu choose, or some of it? Absent ones are
+ * reported.
+ */
 bool input_choices_are_there(struct input *input);
 
 void input_drop_tree(struct input *input);
@@ -32,7 +34,8 @@ void input_drop_tree(struct input *input);
 /** So much of a trace that was decoded in another way is looked at, and stays of a stream. */
 #define INPUT_LOOK_MOST (UINT64_C(4) << 20)
 
-/** What stayed of a stream that was decoded as it came is the trace at hand; false: there is none.
+/**
+ * What stayed of a stream that was decoded as it came is the trace at hand; false: there is none.
  */
 bool input_recall(struct input *input);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Running an input's trace through its tree, and what is said of it in the end. */
+#include "capture/decode.h"
 #include "common/command.h"
 #include "common/output.h"
 #include "common/progress.h"
@@ -91,7 +92,7 @@ struct stream {
     uint8_t block[BLOCK];
 };
 
-/** What was not used the last time was shown then. */
+/** Show the bytes that were not used the last time. */
 static void show_bytes(struct stream *stream, const uint8_t *bytes, uint64_t at, size_t size)
 {
     const struct input *input = stream->input;
@@ -102,7 +103,7 @@ static void show_bytes(struct stream *stream, const uint8_t *bytes, uint64_t at,
     stream->shown = at + size;
 }
 
-/** Behind another connection the tree begins anew. */
+/** After another connection the tree restarts. */
 static const uint8_t *next_live(struct stream *stream, uint64_t at, size_t *size, bool *more)
 {
     const struct input *input = stream->input;
@@ -193,50 +194,48 @@ int input_concluded(struct input *input, enum pug_status status,
     return status == PUG_OK || input->fatal ? input_result(input) : EXIT_INPUT;
 }
 
-static enum pug_status decode_beside(struct input *input, struct pug_capture_decode *decode,
-                                     pug_capture_left_out_fn *left_out, bool (*go_on)(void),
-                                     struct pug_capture_result *result)
-{
-    struct progress progress = progress_begin(input_bytes(input), input->options->quiet, go_on);
-    decode->threads = input_jobs(input);
-    input->by_elements = !pug_capture_counts(decode);
-    decode->piece = input->piece;
-    decode->selection = &input->lists.selection;
-    decode->times |= input->options->time != NULL;
-    decode->progress = progress_show;
-    decode->progress_context = &progress;
-    live_look_first(decode);
-    const enum pug_status status =
-        pug_capture_decode_beside(input->capture, decode, left_out, result);
-    progress_end(&progress);
-    return status;
-}
-
 enum pug_status input_decode_quietly(struct input *input, struct pug_capture_decode *decode,
                                      bool (*go_on)(void), struct pug_capture_result *result)
 {
-    return decode_beside(input, decode, NULL, go_on, result);
-}
-
-bool input_decode_beside(struct input *input, struct pug_capture_decode *decode,
-                         pug_capture_left_out_fn *left_out, bool (*go_on)(void),
-                         struct pug_capture_result *result)
-{
-    const enum pug_status status = decode_beside(input, decode, left_out, go_on, result);
-    (void)input_concluded(input, status, result);
-    return status == PUG_OK;
+    struct pug_capture_one one;
+    const struct pug_consumers consumers = pug_capture_consumers(decode, &one);
+    struct pug_consumer *list = malloc((consumers.count + 1) * sizeof(*list));
+    if (!list)
+        return PUG_ERR_MEM;
+    struct progress progress = progress_begin(input_bytes(input), input->options->quiet, go_on);
+    memcpy(list, consumers.items, consumers.count * sizeof(*list));
+    for (size_t i = 0; i < consumers.count; i++)
+        list[i].wants |= input->options->time ? PUG_WANTS_TIMES : 0u;
+    struct pug_capture_decode how = {.consumers = list,
+                                     .consumer_count =
+                                         consumers.count + live_consumer(&list[consumers.count]),
+                                     .threads = input_jobs(input),
+                                     .piece = input->piece,
+                                     .selection = &input->lists.selection,
+                                     .progress = progress_show,
+                                     .progress_context = &progress,
+                                     .from = decode->from,
+                                     .to = decode->to,
+                                     .log = decode->log};
+    input->by_elements = !pug_capture_counts(&how);
+    const enum pug_status status = pug_capture_decode(input->capture, &how, result);
+    progress_end(&progress);
+    free(list);
+    return status;
 }
 
 bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (*go_on)(void),
                   struct pug_capture_result *result)
 {
-    return input_decode_beside(input, decode, NULL, go_on, result);
+    const enum pug_status status = input_decode_quietly(input, decode, go_on, result);
+    (void)input_concluded(input, status, result);
+    return status == PUG_OK;
 }
 
 static void conclude(struct input *input)
 {
     const bool quiet = input->options->quiet;
-    /* What is printed says it all; or nobody wants the rest, of which nothing is known. */
+    /* the output says it all; or the reader has gone, and the rest is unknown */
     if (input->described || !output_wanted())
         return;
     input->examined = true;
@@ -306,8 +305,8 @@ static void look_again(struct input *input)
 }
 
 /**
- * Decode the beginning of the segment at hand for what its packets alone do not tell; where nothing
- * can be decoded of that, all of it: there may be nothing.
+ * Decode the beginning of the segment at hand for facts that its packets alone do not show; where
+ * nothing can be decoded of that, all of it: it may be empty.
  */
 static void look_behind_packets(struct input *input, uint64_t most)
 {
@@ -350,7 +349,7 @@ void input_narrow(struct input *input, uint64_t from, uint64_t to)
     input->narrow = from > 0 || to < input->trace_size;
     input->narrow_from = from;
     input->narrow_to = to;
-    input->errors_before = pug_log_errors(input->log); /* as of who made an index */
+    input->errors_before = pug_log_errors(input->log); /* those of making an index */
 }
 
 bool input_counts(const struct input *input, uint64_t index)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file An input's trees: of the segment at hand, with the sources that were chosen. */
+#include "common/messages.h"
 #include "diagnose/diagnosis.h"
 #include "input_private.h"
 #include "live_input.h"
@@ -38,15 +39,14 @@ bool input_selects(const struct input *input)
 static bool is_whole(const struct input *input, bool selects, const char *options, const char *what)
 {
     if (selects)
-        fprintf(stderr,
-                "pugmark: %s select what ran; %s is of a buffer's bytes, which --buffer and "
-                "--source choose\n",
-                options, what);
+        message_say("pugmark: %s select what ran; %s is of a buffer's bytes, which --buffer and "
+                    "--source choose\n",
+                    options, what);
     else if (input->chosen > 1 && pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
-        fprintf(stderr,
-                "pugmark: %s: %s is of one piece of trace, and there are %zu in it; --time, --pid "
-                "and the like choose among all of them in other commands\n",
-                pug_capture_path(input->capture), what, input->chosen);
+        message_say(
+            "pugmark: %s: %s is of one piece of trace, and there are %zu in it; --time, --pid "
+            "and the like choose among all of them in other commands\n",
+            pug_capture_path(input->capture), what, input->chosen);
     else
         return true;
     return false;
@@ -152,7 +152,7 @@ bool input_tree(struct input *input, bool decode)
     return true;
 }
 
-/** A consumer behind what looks for the end of a live input. */
+/** A consumer that gets elements after the search for the end of a live input. */
 static enum pug_response look_first(void *context, const struct pug_element *elements, size_t count,
                                     size_t *taken)
 {
@@ -201,8 +201,10 @@ bool input_flow_tree(struct input *input)
     return false;
 }
 
-/** Is there a segment with program flow? Makes its tree: memory that is missing is told by the
- * first. */
+/**
+ * Is there a segment with program flow? Makes its tree: the first one reports memory that is
+ * missing.
+ */
 static bool find_flow(struct input *input)
 {
     pug_log_set_sink(input->log, input_take_message, input);
@@ -224,10 +226,10 @@ bool input_has_flow(struct input *input)
     return input_flow_tree(input);
 }
 
-/* So much of a capture shows which sources speak. */
+/* Number of bytes of a capture that show which sources speak. */
 #define LISTEN_TO (UINT64_C(1) << 20)
 
-/** Of a stream that is still to come: how many sources may speak. */
+/** In a stream that is still to come: how many sources may speak. */
 static bool may_have_flows(const struct input *input)
 {
     const struct pug_source *source;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "live_input.h"
+#include "common/messages.h"
 
 #include "common/command.h"
 #include "live/live.h"
@@ -128,9 +129,9 @@ bool live_begin(const struct live_options *options, const char *operand,
 {
     *is_stream = live_is_stream(operand);
     if (!*is_stream && given(options)) {
-        fprintf(stderr,
-                "pugmark: --%s is for live inputs (sockets, serial lines, pipes), and %s is none\n",
-                given(options), operand);
+        message_say(
+            "pugmark: --%s is for live inputs (sockets, serial lines, pipes), and %s is none\n",
+            given(options), operand);
         return false;
     }
     if (!*is_stream)
@@ -154,8 +155,6 @@ static struct {
     enum { NOTHING, EXCEPTION, EVENT, ADDRESSES } what;
     uint64_t entries[ENTRIES];
     size_t count;
-    void (*elements)(void *part, const struct pug_origin *origin,
-                     const struct pug_element *elements, size_t count);
 } until;
 
 static void find_entries(const struct pug_image *image, const char *name)
@@ -181,10 +180,9 @@ static bool take_function(const struct input *input, const char *name)
     }
     if (until.count > 0)
         return true;
-    fprintf(stderr,
-            "pugmark: --until %s: expected exception, event, an address, or a function of the "
-            "program that --elf names\n",
-            name);
+    message_say("pugmark: --until %s: expected exception, event, an address, or a function of the "
+                "program that --elf names\n",
+                name);
     return false;
 }
 
@@ -283,21 +281,6 @@ bool live_consumer(struct pug_consumer *consumer)
                                       .take = take_look,
                                       .drop = drop_look};
     return until.what != NOTHING;
-}
-
-static void look_first(void *part, const struct pug_origin *origin,
-                       const struct pug_element *elements, size_t count)
-{
-    live_look(elements, count);
-    until.elements(part, origin, elements, count);
-}
-
-void live_look_first(struct pug_capture_decode *decode)
-{
-    if (until.what == NOTHING)
-        return;
-    until.elements = decode->elements;
-    decode->elements = look_first;
 }
 
 /* ---- silence ---- */

@@ -29,8 +29,6 @@ bool live_take_until(struct input *input);
 void live_look(const struct pug_element *elements, size_t count);
 /** A consumer that looks so, of a stream on one thread; false: nothing is looked for. */
 bool live_consumer(struct pug_consumer *consumer);
-/** The same in front of what a consumer of a capture gets. */
-void live_look_first(struct pug_capture_decode *decode);
 
 /** No byte came from a live input: say the likely cause. False: some did, or it is none. */
 bool live_is_silent(const struct input *input);

@@ -8,7 +8,7 @@
 /** Say what the snapshot holds; nothing for other inputs. */
 void snapshot_input_print(const struct input *input);
 
-/** The same of a folder that was refused because it has no trace buffer. False: it is none. */
+/** Prints them for a folder that was refused because it has no trace buffer. False: it is none. */
 bool snapshot_input_print_devices(const struct input_options *options, const char *folder);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "stream_folder.h"
+#include "common/messages.h"
 
 #include "common/command.h"
 
@@ -29,7 +30,7 @@ static const int numbers[] = {
 static handler *before[NUMBERS];
 
 /* What a signal's handler removes: it may not look what is in the folder. */
-static char doomed[4096];             /* the folder, and behind it the name of one of its files */
+static char doomed[4096];             /* the folder, followed by the name of one of its files */
 static size_t doomed_size;            /* of the folder's own */
 static char metadata[32];             /* beside `metadata`, where files have names from the start */
 static volatile sig_atomic_t streams; /* numbers of streams are below this */
@@ -133,7 +134,7 @@ bool stream_folder_make(struct stream_folder *folder)
         watch_no_more();
         errno = why;
     }
-    fprintf(stderr, "pugmark: %s: %s\n", folder->target, strerror(errno ? errno : EEXIST));
+    message_say("pugmark: %s: %s\n", folder->target, strerror(errno ? errno : EEXIST));
     return false;
 }
 
@@ -155,7 +156,7 @@ int stream_folder_end(struct stream_folder *folder, int code)
 {
     bool good = code != EXIT_INPUT && rename(folder->path, folder->target) == 0;
     if (!good && code != EXIT_INPUT)
-        fprintf(stderr, "pugmark: %s: %s\n", folder->target, strerror(errno));
+        message_say("pugmark: %s: %s\n", folder->target, strerror(errno));
     if (!good)
         remove_all(folder);
     watch_no_more();

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What one file has, and whom to tell. */
+/** A file and the receiver of its names. */
 struct file {
     const struct input *input;
     const char *name;

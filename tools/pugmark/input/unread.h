@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Names in the files of an input that nobody reads. */
+/** @file Names in the files of an input that nothing reads. */
 #ifndef PUGMARK_TOOL_UNREAD_H
 #define PUGMARK_TOOL_UNREAD_H
 
@@ -16,7 +16,7 @@ typedef void unread_fn(void *context, const char *file, const char *name, const 
  */
 bool unread_each(const struct input *input, unread_fn *tell, void *context);
 
-/** Is there a parameter file with names in it, of which nobody reads one? */
+/** Is there a parameter file whose names are all unread? */
 bool unread_wholly(const struct input *input);
 
 /** Is it one of these, which may be NULL? */

@@ -78,10 +78,9 @@ void by_time_tell(const struct input *input, const struct pug_correlate *correla
         tell(input, &stream, stream.late, "elements are behind later ones of other sources", &told);
     }
     if (told.more > 0)
-        fprintf(stderr,
-                "pugmark: %" PRIu64 " more of these lines, of %" PRIu64
-                " elements, are not shown\n",
-                told.more, told.elements);
+        message_say("pugmark: %" PRIu64 " more of these lines, of %" PRIu64
+                    " elements, are not shown\n",
+                    told.more, told.elements);
 }
 
 void by_time_text(const struct pug_correlated *element, char text[48])

@@ -5,10 +5,11 @@
 
 #include "pugmark/pugmark.h"
 
-/** Puts a line out. `front` comes first: columns of text, or for CSV, which end with a comma; "".
+/**
+ * Puts a line out. `front` comes first: columns of text, or for CSV, which end with a comma; "".
  */
 void element_line_text(const struct pug_element *element, const char *front);
-/** The same as text, with more words behind it; NULL: none. */
+/** Writes the text with more words after it; NULL: none. */
 void element_line_text_with(const struct pug_element *element, const char *front,
                             const char *behind);
 void element_line_csv(const struct pug_element *element, const char *front);

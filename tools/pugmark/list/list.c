@@ -46,11 +46,11 @@ static bool take_types(const struct option *option, void *target, const char *ar
         size_t length = strcspn(at, ",");
         unsigned type = find_type(at, length);
         if (type == PUG_ELEM_TYPE_COUNT) {
-            fprintf(stderr, "pugmark: --%s %.*s: no element type; there are", option->name,
-                    (int)length, at);
+            message_say("pugmark: --%s %.*s: no element type; there are", option->name, (int)length,
+                        at);
             for (type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
-                fprintf(stderr, " %s", pug_element_type_name((enum pug_element_type)type));
-            fprintf(stderr, "\n");
+                message_say(" %s", pug_element_type_name((enum pug_element_type)type));
+            message_say("\n");
             return false;
         }
         *(uint32_t *)target |= UINT32_C(1) << type;
@@ -82,8 +82,8 @@ static const struct option table[] = {
      offsetof(struct list_options, from)},
     {"to", "OFFSET", "only what begins before this trace offset", option_number,
      offsetof(struct list_options, to)},
-    {"format", "FORMAT", "text (default), jsonl, csv, or cmsis-csv: of an ITM and a DWT",
-     take_format, 0},
+    {"format", "text|jsonl|csv|cmsis-csv",
+     "text (default), jsonl, csv, or cmsis-csv: of an ITM and a DWT", take_format, 0},
     {"port", "N", "with cmsis-csv only this stimulus port (default: all); may be repeated",
      take_port, offsetof(struct list_options, ports)},
 };
@@ -117,7 +117,7 @@ static const char *misfit(const struct list_options *options)
     return NULL;
 }
 
-/** Of the buffers that are chosen, what the longest has. */
+/** The size of the longest chosen buffer. */
 static uint64_t longest(const struct input *input)
 {
     const struct pug_capture_segment *segment;
@@ -159,15 +159,16 @@ static int list_input(struct list_options *options, struct input *input)
 static int list_run(const struct command *self, int argc, char **argv)
 {
     struct list_options options = {.to = UINT64_MAX, .window.radius.value = 1024};
-    const struct option_set sets[] = {OPTION_SET(table, &options),
-                                      {window_option_table, window_option_count, &options.window},
-                                      INPUT_OPTIONS(&options.input)};
+    const struct option_set sets[] = {
+        OPTION_SET(table, &options),
+        {window_option_table, window_option_count, &options.window, false},
+        INPUT_OPTIONS(&options.input)};
     int end = command_start(self, argc, argv, sets, 3, 1);
     if (end >= 0)
         return end;
     const char *wrong = misfit(&options);
     if (wrong) {
-        fprintf(stderr, "pugmark: %s\n", wrong);
+        message_say("pugmark: %s\n", wrong);
         return EXIT_USAGE;
     }
     if (options.events)
@@ -191,5 +192,19 @@ static int list_run(const struct command *self, int argc, char **argv)
     return written ? written : code;
 }
 
-const struct command command_list = {"list", "INPUT", "list trace elements, or packets, or both",
-                                     list_run};
+const struct command command_list = {
+    .name = "list",
+    .operands = "INPUT",
+    .summary = "list trace elements, or packets, or both",
+    .run = list_run,
+    .task = TASK_FOLLOW,
+    .purpose = "Lists what the decoder found, one line each with its trace offset: ranges of "
+               "instructions, exceptions, timestamps, events, or the packets that they came from.",
+    .examples =
+        {
+            {"pugmark list examples/demo", "all elements"},
+            {"pugmark list --packets --elements examples/demo",
+             "each packet, followed by the elements that it gave"},
+            {"pugmark list --type EXCEPTION,TIMESTAMP examples/crash", "elements of two types"},
+        },
+};

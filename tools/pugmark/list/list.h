@@ -56,7 +56,7 @@ struct list_packets {
     bool past; /* nothing more comes from before the window's end */
 };
 
-/** What is watched of one tree. */
+/** The things watched in one tree. */
 struct list_watch {
     struct list_state *list;
     struct list_packets *packets;
@@ -70,7 +70,7 @@ struct list_watch {
 void list_attach(struct list_state *state, bool elements);
 void list_detach(struct list_state *state);
 
-/** Of which segment what follows is, where there are several. */
+/** Prints the segment of the lines that follow, where there are several. */
 void list_head(const struct list_state *state, size_t segment);
 
 /** A whole segment through the tree. */
@@ -82,13 +82,13 @@ int list_all(struct list_state *state, bool elements);
 /** What is to be listed of which part of each buffer; decodes no more than it must. */
 int list_window(struct list_state *state, struct list_options *options, bool elements);
 
-/** What an ITM and a DWT say, as the CMSIS-Toolbox has it in CSV. */
+/** Prints ITM and DWT packets in the CMSIS-Toolbox's form of CSV. */
 int list_cmsis(const struct list_options *options, const char *operand);
 
 /** Elements of all buffers in the order of time. */
 int list_by_time(const struct list_options *options, const char *operand);
 
-/** What ITMs and DWTs say, in the program's words. */
+/** Prints the events of ITMs and DWTs in the program's words. */
 int list_events(const struct list_options *options, const char *operand);
 
 #endif

@@ -4,6 +4,7 @@
 #include "by_time.h"
 #include "common/command.h"
 #include "common/json_lines.h"
+#include "common/messages.h"
 #include "common/output.h"
 #include "element_lines.h"
 #include "list.h"
@@ -113,7 +114,7 @@ int list_by_time(const struct list_options *options, const char *operand)
         by_time_tell(&input, correlate);
         pug_correlate_free(correlate);
     } else {
-        fprintf(stderr, "pugmark: %s: %s\n", operand, pug_status_text(PUG_ERR_MEM));
+        message_say("pugmark: %s: %s\n", operand, pug_status_text(PUG_ERR_MEM));
     }
     input_close(&input);
     int written = output_end();

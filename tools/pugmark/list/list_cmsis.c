@@ -73,7 +73,7 @@ static void fill_value(struct row *row, const struct pug_dwt_event *event)
     snprintf(row->value, sizeof(row->value), "0x%0*" PRIx32, 2 * event->size, event->value);
 }
 
-/** A data access, as far as packets told it: a comparator's address would be an addition. */
+/** A data access, as far as packets gave it: a comparator's address would be an addition. */
 static void fill_access(struct row *row, const struct pug_dwt_event *event)
 {
     row->type = "dwt";

@@ -4,6 +4,7 @@
  * program's names: text of ports, values, exceptions, PC samples, data accesses, counters, losses.
  */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/output.h"
 #include "input/capture_options.h"
 #include "list.h"
@@ -28,7 +29,7 @@ struct events {
     bool any, failed;
 };
 
-/** What a source has under way. */
+/** The unfinished packets of a source. */
 struct under_way {
     struct port_text *ports[PORTS];
     struct pug_swo_counters counters;
@@ -293,8 +294,8 @@ static int decode(struct events *events, struct input *input)
     if (events->any)
         return input_result(input);
     const int code = input_result(input);
-    fprintf(stderr, "pugmark: %s: no event of an ITM or a DWT%s\n",
-            pug_capture_path(input->capture), events->options->match ? " with these words" : "");
+    message_say("pugmark: %s: no event of an ITM or a DWT%s\n", pug_capture_path(input->capture),
+                events->options->match ? " with these words" : "");
     return code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
 }
 

@@ -203,7 +203,7 @@ static void put_wrapping(enum list_format format, const struct pug_encapsulation
         put_packet_csv(packet->index, packet->source, text, packet->raw, packet->raw_size);
 }
 
-/** What the encapsulation says, in front of the payload. */
+/** Print the encapsulation's packet before the payload. */
 static void on_wrapping(void *context, uint16_t id, const struct pug_encapsulation_packet *packet)
 {
     const struct list_watch *watch = context;

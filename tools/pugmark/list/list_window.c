@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark list: of a part of the trace, found through an index. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/output.h"
 #include "index/index_input.h"
 #include "list.h"
@@ -46,7 +47,7 @@ static void excuse_silent(struct list_state *state, const struct pug_index *inde
     pug_index_info(index, &info);
     if (info.indexed != state->input->trace_size)
         return;
-    /* bytes of a run may lie in the block behind that of its first */
+    /* bytes of a run may lie in the block after that of its first */
     const uint64_t from = options->from > info.block ? options->from - info.block : 0;
     const size_t count = pug_index_active(index, from, options->to, ids, PUG_INDEX_SOURCE_LIMIT);
     struct list_watch *watch = state->watches;
@@ -55,8 +56,8 @@ static void excuse_silent(struct list_state *state, const struct pug_index *inde
 }
 
 /**
- * What is wrong with the trace elsewhere depends on what an index spares to read. Of lines that are
- * counted nobody knows before where they are: elements tell it, and no messages.
+ * What is wrong with the trace elsewhere depends on what an index spares to read. The places of
+ * counted lines are unknown in advance: elements show them, and no messages.
  */
 static void narrow(struct list_state *state, const struct window *window)
 {
@@ -114,7 +115,7 @@ static bool find_margin(struct list_state *state, struct window *window, bool el
     uint64_t at, count = options->count.given ? options->count.value : 0;
     pug_index_info(window->index, &info);
     state->counts = state->looking = true;
-    /* only events in words are not known before what is behind the pivot is */
+    /* only events in words are unknown before what follows the pivot */
     state->last = has_events(state->input) ? count : 0;
     state->look_to = elements ? before_pivot(state, window) : UINT64_MAX;
     for (uint64_t next = info.block;; next *= 4) {
@@ -135,7 +136,7 @@ static bool find_margin(struct list_state *state, struct window *window, bool el
     return true;
 }
 
-/** Of the buffer at hand. */
+/** List the buffer at hand. */
 static int list_near(struct list_state *state, struct list_options *options, bool elements)
 {
     struct window window = {.from = options->from, .to = options->to};
@@ -187,6 +188,6 @@ int list_window(struct list_state *state, struct list_options *options, bool ele
     } while (output_wanted() && input_next(state->input));
     if (dated)
         return worst;
-    fprintf(stderr, "pugmark: nothing has a timestamp of %s or later\n", options->window.from_time);
+    message_say("pugmark: nothing has a timestamp of %s or later\n", options->window.from_time);
     return worst > EXIT_TRACE_ERRORS ? worst : EXIT_TRACE_ERRORS;
 }

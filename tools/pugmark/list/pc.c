@@ -60,7 +60,7 @@ struct pc_state {
     atomic_bool failed;
 };
 
-/** Where there are several sources, a tab and the source are behind each address. */
+/** With several sources, a tab and the source follow each address. */
 static void look_at_source(const struct pc_state *state, struct walks *walks,
                            const struct pug_element *e)
 {
@@ -142,7 +142,7 @@ static inline void put_some(struct walks *walks, struct place *place, uint64_t p
     place->at = pug_lines_put(walks->lines, place->at, pc, count, &walks->end);
 }
 
-/** Of instructions that all have four bytes. */
+/** For instructions that all have four bytes. */
 static void put_words(struct walks *walks, struct place *place, const struct pug_element *e)
 {
     uint64_t pc = e->start;
@@ -205,12 +205,12 @@ struct slice {
     uint64_t at, size;
 };
 
-/** What a part has: lines, and whose they are. */
+/** The lines of a part, and their threads. */
 struct thread_part {
     struct thread_state *state;
     unsigned worker;
     struct output_text_buffer text;
-    struct pug_piece *passage;
+    struct pug_piece *piece;
     struct slice slice; /* being printed */
     struct slice *slices;
     size_t count, room;
@@ -225,13 +225,11 @@ struct thread_state {
     bool failed;
 };
 
-static void *thread_begin(void *context, unsigned worker)
+static struct thread_part *thread_part_new(struct thread_state *state)
 {
     struct thread_part *part = calloc(1, sizeof(*part));
-    if (part) {
-        part->state = context;
-        part->worker = worker;
-    }
+    if (part)
+        part->state = state;
     return part;
 }
 
@@ -271,14 +269,18 @@ static void thread_hand_on(struct output_text_buffer *text)
         part->count = part->room = 0;
         part->slice.at = 0;
     }
-    text->failed = !pug_piece_emit(part->passage, chunk, size);
+    text->failed = !pug_piece_emit(part->piece, chunk, size);
 }
 
-static void thread_passage(void *context, struct pug_piece *passage)
+static void *thread_begin(void *context, unsigned worker, struct pug_piece *piece)
 {
-    struct thread_part *part = context;
-    part->passage = passage;
-    part->text.full = thread_hand_on;
+    struct thread_part *part = thread_part_new(context);
+    if (part) {
+        part->worker = worker;
+        part->piece = piece;
+        part->text.full = thread_hand_on;
+    }
+    return part;
 }
 
 static void put_thread_pc(const char *tid, size_t length, uint64_t address)
@@ -365,7 +367,7 @@ static void thread_pack(const void *context, struct pug_state *bytes)
 static void *thread_unpack(void *context, const uint8_t *bytes, size_t size)
 {
     struct pug_bytes left = pug_bytes_of(bytes, size);
-    struct thread_part *part = thread_begin(context, 0);
+    struct thread_part *part = thread_part_new(context);
     if (!part)
         return NULL;
     part->count = part->room = (size_t)pug_bytes_take_64(&left);
@@ -382,8 +384,6 @@ static void *thread_unpack(void *context, const uint8_t *bytes, size_t size)
     thread_drop(part);
     return NULL;
 }
-
-static const struct pug_travel thread_travel = {.pack = thread_pack, .unpack = thread_unpack};
 
 static int by_thread_and_time(const void *left, const void *right)
 {
@@ -420,24 +420,25 @@ static int run_by_thread(struct pc_state *pc)
 {
     struct thread_state state = {.pc = pc, .kept = pug_scratch_stream()};
     struct pug_capture_result result;
-    struct pug_capture_decode decode = {.context = &state,
-                                        .begin = thread_begin,
-                                        .elements = thread_elements,
-                                        .take = thread_take,
-                                        .drop = thread_drop,
-                                        .passage = thread_passage,
-                                        .travel = &thread_travel,
-                                        .times = true};
+    const struct pug_consumer consumer = {.context = &state,
+                                          .wants = PUG_WANTS_TIMES,
+                                          .begin = thread_begin,
+                                          .elements = thread_elements,
+                                          .take = thread_take,
+                                          .drop = thread_drop,
+                                          .pack = thread_pack,
+                                          .unpack = thread_unpack};
+    struct pug_capture_decode decode = {.consumers = &consumer, .consumer_count = 1};
     int code = EXIT_INPUT;
-    input_settle(pc->input); /* timestamps stand behind what they date */
+    input_settle(pc->input); /* timestamps follow what they date */
     if (!state.kept)
-        fprintf(stderr, "pugmark: no temporary file in %s: %s\n", pug_scratch_folder(),
-                strerror(errno));
+        message_say("pugmark: no temporary file in %s: %s\n", pug_scratch_folder(),
+                    strerror(errno));
     else if (input_decode(pc->input, &decode, NULL, &result))
         code = state.failed || !put_slices(&state) ? EXIT_FATAL : input_result(pc->input);
     if (code == EXIT_FATAL && (state.failed || ferror(state.kept)))
-        fprintf(stderr, "pugmark: the lines of threads cannot be kept: %s\n",
-                ferror(state.kept) ? strerror(errno) : "out of memory");
+        message_say("pugmark: the lines of threads cannot be kept: %s\n",
+                    ferror(state.kept) ? strerror(errno) : "out of memory");
     if (state.kept)
         fclose(state.kept);
     free(state.slices);
@@ -459,7 +460,7 @@ static void print_plain(void *context, unsigned worker, const struct pug_element
     print_ranges(state, worker, state->input->image, elements, count);
 }
 
-/** Segment by segment, so that what is wrong with one can be told. */
+/** Segment by segment, so that faults can be assigned to one. */
 static int run_trees(struct pc_state *pc, bool samples)
 {
     struct text_printer printer = {.print = samples ? print_plain_samples : print_plain,
@@ -494,10 +495,10 @@ static bool verify_fits(const struct pc_options *options)
 {
     const bool verifies = options->verify.path != NULL;
     if (!verifies && options->verify.tail)
-        fprintf(stderr, "pugmark: --tail is for --verify\n");
+        message_say("pugmark: --tail is for --verify\n");
     else if (verifies && (options->samples || options->by_thread))
-        fprintf(stderr, "pugmark: --verify and --%s exclude each other\n",
-                options->samples ? "samples" : "by-thread");
+        message_say("pugmark: --verify and --%s exclude each other\n",
+                    options->samples ? "samples" : "by-thread");
     else
         return true;
     return false;
@@ -527,7 +528,7 @@ static int pc_run(const struct command *self, int argc, char **argv)
     if (state.walks && (options.samples || flows))
         code = options.by_thread ? run_by_thread(&state) : run_in_order(&state, options.samples);
     if (state.failed) {
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
         code = EXIT_FATAL;
     }
     for (unsigned i = 0; state.walks && i < jobs; i++) {
@@ -542,4 +543,19 @@ static int pc_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_pc = {
-    "pc", "INPUT", "print the address of every executed instruction, in order", pc_run};
+    .name = "pc",
+    .operands = "INPUT",
+    .summary = "print the address of every executed instruction, in order",
+    .run = pc_run,
+    .task = TASK_FOLLOW,
+    .purpose =
+        "Prints one address a line for every instruction that ran, for scripts and for comparison "
+        "with another trace. With --verify it compares with a path that is known.",
+    .examples =
+        {
+            {"pugmark pc examples/demo", "all addresses"},
+            {"pugmark pc --verify examples/crash/path examples/crash",
+             "compares with the path that ran, and says where they differ first"},
+            {"pugmark pc --samples examples/swo", "the addresses of a DWT's samples"},
+        },
+};

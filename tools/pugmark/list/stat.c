@@ -31,11 +31,7 @@ struct counts {
     uint64_t elements, instructions;
     uint64_t by_type[PUG_ELEM_TYPE_COUNT];
     bool starved; /**< some are missing: there was no memory */
-};
-
-struct part {
-    struct counts counts;
-    struct pug_counts *ranges; /**< where they are counted; NULL: they come as elements only */
+    bool counted; /**< ranges are counted beside elements, which are shown some of them */
 };
 
 /** Packet types of one source; the numbers are the protocol's. */
@@ -47,17 +43,14 @@ struct packet_counts {
     size_t used;
 };
 
-static void *counts_begin(void *context, unsigned worker)
+static void *counts_begin(void *context, unsigned worker, struct pug_piece *piece)
 {
+    struct counts *part = calloc(1, sizeof(*part));
     (void)context;
     (void)worker;
-    return calloc(1, sizeof(struct part));
-}
-
-static void *counts_begin_in(void *context, unsigned worker, struct pug_piece *piece)
-{
-    (void)piece;
-    return counts_begin(context, worker);
+    if (part)
+        part->counted = piece && piece->counted;
+    return part;
 }
 
 /* So much for each of several threads, and code recurs in what one of them takes at once. */
@@ -72,86 +65,75 @@ static bool is_counted(const struct input *input)
                                   input->trace_size / COUNTED_LEAST >= jobs);
 }
 
-static struct pug_counts *counts_ranges(void *context)
-{
-    struct part *part = context;
-    return part->ranges = pug_counts_new_bare();
-}
-
 static void counts_elements(void *context, const struct pug_origin *origin,
                             const struct pug_element *elements, size_t count)
 {
-    struct part *part = context;
+    struct counts *part = context;
     (void)origin;
     for (size_t i = 0; i < count; i++) {
-        part->counts.by_type[elements[i].type]++;
-        if (elements[i].type == PUG_ELEM_INSTR_RANGE)
-            part->counts.instructions += elements[i].count;
+        const bool range = elements[i].type == PUG_ELEM_INSTR_RANGE;
+        if (range && part->counted)
+            continue;
+        part->by_type[elements[i].type]++;
+        if (range)
+            part->instructions += elements[i].count;
     }
-}
-
-static bool is_starved(const struct pug_counts *ranges)
-{
-    return pug_counts_status(ranges) != PUG_OK;
-}
-
-/** What is known of a part, with the ranges that were shown among those that were counted. */
-static struct counts counts_whole(const struct part *part)
-{
-    struct counts counts = part->counts;
-    if (part->ranges) {
-        pug_counts_total(part->ranges, &counts.by_type[PUG_ELEM_INSTR_RANGE], &counts.instructions);
-        counts.starved |= is_starved(part->ranges);
-    }
-    return counts;
-}
-
-static void counts_drop(void *context)
-{
-    struct part *part = context;
-    pug_counts_free(part->ranges);
-    free(part);
 }
 
 /** Add counts to others, and free them. */
-static bool counts_take(void *context, void *part)
+static bool counts_take(void *context, void *taken)
 {
-    struct counts *sum = context;
-    const struct counts counts = counts_whole(part);
-    sum->instructions += counts.instructions;
-    sum->starved |= counts.starved;
+    struct counts *sum = context, *part = taken;
+    sum->instructions += part->instructions;
     for (int type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
-        sum->by_type[type] += counts.by_type[type];
-    counts_drop(part);
+        sum->by_type[type] += part->by_type[type];
+    free(part);
     return !sum->starved;
+}
+
+/** Add ranges. */
+static void counts_counted(void *context, struct pug_counts *counted)
+{
+    struct counts *counts = context;
+    uint64_t ranges, instructions;
+    pug_counts_total(counted, &ranges, &instructions);
+    counts->by_type[PUG_ELEM_INSTR_RANGE] += ranges;
+    counts->instructions += instructions;
+    counts->starved |= pug_counts_status(counted) != PUG_OK;
 }
 
 static void counts_pack(const void *part, struct pug_state *bytes)
 {
-    const struct counts counts = counts_whole(part);
-    pug_state_put(bytes, &counts, sizeof(counts));
+    pug_state_put(bytes, part, sizeof(struct counts));
 }
 
 static void *counts_unpack(void *context, const uint8_t *bytes, size_t size)
 {
-    struct part *part = counts_begin(context, 0);
+    struct counts *part = counts_begin(context, 0, NULL);
     if (part)
-        memcpy(&part->counts, bytes, size);
+        memcpy(part, bytes, size);
     return part;
 }
 
-/** The sum is a part, too, of which all is known. */
 static bool counts_fold(void *part, void *later)
 {
-    struct part *sum = part;
-    sum->counts = counts_whole(sum);
-    pug_counts_free(sum->ranges);
-    sum->ranges = NULL;
-    return counts_take(&sum->counts, later);
+    return counts_take(part, later);
 }
 
-static const struct pug_travel counts_travel = {
-    .pack = counts_pack, .unpack = counts_unpack, .fold = counts_fold};
+/** The sum as a consumer; `counted`: ranges are counted. */
+static struct pug_consumer counts_consumer(struct counts *counts, bool counted)
+{
+    return (struct pug_consumer){.context = counts,
+                                 .wants = PUG_WANTS_TOTALS,
+                                 .begin = counts_begin,
+                                 .elements = counts_elements,
+                                 .counted = counted ? counts_counted : NULL,
+                                 .take = counts_take,
+                                 .drop = free,
+                                 .pack = counts_pack,
+                                 .unpack = counts_unpack,
+                                 .fold = counts_fold};
+}
 
 static void count_packet(void *context, enum pug_op op, const struct pug_packet *packet)
 {
@@ -176,29 +158,12 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/** Add ranges that were not shown. */
-static void counts_counted(void *context, struct pug_counts *counted)
-{
-    struct counts *counts = context;
-    uint64_t ranges, instructions;
-    pug_counts_total(counted, &ranges, &instructions);
-    counts->by_type[PUG_ELEM_INSTR_RANGE] += ranges;
-    counts->instructions += instructions;
-    counts->starved |= is_starved(counted);
-}
-
 /** All segments at once. */
 static enum pug_status count_all(struct input *input, struct counts *counts,
                                  struct pug_capture_result *result)
 {
-    struct pug_capture_decode decode = {.context = counts,
-                                        .begin = counts_begin,
-                                        .elements = counts_elements,
-                                        .take = counts_take,
-                                        .drop = counts_drop,
-                                        .counted = counts_counted,
-                                        .bare = true,
-                                        .travel = &counts_travel};
+    const struct pug_consumer consumer = counts_consumer(counts, true);
+    struct pug_capture_decode decode = {.consumers = &consumer, .consumer_count = 1};
     return input_decode_quietly(input, &decode, NULL, result);
 }
 
@@ -244,14 +209,6 @@ static bool say_running(void)
 static bool count_trees(struct input *input, struct counts *counts, enum streaming streams,
                         double *seconds)
 {
-    struct pug_consumer consumer = {.context = counts,
-                                    .begin = counts_begin_in,
-                                    .elements = counts_elements,
-                                    .take = counts_take,
-                                    .drop = counts_drop,
-                                    .pack = counts_pack,
-                                    .unpack = counts_unpack,
-                                    .fold = counts_fold};
     bool any = false;
     const bool again = input_tree_again(input);
     if (!again && streams == IN_MEMORY)
@@ -261,7 +218,7 @@ static bool count_trees(struct input *input, struct counts *counts, enum streami
     do {
         if (!again && !input_tree(input, true))
             continue;
-        consumer.counts = is_counted(input) ? counts_ranges : NULL;
+        const struct pug_consumer consumer = counts_consumer(counts, is_counted(input));
         const double start = now();
         running = (struct running){.input = input, .counts = counts, .start = start, .said = start};
         input_run(input, &consumer, streams == WITH_LINES ? say_running : NULL);
@@ -424,7 +381,7 @@ static int stat_run(const struct command *self, int argc, char **argv)
     uint64_t errors = 0, warnings = 0;
     double best = -1;
     uint64_t passes = 0;
-    /* What is looked at once is not kept. */
+    /* streams that are read once are not kept */
     const enum streaming streams = options.passes > 1 || options.packets ? IN_MEMORY
                                    : options.json                        ? AT_ONCE
                                                                          : WITH_LINES;
@@ -449,4 +406,18 @@ static int stat_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_stat = {
-    "stat", "INPUT", "decode everything; count elements, packets, errors; measure speed", stat_run};
+    .name = "stat",
+    .operands = "INPUT",
+    .summary = "decode everything; count elements, packets, errors; measure speed",
+    .run = stat_run,
+    .task = TASK_LOOK,
+    .purpose = "Decodes everything and prints totals: elements, instructions, errors, and how long "
+               "it took. It is the quick check that a capture decodes.",
+    .examples =
+        {
+            {"pugmark stat examples/demo", "totals and the speed of decoding"},
+            {"pugmark stat --packets examples/demo", "packet types, too"},
+            {"pugmark stat --passes 5 --json examples/demo",
+             "the best time of five passes, as JSON"},
+        },
+};

@@ -13,7 +13,7 @@ struct text_part {
     uint32_t segment;
     unsigned worker;
     struct output_text_buffer text;
-    struct pug_piece *passage;
+    struct pug_piece *piece;
     bool kept; /* by another process, there: */
     uint32_t process;
     uint64_t at, size;
@@ -24,7 +24,7 @@ static struct text_part *part_of(struct output_text_buffer *text)
     return (struct text_part *)((char *)text - offsetof(struct text_part, text));
 }
 
-/** The text so far is a chunk; what nobody wants is lost. */
+/** The text so far is a chunk; without a reader it is lost. */
 static void hand_on(struct output_text_buffer *text)
 {
     struct text_part *part = part_of(text), *chunk = malloc(sizeof(*chunk));
@@ -34,15 +34,8 @@ static void hand_on(struct output_text_buffer *text)
         *text = (struct output_text_buffer){.full = hand_on};
     }
     output_to(NULL); /* it may be taken at once, with a head in front of it */
-    text->failed = !pug_piece_emit(part->passage, chunk, size);
+    text->failed = !pug_piece_emit(part->piece, chunk, size);
     output_to(text);
-}
-
-static void set_passage(void *context, struct pug_piece *passage)
-{
-    struct text_part *part = context;
-    part->passage = passage;
-    part->text.full = hand_on;
 }
 
 static struct text_part *new_part(struct text_printer *printer, unsigned worker)
@@ -55,20 +48,16 @@ static struct text_part *new_part(struct text_printer *printer, unsigned worker)
     return part;
 }
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     struct text_printer *printer = context;
     struct text_part *part = new_part(printer, worker);
-    if (part && printer->begin)
+    if (!part)
+        return NULL;
+    part->piece = piece;
+    part->text.full = hand_on;
+    if (printer->begin)
         printer->begin(printer->context, worker, &part->text);
-    return part;
-}
-
-static void *begin_in(void *context, unsigned worker, struct pug_piece *piece)
-{
-    void *part = begin(context, worker);
-    if (part)
-        set_passage(part, piece);
     return part;
 }
 
@@ -76,9 +65,15 @@ static void print(void *context, const struct pug_origin *origin,
                   const struct pug_element *elements, size_t count)
 {
     struct text_part *part = context;
-    (void)origin;
+    const struct text_printer *printer = part->printer;
     output_to(&part->text);
-    part->printer->print(part->printer->context, part->worker, elements, count);
+    if (origin) {
+        part->placed = true;
+        part->segment = origin->segment;
+        printer->situated(printer->context, part->worker, origin, elements, count);
+    } else {
+        printer->print(printer->context, part->worker, elements, count);
+    }
     output_to(NULL);
 }
 
@@ -160,13 +155,11 @@ static void *unpack(void *context, const uint8_t *bytes, size_t size)
     return NULL;
 }
 
-static const struct pug_travel travel = {.pack = pack, .unpack = unpack};
-
 struct pug_consumer text_consumer(struct text_printer *printer)
 {
     return (struct pug_consumer){.context = printer, /* words have times as packets do */
                                  .attach = printer->watch ? watch : NULL,
-                                 .begin = begin_in,
+                                 .begin = begin,
                                  .elements = print,
                                  .take = take,
                                  .drop = drop,
@@ -174,24 +167,8 @@ struct pug_consumer text_consumer(struct text_printer *printer)
                                  .unpack = unpack};
 }
 
-static void print_situated(void *context, const struct pug_origin *origin,
-                           const struct pug_element *elements, size_t count)
-{
-    struct text_part *part = context;
-    part->placed = true;
-    part->segment = origin->segment;
-    output_to(&part->text);
-    part->printer->situated(part->printer->context, part->worker, origin, elements, count);
-    output_to(NULL);
-}
-
 struct pug_capture_decode text_decode(struct text_printer *printer)
 {
-    return (struct pug_capture_decode){.context = printer,
-                                       .begin = begin,
-                                       .elements = print_situated,
-                                       .take = take,
-                                       .drop = drop,
-                                       .passage = set_passage,
-                                       .travel = &travel};
+    printer->consumer = text_consumer(printer);
+    return (struct pug_capture_decode){.consumers = &printer->consumer, .consumer_count = 1};
 }

@@ -10,7 +10,7 @@
 typedef void text_print_fn(void *context, unsigned worker, const struct pug_element *elements,
                            size_t count);
 
-/** The same of elements that are in one origin. */
+/** Prints elements of one origin. */
 typedef void text_situated_fn(void *context, unsigned worker, const struct pug_origin *origin,
                               const struct pug_element *elements, size_t count);
 
@@ -28,6 +28,7 @@ struct text_printer {
     bool (*watch)(void *context, unsigned worker, struct pug_tree *tree);
     bool begun; /**< private: segment of the last head */
     uint32_t segment;
+    struct pug_consumer consumer; /**< private: of text_decode() */
 };
 
 /** Text is much longer than trace: threads take less at once. */
@@ -36,7 +37,7 @@ struct text_printer {
 /** A consumer for input_run(); the printer must outlive it. */
 struct pug_consumer text_consumer(struct text_printer *printer);
 
-/** The same for input_decode(). */
+/** Returns the settings for input_decode(). */
 struct pug_capture_decode text_decode(struct text_printer *printer);
 
 #endif

@@ -41,7 +41,7 @@ static bool open_reader(struct verify *verify, struct verify_cursor *cursor)
             rec_path_reader_set_expansion(cursor->reader, verify->input->options->expansion);
         return true;
     }
-    fprintf(stderr, "pugmark: %s: %s\n", path, why);
+    message_say("pugmark: %s: %s\n", path, why);
     verify->failed = true;
     return false;
 }
@@ -81,8 +81,10 @@ static void follow_task(struct verify *verify, struct verify_cursor *cursor,
         cursor->here[item->cpu] = item->value == cursor->task;
 }
 
-/** How many instructions the path of each processor, or thread, has. False, having said why: it
- *  cannot be read. */
+/**
+ * How many instructions the path of each processor, or thread, has. False, having said why: it
+ * cannot be read.
+ */
 static bool count_path(struct verify *verify)
 {
     struct verify_cursor all = {.file = -1};
@@ -158,8 +160,10 @@ bool verify_step(struct verify *verify, unsigned number)
     return true;
 }
 
-/** The next address of the path of a processor, or thread. False: there is none, or an exception
- *  comes before it. */
+/**
+ * The next address of the path of a processor, or thread. False: there is none, or an exception
+ * comes before it.
+ */
 static bool next_address(struct verify *verify, unsigned number, uint64_t *address)
 {
     struct verify_cursor *cursor = &verify->cursors[number];
@@ -240,7 +244,7 @@ static bool compare_piece(struct verify *verify, const struct verify_piece *piec
     if (piece->what != VERIFY_RANGE)
         return verify_traps_take(verify, piece) || differs_at(verify, piece);
     bool there = verify_step(verify, (unsigned)piece->cpu);
-    /* A tail may begin behind an exception. */
+    /* A tail may begin after an exception. */
     while (there && cursor->at_trap && verify->options->tail && cursor->compared == 0) {
         cursor->at_trap = false;
         there = verify_step(verify, (unsigned)piece->cpu);
@@ -299,15 +303,15 @@ static bool take_count(void *context, void *data)
 static bool decode(struct verify *verify, bool (*take)(void *, void *))
 {
     struct pug_capture_result result;
-    struct pug_capture_decode how = {.context = verify,
-                                     .begin = verify_begin,
-                                     .elements = verify_elements,
-                                     .take = take,
-                                     .drop = verify_drop,
-                                     .passage = verify_passage};
+    const struct pug_consumer consumer = {.context = verify,
+                                          .begin = verify_begin,
+                                          .elements = verify_elements,
+                                          .take = take,
+                                          .drop = verify_drop};
+    struct pug_capture_decode how = {.consumers = &consumer, .consumer_count = 1};
     const bool decoded = input_decode(verify->input, &how, NULL, &result);
     if (verify->failed)
-        fprintf(stderr, "pugmark: what was decoded cannot be walked\n");
+        message_say("pugmark: what was decoded cannot be walked\n");
     verify->failed |= !decoded;
     return !verify->failed;
 }
@@ -378,7 +382,7 @@ static bool is_traced(const struct verify *verify, unsigned cpu)
     return false;
 }
 
-/** What the path has and the trace does not. */
+/** Report what the path has and the trace lacks. */
 static bool check_ends(struct verify *verify)
 {
     bool same = true;
@@ -411,7 +415,7 @@ static bool compare(struct verify *verify)
     if (verify->options->tail) {
         if (!decode(verify, take_count))
             return false;
-        verify->input->silent = true; /* what comes was told */
+        verify->input->silent = true; /* the rest was reported */
         for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++) {
             skip_beginning(verify, cpu, verify->cursors[cpu].compared);
             verify->cursors[cpu].compared = 0;
@@ -428,7 +432,7 @@ static bool compare(struct verify *verify)
         returns += verify->cursors[cpu].returns;
     }
     if (!verify->differs && instructions == 0) {
-        fprintf(stderr, "pugmark: nothing was decoded, nothing is verified\n");
+        message_say("pugmark: nothing was decoded, nothing is verified\n");
         return false;
     }
     if (!verify->differs)
@@ -455,7 +459,7 @@ static bool is_all(const struct input *input)
             ? "--buffer and --source leave out some of what threads ran"
             : NULL;
     if (misplaced)
-        fprintf(stderr, "pugmark: --verify compares all that ran; %s\n", misplaced);
+        message_say("pugmark: --verify compares all that ran; %s\n", misplaced);
     return !misplaced;
 }
 
@@ -464,11 +468,11 @@ static void say_left_out(const struct verify *verify)
 {
     if (verify->path.traps || (verify->path.version > 1 && !verify->path.system))
         return;
-    fprintf(stderr, "pugmark: %s: exceptions and returns from them were NOT compared: %s\n",
-            verify->options->path,
-            verify->path.version == 1
-                ? "a path of version 1 has none; record it again"
-                : "QEMU did not report them when the path was recorded (docs/path-format.md)");
+    message_say("pugmark: %s: exceptions and returns from them were NOT compared: %s\n",
+                verify->options->path,
+                verify->path.version == 1
+                    ? "a path of version 1 has none; record it again"
+                    : "QEMU did not report them when the path was recorded (docs/path-format.md)");
 }
 
 static int run(struct verify *verify)

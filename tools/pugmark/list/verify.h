@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Is what a trace tells what ran? Decoded addresses against an executed path. */
+/** @file Does a trace equal what ran? Decoded addresses against an executed path. */
 #ifndef PUGMARK_TOOL_VERIFY_H
 #define PUGMARK_TOOL_VERIFY_H
 

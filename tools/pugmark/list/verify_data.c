@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/** What one element, or two of an atomic instruction, have to tell. */
+/** What one element, or two of an atomic instruction, must contain. */
 struct expected {
     unsigned access; /* enum pug_access */
     uint64_t pc, address;
@@ -29,7 +29,7 @@ struct cursor {
     bool half;   /* its first word was compared: Arm's doublewords are two */
     struct expected next;
     bool has_next, ended;
-    struct expected later[TAGS]; /* of which only the address was told; size 0: none */
+    struct expected later[TAGS]; /* of which only the address came; size 0: none */
     unsigned later_at;
 };
 
@@ -193,7 +193,7 @@ static const char *difference(const struct expected *of, const struct pug_elemen
     return e->value == of->value ? NULL : "value";
 }
 
-/** Only its address was told; where no values are traced, the oldest ones make room. */
+/** Only its address came; where no values are traced, the oldest ones make room. */
 static void keep_late(struct cursor *cursor, const struct expected *of)
 {
     unsigned at = 0;

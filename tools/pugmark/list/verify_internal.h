@@ -3,6 +3,7 @@
 #ifndef PUGMARK_TOOL_VERIFY_INTERNAL_H
 #define PUGMARK_TOOL_VERIFY_INTERNAL_H
 
+#include "pugmark/advanced/consumer.h"
 #include "pugmark/capture.h"
 #include "pugmark/walk.h"
 #include "recorder/path.h"
@@ -13,8 +14,10 @@
 
 enum verify_what { VERIFY_RANGE, VERIFY_EXCEPTION, VERIFY_RETURN };
 
-/** A range with its instructions' addresses behind each other in the part; or an exception, or a
- *  return from one. */
+/**
+ * A range with its instructions' addresses one after the other in the part; or an exception, or a
+ * return from one.
+ */
 struct verify_piece {
     uint64_t index; /**< of the packet */
     uint32_t segment, count;
@@ -47,7 +50,7 @@ struct verify_part {
     size_t data_count, data_room;
     struct pug_walk *walk;
     const struct pug_image *image; /**< that the walk reads */
-    struct pug_piece *passage;
+    struct pug_piece *piece;
     bool failed;
 };
 
@@ -69,7 +72,8 @@ struct verify_cursor {
     uint64_t compared, total; /**< total: in the path */
     struct verify_trap trap;  /**< the one that comes next, where `at_trap` */
     bool at_trap;
-    bool chained; /**< the last one was a return that another exception was tail-chained to */
+    bool chained;     /**< the last one was a return that another exception was tail-chained to */
+    bool last_return; /**< the trace has one at the end of the path */
     uint64_t exceptions, returns, traps_total; /**< compared; traps_total: both, in the path */
     struct {
         bool known;
@@ -116,11 +120,10 @@ struct verify_name {
 /** Returns "processor 1", or "thread 4711". */
 struct verify_name verify_name_of(const struct verify *verify, unsigned number);
 
-/* verify_parts.c: functions of struct pug_capture_decode */
-void *verify_begin(void *context, unsigned worker);
+/* verify_parts.c: functions of struct pug_consumer */
+void *verify_begin(void *context, unsigned worker, struct pug_piece *piece);
 void verify_elements(void *part, const struct pug_origin *origin,
                      const struct pug_element *elements, size_t count);
-void verify_passage(void *part, struct pug_piece *passage);
 void verify_drop(void *part);
 
 #endif

@@ -11,12 +11,12 @@
 /* Addresses that a part holds before it hands them on. */
 #define MOST_ADDRESSES ((size_t)32 << 10)
 
-void *verify_begin(void *context, unsigned worker)
+void *verify_begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     struct verify_part *part = calloc(1, sizeof(*part));
     (void)worker;
     if (part)
-        part->verify = context;
+        *part = (struct verify_part){.verify = context, .piece = piece};
     return part;
 }
 
@@ -91,12 +91,7 @@ static int32_t cpu_of(const struct verify *verify, const struct pug_origin *orig
     return origin->cpu >= 0 ? origin->cpu % (int32_t)VERIFY_CPUS : 0;
 }
 
-void verify_passage(void *data, struct pug_piece *passage)
-{
-    ((struct verify_part *)data)->passage = passage;
-}
-
-/** What the part has is a chunk; the walk stays. */
+/** The part's content is a chunk; the walk stays. */
 static void hand_on(struct verify_part *part)
 {
     struct verify_part *chunk = malloc(sizeof(*chunk));
@@ -106,12 +101,10 @@ static void hand_on(struct verify_part *part)
     if (chunk) {
         *chunk = *part;
         chunk->walk = NULL;
-        *part = (struct verify_part){.verify = part->verify,
-                                     .walk = part->walk,
-                                     .image = part->image,
-                                     .passage = part->passage};
+        *part = (struct verify_part){
+            .verify = part->verify, .walk = part->walk, .image = part->image, .piece = part->piece};
     }
-    part->failed = !pug_piece_emit(part->passage, chunk, size);
+    part->failed = !pug_piece_emit(part->piece, chunk, size);
 }
 
 static void add_range(struct verify_part *part, const struct pug_origin *origin,

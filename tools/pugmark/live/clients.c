@@ -24,7 +24,7 @@ struct client {
     enum client_kind kind;
     uint8_t *ring;
     size_t begin, count;
-    uint64_t lost; /* bytes that it was not told of */
+    uint64_t lost; /* bytes that it lost and does not know of */
 };
 
 struct clients {
@@ -162,7 +162,7 @@ static bool flush(struct client *client)
     return true;
 }
 
-/** What it sends is discarded; false: it is gone. */
+/** Discard a client's input; false: it is gone. */
 static bool discard(const struct client *client)
 {
     uint8_t bytes[4096];
@@ -170,7 +170,7 @@ static bool discard(const struct client *client)
     return got > 0 || (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
 }
 
-/** With the lock. False: everything is written, or nobody is left, and it is to end. */
+/** With the lock. False: everything is written, or no client is left, and it has to end. */
 static bool serve_round(struct clients *clients, struct pollfd *files, size_t polled)
 {
     bool waiting = false;
@@ -277,7 +277,7 @@ bool clients_start(struct clients *clients, const char *greeting, size_t size)
         clients->started = pthread_create(&clients->thread, NULL, serve, clients) == 0;
     }
     if (!clients->started)
-        fprintf(stderr, "pugmark: no thread for clients: %s\n", strerror(errno));
+        message_say("pugmark: no thread for clients: %s\n", strerror(errno));
     return clients->started;
 }
 
@@ -311,7 +311,7 @@ struct clients *clients_new(const char *host, unsigned port)
 {
     (void)host;
     (void)port;
-    fprintf(stderr, "pugmark: serve is not there on this system\n");
+    message_say("pugmark: serve is not there on this system\n");
     return NULL;
 }
 

@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What a port gives, by its place behind the first one. */
+/** The output of a port, by its distance from the first one. */
 enum client_kind { CLIENT_JSON, CLIENT_TEXT, CLIENT_RAW, CLIENT_ORBFLOW, CLIENT_KINDS };
 
 #define CLIENTS_MOST 32u
-/** What waits for a client that does not read. */
+/** Most bytes that wait for a client that does not read. */
 #define CLIENT_ROOM ((size_t)1 << 20)
 
 struct clients;

@@ -5,6 +5,7 @@
  */
 #include "live/live.h"
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/output.h"
 #include "common/sandbox.h"
 #include "files/scratch.h"
@@ -72,7 +73,7 @@ static int ring_save(const struct ring *ring)
 
 /* ---- showing the end ---- */
 
-/** What the bytes are, where nobody says: the words that a command wants. */
+/** Find out what the bytes are when no option says it: the words that a command needs. */
 static size_t guess_words(const struct live_command *options, const struct ring *ring,
                           const char **words)
 {
@@ -118,7 +119,7 @@ static int show_end(const struct live_command *options, const struct ring *ring,
     char **argv = calloc(given_count + guesses + 8, sizeof(*argv));
     size_t count = 0;
     if (file < 0 || !argv) {
-        fprintf(stderr, "pugmark: the newest bytes cannot be kept in %s\n", pug_scratch_folder());
+        message_say("pugmark: the newest bytes cannot be kept in %s\n", pug_scratch_folder());
         free(argv);
         return EXIT_FATAL;
     }
@@ -171,13 +172,12 @@ static void stop_here(struct following *following, const char *why)
     struct ring *ring = &following->ring;
     if (following->shown || ring->count == 0)
         return;
-    fprintf(stderr, "pugmark: %s: ", following->operand);
+    message_say("pugmark: %s: ", following->operand);
     if (ring->dropped)
-        fprintf(stderr,
-                "%s; of what came the newest %zu bytes are kept, %llu before them are not\n", why,
-                ring->count, (unsigned long long)ring->dropped);
+        message_say("%s; of what came the newest %zu bytes are kept, %llu before them are not\n",
+                    why, ring->count, (unsigned long long)ring->dropped);
     else
-        fprintf(stderr, "%s after %zu bytes\n", why, ring->count);
+        message_say("%s after %zu bytes\n", why, ring->count);
     following->code = show_end(following->options, ring, following->given, following->given_count);
     following->shown = true;
 }
@@ -260,7 +260,7 @@ static int live_run(const struct command *self, int argc, char **argv)
     following.ring.room = options.ring ? (size_t)options.ring : 1;
     following.ring.bytes = malloc(following.ring.room);
     if (!following.ring.bytes)
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
     else if (open_live(&following)) {
         follow(&following);
         if (pug_live_came(following.live) == 0)
@@ -274,4 +274,18 @@ static int live_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_live = {
-    "live", "INPUT", "keep the newest trace of a live input; show its end when it stops", live_run};
+    .name = "live",
+    .operands = "INPUT",
+    .summary = "keep the newest trace of a live input; show its end when it stops",
+    .run = live_run,
+    .task = TASK_LIVE,
+    .purpose = "Keeps the newest trace of a live input and shows how it came to its end when the "
+               "target stops: the last instructions, or the text of an ITM.",
+    .examples =
+        {
+            {"pugmark live --last 100 openocd --elf firmware.elf",
+             "the last 100 instructions whenever the target halts"},
+            {"pugmark live --once tcp:localhost:2332 --protocol itm", "waits for one stop"},
+            {"pugmark live --ring 16777216 orbuculum --elf firmware.elf", "keeps 16 MB"},
+        },
+};

@@ -109,7 +109,7 @@ int screen_key(int milliseconds)
     return byte;
 }
 
-/** Each line erases what was behind it; the rest of the page is erased in the end. */
+/** Each line erases the rest of its row; the rest of the page is erased in the end. */
 void screen_draw(const char *text, size_t size)
 {
     put("\033[H");

@@ -265,5 +265,18 @@ static int serve_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_serve = {
-    "serve", "INPUT", "give a live input to other programs: JSON lines, text, raw bytes, ORBFLOW",
-    serve_run};
+    .name = "serve",
+    .operands = "INPUT",
+    .summary = "give a live input to other programs: JSON lines, text, raw bytes, ORBFLOW",
+    .run = serve_run,
+    .task = TASK_LIVE,
+    .purpose = "Reads a live input once and gives it to several programs over TCP: elements as "
+               "JSON lines, the text of port 0, the raw bytes, and ORBFLOW.",
+    .examples =
+        {
+            {"pugmark serve openocd", "serves OpenOCD's SWO stream at ports 3400 to 3403"},
+            {"pugmark serve --port 5000 serial:/dev/ttyACM0@2000000",
+             "a serial line, at ports 5000 to 5003"},
+            {"pugmark serve --bind 0.0.0.0 jlink", "to other machines, too"},
+        },
+};

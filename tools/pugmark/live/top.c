@@ -113,7 +113,7 @@ static void show(struct top *top, unsigned rows, unsigned columns)
     free(text.bytes);
 }
 
-/** The next source of those that the tree has; behind the last one all of them. */
+/** Chooses the next source of the tree; after the last one all of them. */
 static void next_source(struct top *top)
 {
     const struct pug_source *source;
@@ -234,4 +234,18 @@ static int top_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_top = {
-    "top", "INPUT", "what an input is busy with: functions, interrupts, ports; refreshed", top_run};
+    .name = "top",
+    .operands = "INPUT",
+    .summary = "what an input is busy with: functions, interrupts, ports; refreshed",
+    .run = top_run,
+    .task = TASK_LIVE,
+    .purpose = "Shows what the target is doing now: functions by their share, interrupts with "
+               "their times, the text of ports, losses. On a terminal it refreshes twice a second.",
+    .examples =
+        {
+            {"pugmark top openocd --elf firmware.elf",
+             "what the target is busy with, by OpenOCD's SWO stream"},
+            {"pugmark top --json orbuculum", "one object a second for scripts"},
+            {"pugmark top --for 10s pyocd --elf firmware.elf", "ten seconds, then a table of all"},
+        },
+};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark coverage: which lines, functions, instructions and branch outcomes were seen. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/source_options.h"
 #include "profile_input.h"
 
@@ -31,7 +32,7 @@ static bool take_format(const struct option *option, void *target, const char *a
 }
 
 static const struct option table[] = {
-    {"format", "NAME", "text (default), lcov, json or html", take_format,
+    {"format", "text|lcov|json|html", "text (default), lcov, json or html", take_format,
      offsetof(struct coverage_options, format)},
     {"output", "FILE", "write to FILE (-o)", option_string,
      offsetof(struct coverage_options, output)},
@@ -53,8 +54,8 @@ static int cover(char **operands, const struct coverage_options *options, struct
     if (profile && (input_spread() || (code != EXIT_INPUT && code != EXIT_USAGE))) {
         profile_say_notes(profile, options->input.quiet);
         if (pug_profile_is_sampled(profile))
-            fprintf(stderr, "pugmark: coverage is of counts of what ran, and these are PC samples: "
-                            "what was not sampled may have run\n");
+            message_say("pugmark: coverage is of counts of what ran, and these are PC samples: "
+                        "what was not sampled may have run\n");
         const int written = profile_export(pug_export_coverage, profile,
                                            find_format(options->format ? options->format : "text"),
                                            &wanted, options->output);
@@ -85,4 +86,22 @@ static int coverage_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_coverage = {
-    "coverage", "INPUT...", "which lines, functions and branch outcomes were seen", coverage_run};
+    .name = "coverage",
+    .operands = "INPUT...",
+    .summary = "which lines, functions and branch outcomes were seen",
+    .run = coverage_run,
+    .task = TASK_COUNT,
+    .purpose = "Says which lines, functions and branch outcomes the trace saw, without "
+               "instrumentation of the program. Several inputs add up.",
+    .examples =
+        {
+            {"pugmark coverage examples/crash --elf examples/crash/crash",
+             "a table of files and functions"},
+            {"pugmark coverage --format lcov -o coverage.info examples/crash --elf "
+             "examples/crash/crash",
+             "a file for genhtml and editors"},
+            {"pugmark coverage --format html -o coverage.html examples/crash --elf "
+             "examples/crash/crash",
+             "a page with the lines marked"},
+        },
+};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark diff: what ran more and what less than before. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "files/outfile.h"
 #include "profile_input.h"
 
@@ -35,7 +36,7 @@ static int write_diff(struct pug_profile *const *sides, const struct diff_option
     struct pug_outfile *file;
     errno = 0;
     if (pug_outfile_open_any(path, &file) != PUG_OK) {
-        fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
+        message_say("pugmark: %s: %s\n", path, strerror(errno));
         return EXIT_INPUT;
     }
     struct pug_sink sink = pug_outfile_sink(file);
@@ -43,15 +44,15 @@ static int write_diff(struct pug_profile *const *sides, const struct diff_option
     if (status != PUG_OK) {
         pug_outfile_abandon(file);
         if (status == PUG_ERR_NOT_FOUND)
-            fprintf(stderr, "pugmark: --dso %s: it ran in neither\n",
-                    profile_unknown_object(sides, 2, &wanted));
+            message_say("pugmark: --dso %s: it ran in neither\n",
+                        profile_unknown_object(sides, 2, &wanted));
         else
-            fprintf(stderr, "pugmark: diff: %s\n", pug_status_text(status));
+            message_say("pugmark: diff: %s\n", pug_status_text(status));
         return status == PUG_ERR_NOT_FOUND ? EXIT_USAGE : EXIT_INPUT;
     }
     if (pug_outfile_commit(file) == PUG_OK || errno == EPIPE)
         return EXIT_DONE;
-    fprintf(stderr, "pugmark: %s: %s\n", path, strerror(errno));
+    message_say("pugmark: %s: %s\n", path, strerror(errno));
     return EXIT_INPUT;
 }
 
@@ -61,7 +62,7 @@ static int diff(char **operands, const struct diff_options *options, struct pug_
     struct pug_profile *sides[] = {pug_profile_new(), pug_profile_new()};
     int code = sides[0] && sides[1] ? EXIT_DONE : EXIT_INPUT;
     if (code != EXIT_DONE)
-        fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
+        message_say("pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
     for (int side = 0; side < 2 && profile_goes_on(code); side++) {
         const int added = profile_add(&what, operands[side], sides[side]);
         code = added == EXIT_DONE ? code : added;
@@ -96,5 +97,20 @@ static int diff_run(const struct command *self, int argc, char **argv)
     return code;
 }
 
-const struct command command_diff = {"diff", "BEFORE AFTER",
-                                     "compare what ran: captures, or saved profiles", diff_run};
+const struct command command_diff = {
+    .name = "diff",
+    .operands = "BEFORE AFTER",
+    .summary = "compare what ran: captures, or saved profiles",
+    .run = diff_run,
+    .task = TASK_COUNT,
+    .purpose = "Compares two runs, function by function, line by line: what became faster or "
+               "slower, what runs only in one of them. Each side is a capture or a profile that "
+               "`profile --output` saved.",
+    .examples =
+        {
+            {"pugmark diff examples/demo examples/crash", "what differs between two captures"},
+            {"pugmark diff --rows 5 examples/demo examples/crash",
+             "the five largest differences of each table"},
+            {"pugmark diff --json examples/demo examples/crash", "the tables as lines of JSON"},
+        },
+};

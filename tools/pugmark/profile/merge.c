@@ -110,7 +110,7 @@ static int merge_run(const struct command *self, int argc, char **argv)
     if (end >= 0)
         return end;
     if (!options.output) {
-        fprintf(stderr, "pugmark: merge needs --output FILE\n");
+        message_say("pugmark: merge needs --output FILE\n");
         return EXIT_USAGE;
     }
     while (argv[1 + count])
@@ -118,7 +118,7 @@ static int merge_run(const struct command *self, int argc, char **argv)
     (void)sandbox_start(NULL);
     struct pug_profile *sum = pug_profile_new();
     if (!sum)
-        fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
+        message_say("pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
     int code = add_all(sum, argv + 1, count, &options);
     if (code == EXIT_DONE)
         code = profile_save(sum, options.output);
@@ -128,5 +128,18 @@ static int merge_run(const struct command *self, int argc, char **argv)
     return code;
 }
 
-const struct command command_merge = {"merge", "PROFILE...",
-                                      "add up profiles that `profile --output` saved", merge_run};
+const struct command command_merge = {
+    .name = "merge",
+    .operands = "PROFILE...",
+    .summary = "add up profiles that `profile --output` saved",
+    .run = merge_run,
+    .task = TASK_COUNT,
+    .purpose = "Adds up profiles of several runs, so that one table, diff or AutoFDO profile "
+               "covers all of them.",
+    .examples =
+        {
+            {"pugmark profile -o one.pugprof examples/demo", "saves a first profile"},
+            {"pugmark merge -o all.pugprof one.pugprof one.pugprof", "the sum of two"},
+            {"pugmark profile --rows 5 all.pugprof", "a table of the sum"},
+        },
+};

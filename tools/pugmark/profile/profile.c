@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark profile: how often what ran, for people and in the formats of other tools. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "files/outfile.h"
 #include "profile_input.h"
 #include "schedule/peers.h"
@@ -31,10 +32,10 @@ static bool take_format(const struct option *option, void *target, const char *a
     for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++)
         if (strcmp(format->name, argument) == 0)
             return option_string(option, target, argument);
-    fprintf(stderr, "pugmark: --format %s: the formats are", argument);
+    message_say("pugmark: --format %s: the formats are", argument);
     for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++)
-        fprintf(stderr, " %s", format->name);
-    fprintf(stderr, " %s\n", brstack);
+        message_say(" %s", format->name);
+    message_say(" %s\n", brstack);
     return false;
 }
 
@@ -63,8 +64,8 @@ static const struct option table[] = {
      offsetof(struct profile_options, output)},
     {"like", "simpleperf", "autofdo as simpleperf writes it: indirect branches lead to 0",
      take_like, offsetof(struct profile_options, like)},
-    {"weight", "WHAT", "of folded stacks: instructions (default), cycles, time", take_weight,
-     offsetof(struct profile_options, weight)},
+    {"weight", "instructions|cycles|time", "of folded stacks: instructions (default), cycles, time",
+     take_weight, offsetof(struct profile_options, weight)},
     {"stacks", NULL, "keep call stacks, also where the format does not need them", option_flag,
      offsetof(struct profile_options, stacks)},
     {"without-plt", NULL, "bolt: leave out the linkage table, which BOLT does not know",
@@ -99,8 +100,7 @@ static bool format_fits(const struct profile_options *options)
     for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
         if (!choices[i].given || choices[i].fits)
             continue;
-        fprintf(stderr, "pugmark: --%s is of %s, not of %s\n", choices[i].name, choices[i].of,
-                format);
+        message_say("pugmark: --%s is of %s, not of %s\n", choices[i].name, choices[i].of, format);
         return false;
     }
     return true;
@@ -126,8 +126,8 @@ static bool has_weight(const struct pug_profile *profile, const struct profile_o
     for (size_t i = 0; i < count && !has; i++)
         has = (cycles ? frames[i].cycles : frames[i].time) > 0;
     if (!has)
-        fprintf(stderr, "pugmark: --weight %s: %s\n", options->weight,
-                cycles ? "nothing in it counts cycles" : "nothing in it has a time");
+        message_say("pugmark: --weight %s: %s\n", options->weight,
+                    cycles ? "nothing in it counts cycles" : "nothing in it has a time");
     return has;
 }
 
@@ -156,10 +156,10 @@ static void say_strays(const struct pug_profile *profile)
     const uint64_t taken = pug_profile_sampled(profile, PUG_SAMPLES_TAKEN);
     const uint64_t strays = pug_profile_noted(profile, PUG_NOTE_UNMAPPED);
     if (taken > 0 && strays > 0)
-        fprintf(stderr,
-                "pugmark: %" PRIu64 " of %" PRIu64 " PC samples lie in no program: give it with "
-                "--elf; if it was given it is another build\n",
-                strays, taken);
+        message_say("pugmark: %" PRIu64 " of %" PRIu64
+                    " PC samples lie in no program: give it with "
+                    "--elf; if it was given it is another build\n",
+                    strays, taken);
 }
 
 /** Was anything counted? False, having said so: a profile of nothing is not a good one. */
@@ -169,8 +169,8 @@ static bool is_of_something(const struct pug_profile *profile)
     (void)pug_profile_ranges(profile, &ranges);
     const bool is = ranges > 0 || pug_profile_is_sampled(profile) || pug_peers_helps(input_peers());
     if (!is)
-        fprintf(stderr, "pugmark: nothing was counted: there is no program flow in it, and no PC "
-                        "sample of a DWT\n");
+        message_say("pugmark: nothing was counted: there is no program flow in it, and no PC "
+                    "sample of a DWT\n");
     return is;
 }
 
@@ -207,8 +207,7 @@ static int profile_interrupts(char **operands, const struct profile_options *opt
     struct pug_outfile *file;
     int code = EXIT_DONE;
     if (pug_outfile_open_any(options->output ? options->output : "-", &file) != PUG_OK) {
-        fprintf(stderr, "pugmark: %s: %s\n", options->output ? options->output : "-",
-                strerror(errno));
+        message_say("pugmark: %s: %s\n", options->output ? options->output : "-", strerror(errno));
         return EXIT_INPUT;
     }
     struct pug_sink sink = pug_outfile_sink(file);
@@ -229,7 +228,7 @@ static int profile_interrupts(char **operands, const struct profile_options *opt
     }
     if (pug_outfile_commit(file) == PUG_OK || errno == EPIPE)
         return code;
-    fprintf(stderr, "pugmark: cannot write the output: %s\n", strerror(errno));
+    message_say("pugmark: cannot write the output: %s\n", strerror(errno));
     return EXIT_INPUT;
 }
 
@@ -248,7 +247,7 @@ static int profile_run(const struct command *self, int argc, char **argv)
     input_of_several(&options.input, argv + 1, &several);
     if (options.interrupts &&
         (options.stacks || (options.format && strcmp(options.format, "table") != 0))) {
-        fprintf(stderr, "pugmark: --interrupts is a table of its own, with or without --json\n");
+        message_say("pugmark: --interrupts is a table of its own, with or without --json\n");
         return EXIT_USAGE;
     }
     if (options.interrupts)
@@ -267,5 +266,22 @@ static int profile_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_profile = {
-    "profile", "INPUT...", "count what ran: a table, a profile, or a format of other tools",
-    profile_run};
+    .name = "profile",
+    .operands = "INPUT...",
+    .summary = "count what ran: a table, a profile, or a format of other tools",
+    .run = profile_run,
+    .task = TASK_COUNT,
+    .purpose = "Counts what ran: functions by instructions and time, branches by outcome. It "
+               "writes a table, a profile to be merged or compared later, or what perf, pprof, "
+               "AutoFDO, BOLT and flame graphs read.",
+    .examples =
+        {
+            {"pugmark profile examples/crash --elf examples/crash/crash",
+             "the busiest functions and lines"},
+            {"pugmark profile --format folded -o stacks.txt examples/crash --elf "
+             "examples/crash/crash",
+             "call stacks for a flame graph"},
+            {"pugmark profile -o run.pugprof examples/demo",
+             "a profile for `pugmark merge` and `pugmark diff`"},
+        },
+};

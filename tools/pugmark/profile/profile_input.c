@@ -47,11 +47,11 @@ struct pug_profile *profile_load(const char *path)
         status = pug_profile_read(bytes, size, &profile);
         free(bytes);
         if (status == PUG_ERR_FORMAT)
-            fprintf(stderr, "pugmark: %s: not a profile, or a damaged one\n", path);
+            message_say("pugmark: %s: not a profile, or a damaged one\n", path);
     }
     if (status != PUG_OK && status != PUG_ERR_FORMAT)
-        fprintf(stderr, "pugmark: %s: %s\n", path,
-                status == PUG_ERR_FILE && errno ? strerror(errno) : pug_status_text(status));
+        message_say("pugmark: %s: %s\n", path,
+                    status == PUG_ERR_FILE && errno ? strerror(errno) : pug_status_text(status));
     return status == PUG_OK ? profile : NULL;
 }
 
@@ -71,7 +71,7 @@ int profile_save(struct pug_profile *profile, const char *path)
     }
     if (status == PUG_OK)
         return EXIT_DONE;
-    fprintf(stderr, "pugmark: %s: %s\n", path, errno ? strerror(errno) : pug_status_text(status));
+    message_say("pugmark: %s: %s\n", path, errno ? strerror(errno) : pug_status_text(status));
     return EXIT_INPUT;
 }
 
@@ -84,10 +84,10 @@ static void look_at_rows(struct input *opened, uint64_t lacking)
         return;
     opened->wrong = true;
     if (!opened->options->quiet)
-        fprintf(stderr,
-                "pugmark: %s: %" PRIu64 " executions are not counted, because the text of their "
-                "programs is missing; `pugmark info` lists which\n",
-                pug_capture_path(opened->capture), lacking);
+        message_say("pugmark: %s: %" PRIu64
+                    " executions are not counted, because the text of their "
+                    "programs is missing; `pugmark info` lists which\n",
+                    pug_capture_path(opened->capture), lacking);
 }
 
 int profile_add_opened(const struct profile_input *what, struct input *opened,
@@ -119,10 +119,9 @@ int profile_add_opened(const struct profile_input *what, struct input *opened,
 
 void profile_say_mixed(const char *path)
 {
-    fprintf(stderr,
-            "pugmark: %s: PC samples and counts of what ran are different things, and are not "
-            "added up: give inputs of one kind\n",
-            path);
+    message_say("pugmark: %s: PC samples and counts of what ran are different things, and are not "
+                "added up: give inputs of one kind\n",
+                path);
 }
 
 static int add_file(const char *path, struct pug_profile *profile)
@@ -134,14 +133,14 @@ static int add_file(const char *path, struct pug_profile *profile)
     if (status == PUG_ERR_INVALID_PARAM_TYPE)
         profile_say_mixed(path);
     else if (status != PUG_OK)
-        fprintf(stderr, "pugmark: %s: %s\n", path, pug_status_text(status));
+        message_say("pugmark: %s: %s\n", path, pug_status_text(status));
     pug_profile_free(saved);
     return status == PUG_OK                       ? EXIT_DONE
            : status == PUG_ERR_INVALID_PARAM_TYPE ? EXIT_USAGE
                                                   : EXIT_INPUT;
 }
 
-/** Do options choose what of a trace is counted? What was counted nobody can take apart. */
+/** Do options choose what of a trace is counted? Counts cannot be taken apart afterwards. */
 static bool chooses(const struct input_options *options)
 {
     return options->pids.count || options->tids.count || options->comms.count ||
@@ -153,10 +152,9 @@ static int add_saved(const struct profile_input *what, const char *path,
 {
     if (!chooses(what->input))
         return add_file(path, profile);
-    fprintf(stderr,
-            "pugmark: %s: of a profile nothing can be chosen by --pid, --tid, --comm, --cpu, "
-            "--source, --buffer or --time\n",
-            path);
+    message_say("pugmark: %s: of a profile nothing can be chosen by --pid, --tid, --comm, --cpu, "
+                "--source, --buffer or --time\n",
+                path);
     return EXIT_USAGE;
 }
 
@@ -247,7 +245,7 @@ int profile_add_all(const struct profile_input *what, char **operands, struct pu
 {
     int code = profile ? EXIT_DONE : EXIT_INPUT;
     if (!profile)
-        fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
+        message_say("pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
     if (profile && input_spread())
         return add_spread(what, operands, profile);
     for (; *operands && profile_goes_on(code); operands++) {
@@ -268,7 +266,7 @@ void profile_say_notes(const struct pug_profile *profile, bool quiet)
                  pug_profile_note_text(note));
         said(SAID_COUNTS, "%s", words);
         if (!quiet)
-            fprintf(stderr, "pugmark: %s\n", words);
+            message_say("pugmark: %s\n", words);
     }
 }
 
@@ -305,7 +303,7 @@ int profile_brstack(const struct input_options *input, char **operands, const ch
     int code = EXIT_DONE;
     errno = 0;
     if (pug_outfile_open_any(target, &file) != PUG_OK) {
-        fprintf(stderr, "pugmark: %s: %s\n", target, strerror(errno));
+        message_say("pugmark: %s: %s\n", target, strerror(errno));
         return EXIT_INPUT;
     }
     struct pug_sink sink = pug_outfile_sink(file);
@@ -319,7 +317,7 @@ int profile_brstack(const struct input_options *input, char **operands, const ch
     }
     if (pug_outfile_commit(file) == PUG_OK || errno == EPIPE)
         return code;
-    fprintf(stderr, "pugmark: %s: %s\n", target, strerror(errno));
+    message_say("pugmark: %s: %s\n", target, strerror(errno));
     return EXIT_INPUT;
 }
 
@@ -347,7 +345,7 @@ static const char *object_at(const void *of, size_t n)
 
 static void say_choice(const struct pug_profile *profile, const struct pug_export_format *format)
 {
-    fprintf(stderr, "pugmark: %s is of one program or library; choose with --dso:", format->name);
+    message_say("pugmark: %s is of one program or library; choose with --dso:", format->name);
     input_say_objects(object_at, profile);
 }
 
@@ -356,18 +354,17 @@ static void say_failure(struct pug_profile *profile, const struct pug_export_for
 {
     const char *chosen = profile_unknown_object(&profile, 1, options);
     if (status == PUG_ERR_NOT_INIT && format->needs_stacks)
-        fprintf(stderr, "pugmark: no call stacks in it: profile --stacks keeps them\n");
+        message_say("pugmark: no call stacks in it: profile --stacks keeps them\n");
     else if (status == PUG_ERR_NOT_INIT)
-        fprintf(stderr,
-                "pugmark: %s: no source lines of what ran (--symfs, --symdir, --debug-dir "
-                "say where programs are)\n",
-                format->name);
+        message_say("pugmark: %s: no source lines of what ran (--symfs, --symdir, --debug-dir "
+                    "say where programs are)\n",
+                    format->name);
     else if (status == PUG_ERR_NOT_FOUND && chosen)
         input_refuse_object(chosen, object_at, profile);
     else if (status == PUG_ERR_NOT_FOUND)
         say_choice(profile, format);
     else
-        fprintf(stderr, "pugmark: %s: %s\n", format->name, pug_status_text(status));
+        message_say("pugmark: %s: %s\n", format->name, pug_status_text(status));
 }
 
 int profile_export(profile_export_fn *write, struct pug_profile *profile,
@@ -382,7 +379,7 @@ int profile_export(profile_export_fn *write, struct pug_profile *profile,
         return EXIT_DONE;
     errno = 0;
     if (pug_outfile_open_any(target, &file) != PUG_OK) {
-        fprintf(stderr, "pugmark: %s: %s\n", target, strerror(errno));
+        message_say("pugmark: %s: %s\n", target, strerror(errno));
         return EXIT_INPUT;
     }
     struct pug_sink sink = pug_outfile_sink(file);
@@ -394,6 +391,6 @@ int profile_export(profile_export_fn *write, struct pug_profile *profile,
     }
     if (pug_outfile_commit(file) == PUG_OK || errno == EPIPE)
         return EXIT_DONE;
-    fprintf(stderr, "pugmark: %s: %s\n", target, strerror(errno));
+    message_say("pugmark: %s: %s\n", target, strerror(errno));
     return EXIT_INPUT;
 }

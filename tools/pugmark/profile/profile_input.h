@@ -5,7 +5,7 @@
 
 #include "input/capture_options.h"
 
-/** What there is to add up. */
+/** What to add up. */
 struct profile_input {
     const struct input_options *input;
     struct pug_names *names;
@@ -18,7 +18,7 @@ struct profile_input {
  */
 int profile_add(const struct profile_input *what, const char *operand, struct pug_profile *profile);
 
-/** The same of a capture that is open. */
+/** Adds a capture that is open. */
 int profile_add_opened(const struct profile_input *what, struct input *opened,
                        struct pug_profile *profile);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark report: one page to look at, with everything in it. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/source_options.h"
 #include "profile_input.h"
 #include "report_extra.h"
@@ -119,7 +120,7 @@ static int write_page(struct pug_profile *profile, const struct report_options *
                                               .object_count = options->input.objects.count,
                                               .report = &extra->is};
     if (!report_extra_close(extra)) {
-        fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
+        message_say("pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
         return EXIT_FATAL;
     }
     return profile_export(pug_export, profile, report_format(), &wanted, options->output);
@@ -132,7 +133,7 @@ static int make(char **operands, const struct report_options *options, struct pu
     struct pug_profile *profile = extra ? pug_profile_new() : NULL;
     int code = EXIT_DONE;
     if (!profile) {
-        fprintf(stderr, "pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
+        message_say("pugmark: %s\n", pug_status_text(PUG_ERR_MEM));
         free(extra);
         return EXIT_FATAL;
     }
@@ -172,7 +173,7 @@ static int run(const struct command *self, int argc, char **argv)
     if (code >= 0)
         return code;
     if (options.detail > DETAIL_MOST) {
-        fprintf(stderr, "pugmark: --detail is a number from 1 to %u\n", DETAIL_MOST);
+        message_say("pugmark: --detail is a number from 1 to %u\n", DETAIL_MOST);
         return EXIT_USAGE;
     }
     input_of_several(&options.input, argv + 1, &several);
@@ -189,4 +190,16 @@ const struct command command_report = {
     .operands = "INPUT...",
     .summary = "a page to look at: how it ended, flame graph, functions, code, timeline, coverage",
     .run = run,
+    .task = TASK_COUNT,
+    .purpose = "Writes one HTML page that shows how the run ended, where time went, which lines "
+               "ran and how calls followed each other. The page needs no server and no network.",
+    .examples =
+        {
+            {"pugmark report -o page.html examples/crash --elf examples/crash/crash",
+             "the page of one capture"},
+            {"pugmark report -o page.html --baseline examples/crash examples/demo",
+             "the same, compared with an earlier capture"},
+            {"pugmark report -o page.html --title 'Nightly run' examples/demo",
+             "a page with a name of its own"},
+        },
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report_extra.h"
+#include "common/messages.h"
 
 #include "calls/slices_input.h"
 #include "common/command.h"
@@ -144,7 +145,7 @@ static void say_what(struct report_extra *extra, struct pug_capture *capture,
                     protocols, extent);
 }
 
-/** The most remarkable headline counts: one that tells of a fault, else the first. */
+/** The most remarkable headline counts: one about a fault, else the first. */
 static void take_headline(struct report_extra *extra, const struct story *story)
 {
     const char *headline = story_headline(story);
@@ -211,8 +212,8 @@ int report_extra_look(struct report_extra *extra, struct input *input, struct pu
     const int code = input_concluded(input, status, &result);
     if (!extra->timelines.failed && !extra->stories.failed && !extra->what.failed)
         return code;
-    fprintf(stderr, "pugmark: %s: %s\n", pug_capture_path(input->capture),
-            pug_status_text(PUG_ERR_MEM));
+    message_say("pugmark: %s: %s\n", pug_capture_path(input->capture),
+                pug_status_text(PUG_ERR_MEM));
     return EXIT_FATAL;
 }
 

@@ -269,7 +269,7 @@ static void take_loss(struct story *story, struct task_story *task, const struct
     story->losses++;
 }
 
-/** Where a task stands when its trace ends. */
+/** The place of a task when its trace ends. */
 static void see_end(struct story *story, uint32_t number, struct task_story *task)
 {
     const struct report_range *last = report_ring_last(&task->ring);
@@ -301,7 +301,7 @@ static void take_time(struct story *story, struct task_story *task, uint64_t tim
         story->last_time = time;
 }
 
-/** In perf.data each segment begins anew, and records tell what was lost. */
+/** In perf.data each segment restarts, and records report what was lost. */
 static void understand(struct story *story, const struct pug_element *e)
 {
     if (e->type == PUG_ELEM_NO_SYNC || e->type == PUG_ELEM_EO_TRACE || story->understood)
@@ -400,7 +400,7 @@ static const char *who_of(const struct story *story, char *text, size_t size)
     return text;
 }
 
-/** Of a trace without instructions: how much software and hardware told. */
+/** For a trace without instructions: say how much software and hardware wrote. */
 static void say_software(const struct story *story, struct pug_text *text)
 {
     char messages[32], events[32];

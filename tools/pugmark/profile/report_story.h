@@ -32,7 +32,7 @@ bool story_put(struct story *story, struct pug_memory *memory);
 /** "Ended in a data fault in read_line(), crash.c:64", without a NUL inside; "" for no trace. */
 const char *story_headline(const struct story *story);
 
-/** "754 instructions in 697 ticks", as far as the trace tells. */
+/** "754 instructions in 697 ticks", as far as the trace has them. */
 void story_extent(const struct story *story, char *text, size_t size);
 
 #endif

@@ -44,7 +44,7 @@ void report_windows_free(struct report_windows *windows);
 bool report_windows_put(struct report_windows *windows, struct pug_json *json, const char *key,
                         const struct report_range *ranges, uint32_t count);
 
-/** Finds the names of an address in a range's object. NULL: nobody knows them. */
+/** Finds the names of an address in a range's object. NULL: unknown. */
 struct pug_names_file *report_windows_file(struct report_windows *windows,
                                            const struct report_range *range, uint64_t address,
                                            uint64_t *vaddr);

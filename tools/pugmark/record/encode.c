@@ -8,9 +8,10 @@
  *     osd             ctm MODULE WIDTH TIME NPC PC FLAGS     stm MODULE WIDTH TIME ID VALUE
  *                     overflow MODULE MISSED                 register MODULE NUMBER VALUE
  *
- * Numbers are decimal, or hexadecimal behind 0x. What is behind a # is a comment.
+ * Numbers are decimal, or hexadecimal after 0x. A # begins a comment.
  */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/sandbox.h"
 #include "files/outfile.h"
 #include "recorder/encapsulation.h"
@@ -200,7 +201,7 @@ static bool take_format(const struct option *option, void *target, const char *a
 }
 
 static const struct option table[] = {
-    {"format", "FORMAT", "encapsulation (default) or osd", take_format,
+    {"format", "encapsulation|osd", "encapsulation (default) or osd", take_format,
      offsetof(struct encode_options, osd)},
     {"set", "NAME=VALUE",
      "a setting of the encapsulation or of the link; may be repeated, see pugmark(1)", take_setting,
@@ -220,10 +221,10 @@ static bool all_known(const struct rec_words *settings, const char *const *names
         if (*name ||
             (names == wrapper_names && strncmp(settings->at[i], WIDTH_OF, WIDTH_OF_SIZE) == 0))
             continue;
-        fprintf(stderr, "pugmark: no setting '%.*s'; there are", (int)length, settings->at[i]);
+        message_say("pugmark: no setting '%.*s'; there are", (int)length, settings->at[i]);
         for (name = names; *name; name++)
-            fprintf(stderr, " %s", *name);
-        fprintf(stderr, "%s\n", names == wrapper_names ? " type_bits_N" : "");
+            message_say(" %s", *name);
+        message_say("%s\n", names == wrapper_names ? " type_bits_N" : "");
         return false;
     }
     return true;
@@ -236,14 +237,14 @@ static bool put_lines(FILE *file, struct wrapper *wrapper, struct rec_osd *osd)
     for (unsigned n = 1; fgets(line, sizeof(line), file); n++) {
         struct rec_words words;
         if (!strchr(line, '\n') && !feof(file)) {
-            fprintf(stderr, "pugmark: line %u is too long\n", n);
+            message_say("pugmark: line %u is too long\n", n);
             return false;
         }
         bool good = rec_words_split(line, &words);
         if (good && (words.count == 0 ||
                      (osd ? rec_script_osd_event(osd, &words) : put_wrapped(wrapper, &words))))
             continue;
-        fprintf(stderr, "pugmark: line %u: no such packet, or what it has does not fit\n", n);
+        message_say("pugmark: line %u: no such packet, or what it has does not fit\n", n);
         return false;
     }
     return true;
@@ -255,7 +256,7 @@ static int encode(const struct encode_options *options, FILE *file)
     struct rec_bytes out = {0};
     struct rec_osd *osd = options->osd ? set_up_osd(&options->settings, &out) : NULL;
     if (options->osd ? !osd : !set_up_wrapper(&wrapper, &options->settings, &out)) {
-        fprintf(stderr, "pugmark: a value of --set is out of range\n");
+        message_say("pugmark: a value of --set is out of range\n");
         return EXIT_USAGE;
     }
     bool good = put_lines(file, &wrapper, osd);
@@ -265,7 +266,7 @@ static int encode(const struct encode_options *options, FILE *file)
         rec_shift_bits(&out, (unsigned)wrapper.shift);
     const char *output = options->output ? options->output : "-";
     if (good && (out.failed || pug_outfile_save_any(output, out.data, out.size) != PUG_OK)) {
-        fprintf(stderr, "pugmark: %s: %s\n", output, strerror(out.failed ? ENOMEM : errno));
+        message_say("pugmark: %s: %s\n", output, strerror(out.failed ? ENOMEM : errno));
         good = false;
     }
     rec_osd_free(osd);
@@ -285,7 +286,7 @@ static int encode_run(const struct command *self, int argc, char **argv)
     (void)sandbox_start(NULL);
     FILE *file = strcmp(argv[1], "-") == 0 ? stdin : fopen(argv[1], "r");
     if (!file) {
-        fprintf(stderr, "pugmark: %s: %s\n", argv[1], strerror(errno));
+        message_say("pugmark: %s: %s\n", argv[1], strerror(errno));
         return EXIT_INPUT;
     }
     int code = encode(&options, file);
@@ -295,5 +296,20 @@ static int encode_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_encode = {
-    "encode", "LINES",
-    "make encapsulated RISC-V packets, or Open SoC Debug datagrams, of lines of text", encode_run};
+    .name = "encode",
+    .operands = "LINES",
+    .summary = "make encapsulated RISC-V packets, or Open SoC Debug datagrams, of lines of text",
+    .run = encode_run,
+    .task = TASK_MAKE,
+    .purpose = "Makes the bytes of RISC-V trace packets in their encapsulation, or of Open SoC "
+               "Debug datagrams, from lines of text. It is for tests of decoders and links.",
+    .examples =
+        {
+            {"echo 'packet 0 0 7308' | pugmark encode -o packets.bin -",
+             "a RISC-V packet with two bytes of payload"},
+            {"echo 'packet 5 0 7308' | pugmark encode --set src_bits=8 -o packets.bin -",
+             "the same, from source 5"},
+            {"echo 'stm 1 32 5 2 7' | pugmark encode --format osd -o datagrams.bin -",
+             "a datagram of an Open SoC Debug system trace module"},
+        },
+};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark record: runs a program under QEMU and writes the trace that a core would emit. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/path_progress.h"
 #include "common/sandbox.h"
 #include "files/outfile.h"
@@ -56,11 +57,11 @@ static bool is_m_core(const char *name)
 
 static bool refuse(const char *what, const char *why)
 {
-    fprintf(stderr, "pugmark: %s: %s\n", what, why);
+    message_say("pugmark: %s: %s\n", what, why);
     return false;
 }
 
-/** The same of an option. */
+/** Refuses an option. */
 static bool refuse_option(struct record *record, const char *what, const char *why)
 {
     record->misused = true;
@@ -116,12 +117,12 @@ static bool take_settings(struct record *record, uint8_t family)
     rec_unit_values(record->unit, family, given, record->options->seed, record->values);
     for (unsigned i = 0; i < record->unit->option_count; i++)
         if (given[i] && wanted[i] != record->values[i])
-            fprintf(stderr, "pugmark: %s is %" PRIu64 " where other options are as they are\n",
-                    record->unit->options[i].name, record->values[i]);
+            message_say("pugmark: %s is %" PRIu64 " where other options are as they are\n",
+                        record->unit->options[i].name, record->values[i]);
     return true;
 }
 
-/** Who ran is told by context ids alone in perf.data. */
+/** perf.data shows the running task by context ids alone. */
 static void keep_ids(struct record *record)
 {
     static const struct {
@@ -135,7 +136,7 @@ static void keep_ids(struct record *record)
     }
 }
 
-/** A machine may have a supervisor mode, which one bit does not tell from the machine mode. */
+/** A machine may have a supervisor mode, which one bit does not separate from machine mode. */
 static void keep_modes(struct record *record)
 {
     int at = rec_unit_option(record->unit, "privilege_width");
@@ -172,7 +173,7 @@ static uint64_t number_or(const struct option_value *value, uint64_t otherwise)
     return value->given ? value->value : otherwise;
 }
 
-/** How many processors can be told apart. */
+/** Returns how many processors can be distinguished. */
 static unsigned sources_of(const struct record *record)
 {
     if (record->unit->frames)
@@ -227,7 +228,7 @@ static const char *path_within(const struct record *record)
     return record->folder && path ? rec_folder_holds(record->folder, path) : NULL;
 }
 
-/** What is written when all is over has to have a place. */
+/** Files that are written at the end must have a place. */
 static bool check_targets(struct record *record)
 {
     const struct record_options *options = record->options;
@@ -330,9 +331,8 @@ static bool begin_path(struct record *record, const struct rec_path_header *head
 static bool begin(struct record *record, const struct rec_path_header *header)
 {
     if (header->system && !header->traps && !record->options->quiet)
-        fprintf(stderr,
-                "pugmark: QEMU does not report exceptions here, or -d has its log: they are "
-                "guessed where the flow breaks (docs/path-format.md)\n");
+        message_say("pugmark: QEMU does not report exceptions here, or -d has its log: they are "
+                    "guessed where the flow breaks (docs/path-format.md)\n");
     return record->unit ? begin_session(record, header) : begin_path(record, header);
 }
 
@@ -378,8 +378,10 @@ static uint32_t expansion_of(const struct record_options *options)
     return options->expansion ? options->expansion : REC_PATH_EXPANSION;
 }
 
-/** Everything of a path file, or of the plugin; `had`: so many bytes of its magic were read
- * already. False, having said why: it is none. */
+/**
+ * Everything of a path file, or of the plugin; `had`: so many bytes of its magic were read already.
+ * False, having said why: it is none.
+ */
 static bool read_path(struct record *record, int file, unsigned had, const char *name)
 {
     struct rec_path_reader *reader = rec_path_reader_new(file, had);
@@ -455,7 +457,7 @@ static bool read_log(struct record *record, struct rec_convert *convert)
     return good;
 }
 
-/** A log, from behind its first byte. */
+/** Reads a log, from its second byte on. */
 static bool record_log(struct record *record, FILE *file, char first)
 {
     char line[1024] = {first};
@@ -516,10 +518,10 @@ static bool can_run(const char *word, char *name, size_t size, struct rec_progra
 static void say_status(int status)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
-        fprintf(stderr, "pugmark: the program's exit status is %d\n", WEXITSTATUS(status));
+        message_say("pugmark: the program's exit status is %d\n", WEXITSTATUS(status));
     if (WIFSIGNALED(status))
-        fprintf(stderr, "pugmark: the program was killed by signal %d (%s)\n", WTERMSIG(status),
-                strsignal(WTERMSIG(status)));
+        message_say("pugmark: the program was killed by signal %d (%s)\n", WTERMSIG(status),
+                    strsignal(WTERMSIG(status)));
 }
 
 static bool record_program(struct record *record, char **argv)
@@ -536,6 +538,7 @@ static bool record_program(struct record *record, char **argv)
     char name[4096], why[256];
     const char *machine = NULL;
     qemu.machine = strncmp(slash ? slash + 1 : argv[0], "qemu-system-", 12) == 0;
+    qemu.single = options->data && record->unit && record->unit->ports;
     if (!qemu.machine && !can_run(argv[0], name, sizeof(name), &program))
         return false;
     if (!qemu.machine) {
@@ -548,7 +551,7 @@ static bool record_program(struct record *record, char **argv)
     if (!rec_qemu_start(&qemu, machine, why, sizeof(why)))
         return refuse("record", why);
     bool good = read_path(record, qemu.path, 0, "the path from QEMU");
-    /* A machine may never end by itself, and nobody waits for what it does after the limit. */
+    /* A machine may never end by itself, and its events after the limit are not needed. */
     bool ended = qemu.machine && record->stopped;
     int status = ended ? rec_qemu_end(&qemu) : rec_qemu_wait(&qemu);
     if (!record->begun)
@@ -619,19 +622,18 @@ static bool write_session(struct record *record)
 static void say_session(const struct record *record)
 {
     const struct rec_session_result result = rec_session_result(record->session);
-    fprintf(stderr,
-            "pugmark: %" PRIu64 " instructions of %u processor%s, %" PRIu64
-            " bytes of trace, in %s\n",
-            result.instructions, result.sources, result.sources == 1 ? "" : "s", result.bytes,
-            target_of(record->options));
+    message_say("pugmark: %" PRIu64 " instructions of %u processor%s, %" PRIu64
+                " bytes of trace, in %s\n",
+                result.instructions, result.sources, result.sources == 1 ? "" : "s", result.bytes,
+                target_of(record->options));
     if (result.lost)
-        fprintf(stderr, "pugmark: %" PRIu64 " overflows\n", result.lost);
+        message_say("pugmark: %" PRIu64 " overflows\n", result.lost);
     if (result.buffers > 1)
-        fprintf(stderr, "pugmark: code changed: there are %u buffers, one for each version\n",
-                result.buffers);
+        message_say("pugmark: code changed: there are %u buffers, one for each version\n",
+                    result.buffers);
     if (record->filter.placed && !record->options->perf && result.programs == 0)
-        fprintf(stderr, "pugmark: its functions have names with --elf %s%s%.0" PRIx64 "\n",
-                record->filter.program, record->filter.bias ? "@0x" : "", record->filter.bias);
+        message_say("pugmark: its functions have names with --elf %s%s%.0" PRIx64 "\n",
+                    record->filter.program, record->filter.bias ? "@0x" : "", record->filter.bias);
 }
 
 static bool end_session(struct record *record, bool whole)
@@ -640,11 +642,11 @@ static bool end_session(struct record *record, bool whole)
     if (good && !record->options->quiet)
         say_session(record);
     if (good && rec_session_result(record->session).left_out)
-        fprintf(stderr, "pugmark: there are more processors than ids; some are not traced\n");
+        message_say("pugmark: there are more processors than ids; some are not traced\n");
     return good;
 }
 
-/** What was not committed goes. */
+/** Discards what was not committed. */
 static void release(struct record *record)
 {
     rec_session_free(record->session);
@@ -739,14 +741,12 @@ static int record_run(const struct command *self, int argc, char **argv)
 {
     struct record_options options = {.id = UINT64_MAX};
     const struct option_set sets[] = {
-        {record_option_table, record_option_count, &options},
+        {record_option_table, record_option_count, &options, false},
     };
     bool from = false;
     for (int i = 1; i < argc; i++)
         from = from || strncmp(argv[i], "--from", 6) == 0 || strncmp(argv[i], "--script", 8) == 0;
     int end = command_start(self, argc, argv, sets, 1, from ? 0 : -1);
-    if (end == EXIT_DONE)
-        record_options_help();
     if (end >= 0)
         return end;
     struct record record = {.options = &options, .m_core = is_m_core(options.core)};
@@ -771,5 +771,23 @@ static int record_run(const struct command *self, int argc, char **argv)
     return record.misused ? EXIT_USAGE : good ? EXIT_DONE : EXIT_INPUT;
 }
 
-const struct command command_record = {"record", "[--] PROGRAM ARGUMENTS...",
-                                       "run a program under QEMU and write its trace", record_run};
+const struct command command_record = {
+    .name = "record",
+    .operands = "[--] PROGRAM ARGUMENTS...",
+    .summary = "run a program under QEMU and write its trace",
+    .run = record_run,
+    .task = TASK_MAKE,
+    .purpose = "Runs a program, or a whole machine, under QEMU and writes the trace that a "
+               "processor's trace unit would have made. It also makes trace from a path, a log of "
+               "Spike or QEMU, or a script of events. No hardware is needed.",
+    .examples =
+        {
+            {"pugmark record --protocol etmv4 --out run examples/crash/crash",
+             "runs an AArch64 program; the folder `run` is a snapshot"},
+            {"pugmark record --protocol etmv4 --out run --from examples/crash/path",
+             "makes trace of a path that was recorded before"},
+            {"pugmark record --protocol itm --out swo --script examples/swo/events.txt",
+             "makes SWO trace of events in words"},
+        },
+    .more_help = record_options_help,
+};

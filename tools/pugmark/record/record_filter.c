@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "record_filter.h"
+#include "common/messages.h"
 
 #include "image/image.h"
 #include "image/symbols.h"
@@ -28,8 +29,8 @@ bool record_filter_begin(struct record_filter *filter, const struct record_list 
         if (parse_range(names->items[i], &filter->ranges[i]))
             continue;
         if (names->items[i][0] >= '0' && names->items[i][0] <= '9') {
-            fprintf(stderr, "pugmark: --filter '%s': expected a function, or START-END\n",
-                    names->items[i]);
+            message_say("pugmark: --filter '%s': expected a function, or START-END\n",
+                        names->items[i]);
             return false;
         }
         filter->by_name = true;
@@ -58,14 +59,14 @@ bool record_filter_find(struct record_filter *filter, const char *program, uint6
     struct rec_range range;
     bool good = image && pug_image_add_elf(image, &anywhere, program, bias) == PUG_OK;
     if (!good)
-        fprintf(stderr, "pugmark: %s: cannot read its symbols\n", program);
+        message_say("pugmark: %s: cannot read its symbols\n", program);
     for (size_t i = 0; good && i < filter->names->count; i++) {
         const char *name = filter->names->items[i];
         if (parse_range(name, &range))
             continue;
         good = find_symbol(image, name, &filter->ranges[i]);
         if (!good)
-            fprintf(stderr, "pugmark: %s: there is no function '%s'\n", program, name);
+            message_say("pugmark: %s: there is no function '%s'\n", program, name);
     }
     pug_image_free(image);
     return good;

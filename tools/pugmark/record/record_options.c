@@ -23,7 +23,7 @@ static bool take_id(const struct option *option, void *target, const char *argum
 #define AT(member) offsetof(struct record_options, member)
 
 const struct option record_option_table[] = {
-    {"protocol", "NAME",
+    {"protocol", "etmv4|ete|etmv3|ptm|mtb|etrace|ntrace|stm|itm|dwt|osd",
      "etmv4, ete, etmv3, ptm, mtb, etrace, ntrace (none: --path alone); of scripts stm, itm, dwt, "
      "osd",
      option_string, AT(protocol)},
@@ -44,15 +44,15 @@ const struct option record_option_table[] = {
     {"elf", "FILE[@BIAS]", "the program of such a log, moved by BIAS; may be repeated", add,
      AT(elf)},
     {"core", "NAME", "name of the core in the snapshot", option_string, AT(core)},
-    {"set", "NAME=VALUE", "an option of the protocol, listed below; may be repeated", add,
+    {"set", "SETTING=VALUE", "an option of the protocol, listed below; may be repeated", add,
      AT(settings)},
     {"random", "SEED", "what --set leaves open is any legal choice", option_number, AT(seed)},
     {"limit", "N", "no more than about N instructions; a machine is ended there", option_number,
      AT(limit)},
     {"filter", "WHAT", "trace only this function, or START-END; may be repeated", add, AT(filters)},
-    {"calls", "HOW", "system calls: off (trace goes off; default), on, silent", option_string,
-     AT(calls)},
-    {"data", NULL, "accesses to memory, too: in the path, and as data trace (etrace, etmv3)",
+    {"calls", "off|on|silent", "system calls: off (trace goes off; default), on, silent",
+     option_string, AT(calls)},
+    {"data", NULL, "accesses to memory, too: in the path, and as data trace (etrace, etmv3, itm)",
      option_flag, AT(data)},
     {"loss", "PERCENT", "so much of the trace is lost in overflows", option_string, AT(loss)},
     {"buffer", "BYTES",

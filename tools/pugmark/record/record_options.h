@@ -26,7 +26,7 @@ struct record_options {
 extern const struct option record_option_table[];
 extern const size_t record_option_count;
 
-/** What --set can say of each protocol. */
+/** Prints the names that --set takes for each protocol. */
 void record_options_help(void);
 
 #endif

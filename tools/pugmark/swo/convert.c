@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark convert: what a logic analyser saw of a Serial Wire Output to the bytes on it. */
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/sandbox.h"
 #include "files/outfile.h"
 #include "waveform/waveform.h"
@@ -35,7 +36,7 @@ static const struct option table[] = {
      AT(output)},
     {"line", "NAME", "the line, by its name or its number from 0 on (default: there is one alone)",
      option_string, AT(line)},
-    {"coding", "CODING",
+    {"coding", "uart|manchester",
      "uart or manchester (default: uart where the line is idle high, manchester where it is low)",
      take_coding, AT(coding)},
     {"rate", "BITS", "bits in a second (default: as the shortest pulses say)", option_some,
@@ -56,19 +57,18 @@ static bool report(const struct pug_line *line, const char *path)
 {
     const bool manchester = line->coding == PUG_LINE_MANCHESTER;
     const uint64_t all = line->bytes + line->bad;
-    fprintf(stderr, "pugmark: %s: %s at %.0f bits in a second, %" PRIu64 " bytes\n", path,
-            manchester ? "Manchester" : "UART", line->rate, line->bytes);
+    message_say("pugmark: %s: %s at %.0f bits in a second, %" PRIu64 " bytes\n", path,
+                manchester ? "Manchester" : "UART", line->rate, line->bytes);
     if (line->bad > 0)
-        fprintf(stderr, "pugmark: warning: %s: %" PRIu64 " of %" PRIu64 " %s\n", path, line->bad,
-                all, manchester ? "packets end inside a byte" : "bytes have no stop bit");
+        message_say("pugmark: warning: %s: %" PRIu64 " of %" PRIu64 " %s\n", path, line->bad, all,
+                    manchester ? "packets end inside a byte" : "bytes have no stop bit");
     const double ratio = line->found > 0 ? line->rate / line->found : 1;
     if (line->bad > all / 50 && (ratio < 0.97 || ratio > 1.03))
-        fprintf(stderr,
-                "pugmark: the shortest pulses say %.0f bits in a second: leave --rate out?\n",
-                line->found);
+        message_say("pugmark: the shortest pulses say %.0f bits in a second: leave --rate out?\n",
+                    line->found);
     else if (line->bad > all / 50)
-        fprintf(stderr, "pugmark: is it %s, and is this the line?\n",
-                manchester ? "--coding uart" : "--coding manchester");
+        message_say("pugmark: is it %s, and is this the line?\n",
+                    manchester ? "--coding uart" : "--coding manchester");
     return line->bad <= all / 50;
 }
 
@@ -80,16 +80,16 @@ static int convert(const struct convert_options *options, const char *path)
     const char *output = options->output ? options->output : "-";
     struct pug_outfile *file;
     if (pug_outfile_open_any(output, &file) != PUG_OK) {
-        fprintf(stderr, "pugmark: %s: %s\n", output, strerror(errno));
+        message_say("pugmark: %s: %s\n", output, strerror(errno));
         return EXIT_INPUT;
     }
     if (!pug_line_bytes(&waveform, &line, take_bytes, file)) {
         pug_outfile_abandon(file);
-        fprintf(stderr, "pugmark: %s: %s\n", path, waveform.why);
+        message_say("pugmark: %s: %s\n", path, waveform.why);
         return EXIT_INPUT;
     }
     if (pug_outfile_commit(file) != PUG_OK) {
-        fprintf(stderr, "pugmark: %s: %s\n", output, strerror(errno));
+        message_say("pugmark: %s: %s\n", output, strerror(errno));
         return EXIT_INPUT;
     }
     return report(&line, path) ? EXIT_DONE : EXIT_TRACE_ERRORS;
@@ -107,5 +107,20 @@ static int convert_run(const struct command *self, int argc, char **argv)
 }
 
 const struct command command_convert = {
-    "convert", "CAPTURE", "make bytes of what a logic analyser saw of a line: .sr, VCD or CSV",
-    convert_run};
+    .name = "convert",
+    .operands = "CAPTURE",
+    .summary = "make bytes of what a logic analyser saw of a line: .sr, VCD or CSV",
+    .run = convert_run,
+    .task = TASK_SOFTWARE,
+    .purpose =
+        "Reads a logic analyser's capture of an SWO line and writes the bytes that were on it, for "
+        "`pugmark itm`, `list` and `profile`. It finds coding and bit rate by itself.",
+    .examples =
+        {
+            {"pugmark convert -o swo.bin capture.sr", "a session of sigrok or PulseView"},
+            {"pugmark convert --line SWO --rate 2000000 -o swo.bin capture.vcd",
+             "a named line at a known rate"},
+            {"pugmark convert --coding manchester -o swo.bin capture.csv",
+             "Manchester coding from a CSV file"},
+        },
+};

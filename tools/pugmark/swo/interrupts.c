@@ -4,6 +4,7 @@
  * preempted it, and how far apart its entries were.
  */
 #include "interrupts.h"
+#include "common/messages.h"
 
 #include "common/command.h"
 #include "swo_sources.h"
@@ -105,7 +106,7 @@ static size_t put_rows(struct pug_table *table, struct counting *counting, bool 
     return rows;
 }
 
-/** What the numbers rest on. */
+/** Say what the numbers rest on. */
 static void say_doubts(const struct counting *counting)
 {
     uint64_t losses = 0, contradictions = 0;
@@ -115,15 +116,14 @@ static void say_doubts(const struct counting *counting)
         contradictions += interrupts ? interrupts->contradictions : 0;
     }
     if (losses > 0)
-        fprintf(stderr,
-                "pugmark: trace was lost %" PRIu64 " times: handlers that ran then are in the "
-                "column `cut`, and not in the times\n",
-                losses);
+        message_say("pugmark: trace was lost %" PRIu64 " times: handlers that ran then are in the "
+                    "column `cut`, and not in the times\n",
+                    losses);
     if (contradictions > 0)
-        fprintf(stderr,
-                "pugmark: %" PRIu64 " exception packets do not follow from those before: some are "
-                "missing, and what was open is in the column `cut`\n",
-                contradictions);
+        message_say("pugmark: %" PRIu64
+                    " exception packets do not follow from those before: some are "
+                    "missing, and what was open is in the column `cut`\n",
+                    contradictions);
 }
 
 static int put_table(struct counting *counting, const struct input *input, bool json,
@@ -155,10 +155,9 @@ static int put_table(struct counting *counting, const struct input *input, bool 
     pug_table_free(table);
     if (status != PUG_OK || rows > 0)
         return status == PUG_OK ? EXIT_DONE : EXIT_FATAL;
-    fprintf(stderr,
-            "pugmark: %s: no exception trace in it: a DWT sends it where DWT_CTRL.EXCTRCENA is "
-            "set, and an ITM passes it on where ITM_TCR.TXENA is\n",
-            pug_capture_path(input->capture));
+    message_say("pugmark: %s: no exception trace in it: a DWT sends it where DWT_CTRL.EXCTRCENA is "
+                "set, and an ITM passes it on where ITM_TCR.TXENA is\n",
+                pug_capture_path(input->capture));
     return EXIT_TRACE_ERRORS;
 }
 

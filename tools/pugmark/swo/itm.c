@@ -240,7 +240,7 @@ static bool open_file(struct itm_state *state, struct port *port)
         errno = ENAMETOOLONG;
     else if (pug_outfile_open_any(path, &port->file) == PUG_OK)
         return true;
-    fprintf(stderr, "pugmark: %s.%u: %s\n", state->options->split, port->number, strerror(errno));
+    message_say("pugmark: %s.%u: %s\n", state->options->split, port->number, strerror(errno));
     return false;
 }
 
@@ -288,7 +288,7 @@ static void take_write(struct itm_state *state, const struct pug_dwt_event *even
         return;
     state->written = true;
     if (event->overflow && !state->options->input.quiet)
-        fprintf(stderr, "pugmark: trace was lost before offset %" PRIu64 "\n", event->index);
+        message_say("pugmark: trace was lost before offset %" PRIu64 "\n", event->index);
     if (state->options->raw)
         put_raw(state, port, event);
     else if (state->at_once && !port->format)
@@ -309,8 +309,8 @@ static bool end_ports(struct itm_state *state, bool good)
         if (port->file && !good) {
             pug_outfile_abandon(port->file);
         } else if (port->file && pug_outfile_commit(port->file) != PUG_OK) {
-            fprintf(stderr, "pugmark: %s.%u: %s\n", state->options->split, port->number,
-                    strerror(errno));
+            message_say("pugmark: %s.%u: %s\n", state->options->split, port->number,
+                        strerror(errno));
             good = false;
         }
         free(port);
@@ -319,7 +319,7 @@ static bool end_ports(struct itm_state *state, bool good)
     return good;
 }
 
-/** Where the text may be, if there is none where it was looked for. */
+/** Say where the text may be, if the chosen ports have none. */
 static void say_ports(const struct itm_state *state)
 {
     unsigned said = 0, wanted = 0;
@@ -331,12 +331,12 @@ static void say_ports(const struct itm_state *state)
         if (!(state->others[port / 8] >> port % 8 & 1))
             continue;
         if (said++ == 0)
-            fprintf(stderr, "pugmark: %s: nothing was written to port %u; there is on port",
-                    state->input->trace_path, wanted);
-        fprintf(stderr, "%s %u", said > 1 ? "," : "", port);
+            message_say("pugmark: %s: nothing was written to port %u; there is on port",
+                        state->input->trace_path, wanted);
+        message_say("%s %u", said > 1 ? "," : "", port);
     }
     if (said > 0)
-        fprintf(stderr, "\n");
+        message_say("\n");
 }
 
 /* ---- elements ---- */
@@ -404,7 +404,7 @@ static bool choose(struct itm_state *state, struct input *input)
     struct pug_capture_selection *selection = &input->lists.selection;
     if (!selection->has_from && !selection->has_to)
         return true;
-    input_settle(input); /* timestamps stand behind what they date */
+    input_settle(input); /* timestamps follow what they date */
     return input_tree(input, true) &&
            pug_origin_reader_new(input->capture, selection, true, &state->origin_reader) ==
                PUG_OK &&
@@ -428,12 +428,12 @@ static bool take_ports(struct itm_state *state, const struct itm_options *option
         state->chosen[0] = 1;
     state->at_once = count <= 1 && !options->all;
     if (options->raw && (options->timestamps || options->prefix || options->channels.count > 0)) {
-        fprintf(stderr, "pugmark: --raw is bytes alone: not with --timestamps, --prefix or "
-                        "--channel\n");
+        message_say("pugmark: --raw is bytes alone: not with --timestamps, --prefix or "
+                    "--channel\n");
         return false;
     }
     if (options->raw && !options->split && !state->at_once) {
-        fprintf(stderr, "pugmark: --raw is of one port, or with --split of each\n");
+        message_say("pugmark: --raw is of one port, or with --split of each\n");
         return false;
     }
     return true;
@@ -467,5 +467,19 @@ static int itm_run(const struct command *self, int argc, char **argv)
     return written ? written : code;
 }
 
-const struct command command_itm = {"itm", "INPUT", "what was written to ITM stimulus ports",
-                                    itm_run};
+const struct command command_itm = {
+    .name = "itm",
+    .operands = "INPUT",
+    .summary = "what was written to ITM stimulus ports",
+    .run = itm_run,
+    .task = TASK_SOFTWARE,
+    .purpose = "Prints what the program wrote to ITM stimulus ports, as printf over SWO does. A "
+               "file that is no snapshot is taken for plain SWO bytes.",
+    .examples =
+        {
+            {"pugmark itm examples/swo", "the text of port 0"},
+            {"pugmark itm --all --prefix examples/swo",
+             "the text of every port, with its number in front"},
+            {"pugmark itm --channel 1,'adc %d\\n' examples/swo", "writes to port 1 as numbers"},
+        },
+};

@@ -26,7 +26,7 @@ static int take_number(const char **at)
     return number < WIDTH_MOST ? number : WIDTH_MOST;
 }
 
-/** What follows a '%'; false: it is no conversion of one number. */
+/** Parses the text after a '%'; false: it is no conversion of one number. */
 static bool parse(const char *at, struct conversion *conversion)
 {
     size_t flags = 0;
@@ -112,7 +112,7 @@ static void put_number(struct pug_text *text, const struct conversion *conversio
     pug_text_put(text, out);
 }
 
-/** What follows a backslash; behind it. */
+/** Puts the character after a backslash. Returns the text after it. */
 static const char *put_escape(struct pug_text *text, const char *at)
 {
     char c = *at;

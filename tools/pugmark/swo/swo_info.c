@@ -11,7 +11,7 @@
 
 #define PORTS 256u
 
-/** What one source said. */
+/** The content of one source. */
 struct content {
     struct pug_interrupts interrupts;
     struct pug_swo_period period;
@@ -255,7 +255,7 @@ bool swo_info_print(struct input *input)
 {
     const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
     struct printing printing = {.sources = {.failed = false}};
-    struct pug_log *log = pug_log_new(PUG_SEV_ERROR); /* it was told by the first reading */
+    struct pug_log *log = pug_log_new(PUG_SEV_ERROR); /* the first reading reported it */
     struct trace_parts parts = {.capture = input->capture,
                                 .wanted = &wanted,
                                 .print = take_item,

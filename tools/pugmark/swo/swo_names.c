@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What an access was of; the last ones are kept. */
+/** The variable of an access; the last ones are kept. */
 struct watched {
     bool used, known;
     uint32_t address;

@@ -5,6 +5,7 @@
  */
 #include "capture/capture.h"
 #include "common/command.h"
+#include "common/messages.h"
 #include "common/pager.h"
 #include "common/places.h"
 #include "common/progress.h"
@@ -60,13 +61,15 @@ static bool take_colour(const struct option *option, void *target, const char *a
 static const struct option table[] = {
     {"last", "N", "only the last N instructions (or --unit) before the end, or --before",
      option_some_given, offsetof(struct trace_options, last)},
-    {"before", "WHAT", "with --last: before the last `exception`, `event`, or run of an ADDRESS",
-     option_string, offsetof(struct trace_options, before)},
+    {"before", "exception|event|ADDRESS",
+     "with --last: before the last of these; a function, FILE:LINE or a number", option_string,
+     offsetof(struct trace_options, before)},
     {"around", "OFFSET", "50 (or --last) before and behind this trace offset", option_given,
      offsetof(struct trace_options, around)},
     {"from-time", "TIME", "from then on: seconds.fraction, or a number in the unit that info names",
      option_string, offsetof(struct trace_options, from_time)},
-    {"unit", "UNIT", "what --last counts: instructions (default), branches, calls", take_unit,
+    {"unit", "instructions|branches|calls",
+     "what --last counts: instructions (default), branches, calls", take_unit,
      offsetof(struct trace_options, unit)},
     {"whole", NULL, "decode all of a long trace, also where its end alone tells what is wanted",
      option_flag, offsetof(struct trace_options, whole)},
@@ -74,15 +77,15 @@ static const struct option table[] = {
      offsetof(struct trace_options, ranges)},
     {"mangled", NULL, "names as the linker knows them", option_flag,
      offsetof(struct trace_options, mangled)},
-    {"format", "FORMAT", "text (default) or jsonl", take_format,
+    {"format", "text|jsonl", "text (default) or jsonl", take_format,
      offsetof(struct trace_options, format)},
-    {"color", "WHEN", "auto (default), always, never", take_colour,
+    {"color", "auto|always|never", "auto (default), always, never", take_colour,
      offsetof(struct trace_options, colour)},
     {"no-pager", NULL, "straight to standard output, also on a terminal", option_flag,
      offsetof(struct trace_options, no_pager)},
 };
 
-/** What the window is to end with; false, having said why. */
+/** Chooses the event that the window ends with; false, having said why. */
 static bool choose(const struct trace_options *options, struct trace_wanted *wanted)
 {
     *wanted = (struct trace_wanted){.unit = options->unit};
@@ -91,13 +94,13 @@ static bool choose(const struct trace_options *options, struct trace_wanted *wan
     limits->all = !options->last.given && !options->around.given && !options->before;
     limits->until_wanted = options->around.given || options->before;
     if (options->unit != TRACE_INSTRUCTIONS && limits->all) {
-        fprintf(stderr, "pugmark: --unit says what --last, --around or --before count\n");
+        message_say("pugmark: --unit says what --last, --around or --before count\n");
         return false;
     }
     if ((options->around.given && options->before) || (options->from_time && !limits->all)) {
-        fprintf(stderr, "pugmark: %s exclude each other\n",
-                options->from_time ? "--from-time and --last, --around, --before"
-                                   : "--around and --before");
+        message_say("pugmark: %s exclude each other\n",
+                    options->from_time ? "--from-time and --last, --around, --before"
+                                       : "--around and --before");
         return false;
     }
     if (options->around.given) {
@@ -112,8 +115,8 @@ static bool choose(const struct trace_options *options, struct trace_wanted *wan
     } else if (options->before) {
         wanted->end = TRACE_END_ADDRESS;
         if (!parse_number(options->before, &wanted->value)) {
-            fprintf(stderr, "pugmark: --before %s: expected exception, event or an address\n",
-                    options->before);
+            message_say("pugmark: --before %s: expected exception, event or an address\n",
+                        options->before);
             return false;
         }
     }
@@ -170,8 +173,8 @@ static bool has_begun(struct since *since, const struct trace_item *item, bool *
 }
 
 /**
- * What --from-time says: of a capture that dates what happens, or of the trace's own timestamps,
- * from whose lines on all is told. False: it is no time.
+ * The value of --from-time: a time of a capture that dates events, or one of the trace's own
+ * timestamps, from whose lines on everything is printed. False: it is no time.
  */
 static bool take_from_time(struct input *input, const char *words, struct since *since)
 {
@@ -196,7 +199,7 @@ static bool print(void *context, const struct trace_item *item)
     return !printing->failed && pager_wanted(printing->pager);
 }
 
-/** Of a stream what was printed goes out at once. */
+/** The printed part of a stream goes out at once. */
 static bool flush(void *context, uint64_t done)
 {
     const struct printing *printing = context;
@@ -213,15 +216,15 @@ static int decode(struct input *input, const struct trace_options *options,
     const bool by_time = parts->wanted->end != TRACE_END_OFFSET;
     struct pug_capture_decode wanted = {.threads = input_jobs(input),
                                         .selection = &input->lists.selection,
-                                        .times = places_have_times(input->capture),
-                                        .each_time = true,
-                                        .by_time = by_time,
                                         .progress = progress_show,
                                         .progress_context = &progress,
                                         .log = input->log};
+    struct pug_consumer list[2];
     struct pug_capture_result result;
     enum pug_status status;
     const bool live = pug_capture_is_live(input->capture);
+    parts->wants = PUG_WANTS_EACH_TIME | (by_time ? PUG_WANTS_BY_TIME : 0u) |
+                   (places_have_times(input->capture) ? PUG_WANTS_TIMES : 0u);
     if (live) {
         wanted.progress = flush;
         wanted.progress_context = parts->print_context;
@@ -229,7 +232,9 @@ static int decode(struct input *input, const struct trace_options *options,
     if (options->whole || live || (by_time && pug_capture_has_sides(input->capture)) ||
         !trace_near(parts, &wanted, input_bytes(input), &status, &result)) {
         trace_parts_decode(parts, &wanted);
-        live_look_first(&wanted);
+        list[0] = *wanted.consumers;
+        wanted.consumer_count += live_consumer(&list[1]);
+        wanted.consumers = list;
         status = pug_capture_decode(input->capture, &wanted, &result);
     }
     progress_end(&progress);
@@ -244,11 +249,11 @@ static void say_nothing_found(const struct trace_wanted *wanted)
                                        [TRACE_END_EXCEPTION] = "exception",
                                        [TRACE_END_EVENT] = "event"};
     if (wanted->end == TRACE_END_ADDRESS)
-        fprintf(stderr, "pugmark: nothing ran at 0x%" PRIx64 "\n", wanted->value);
+        message_say("pugmark: nothing ran at 0x%" PRIx64 "\n", wanted->value);
     else if (wanted->end == TRACE_END_OFFSET)
-        fprintf(stderr, "pugmark: the trace does not come to offset %" PRIu64 "\n", wanted->value);
+        message_say("pugmark: the trace does not come to offset %" PRIu64 "\n", wanted->value);
     else
-        fprintf(stderr, "pugmark: there is no %s in it\n", ends[wanted->end]);
+        message_say("pugmark: there is no %s in it\n", ends[wanted->end]);
 }
 
 /** A window is made of whole ranges: of the first one only its last instructions may be meant. */
@@ -299,7 +304,7 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
         code = code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
     }
     if (options->from_time && !printing.since.any) {
-        fprintf(stderr, "pugmark: nothing has a timestamp of %s or later\n", options->from_time);
+        message_say("pugmark: nothing has a timestamp of %s or later\n", options->from_time);
         code = code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
     }
     printing.failed |= pug_names_status(names) == PUG_ERR_MEM;
@@ -309,9 +314,9 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
     trace_text_free(printing.text);
     int closed = pager_close(pager);
     if (!printing.text || printing.failed)
-        fprintf(stderr, "pugmark: out of memory\n");
+        message_say("pugmark: out of memory\n");
     if (lack && !options->input.quiet)
-        fprintf(stderr, "pugmark: %s\n", lack);
+        message_say("pugmark: %s\n", lack);
     return printing.failed ? EXIT_FATAL : closed != EXIT_DONE ? closed : code;
 }
 
@@ -345,4 +350,16 @@ const struct command command_trace = {
     .operands = "INPUT",
     .summary = "what happened: each instruction with its source, outcome and depth of calls",
     .run = run,
+    .task = TASK_FOLLOW,
+    .purpose = "Shows what happened, for a reader: each instruction with its source line and "
+               "outcome, indented by calls. With --last it answers \"how did I get here\".",
+    .examples =
+        {
+            {"pugmark trace --last 50 examples/crash --elf examples/crash/crash",
+             "the last 50 instructions of the run"},
+            {"pugmark trace --last 20 --before exception examples/crash --elf examples/crash/crash",
+             "the way to the last exception"},
+            {"pugmark trace --last 5 --unit calls examples/crash --elf examples/crash/crash",
+             "the last five calls"},
+        },
 };

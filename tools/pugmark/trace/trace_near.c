@@ -11,7 +11,7 @@ static void keep_record(void *context, const struct pug_log_record *record)
     pug_log_records_keep(context, record);
 }
 
-/** Is there as much as was asked for, before what it ends with and behind it? */
+/** Does the window have as much as was asked for, before its event and after it? */
 static bool is_full(const struct trace_parts *parts, struct trace_item *first, bool to_the_end)
 {
     const struct trace_window *window = &parts->window;

@@ -13,7 +13,7 @@
 /* What is kept of a piece takes some 200 times its bytes … */
 #define PIECE_SIZE ((size_t)64 << 10)
 /* … or much more, where a byte stands for a loop: so much is handed on. */
-#define PORTION_SIZE ((size_t)16 << 20)
+#define CHUNK_SIZE ((size_t)16 << 20)
 
 /** Memory of a part, which goes with it. */
 struct block {
@@ -31,15 +31,15 @@ struct part {
     struct trace_list spare; /* items for which there is a new use */
     struct block *blocks;
     size_t size; /* of these */
-    struct pug_piece *passage;
-    /* Where the last elements belonged, and the last range lay. */
+    struct pug_piece *piece;
+    /* The place that the last elements belonged to, and that of the last range. */
     struct pug_origin *where;
     struct trace_place *place;
     struct pug_walk *walk;
     const struct pug_image *image; /* that the walk reads */
     uint8_t *room;                 /* of a range that is being read */
     bool failed;
-    bool unwanted; /* nobody takes it, nor what would follow */
+    bool unwanted; /* neither it nor what follows is needed */
 };
 
 static void *take_memory(struct part *part, size_t size)
@@ -60,13 +60,14 @@ static void *take_memory(struct part *part, size_t size)
     return memory;
 }
 
-static void *begin(void *context, unsigned worker)
+static void *begin(void *context, unsigned worker, struct pug_piece *piece)
 {
     struct trace_parts *parts = context;
     struct part *part = calloc(1, sizeof(*part));
     (void)worker;
     if (part) {
         part->parts = parts;
+        part->piece = piece;
         part->window.limits = parts->wanted->limits;
         part->window.spare = &part->spare;
     }
@@ -175,7 +176,7 @@ static bool same_origin(const struct pug_origin *a, const struct pug_origin *b)
            a->cpu == b->cpu && a->source == b->source && a->time == b->time && a->space == b->space;
 }
 
-/** Where elements belong, kept as long as the part is. */
+/** Keep the place that elements belong to for as long as the part. */
 static bool keep_where(struct part *part, const struct pug_origin *where)
 {
     if (part->where && same_origin(part->where, where))
@@ -265,7 +266,7 @@ static void note_begin(struct part *part, const struct pug_element *given, size_
             begin->index = given[i].index;
 }
 
-/** What was understood in an earlier part is so from there on. */
+/** What was understood in an earlier part is understood from there on. */
 static void append_begins(struct trace_parts *parts, const struct trace_begins *behind)
 {
     for (size_t i = 0; i < behind->count; i++) {
@@ -277,21 +278,15 @@ static void append_begins(struct trace_parts *parts, const struct trace_begins *
     }
 }
 
-static void set_passage(void *context, struct pug_piece *passage)
-{
-    struct part *part = context;
-    part->passage = passage;
-}
-
-/** What is kept so far is a portion, and what points into it is to be made anew. */
+/** What is kept so far becomes a chunk. What points into it is made again. */
 static void hand_on(struct part *part)
 {
-    struct part *portion = calloc(1, sizeof(*portion));
+    struct part *chunk = calloc(1, sizeof(*chunk));
     const size_t size = part->size;
-    if (portion) {
-        portion->parts = part->parts;
-        portion->window.ring = part->window.ring;
-        portion->blocks = part->blocks;
+    if (chunk) {
+        chunk->parts = part->parts;
+        chunk->window.ring = part->window.ring;
+        chunk->blocks = part->blocks;
         part->window =
             (struct trace_window){.limits = part->window.limits, .spare = part->window.spare};
         part->blocks = NULL;
@@ -299,13 +294,13 @@ static void hand_on(struct part *part)
         part->where = NULL;
         part->place = NULL;
     }
-    part->unwanted = !pug_piece_emit(part->passage, portion, size);
+    part->unwanted = !pug_piece_emit(part->piece, chunk, size);
 }
 
-/** A portion that is full goes on. False: nobody wants more, or there is no memory. */
-static bool begin_portion(struct part *part, const struct pug_origin *where)
+/** Emits a chunk that is full. False: no more is wanted, or no memory. */
+static bool begin_chunk(struct part *part, const struct pug_origin *where)
 {
-    if (!part->passage || part->size < PORTION_SIZE)
+    if (part->size < CHUNK_SIZE)
         return true;
     hand_on(part);
     return !part->unwanted && keep_where(part, where);
@@ -320,7 +315,7 @@ static void make_others(struct part *part, const struct pug_origin *where,
         return;
     if (!tells && part->where && last && last->others && same_origin(part->where, where))
         return; /* they are there already */
-    if (!begin_portion(part, where) || !keep_where(part, where))
+    if (!begin_chunk(part, where) || !keep_where(part, where))
         return;
     make_item(part, &(struct pug_element){.index = e->index,
                                           .timestamp = e->timestamp,
@@ -330,8 +325,9 @@ static void make_others(struct part *part, const struct pug_origin *where,
         part->window.ring.last->others = true;
 }
 
-void trace_parts_others(void *context, const struct pug_origin *where,
-                        const struct pug_element *given, size_t count)
+/** Elements that were not selected become items of `others`. */
+static void others(void *context, const struct pug_origin *where, const struct pug_element *given,
+                   size_t count)
 {
     struct part *part = context;
     for (size_t i = 0; i < count; i++)
@@ -348,7 +344,7 @@ static void elements(void *context, const struct pug_origin *where, const struct
     if (!all)
         note_begin(part, given, count);
     for (size_t i = 0; i < count && !part->failed; i++) {
-        if (all && !begin_portion(part, where))
+        if (all && !begin_chunk(part, where))
             return;
         make_item(part, &given[i]);
     }
@@ -450,12 +446,15 @@ void trace_parts_decode(struct trace_parts *parts, struct pug_capture_decode *de
     parts->window.limits = parts->wanted->limits;
     if (decode->piece == 0)
         decode->piece = PIECE_SIZE;
-    decode->context = parts;
-    decode->begin = begin;
-    decode->elements = elements;
-    decode->take = take;
-    decode->drop = drop;
-    decode->passage = set_passage;
+    parts->consumer = (struct pug_consumer){.context = parts,
+                                            .wants = parts->wants,
+                                            .begin = begin,
+                                            .elements = elements,
+                                            .left_out = parts->others ? others : NULL,
+                                            .take = take,
+                                            .drop = drop};
+    decode->consumers = &parts->consumer;
+    decode->consumer_count = 1;
 }
 
 void trace_parts_clear(struct trace_parts *parts)

@@ -5,10 +5,10 @@
 
 #include "trace_window.h"
 
-/** What is counted by --last and the like. */
+/** The unit of --last and similar options. */
 enum trace_unit { TRACE_INSTRUCTIONS, TRACE_BRANCHES, TRACE_CALLS };
 
-/** What a window may end with. */
+/** The events that a window may end with. */
 enum trace_end {
     TRACE_END_OF_TRACE,
     TRACE_END_EXCEPTION,
@@ -25,7 +25,7 @@ struct trace_wanted {
     bool no_code; /**< the instructions of ranges are not needed */
 };
 
-/** Where a source was first understood in a segment. */
+/** The place where a source was first understood in a segment. */
 struct trace_begin {
     uint32_t segment;
     uint16_t source;
@@ -43,21 +43,21 @@ struct trace_parts {
     /** Takes each item of a part that has to be printed now: of a window without limits. */
     bool (*print)(void *context, const struct trace_item *item);
     void *print_context;
-    struct trace_window window; /**< of the whole capture, where it has limits */
-    struct trace_begins begins; /**< of all sources, where there is such a window */
-    bool failed;                /**< no memory: some of it is missing */
+    uint32_t wants; /**< as in struct pug_consumer: times, or their order */
+    /**
+     * Elements that the selection leaves out become items of `others`, as far as they have times,
+     * or are unknown; at least one of each that comes to a processor. Of a window without limits
+     * alone.
+     */
+    bool others;
+    struct trace_window window;   /**< of the whole capture, where it has limits */
+    struct trace_begins begins;   /**< of all sources, where there is such a window */
+    bool failed;                  /**< no memory: some of it is missing */
+    struct pug_consumer consumer; /**< private: what trace_parts_decode() gives */
 };
 
 /** Forget all that came. */
 void trace_parts_clear(struct trace_parts *parts);
-
-/**
- * For pug_capture_decode_beside(): what was not selected becomes items of `others`, as far as it
- * tells times, or that nobody knows them; at least one of each that comes to a processor. Of a
- * window without limits alone.
- */
-void trace_parts_others(void *part, const struct pug_origin *where, const struct pug_element *given,
-                        size_t count);
 
 /** For pug_capture_decode(); the parts must outlive it. */
 void trace_parts_decode(struct trace_parts *parts, struct pug_capture_decode *decode);

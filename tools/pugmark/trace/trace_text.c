@@ -4,7 +4,7 @@
  *
  *     ADDRESS  INSTRUCTION, INDENTED BY CALLS          OUTCOME       FUNCTION+OFFSET  FILE:LINE
  *
- * and, between them, what happened beside the flow, behind two dashes.
+ * and, between them, events beside the flow, after two dashes.
  */
 #include "trace_text.h"
 
@@ -121,7 +121,7 @@ static void put_place(struct trace_text *text, struct pug_names_file *file, uint
     colour(text, "0");
 }
 
-/** What became of a range's last instruction; "" of others. */
+/** The outcome of a range's last instruction; "" of others. */
 static const char *outcome_of(const struct pug_element *e)
 {
     const bool branch = e->last_type == PUG_INSTR_BR || e->last_type == PUG_INSTR_BR_INDIRECT;
@@ -139,7 +139,7 @@ struct line {
     bool last;
 };
 
-/** What stands behind an instruction that ended in a column. */
+/** Put the text that follows an instruction, which ended in a column. */
 static void put_behind(struct trace_text *text, size_t width, const char *outcome, uint64_t address)
 {
     struct pug_sink *sink = text->options.sink;
@@ -279,7 +279,7 @@ static void put_range(struct trace_text *text, const struct trace_item *item)
     }
 }
 
-/** What is told by the lines of instructions anyhow, or by the times. */
+/** Do the lines of instructions or the times show it anyhow? */
 static bool is_said(const struct trace_item *item)
 {
     const struct pug_element *e = &item->element;
@@ -330,7 +330,7 @@ static void put_time(struct trace_text *text, uint64_t time)
     colour(text, "0");
 }
 
-/** Where it stands; in the capture's unit, as --from-time takes it. */
+/** Put a timestamp at its place, in the capture's unit, as --from-time takes it. */
 static void put_timestamp(struct trace_text *text, const struct trace_item *item)
 {
     uint64_t time = item->element.timestamp;

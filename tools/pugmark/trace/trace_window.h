@@ -31,7 +31,7 @@ struct trace_item {
     uint32_t skip;   /**< its first instructions that are not to be printed */
     uint32_t sizes;  /**< instructions whose bytes are known */
     bool wanted;     /**< it is what the window is to end with */
-    bool others;     /**< it was not selected, and tells that others run there, and when */
+    bool others;     /**< it was not selected; it shows that others run there, and when */
 };
 
 struct trace_list {
@@ -42,7 +42,7 @@ struct trace_window_limits {
     bool all;               /**< keep everything */
     bool until_wanted;      /**< end with the last wanted item, not with the last one */
     bool first;             /**< end with the first wanted one */
-    uint64_t before, after; /**< weights that are kept before that end, and behind it */
+    uint64_t before, after; /**< weights that are kept before that end, and after it */
 };
 
 /** Zeroed but for `limits` it is empty. */
@@ -51,9 +51,9 @@ struct trace_window {
     struct trace_list head;   /**< the first items, which an end before them may want */
     struct trace_list saved;  /**< of the window that ends with the wanted item */
     struct trace_list ring;   /**< the last ones */
-    struct trace_list *spare; /**< takes items that nobody wants; NULL: they are freed */
+    struct trace_list *spare; /**< takes items that are not needed; NULL: they are freed */
     uint64_t head_weight, ring_weight;
-    uint64_t to_come;            /**< behind the wanted item so much is still to be saved */
+    uint64_t to_come;            /**< amount to save after the wanted item */
     struct trace_item *boundary; /**< items of the ring up to this one are to be saved; or NULL */
     bool found;
 };
@@ -65,7 +65,7 @@ struct trace_item *trace_list_take(struct trace_list *list);
 /** Take an item, which is the window's from now on. */
 void trace_window_push(struct trace_window *window, struct trace_item *item);
 
-/** Take over all that another window keeps, which comes behind; that one is empty then. */
+/** Take over everything that another window, which comes later, keeps; that one is empty then. */
 void trace_window_append(struct trace_window *window, struct trace_window *behind);
 
 /** The first item of the window when all have come; they follow by `next`. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file What makes trace, where nothing is made. */
 #include "common/command.h"
+#include "common/messages.h"
 
 #include <stdio.h>
 
@@ -9,7 +10,7 @@ static int record_run(const struct command *self, int argc, char **argv)
     (void)self;
     (void)argc;
     (void)argv;
-    fputs("pugmark: recording needs QEMU's user mode, which Windows has not\n", stderr);
+    message_say("pugmark: recording needs QEMU's user mode, which Windows has not\n");
     return EXIT_USAGE;
 }
 
@@ -18,10 +19,28 @@ static int encode_run(const struct command *self, int argc, char **argv)
     (void)self;
     (void)argc;
     (void)argv;
-    fputs("pugmark: trace is not encoded on Windows\n", stderr);
+    message_say("pugmark: trace is not encoded on Windows\n");
     return EXIT_USAGE;
 }
 
-const struct command command_record = {"record", "", "not on Windows: needs QEMU's user mode",
-                                       record_run};
-const struct command command_encode = {"encode", "", "not on Windows", encode_run};
+const struct command command_record = {
+    .name = "record",
+    .operands = "",
+    .summary = "not on Windows: needs QEMU's user mode",
+    .run = record_run,
+    .task = TASK_MAKE,
+};
+const struct command command_snapshot = {
+    .name = "snapshot",
+    .operands = "",
+    .summary = "not on Windows",
+    .run = encode_run,
+    .task = TASK_LOOK,
+};
+const struct command command_encode = {
+    .name = "encode",
+    .operands = "",
+    .summary = "not on Windows",
+    .run = encode_run,
+    .task = TASK_MAKE,
+};

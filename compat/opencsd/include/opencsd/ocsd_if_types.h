@@ -33,7 +33,7 @@ typedef unsigned int ocsd_hndl_err_log_t;
 
 /* ---- results ---- */
 
-/** What most functions return, and the code of a logged error. */
+/** The result of most functions, and the code of a logged error. */
 typedef enum _ocsd_err_t {
     OCSD_OK = 0,
     OCSD_ERR_FAIL = 1,
@@ -243,7 +243,7 @@ typedef enum _ocsd_ex_level {
     ocsd_EL3 = 3
 } ocsd_ex_level;
 
-/** What the last instruction of a range does. */
+/** The kind of the last instruction of a range. */
 typedef enum _ocsd_instr_type {
     OCSD_INSTR_OTHER = 0,
     OCSD_INSTR_BR = 1,
@@ -385,7 +385,7 @@ typedef struct _ocsd_swt_info {
 
 /* ---- statistics ---- */
 
-/** What became of the bytes of a formatted tree. */
+/** The bytes of a formatted tree, by what was done with them. */
 typedef struct _ocsd_demux_stats {
     uint64_t valid_id_bytes;    /**< to decoders */
     uint64_t no_id_bytes;       /**< of IDs without a decoder */

@@ -101,7 +101,7 @@ typedef struct _ocsd_generic_trace_elem {
     ocsd_gen_trc_elem_t elem_type;
     ocsd_isa isa;
     ocsd_vaddr_t st_addr; /**< first address */
-    ocsd_vaddr_t en_addr; /**< address behind the last instruction */
+    ocsd_vaddr_t en_addr; /**< address after the last instruction */
     ocsd_pe_context context;
     uint64_t timestamp;
     uint32_t cycle_count;

@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** An address as far as packets have told it. */
+/** An address as far as packets have given it. */
 struct pug_armv7_address {
     uint64_t value;      /**< of the address */
     uint8_t packet_bits; /**< low bits that this packet carried; 0: it carried none */
     uint8_t valid_bits;  /**< low bits that are known */
 };
 
-/** The processor's context as far as packets have told it. */
+/** The processor's context as far as packets have given it. */
 struct pug_armv7_context {
     uint32_t context_id;     /**< context id */
     uint8_t vmid;            /**< virtual machine */

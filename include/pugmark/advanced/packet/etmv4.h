@@ -119,14 +119,14 @@ struct pug_etmv4_address {
     uint8_t is;         /**< instruction set: 0 IS0, 1 IS1 */
 };
 
-/** The processor's context as far as packets have told it. */
+/** The processor's context as far as packets have given it. */
 struct pug_etmv4_context {
     uint8_t el;                                     /**< exception level */
     bool sf;                                        /**< AArch64 */
     bool ns;                                        /**< non-secure */
     bool nse;                                       /**< root (with ns 0) or realm (with ns 1) */
     bool updated, updated_context_id, updated_vmid; /**< by this packet */
-    uint32_t context_id, vmid;                      /**< as last told */
+    uint32_t context_id, vmid;                      /**< from the last packet that had them */
 };
 
 /** Conditional instruction packets. */
@@ -161,7 +161,7 @@ struct pug_etmv4_packet {
     uint32_t valid;     /**< enum pug_etmv4_valid */
     struct pug_etmv4_address address; /**< of address packets, and others that have one */
     struct pug_etmv4_context context; /**< of context packets */
-    uint64_t timestamp;               /**< as far as packets have told it */
+    uint64_t timestamp;               /**< as far as packets have given it */
     uint8_t timestamp_bits;           /**< how many of them the packet gave */
     uint8_t marker;                   /**< data synchronisation marker */
     uint8_t event;                    /**< numbers of events, a bit each */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Packets of an ETMv4 data stream, as far as they are public: what a header byte says, and no
- * payload. How long the payloads of addresses, values, times and events are only the specification
- * tells, so nothing is read between such a packet and the next A-sync.
+ * payload. Only the specification gives the length of the payloads of addresses, values, times and
+ * events. So nothing is read between such a packet and the next A-sync.
  */
 #ifndef PUGMARK_PACKET_ETMV4D_H
 #define PUGMARK_PACKET_ETMV4D_H
@@ -14,10 +14,10 @@
 extern "C" {
 #endif
 
-/** What a packet is. */
+/** The kind of a packet. */
 enum pug_etmv4d_type {
-    PUG_ETMV4D_NOTSYNC,  /**< bytes before the first A-sync, or behind what is reserved */
-    PUG_ETMV4D_UNREAD,   /**< bytes behind a packet whose length is not known */
+    PUG_ETMV4D_NOTSYNC,  /**< bytes before the first A-sync, or after a reserved header */
+    PUG_ETMV4D_UNREAD,   /**< bytes after a packet of unknown length */
     PUG_ETMV4D_RESERVED, /**< a header that there is not */
     PUG_ETMV4D_INCOMPLETE_EOT,
     PUG_ETMV4D_ASYNC,
@@ -48,7 +48,7 @@ enum pug_etmv4d_type {
 /** A packet. */
 struct pug_etmv4d_packet {
     uint8_t type;        /**< enum pug_etmv4d_type */
-    uint8_t header;      /**< the byte that says so; behind 0x00 the second one */
+    uint8_t header;      /**< the header byte; after 0x00 the second byte */
     bool length_unknown; /**< nothing is read from here to the next A-sync */
     uint64_t size;       /**< NOTSYNC, UNREAD: how many bytes there were */
 };

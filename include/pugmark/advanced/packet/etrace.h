@@ -17,7 +17,7 @@ enum pug_etrace_payload {
     PUG_ETRACE_OTHER_PAYLOAD, /**< of a type that is no E-Trace: passed over */
 };
 
-/** What a packet is, by format and subformat. */
+/** The kind of a packet, by format and subformat. */
 enum pug_etrace_type {
     PUG_ETRACE_SYNC,       /**< format 3 subformat 0 */
     PUG_ETRACE_TRAP,       /**< format 3 subformat 1 */
@@ -100,7 +100,7 @@ struct pug_etrace_packet {
     bool gap;               /**< packets may be missing before this one */
     uint8_t timestamp_bits; /**< 0: none */
 
-    bool moves_flow; /**< BAD: it told of executed instructions */
+    bool moves_flow; /**< BAD: it contained executed instructions */
     bool tells_time; /**< by `time`, or by `timestamp`: then it is `now` */
 
     uint16_t cache_index;   /**< JUMP_CACHE: the entry */
@@ -110,9 +110,9 @@ struct pug_etrace_packet {
     uint64_t address;       /**< of instructions, in bytes */
     uint64_t time, context; /**< where has_time and has_context say that they are there */
     uint64_t ecause, tval;  /**< TRAP */
-    uint64_t epc;           /**< TRAP: where the packet itself tells it (ESP32) */
+    uint64_t epc;           /**< TRAP: if the packet itself has it (ESP32) */
     uint64_t timestamp;     /**< from the wrapping */
-    uint64_t now;           /**< the time that it tells, whole */
+    uint64_t now;           /**< the complete time of the packet */
     const char *problem;    /**< BAD: what is wrong */
 
     struct pug_etrace_options options; /**< SUPPORT: in force after the packet */

@@ -16,7 +16,7 @@ extern "C" {
 /** From here on an address is none of code: EXC_RETURN, FNC_RETURN. */
 #define PUG_MTB_MAGIC UINT32_C(0xf0000000)
 
-/** What a packet is: its type. */
+/** The kind of a packet. */
 enum pug_mtb_packet_type {
     PUG_MTB_BRANCH,     /**< an instruction branched */
     PUG_MTB_EXCEPTION,  /**< an exception, or a debugger that moved the PC */

@@ -61,7 +61,7 @@ enum pug_ntrace_field {
     PUG_NTRACE_FIELDS
 };
 
-/** What is wrong with a message. */
+/** The fault of a message. */
 enum pug_ntrace_problem {
     PUG_NTRACE_GOOD,
     PUG_NTRACE_RESERVED_MSEO, /**< MSEO is 2; whose message it was is not known */

@@ -32,7 +32,7 @@ enum pug_osd_packet_type { PUG_OSD_REG = 0, PUG_OSD_EVENT = 2 };
 /** TYPE_SUB of events. */
 enum pug_osd_event_sub { PUG_OSD_LAST = 0, PUG_OSD_CONT = 1, PUG_OSD_OVERFLOW = 5 };
 
-/** What the packet reader gives: the packet's type. */
+/** The kind of a packet that the packet reader delivers. */
 enum pug_osd_kind {
     PUG_OSD_KIND_EVENT,      /**< a whole event */
     PUG_OSD_KIND_OVERFLOW,   /**< `missed` events were not sent */
@@ -42,7 +42,7 @@ enum pug_osd_kind {
     PUG_OSD_KIND_INCOMPLETE, /**< the data end with pieces of an event */
 };
 
-/** What is wrong with a packet. */
+/** The fault of a packet. */
 enum pug_osd_problem {
     PUG_OSD_GOOD,
     PUG_OSD_BAD_LENGTH,     /**< an event whose length is not the module's */

@@ -89,7 +89,7 @@ static inline ocsd_datapath_resp_t lib_cb_PktDataSink(const ocsd_extern_dcd_cb_f
     return callbacks->fn_packet_data_sink(callbacks->lib_context, op, index_sop, pkt);
 }
 
-/** Keep what fn_update_pkt_mon was told. */
+/** Keep the arguments of fn_update_pkt_mon. */
 static inline void lib_cb_updatePktCBFlags(ocsd_extern_dcd_cb_fns *callbacks, const int new_flags)
 {
     if (callbacks)

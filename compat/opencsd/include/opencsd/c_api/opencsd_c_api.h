@@ -54,7 +54,7 @@ OCSD_C_API void ocsd_destroy_dcd_tree(const dcd_tree_handle_t handle);
 
 /**
  * The data path. Only DATA has index and bytes; `*numBytesProcessed` is then set. After a WAIT
- * answer send FLUSH until the answer is another, then DATA behind what was processed.
+ * answer send FLUSH until the answer is another, then the DATA that follows what was processed.
  */
 OCSD_C_API ocsd_datapath_resp_t ocsd_dt_process_data(
     const dcd_tree_handle_t handle, const ocsd_datapath_op_t op, const ocsd_trc_index_t index,

@@ -86,7 +86,7 @@ typedef enum _ocsd_etmv4_i_pkt_type {
     ETM4_PKT_I_ATOM_F1 = 0xF6,
     ETM4_PKT_I_ATOM_F3 = 0xF8,
 
-    /* ETE, packets that are told by their payload */
+    /* ETE, packets that differ by their payload */
     ETE_PKT_I_PE_RESET = 0x400,
     ETE_PKT_I_TRANS_FAIL = 0x401
 } ocsd_etmv4_i_pkt_type;

@@ -2,16 +2,16 @@
 /**
  * @file Buffers of several processors side by side, on the caller's thread.
  *
- * Stays (struct pug_capture_last) come in the order of their times, each as a whole, and those of
- * one buffer as they were decoded. Of a buffer no more than a block is decoded ahead: what has its
+ * Residencies (what a source says of a task from where that comes to the processor, or tracing
+ * begins) come in the order of their times, each as a whole, and those of one buffer as they were
+ * decoded. Of a buffer no more than a block is decoded ahead: what has its
  * turn goes through to the consumer, the rest waits.
  */
 #include "base/grow.h"
-#include "capture/decode.h"
-#include "capture/marks.h"
 #include "element/payload.h"
-#include "pugmark/advanced/jobs.h"
+#include "pugmark/capture.h"
 #include "schedule/peers.h"
+#include "schedule/segments_pool.h"
 #include "tree/embed.h"
 
 #include <stdlib.h>
@@ -25,12 +25,6 @@
 
 #define NOBODY UINT32_MAX
 
-/* More buffers, or sources of them all, are not decoded side by side: each takes memory. */
-#define MOST         1024u
-#define MOST_SOURCES 16384u
-/* With more sources than this there are decoders of as many segments as overlap alone. */
-#define MANY_SOURCES 256u
-
 /** Elements that wait. */
 struct waiting {
     struct pug_origin origin;
@@ -42,7 +36,7 @@ struct waiting {
 /** A buffer. */
 struct side {
     struct by_time *all;
-    struct pug_attribution attribution;
+    void *attribution;
     struct pug_tree *tree;
     uint32_t kind;            /* of the tree */
     const uint32_t *next;     /* segments that are still to come … */
@@ -63,40 +57,36 @@ struct spare_tree {
 };
 
 struct by_time {
-    struct pug_piece passage; /* first: it is the way from a passage to all of this */
-    struct pug_capture_decoding *outer;
-    struct pug_capture_decode config; /* the sides' */
-    struct pug_capture_decoding decoding;
+    struct pug_schedule *schedule;
     struct side *sides;
     uint32_t count;
     uint32_t *turns; /* who is earlier, of two each; [leaves + n] is side n, or NOBODY */
     uint32_t leaves;
-    size_t block;                    /* bytes of a buffer that are decoded at once */
-    uint32_t *segments;              /* by buffer, in order */
-    struct pug_list spare;           /* struct spare_tree */
-    struct pug_capture_marks *marks; /* of many sources: read with for all of them; or NULL */
-    void *part;                      /* of the consumer, of one segment; or NULL */
+    size_t block;          /* bytes of a buffer that are decoded at once */
+    struct pug_list spare; /* struct spare_tree */
+    struct pug_pieces *pieces;
+    struct pug_parts *parts; /* of one segment; or NULL */
     uint32_t segment;
     size_t amount; /* elements in it */
-    bool over;     /* the consumer wants no more … */
+    bool over;     /* consumers want no more … */
     bool starved;  /* … or there is no memory */
 };
 
-/* ---- to the consumer ---- */
+/* ---- to the consumers ---- */
 
-/** A part, or a chunk of one, if it is wanted. */
-static void hand_over(struct by_time *all, void *part)
+/** Parts, or a chunk, if they are wanted. */
+static void hand_over(struct by_time *all, struct pug_parts *parts)
 {
-    const struct pug_capture_decode *config = all->outer->config;
-    if (all->over)
-        config->drop(part);
-    else if (!config->take(config->context, part))
-        all->over = all->outer->result->ended = true;
+    const struct pug_consumers *consumers = all->schedule->consumers;
+    if (!all->over && !pug_parts_take(consumers, parts))
+        all->over = all->schedule->result->ended = true;
+    pug_parts_free(consumers, parts);
 }
 
-static bool give_chunk(struct pug_piece *passage, void *chunk, size_t size)
+/** pug_pieces.give. */
+static bool give_chunk(void *context, struct pug_parts *chunk, size_t size)
 {
-    struct by_time *all = (struct by_time *)passage;
+    struct by_time *all = context;
     (void)size;
     if (chunk)
         hand_over(all, chunk);
@@ -105,39 +95,35 @@ static bool give_chunk(struct pug_piece *passage, void *chunk, size_t size)
     return !all->over;
 }
 
-static void take_part(struct by_time *all)
+static void take_parts(struct by_time *all)
 {
-    void *part = all->part;
-    all->part = NULL;
-    if (part)
-        hand_over(all, part);
+    struct pug_parts *parts = all->parts;
+    all->parts = NULL;
+    if (parts)
+        hand_over(all, parts);
 }
 
 /** False: no memory. */
-static bool begin_part(struct by_time *all, uint32_t segment)
+static bool begin_parts(struct by_time *all, uint32_t segment)
 {
-    const struct pug_capture_decode *config = all->outer->config;
-    all->part = config->begin(config->context, 0);
+    all->parts = pug_pieces_begin(all->pieces, 0, segment, 0);
     all->segment = segment;
     all->amount = 0;
-    if (all->part && config->passage)
-        config->passage(all->part, &all->passage);
-    return all->part != NULL;
+    return all->parts != NULL;
 }
 
 static void give(struct by_time *all, const struct waiting *run, const struct pug_element *elements)
 {
-    const struct pug_capture_decode *config = all->outer->config;
     if (all->segment != run->origin.segment || all->amount >= ENOUGH)
-        take_part(all);
+        take_parts(all);
     if (all->over)
         return;
-    if (!all->part && !begin_part(all, run->origin.segment)) {
+    if (!all->parts && !begin_parts(all, run->origin.segment)) {
         all->over = all->starved = true;
         return;
     }
-    (run->left_out ? all->outer->left_out : config->elements)(all->part, &run->origin, elements,
-                                                              run->count);
+    pug_parts_elements(all->schedule->consumers, all->parts->parts, &run->origin, elements,
+                       run->count, run->left_out);
     all->amount += run->count;
 }
 
@@ -190,14 +176,14 @@ static void give_waiting(struct side *side)
 
 /* ---- from the decoders ---- */
 
-static void take(struct side *side, const struct pug_origin *origin,
-                 const struct pug_element *elements, size_t count, bool left_out)
+/** pug_receiver.give. */
+static void take(void *context, const struct pug_origin *origin, uint64_t residency, bool left_out,
+                 const struct pug_element *elements, size_t count)
 {
+    struct side *side = context;
     struct by_time *all = side->all;
-    const struct waiting run = {.origin = *origin,
-                                .time = side->attribution.residency,
-                                .count = count,
-                                .left_out = left_out};
+    const struct waiting run = {
+        .origin = *origin, .time = residency, .count = count, .left_out = left_out};
     if (!waits(side) && run.time <= side->bound) {
         side->time = run.time;
         give(all, &run, elements);
@@ -206,25 +192,13 @@ static void take(struct side *side, const struct pug_origin *origin,
     }
 }
 
-static void take_chosen(void *context, const struct pug_origin *origin,
-                        const struct pug_element *elements, size_t count)
-{
-    take(context, origin, elements, count, false);
-}
-
-static void take_left_out(void *context, const struct pug_origin *origin,
-                          const struct pug_element *elements, size_t count)
-{
-    take(context, origin, elements, count, true);
-}
-
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
                                      size_t count, size_t *taken)
 {
     struct side *side = context;
     *taken = count;
     if (!side->all->over)
-        pug_attribution_elements(&side->attribution, side, elements, count);
+        side->all->schedule->segments->elements(side->attribution, elements, count);
     return side->all->over ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
 }
 
@@ -259,53 +233,38 @@ static struct pug_tree *take_spare(struct by_time *all, uint32_t kind)
 
 static enum pug_status find_tree(struct side *side, uint32_t segment)
 {
-    const struct pug_capture_decoding *decoding = &side->all->decoding;
-    struct pug_capture *capture = decoding->capture;
-    const uint32_t kind = pug_capture_tree_kind(capture, segment);
+    const struct pug_schedule *schedule = side->all->schedule;
+    const struct pug_segments *segments = schedule->segments;
+    const uint32_t kind = segments->tree_kind(segments->context, segment);
     if (side->tree && side->kind == kind)
         return PUG_OK;
     drop_tree(side);
     side->kind = kind;
     side->tree = take_spare(side->all, kind);
+    if (side->tree) {
+        pug_tree_on_elements(side->tree, on_elements, side);
+        return PUG_OK;
+    }
     const enum pug_status status =
-        side->tree ? PUG_OK
-                   : pug_capture_tree(capture, segment, true, pug_capture_decode_log(decoding),
-                                      &side->tree);
+        segments->tree(segments->context, segment, schedule->options->log, &side->tree);
     if (status != PUG_OK)
         return status;
     pug_tree_on_elements(side->tree, on_elements, side);
-    pug_tree_any_order(side->tree, decoding->config->any_order);
-    return PUG_OK;
+    pug_tree_any_order(side->tree,
+                       pug_consumers_all_want(schedule->consumers, PUG_WANTS_ANY_ORDER));
+    return pug_consumers_attach(schedule->consumers, 0, side->tree) ? PUG_OK : PUG_ERR_MEM;
 }
 
-/** Nothing of the segment that is coming is before its first timestamp. */
-static void look_ahead(struct side *side)
-{
-    struct by_time *all = side->all;
-    struct pug_capture *capture = all->decoding.capture;
-    uint64_t time;
-    pug_capture_marks_read(all->marks, side->coming);
-    if (!pug_capture_marks_first(all->marks, &time))
-        return;
-    if (!pug_capture_clock(capture, time, &time))
-        time = pug_capture_from_ticks(capture, time);
-    if (time > side->time)
-        side->time = time;
-}
-
-/** False: there are no more segments. */
+/** Nothing of the segment that is coming is before its first timestamp. False: there is none. */
 static bool find_next(struct side *side)
 {
-    const struct pug_capture_decoding *decoding = &side->all->decoding;
-    while (side->left > 0 && side->coming == NOBODY) {
-        const uint32_t segment = *side->next++;
+    const struct pug_segments *segments = side->all->schedule->segments;
+    if (side->left > 0) {
+        side->coming = *side->next++;
         side->left--;
-        if (pug_capture_may_choose(decoding, segment) &&
-            pug_capture_segments(decoding->capture)[segment].size > 0)
-            side->coming = segment;
     }
-    if (side->coming != NOBODY && side->all->marks)
-        look_ahead(side);
+    if (side->coming != NOBODY && segments->look_ahead)
+        segments->look_ahead(segments->context, side->coming, &side->time);
     return side->coming != NOBODY;
 }
 
@@ -313,14 +272,15 @@ static bool find_next(struct side *side)
 static void begin_segment(struct side *side)
 {
     struct by_time *all = side->all;
+    const struct pug_segments *segments = all->schedule->segments;
     const uint32_t segment = side->coming;
     side->coming = NOBODY;
     side->at = 0;
     enum pug_status status = find_tree(side, segment);
-    if (status == PUG_OK && !pug_capture_choose_sources(&all->decoding, segment, side->tree))
+    if (status == PUG_OK && !segments->choose(segments->context, segment, side->tree))
         status = PUG_ERR_NOT_FOUND;
     if (status == PUG_OK)
-        status = pug_attribution_begin(&side->attribution, segment, side->tree);
+        status = segments->begin(side->attribution, segment, side->tree);
     if (status == PUG_OK)
         status = pug_tree_renew(side->tree);
     if (status == PUG_OK)
@@ -333,32 +293,31 @@ static void begin_segment(struct side *side)
 static void read_block(struct side *side)
 {
     struct by_time *all = side->all;
-    struct pug_capture_decoding *outer = all->outer;
-    const struct pug_capture *capture = outer->capture;
-    const struct pug_capture_segment *place = &pug_capture_segments(capture)[side->segment];
+    struct pug_schedule *schedule = all->schedule;
+    const struct pug_segments *segments = schedule->segments;
+    const uint64_t size = segments->size(segments->context, side->segment);
+    const uint64_t index = segments->index(segments->context, side->segment) + side->at;
+    const uint64_t left = size - side->at;
     uint8_t block[BLOCK];
-    const uint64_t left = place->size - side->at;
-    enum pug_status status;
+    bool more, restarted;
     size_t used;
-    const size_t got = pug_capture_bytes(capture, side->segment, side->at, block,
-                                         left < all->block ? (size_t)left : all->block, &status);
-    if (status != PUG_OK)
-        pug_capture_say_unread(capture, pug_capture_decode_log(outer), place->offset + side->at,
-                               status);
-    const bool good = pug_capture_feed(side->tree, place->offset + side->at, block, got, &used);
+    const size_t got =
+        segments->read(segments->context, side->segment, schedule->options->log, side->at, block,
+                       left < all->block ? (size_t)left : all->block, &more, &restarted);
+    const bool good = pug_schedule_feed(side->tree, index, block, got, &used);
     side->at += used;
-    outer->result->bytes += used;
-    outer->done += used;
+    schedule->result->bytes += used;
+    schedule->done += used;
     if (!good && !all->over)
-        pug_capture_note_fatal(outer, place->offset + side->at);
-    if (!all->over && !pug_capture_goes_on(outer, 0))
-        all->over = outer->result->ended = true;
-    if (good && status == PUG_OK && used > 0 && side->at < place->size)
+        pug_schedule_note_fatal(schedule, index + used);
+    if (!all->over && !pug_schedule_goes_on(schedule, 0))
+        all->over = schedule->result->ended = true;
+    if (good && more && used > 0 && side->at < size)
         return;
     if (good)
         (void)pug_tree_end(side->tree);
     side->segment = NOBODY;
-    if (all->marks)
+    if (segments->look_ahead)
         drop_tree(side);
 }
 
@@ -410,55 +369,26 @@ static void take_turn(struct by_time *all, uint32_t number)
 
 /* ---- */
 
-static bool is_side(const struct pug_capture_buffer *buffer)
-{
-    return buffer->chosen && buffer->segment_count > 0;
-}
-
-bool pug_capture_has_sides(const struct pug_capture *capture)
-{
-    size_t sides = 0, processors = 0;
-    for (size_t i = 0; i < capture->buffers.count; i++) {
-        const struct pug_capture_buffer *buffer = &pug_capture_buffers(capture)[i];
-        sides += is_side(buffer);
-        processors += is_side(buffer) && buffer->cpu != PUG_NO_CPU;
-    }
-    return capture->told_times && processors > 1 && sides <= MOST &&
-           capture->sources.count <= MOST_SOURCES;
-}
-
-/** The sides, each with its segments. False: no memory. */
+/** False: no memory. */
 static bool open_sides(struct by_time *all)
 {
-    const struct pug_capture *capture = all->decoding.capture;
-    const struct pug_capture_buffer *buffers = pug_capture_buffers(capture);
-    const uint32_t buffer_count = (uint32_t)capture->buffers.count;
-    uint32_t **ends = calloc(buffer_count + 1u, sizeof(uint32_t *));
-    all->sides = calloc(buffer_count + 1u, sizeof(*all->sides));
-    all->segments = calloc(capture->segments.count + 1, sizeof(*all->segments));
-    uint32_t *at = all->segments;
-    const bool many = capture->sources.count > MANY_SOURCES;
-    if (many)
-        all->marks = pug_capture_marks_new(all->decoding.capture);
-    bool good = ends && all->sides && at && (all->marks || !many);
-    for (uint32_t i = 0; good && i < buffer_count; i++) {
-        ends[i] = at;
-        if (is_side(&buffers[i])) {
-            struct side *side = &all->sides[all->count++];
-            *side = (struct side){.all = all,
-                                  .next = at,
-                                  .left = buffers[i].segment_count,
-                                  .coming = NOBODY,
-                                  .segment = NOBODY};
-            good = pug_attribution_open(&side->attribution, &all->decoding);
-            if (good)
-                side->attribution.desk->reader = all->marks;
-        }
-        at += buffers[i].segment_count;
+    const struct pug_segments *segments = all->schedule->segments;
+    bool good = true;
+    all->pieces = pug_pieces_new(all->schedule->consumers, give_chunk, all);
+    all->sides = calloc(segments->side_count + 1u, sizeof(*all->sides));
+    if (!all->pieces || !all->sides)
+        return false;
+    for (uint32_t i = 0; good && i < segments->side_count; i++) {
+        struct side *side = &all->sides[all->count++];
+        const struct pug_receiver receiver = {side, take};
+        *side = (struct side){.all = all,
+                              .next = segments->sides[i].segments,
+                              .left = segments->sides[i].count,
+                              .coming = NOBODY,
+                              .segment = NOBODY};
+        side->attribution = segments->open(segments->context, &receiver);
+        good = side->attribution != NULL;
     }
-    for (uint32_t i = 0; good && i < capture->segments.count; i++)
-        *ends[pug_capture_segments(capture)[i].buffer]++ = i;
-    free(ends);
     all->block = all->count * BLOCK > BLOCKS ? (BLOCKS / all->count) & ~(size_t)15 : BLOCK;
     return good;
 }
@@ -483,7 +413,7 @@ static void close_side(struct side *side)
         pug_payload_free(&elements[i]);
     free(side->elements.items);
     free(side->waiting.items);
-    pug_attribution_close(&side->attribution);
+    side->all->schedule->segments->close(side->attribution);
     pug_tree_free(side->tree);
 }
 
@@ -495,33 +425,25 @@ static void free_spare(struct pug_list *spare)
     free(trees);
 }
 
-enum pug_status pug_capture_by_time(struct pug_capture_decoding *decoding)
+enum pug_status pug_schedule_by_time(struct pug_schedule *schedule)
 {
-    struct by_time all = {.passage = {.emit = give_chunk},
-                          .outer = decoding,
-                          .config = *decoding->config,
-                          .decoding = *decoding};
-    struct pug_peers *peers = decoding->capture->options.peers;
+    struct by_time all = {.schedule = schedule};
+    struct pug_peers *peers = schedule->options->peers;
     if (pug_peers_helps(peers))
         return PUG_OK; /* the first one does it */
-    all.config.elements = take_chosen;
-    all.config.times = true;
-    all.decoding.config = &all.config;
-    all.decoding.left_out = decoding->left_out ? take_left_out : NULL;
     all.starved = !open_sides(&all) || !open_turns(&all);
     all.over = all.starved;
     while (!all.over && all.turns[1] != NOBODY)
         take_turn(&all, all.turns[1]);
-    take_part(&all);
-    decoding->result->threads = 1;
+    take_parts(&all);
+    schedule->result->threads = 1;
     if (peers)
-        peers->read_bytes += decoding->result->bytes;
+        peers->read_bytes += schedule->result->bytes;
     for (uint32_t i = 0; i < all.count; i++)
         close_side(&all.sides[i]);
     free_spare(&all.spare);
+    free(all.pieces);
     free(all.sides);
-    free(all.segments);
     free(all.turns);
-    pug_capture_marks_free(all.marks);
     return all.starved ? PUG_ERR_MEM : PUG_OK;
 }

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A file of trace and nothing else: which command comes next, what a core's name supplies, and a folder to keep.
+#   raw_dump.sh BIN SOURCE
+set -eu
+pugmark=$1/pugmark source=$2 bad=0
+demo=$source/examples/demo crash=$source/examples/crash
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+wrong() { echo "$*"; bad=1; }
+has_elf() { "$pugmark" --version | grep -q '[( ]elf '; }
+
+# What `info` says next can be run as it stands; with the program in its place it gives the path that ran.
+cp "$demo/trace.bin" 'my trace.bin'
+"$pugmark" info 'my trace.bin' >said
+next=$(sed -n 's/^next: pugmark //p' said)
+[[ $next == "list --packets --protocol ETMV4I --transport coresight --core "*" 'my trace.bin'" ]] || wrong "info: next is '$next'"
+eval "'$pugmark' $next" >packets 2>messages || wrong "not to be run: $next"
+grep -q I_ASYNC packets || wrong "no packets of: $next"
+printf 'nothing that is known, in a few words' >text
+"$pugmark" info text >said || true
+grep -q '^next: .*--protocol NAME text' said || wrong "info: nothing next of an unknown file"
+
+# A core supplies its usual registers, the trace its id, and both are said.
+raw=(--protocol etmv4 --transport coresight --core Cortex-A53)
+"$pugmark" pc "${raw[@]}" --image "$demo/program.bin@0x400000" "$demo/trace.bin" >path 2>said || true
+cmp -s path "$demo/path.txt" || wrong "--core: not the path that ran"
+grep -q 'those usual for Cortex-A53 are assumed: TRCCONFIGR=0x1001 TRCIDR0=0x28000ea1' said || wrong "--core: not said what was assumed"
+grep -q 'ids in this trace are taken: 0x10' said || wrong "not said where the id is from"
+"$pugmark" pc "${raw[@]}" --set TRCTRACEIDR=0x10 --set TRCCONFIGR=0x1801 --image "$demo/program.bin@0x400000" "$demo/trace.bin" >path 2>said
+cmp -s path "$demo/path.txt" || wrong "--core with registers: not the path that ran"
+grep -q 'TRCCONFIGR=\|ids in this trace' said && wrong "said to be assumed, and was given"
+for core in Cortex-M33 Cortex-M55 Cortex-M7 Cortex-A57 Cortex-A55 Cortex-A710; do
+  "$pugmark" info --protocol etmv4 --core $core "$demo/trace.bin" 2>&1 | grep -q "those usual for $core are assumed" || wrong "$core: nothing is usual"
+done
+for core in ptm:Cortex-A15 etmv3:Cortex-A7 etmv3:Cortex-M4 ete:Neoverse-N2; do
+  "$pugmark" info --protocol ${core%:*} --core ${core#*:} "$demo/trace.bin" 2>&1 | grep -q "those usual for ${core#*:} are assumed" || wrong "$core: nothing is usual"
+done
+"$pugmark" info --protocol etmv4 "$demo/trace.bin" >/dev/null 2>said && wrong "decoded without registers"
+grep -q 'cannot be read without registers: TRCCONFIGR TRCIDR0 TRCIDR2; give them with --set NAME=VALUE, or --core NAME' said || wrong "no next step: $(<said)"
+
+# A snapshot's device file is a file of parameters, and says the protocol.
+"$pugmark" pc --transport coresight --params "$demo/ETM_0.ini" --core Cortex-A53 --image "$demo/program.bin@0x400000" "$demo/trace.bin" >path 2>said
+cmp -s path "$demo/path.txt" && [[ ! -s said ]] || wrong "--params of a device file: $(<said)"
+sed 's/^type=.*/type=OTHER/' "$demo/ETM_0.ini" >other.ini
+"$pugmark" pc --params other.ini "$demo/trace.bin" 2>said && wrong "a device of an unknown type was taken"
+grep -q 'other.ini: type OTHER is not known' said || wrong "unknown type: $(<said)"
+
+# E-Trace without its parameters: they are what is missing, not memory.
+rv=$source/tests/captures/etrace-rv64
+"$pugmark" pc --protocol etrace --image "$rv/memory_0.bin@0x11200" --set src_bits=4 --set xlen=64 "$rv/trace.bin" >/dev/null 2>said && wrong "E-Trace: all is well without parameters"
+grep -q "the encoder's parameters are missing: .*iaddress_width_p" said || wrong "E-Trace: parameters are not named: $(<said)"
+grep -q 'Load the file' said && wrong "E-Trace: memory is blamed"
+
+# A snapshot of it needs no options any more, and decodes to the same.
+"$pugmark" snapshot "${raw[@]}" --image "$demo/program.bin@0x400000" -o kept "$demo/trace.bin" 2>said
+grep -q 'kept: written; next: pugmark info kept' said || wrong "snapshot: $(<said)"
+"$pugmark" pc kept >path 2>said
+cmp -s path "$demo/path.txt" && [[ ! -s said ]] || wrong "snapshot: another path, or $(<said)"
+if has_elf; then
+  "$pugmark" snapshot --quiet "${raw[@]}" --elf "$crash/crash" -o elf "$crash/trace.bin" 2>said
+  cmp -s <("$pugmark" pc elf) <("$pugmark" pc "$crash") || wrong "snapshot with ELF: another path"
+fi
+"$pugmark" snapshot --quiet --protocol etrace --image "$rv/memory_0.bin@0x11200" --params "$rv/trace_2.ini" --set src_bits=4 -o rv "$rv/trace.bin"
+cmp -s <("$pugmark" pc rv) <("$pugmark" pc "$rv") || wrong "snapshot of E-Trace: another path"
+mkdir taken
+echo mine >taken/snapshot.ini
+"$pugmark" snapshot "${raw[@]}" -o taken "$demo/trace.bin" 2>said && wrong "what was in the folder was replaced"
+[[ $(<taken/snapshot.ini) == mine ]] || wrong "a file of others was changed"
+"$pugmark" snapshot -o again kept 2>said && wrong "a snapshot of a snapshot"
+grep -q 'says itself how it is to be read' said || wrong "$(<said)"
+"$pugmark" snapshot "${raw[@]}" "$demo/trace.bin" 2>said && wrong "snapshot without -o"
+grep -q 'needs -o DIR' said || wrong "$(<said)"
+exit $bad
