@@ -117,10 +117,12 @@ million: build
 fuzz-corpus:
 	@fuzz/minimise.sh
 
-# The documentation of the public headers, in build/docs/html. It has no warnings.
-docs: deps
+# The book in build/docs/book, and the documentation of the public headers in build/docs/html. Neither has warnings.
+docs: build
 	@mkdir -p build/docs
 	doxygen docs/Doxyfile
+	cmake/book.sh build/release build/docs/book
+	@echo the book: build/docs/book/index.html, the headers: build/docs/html/index.html
 
 # Write down the binary interface as it is: for a release, or where a change is meant.
 abi: build

@@ -24,6 +24,11 @@ file(RELATIVE_PATH PUG_PC_TO_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(cmake/pugmark.pc.in pugmark.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pugmark.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 include(cmake/reference.cmake)
+if(NOT WIN32)
+  install(FILES completions/pugmark.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME pugmark)
+  install(FILES completions/_pugmark DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES completions/pugmark.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 # A project's examples, to be read and decoded: the programs in C, and two captures.
 install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples PATTERN CMakeLists.txt EXCLUDE)
 

@@ -379,10 +379,10 @@ static void say_trouble(const struct pug_capture *capture, enum pug_status statu
                                                : pug_status_text(status));
 }
 
-static void situate(struct pug_capture_desk *desk, const struct pug_capture_moment *moment,
+static void situate(struct pug_capture_worker *worker, const struct pug_capture_moment *moment,
                     struct pug_origin *origin)
 {
-    origin->space = pug_capture_image_space(desk->capture, origin->buffer, &moment->reader);
+    origin->space = pug_capture_image_space(worker->capture, origin->buffer, &moment->reader);
 }
 
 static const struct pug_capture_ops ops = {

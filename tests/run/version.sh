@@ -22,7 +22,7 @@ head -n 1 "debian/libpugmark$short.symbols" | grep -q "^libpugmark.so.$short lib
 [[ $(head -n 1 debian/changelog) == "pugmark ($version) "* ]] || wrong "debian/changelog: not $version"
 grep -m 1 '^## ' CHANGELOG.md | grep -qF "[$version]" || wrong "CHANGELOG.md: not $version"
 [[ -e docs/release-$version.md ]] || wrong "no docs/release-$version.md"
-grep -qF "pugmark.so.$short" docs/versions.md || wrong "docs/versions.md: not $short"
+grep -qF "pugmark.so.$short" docs/book/library/versions.md || wrong "docs/book/library/versions.md: not $short"
 
 # For programs.
 "$bin/pugmark" --version --json >"${TMPDIR:-/tmp}/version.$$" || wrong "--version --json: exit $?"

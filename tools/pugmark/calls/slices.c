@@ -477,6 +477,8 @@ bool slices_take(struct slices *slices, const struct trace_item *item)
         declare_task(slices, number, item);
     }
     task->offset = item->element.index;
+    if (slices->options.buffers > 1)
+        task->offset = task->offset * slices->options.buffers + item->where->buffer;
     if (slices->options.observe)
         slices->options.observe(slices->options.observe_context, item);
     if (has_times(slices)) {

@@ -10,6 +10,7 @@
 /* clang-format off */
 static const struct command *const commands[] = {
     &command_calls,
+    &command_complete,
     &command_convert,
     &command_coverage,
     &command_diff,

@@ -29,6 +29,8 @@ const struct explanation explanations_usage[] = {
      "Check the spelling, and give the program with --elf. C++ names can be written as the source "
      "has them."},
     {"no-place",
+     "*in this input programs lie elsewhere in each process*|*: no code of that line is in the "
+     "programs at hand*|--address *: it is in * places*|"
      "--* *: no function, FILE:LINE or number*|--* *: no code of that line*|*has no program to "
      "look for*|--* *: * is in * places*|--before *: expected *|--until *: expected *|--filter "
      "'*': expected *",
@@ -93,8 +95,7 @@ const struct explanation explanations_usage[] = {
     {"replacement", "--dso *: files are taken for what perf.data names*",
      "--dso NAME=FILE replaces a program that a perf.data names. This input is no perf.data.",
      "Give the program with --elf FILE or --image FILE@ADDRESS."},
-    {"terminal",
-     "*: binary data is not written to a terminal*|*: a page is not written to a terminal*",
+    {"terminal", "* is not written to a terminal; *|*: a page is not written to a terminal*",
      "The output is binary data or an HTML page, which a terminal cannot show.",
      "Write it to a file with -o FILE, or send it to another program with |."},
     {"not-on-this-system",

@@ -78,6 +78,9 @@ struct input_options {
  */
 bool input_is_bare(const struct input_options *options, const char *path);
 
+/** Is it a program, or source text, in place of its trace? Then that was said. */
+bool input_is_mistaken(const struct input_options *options, const char *path);
+
 /** Was --clock HZ given? */
 bool input_has_clock(const struct input_options *options);
 

@@ -2,6 +2,7 @@
 /** @file pugmark profile: how often what ran, for people and in the formats of other tools. */
 #include "common/command.h"
 #include "common/messages.h"
+#include "common/terminal.h"
 #include "files/outfile.h"
 #include "profile_input.h"
 #include "schedule/peers.h"
@@ -57,7 +58,8 @@ static bool take_weight(const struct option *option, void *target, const char *a
 }
 
 static const struct option table[] = {
-    {"format", "NAME", "write this format (default: table); docs/profiles.md lists them",
+    {"format", "FORMAT",
+     "write this format (default: table); the book lists them: Profiles and coverage in detail",
      take_format, offsetof(struct profile_options, format)},
     {"output", "FILE",
      "write to FILE; without --format the profile itself, to be merged later (-o)", option_string,
@@ -257,6 +259,8 @@ static int profile_run(const struct command *self, int argc, char **argv)
     const struct pug_export_format *format = options.format    ? find_format(options.format)
                                              : !options.output ? find_format("table")
                                                                : NULL;
+    if (format && format->binary && !terminal_may_have(options.output, "binary data"))
+        return EXIT_USAGE;
     struct pug_names *names = capture_names(&options.input, &options.capture);
     if (!names)
         return EXIT_INPUT;
