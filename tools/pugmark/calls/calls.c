@@ -84,9 +84,10 @@ struct path {
 /** A source, or with --by-time a stream, and what is printed of it. */
 struct followed {
     uint32_t task;
-    char label[80]; /* in front of its lines */
-    uint8_t unit;   /* enum pug_time_unit: the one that was printed */
-    bool held;      /* the line of the top frame is not printed yet: it may be a leaf's */
+    const struct places *places; /* where its addresses are in files; or NULL */
+    char label[80];              /* in front of its lines */
+    uint8_t unit;                /* enum pug_time_unit: the one that was printed */
+    bool held; /* the line of the top frame is not printed yet: it may be a leaf's */
     struct path root;
     struct path **slots; /* of all paths, by their hash */
     size_t paths, slot_count;
@@ -158,6 +159,7 @@ static struct followed *find_source(struct calls *calls, uint32_t task)
         return NULL;
     }
     followed->task = task;
+    followed->places = calls->places;
     make_label(calls, followed);
     calls->sources[calls->count++] = followed;
     if (task < calls->tasks)
@@ -185,12 +187,22 @@ static bool is_timed(const struct followed *followed, const struct pug_call_fram
     return followed->unit == PUG_TIME_CYCLES || (followed->unit == PUG_TIME_TICKS && frame->timed);
 }
 
+/** The frame's name; of code without one by where it begins in its file. */
+static void print_name(const struct followed *followed, const struct pug_call_frame *frame)
+{
+    uint64_t vaddr;
+    if (!followed->places ||
+        !places_vaddr(followed->places, followed->task, frame->function.start, &vaddr))
+        vaddr = frame->function.start;
+    calls_put_name(frame, vaddr);
+}
+
 static void print_begin(struct followed *followed, const struct pug_call_frame *frame,
                         uint32_t depth)
 {
     uint64_t time = pug_call_time(&frame->entered, followed->unit);
     begin_line(followed, is_timed(followed, frame) ? &time : NULL, NULL, NULL, depth);
-    calls_put_name(frame);
+    print_name(followed, frame);
     pug_sink_text(output_sink(), frame->resumed    ? " {  /* goes on */\n"
                                  : frame->doubtful ? " {  /* some thread: which is not known */\n"
                                                    : " {\n");
@@ -226,7 +238,7 @@ static void print_leave(struct followed *followed, const struct pug_call_event *
     begin_line(followed, known ? &time : NULL, followed->unit != PUG_TIME_NONE ? &took : NULL,
                &event->took.instructions, event->depth);
     if (followed->held)
-        calls_put_name(frame);
+        print_name(followed, frame);
     pug_sink_text(output_sink(), followed->held ? ";" : "}");
     pug_sink_text(output_sink(), event->ended      ? "  /* the trace ends in it */\n"
                                  : event->switched ? "  /* another thread runs */\n"

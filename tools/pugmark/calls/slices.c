@@ -628,10 +628,8 @@ struct slices *slices_new(const struct slices_options *options)
         slices_free(slices);
         return NULL;
     }
-    slices->names = (struct slice_names){.timeline = slices->timeline,
-                                         .places = slices->places,
-                                         .readable = options->names,
-                                         .bracketed = options->form == PUG_TIMELINE_PAGE};
+    slices->names = (struct slice_names){
+        .timeline = slices->timeline, .places = slices->places, .readable = options->names};
     slices->swo = slices_swo_new(options->capture, &slices->names);
     if (slices->swo)
         return slices;
