@@ -204,12 +204,13 @@ static bool search_all(struct search *search)
     struct pug_tree *tree = NULL;
     const bool perf = pug_capture_kind(search->input->capture) == PUG_CAPTURE_PERF;
     const bool own = !search->names;
+    static const struct capture_options none; /* all zero */
     if (!perf && pug_capture_tree(search->input->capture, 0, false, NULL, &tree) == PUG_OK)
         search->image = pug_tree_image(tree);
     if (search->line == 0)
         find_symbols(search);
     if (own && search->places->count == 0)
-        search->names = capture_names(search->input->options, &(const struct capture_options){{0}});
+        search->names = capture_names(search->input->options, &none);
     if (search->names && search->places->count == 0)
         find_in_objects(search);
     if (own)
