@@ -45,7 +45,9 @@ const struct explanation explanations_usage[] = {
      "that it cannot have.",
      "The message lists the names that are read. Write --set NAME=VALUE, or --set "
      "SOURCE:NAME=VALUE for one source of a snapshot."},
-    {"same-file", "--* *: it is the same file as *|--* and --* are both *",
+    {"same-file",
+     "*, which is an input: nothing was written; *|"
+     "--* *: it is the same file as *|--* and --* are both *",
      "An output has the name of an input, or two outputs have the same name. Nothing was written.",
      "Give the output another name."},
     {"formats",
