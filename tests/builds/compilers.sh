@@ -57,7 +57,7 @@ for name; do
         bash tests/run/fuzz.sh "$PWD/build/compilers/musl/bin" "$PWD" || good=false
       ;;
     unlike)
-      build "$name" "${without[@]}" -DCMAKE_C_FLAGS=-U__linux__ -DCMAKE_C_FLAGS_RELEASE='-O1 -DNDEBUG' -DPUG_FUZZ=OFF \
+      build "$name" "${without[@]}" -DCMAKE_C_FLAGS=-U__linux__ -DCMAKE_C_FLAGS_RELEASE='-O0 -DNDEBUG' -DPUG_FUZZ=OFF \
         -DPUG_HAS_INTERPOSITION_FLAG=OFF -DPUG_HAS_VERSION_SCRIPT=OFF -DPUG_HAS_SYMBOLIC_FUNCTIONS=OFF -DPUG_HAS_MEMFD=OFF \
         -DPUG_UNIT_TESTS='capture|tree|image|elf.*|live.*|map|profile|snapshot|perf_containers|names' &&
         tests/hosts/compare.sh build/release/bin build/compilers/unlike/bin . examples/demo tests/captures/ptm-arm &&
