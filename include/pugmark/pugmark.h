@@ -97,14 +97,18 @@
 #include "pugmark/status.h"
 #include "pugmark/walk.h"
 
-/** The version of the headers. */
+/** The version of the headers, and of all that is built with them: it is said here alone. */
 #define PUG_VERSION_MAJOR 0
 /** The version of the headers. */
 #define PUG_VERSION_MINOR 3
 /** The version of the headers. */
 #define PUG_VERSION_PATCH 0
 /** The version of the headers in words. */
-#define PUG_VERSION "0.3.0"
+#define PUG_VERSION                           PUG_VERSION_OF(PUG_VERSION_MAJOR, PUG_VERSION_MINOR, PUG_VERSION_PATCH)
+/** How PUG_VERSION is made. */
+#define PUG_VERSION_OF(major, minor, patch)   PUG_VERSION_TEXT(major, minor, patch)
+/** How PUG_VERSION is made. */
+#define PUG_VERSION_TEXT(major, minor, patch) #major "." #minor "." #patch
 
 #ifdef __cplusplus
 extern "C" {
