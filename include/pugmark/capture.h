@@ -371,19 +371,22 @@ struct pug_capture_decode {
     struct pug_log *log; /**< where messages of decoding go; NULL: the capture's log */
     uint64_t spare[4];   /**< zero */
     /*
-     * Deprecated, until 0.3: one consumer, described here. A list of consumers is more: `passage`
-     * is what begin() gets, `travel` are pack(), unpack() and fold(), flags are bits of `wants`.
+     * Deprecated, until 0.3: one consumer, described here. A list of consumers can do more.
      */
-    void *context;
-    void *(*begin)(void *context, unsigned worker);
+    void *context;                                  /**< of these functions */
+    void *(*begin)(void *context, unsigned worker); /**< pug_consumer.begin() without its piece */
     void (*elements)(void *part, const struct pug_origin *origin,
-                     const struct pug_element *elements, size_t count);
-    bool (*take)(void *context, void *part);
-    void (*drop)(void *part);
-    void (*counted)(void *context, struct pug_counts *counts);
-    void (*passage)(void *part, struct pug_piece *passage);
-    const struct pug_travel *travel;
-    bool times, bare, any_order, each_time, by_time;
+                     const struct pug_element *elements, size_t count); /**< the same there */
+    bool (*take)(void *context, void *part);                            /**< the same there */
+    void (*drop)(void *part);                                           /**< the same there */
+    void (*counted)(void *context, struct pug_counts *counts);          /**< the same there */
+    void (*passage)(void *part, struct pug_piece *passage); /**< the piece, after begin() */
+    const struct pug_travel *travel;                        /**< pack(), unpack() and fold() */
+    bool times;                                             /**< PUG_WANTS_TIMES */
+    bool bare;                                              /**< PUG_WANTS_TOTALS */
+    bool any_order;                                         /**< PUG_WANTS_ANY_ORDER */
+    bool each_time;                                         /**< PUG_WANTS_EACH_TIME */
+    bool by_time;                                           /**< PUG_WANTS_BY_TIME */
 };
 
 /** The result of decoding. */
