@@ -92,10 +92,12 @@ million: build
 fuzz-corpus:
 	@fuzz/minimise.sh
 
-# The documentation of the public headers, in build/docs/html. It has no warnings.
-docs: deps
+# The book in build/docs/book, and the documentation of the public headers in build/docs/html. Neither has warnings.
+docs: build
 	@mkdir -p build/docs
 	doxygen docs/Doxyfile
+	cmake/book.sh build/release build/docs/book
+	@echo the book: build/docs/book/index.html, the headers: build/docs/html/index.html
 
 # Write down the binary interface as it is: for a release, or where a change is meant.
 abi: build
@@ -105,7 +107,9 @@ abi: build
 pictures: build
 	@mkdir -p build/pictures
 	PUG_PICTURES=$(CURDIR)/build/pictures bash tests/run/report.sh $(CURDIR)/build/release/bin $(CURDIR)
-	@echo build/pictures has the pictures
+	build/release/bin/pugmark report examples/crash --source-dir examples/crash -o build/pictures/crash.html
+	node tests/report/pictures.mjs chromium $(CURDIR)/build/pictures/crash.html $(CURDIR)/build/pictures/views --keep
+	@echo build/pictures has the pictures, build/pictures/views those that the book shows: keep them in tests/report/pictures
 
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i

@@ -477,6 +477,8 @@ bool slices_take(struct slices *slices, const struct trace_item *item)
         declare_task(slices, number, item);
     }
     task->offset = item->element.index;
+    if (slices->options.buffers > 1)
+        task->offset = task->offset * slices->options.buffers + item->where->buffer;
     if (slices->options.observe)
         slices->options.observe(slices->options.observe_context, item);
     if (has_times(slices)) {
@@ -626,10 +628,8 @@ struct slices *slices_new(const struct slices_options *options)
         slices_free(slices);
         return NULL;
     }
-    slices->names = (struct slice_names){.timeline = slices->timeline,
-                                         .places = slices->places,
-                                         .readable = options->names,
-                                         .bracketed = options->form == PUG_TIMELINE_PAGE};
+    slices->names = (struct slice_names){
+        .timeline = slices->timeline, .places = slices->places, .readable = options->names};
     slices->swo = slices_swo_new(options->capture, &slices->names);
     if (slices->swo)
         return slices;
@@ -670,6 +670,16 @@ void slices_tell(const struct slices *slices, bool quiet)
 const struct pug_calls *slices_calls(const struct slices *slices)
 {
     return slices->calls;
+}
+
+struct pug_names *slices_names(const struct slices *slices)
+{
+    return slices->options.names;
+}
+
+const char *slices_rtos(const struct slices *slices)
+{
+    return slices->options.rtos;
 }
 
 struct places *slices_places(const struct slices *slices)

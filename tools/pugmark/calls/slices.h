@@ -20,11 +20,13 @@ enum slices_clock {
 struct slices_options {
     struct pug_capture *capture;
     struct pug_names *names;
+    const char *rtos; /**< as thread_kernel_find() takes it */
     enum pug_timeline_form form;
     enum slices_clock clock;
-    uint64_t least; /**< calls that took less are left out */
-    uint64_t depth; /**< calls below so many others are left out; 0: none are */
-    bool exact;     /**< no time is estimated */
+    uint64_t least;   /**< calls that took less are left out */
+    uint64_t depth;   /**< calls below so many others are left out; 0: none are */
+    bool exact;       /**< no time is estimated */
+    uint32_t buffers; /**< of several, offsets are times this number, and the buffer's is added */
     struct pug_sink *sink;
     uint32_t room; /**< as in struct pug_timeline_options */
     bool (*append)(void *context, uint32_t track, const void *bytes, size_t size);
@@ -52,6 +54,9 @@ void slices_free(struct slices *slices);
 
 /** The call stacks of tasks, by the numbers of places_task(). */
 const struct pug_calls *slices_calls(const struct slices *slices);
+/** The names, and the kernel, that it was made with. */
+struct pug_names *slices_names(const struct slices *slices);
+const char *slices_rtos(const struct slices *slices);
 /** Returns the places of tasks. */
 struct places *slices_places(const struct slices *slices);
 

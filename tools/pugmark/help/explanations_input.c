@@ -131,7 +131,9 @@ const struct explanation explanations_input[] = {
      "`pugmark record` reports how the program ended, or why it could not be run.",
      "Check that the program runs under qemu-user by itself. `pugmark record --help` lists what "
      "can be changed."},
-    {"no-sysroot", "*its libraries are not here*|*--sysroot*|*sysroot*",
+    {"no-sysroot",
+     "*it is linked dynamically for *, and its libraries are not here*|"
+     "*its libraries are not here*|*--sysroot*|*sysroot*",
      "The program is linked dynamically for another architecture, and the libraries of that "
      "architecture were not found.",
      "Install the cross libraries that the message names (such as libc6-arm64-cross), give "

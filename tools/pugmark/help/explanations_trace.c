@@ -13,7 +13,7 @@ const struct explanation explanations_trace[] = {
      "Branches in the trace contradict the program that was given: it is another build, or lies at "
      "another address.",
      "Give the build that ran, loaded where it ran: --elf FILE, or --elf FILE@BIAS. "
-     "docs/diagnosis.md says how it is noticed."},
+     "The book says how it is noticed: What Pugmark notices, and what it cannot."},
     {"settings-do-not-match", "*the settings do not match the trace*|*fits with *",
      "Packets have a form that the registers or parameters exclude.",
      "Set the register that the message names as it was in the unit. If the message says \"fits "

@@ -29,6 +29,8 @@ const struct explanation explanations_usage[] = {
      "Check the spelling, and give the program with --elf. C++ names can be written as the source "
      "has them."},
     {"no-place",
+     "*in this input programs lie elsewhere in each process*|*: no code of that line is in the "
+     "programs at hand*|--address *: it is in * places*|"
      "--* *: no function, FILE:LINE or number*|--* *: no code of that line*|*has no program to "
      "look for*|--* *: * is in * places*|--before *: expected *|--until *: expected *|--filter "
      "'*': expected *",
@@ -43,7 +45,9 @@ const struct explanation explanations_usage[] = {
      "that it cannot have.",
      "The message lists the names that are read. Write --set NAME=VALUE, or --set "
      "SOURCE:NAME=VALUE for one source of a snapshot."},
-    {"same-file", "--* *: it is the same file as *|--* and --* are both *",
+    {"same-file",
+     "*, which is an input: nothing was written; *|"
+     "--* *: it is the same file as *|--* and --* are both *",
      "An output has the name of an input, or two outputs have the same name. Nothing was written.",
      "Give the output another name."},
     {"formats",
@@ -93,8 +97,7 @@ const struct explanation explanations_usage[] = {
     {"replacement", "--dso *: files are taken for what perf.data names*",
      "--dso NAME=FILE replaces a program that a perf.data names. This input is no perf.data.",
      "Give the program with --elf FILE or --image FILE@ADDRESS."},
-    {"terminal",
-     "*: binary data is not written to a terminal*|*: a page is not written to a terminal*",
+    {"terminal", "* is not written to a terminal; *|*: a page is not written to a terminal*",
      "The output is binary data or an HTML page, which a terminal cannot show.",
      "Write it to a file with -o FILE, or send it to another program with |."},
     {"not-on-this-system",

@@ -382,6 +382,8 @@ bool input_open_for(struct input *input, const struct input_options *options, co
     *input = (struct input){.options = options, .trace_path = operand, .failure = EXIT_USAGE};
     if (!options_fit(options))
         return false;
+    if (input_is_mistaken(options, operand))
+        return false;
     input->failure = EXIT_INPUT;
     input->log = pug_log_new(PUG_SEV_WARN);
     if (!input->log || !input_lists_take(&input->lists, options) ||
