@@ -65,24 +65,6 @@
 #ifndef PUGMARK_PUGMARK_H
 #define PUGMARK_PUGMARK_H
 
-#include "pugmark/advanced/consumer.h"
-#include "pugmark/advanced/correlate.h"
-#include "pugmark/advanced/counts.h"
-#include "pugmark/advanced/diagnose.h"
-#include "pugmark/advanced/encapsulation.h"
-#include "pugmark/advanced/image.h"
-#include "pugmark/advanced/index.h"
-#include "pugmark/advanced/isa.h"
-#include "pugmark/advanced/jobs.h"
-#include "pugmark/advanced/packet.h"
-#include "pugmark/advanced/params.h"
-#include "pugmark/advanced/peers.h"
-#include "pugmark/advanced/quirks.h"
-#include "pugmark/advanced/settings.h"
-#include "pugmark/advanced/snapshot.h"
-#include "pugmark/advanced/state.h"
-#include "pugmark/advanced/transport.h"
-#include "pugmark/advanced/tree.h"
 #include "pugmark/calls.h"
 #include "pugmark/capture.h"
 #include "pugmark/cursor.h"
@@ -94,6 +76,7 @@
 #include "pugmark/names.h"
 #include "pugmark/profile.h"
 #include "pugmark/profiler.h"
+#include "pugmark/setting.h"
 #include "pugmark/status.h"
 #include "pugmark/walk.h"
 
