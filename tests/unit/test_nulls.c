@@ -4,6 +4,7 @@
 #include "pugmark/advanced/consumer.h"
 #include "pugmark/advanced/correlate.h"
 #include "pugmark/advanced/counts.h"
+#include "pugmark/advanced/encapsulation.h"
 #include "pugmark/advanced/image.h"
 #include "pugmark/advanced/index.h"
 #include "pugmark/advanced/isa.h"
