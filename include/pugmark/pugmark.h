@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Pugmark's whole public interface; read as a manual it begins here.
+ * @file Pugmark's everyday interface. Read as a manual it begins here.
  *
  * A processor's trace says in few bytes what it did. Pugmark rebuilds it: bytes become packets,
  * packets *elements* (element.h): ranges of instructions that ran, exceptions, contexts, times,
@@ -19,12 +19,12 @@
  *     calls.h       the functions that were entered and left, with times
  *     names.h       functions, files and lines of addresses
  *     profile.h     what ran how often: made of captures (profiler.h), for other tools (export.h)
- *     correlate.h   several streams in the order of time
- *     diagnose.h    what is wrong with a decoding; what bytes look like
  *     disasm.h, dwt.h    instructions in words; what an ITM's hardware packets mean
  *
- * The parts, for programs with trace from elsewhere:
+ * The parts, for programs with trace from elsewhere, are in advanced/ (advanced.h includes all):
  *
+ *     correlate.h   several streams in the order of time
+ *     diagnose.h    what is wrong with a decoding; what bytes look like
  *     tree.h        transport and sources; bytes go in, elements come out, waiting and flushing
  *     consumer.h    what threads make of elements; several consumers share one pass
  *     jobs.h        a capture in memory on all processors (peers.h: on several machines), with the
