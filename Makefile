@@ -107,7 +107,9 @@ abi: build
 pictures: build
 	@mkdir -p build/pictures
 	PUG_PICTURES=$(CURDIR)/build/pictures bash tests/run/report.sh $(CURDIR)/build/release/bin $(CURDIR)
-	@echo build/pictures has the pictures
+	build/release/bin/pugmark report examples/crash --source-dir examples/crash -o build/pictures/crash.html
+	node tests/report/pictures.mjs chromium $(CURDIR)/build/pictures/crash.html $(CURDIR)/build/pictures/views --keep
+	@echo build/pictures has the pictures, build/pictures/views those that the book shows: keep them in tests/report/pictures
 
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i

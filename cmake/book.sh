@@ -13,4 +13,11 @@ mkdir "$stage/docs"
 cp -r "$source/docs/book" "$stage/docs"
 ln -s "$source/examples" "$source/tests" "$source/CMakeLists.txt" "$stage"
 cp "$build/reference/commands.md" "$build/reference/messages.md" "$stage/docs/book/reference"
+# A page that its folder's index does not list is listed last.
+for index in "$stage"/docs/book/*/index.md; do
+  for page in "$(dirname "$index")"/*.md; do
+    name=$(basename "$page" .md)
+    grep -qx -e "$name" -e "# $name" "$index" || [ "$name" = index ] || sed -i "\$ s/^\`\`\`\$/$name\n&/" "$index"
+  done
+done
 sphinx-build -W --keep-going -q -j2 -d "$stage/doctrees" "$stage/docs/book" "$out"

@@ -14,6 +14,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pugmark-config.cmake
 file(RELATIVE_PATH PUG_PC_TO_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(cmake/pugmark.pc.in pugmark.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pugmark.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(DIRECTORY share/rtos DESTINATION ${CMAKE_INSTALL_DATADIR}/pugmark)
 include(cmake/reference.cmake)
 if(NOT WIN32)
   install(FILES completions/pugmark.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME pugmark)

@@ -30,6 +30,15 @@ static bool take(void *context, const struct pug_origin *origin, const struct pu
     return true; /* more, please */
 }
 
+static void print(const struct totals *totals)
+{
+    for (int type = 0; type < TYPES; type++)
+        if (totals->of_type[type] > 0)
+            printf("%10" PRIu64 "  %s\n", totals->of_type[type],
+                   pug_element_type_name((enum pug_element_type)type));
+    printf("%10" PRIu64 "  instructions\n", totals->instructions);
+}
+
 int main(int argc, char **argv)
 {
     struct totals totals = {.instructions = 0};
@@ -45,11 +54,8 @@ int main(int argc, char **argv)
     if (status != PUG_OK)
         fprintf(stderr, "usage: count INPUT\n%s. %s\n", pug_status_text(status),
                 pug_status_help(status));
-    for (int type = 0; type < TYPES; type++)
-        if (totals.of_type[type] > 0)
-            printf("%10" PRIu64 "  %s\n", totals.of_type[type],
-                   pug_element_type_name((enum pug_element_type)type));
-    printf("%10" PRIu64 "  instructions\n", totals.instructions);
+    else
+        print(&totals);
     pug_capture_free(capture);
     pug_log_free(log);
     return status == PUG_OK ? EXIT_SUCCESS : EXIT_FAILURE;

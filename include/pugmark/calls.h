@@ -93,7 +93,7 @@ struct pug_call_frame {
     uint64_t returns_to;              /**< where it returns to, if `has_return` */
     struct pug_call_clock entered;    /**< when it was entered */
     struct pug_call_clock of_callees; /**< spent in what it called and has returned from */
-    void *user;                       /**< the client's; NULL at first */
+    void *user; /**< the client's; NULL at first; stays while another thread runs */
     uint32_t exception;               /**< its number; kind EXCEPTION, and tail calls from there */
     uint8_t kind;                     /**< enum pug_call_kind */
     bool in_exception;                /**< the frame is an exception's */

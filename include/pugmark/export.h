@@ -13,6 +13,7 @@ extern "C" {
 #endif
 
 struct pug_names;
+struct pug_mcdc;
 
 /** The weight of stacks. */
 enum pug_export_weight { PUG_WEIGHT_INSTRUCTIONS, PUG_WEIGHT_CYCLES, PUG_WEIGHT_TIME };
@@ -87,11 +88,15 @@ struct pug_export_options {
     enum pug_export_weight weight; /**< of folded stacks */
     bool like_simpleperf;          /**< autofdo: targets of indirect branches are 0 */
     bool without_plt;              /**< bolt: leave out what ran in a procedure linkage table */
-    bool mangled; /**< names as the linker has them; formats for linkers always do */
-    size_t rows;  /**< of each table for people; 0: 20 */
-    bool json;    /**< tables as lines of JSON */
+    bool mangled;            /**< names as the linker has them; formats for linkers always do */
+    bool without_exclusions; /**< coverage: comments in the sources leave nothing out */
+    size_t rows;             /**< of each table for people; 0: 20 */
+    bool json;               /**< tables as lines of JSON */
     const struct pug_report *report; /**< report, and folders for html; or NULL */
-    uint64_t spare[3];               /**< zero */
+    /** Coverage: "OLD=NEW", what paths of sources begin with, and what they shall begin with. */
+    const char *const *path_map;
+    size_t path_map_count; /**< how many there are */
+    struct pug_mcdc *mcdc; /**< private: evaluations of decisions, for coverage; or NULL */
 };
 
 /** Takes bytes of the output, in order. */

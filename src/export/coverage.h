@@ -6,6 +6,7 @@
 #ifndef PUG_EXPORT_COVERAGE_H
 #define PUG_EXPORT_COVERAGE_H
 
+#include "export/decisions.h"
 #include "export/export.h"
 
 /**
@@ -14,10 +15,23 @@
  */
 struct coverage_line {
     const char *path;
+    const char *source; /* the path as debug information has it */
     uint32_t line;
     uint32_t object; /* PUG_PROFILE_NONE: of several */
     uint32_t instructions, ran;
+    uint32_t statements, statements_ran; /* that begin on it */
+    uint32_t calls, calls_ran;           /* instructions that call */
     uint64_t count;
+};
+
+/** Conditions that are evaluated together; see decisions.h. */
+struct coverage_decision {
+    const char *path;
+    uint32_t line, column, object;
+    uint64_t vaddr;
+    const struct decision *is;
+    uint32_t covered; /* conditions: a bit for each */
+    uint32_t covered_count;
 };
 
 /** A conditional branch instruction. */
@@ -44,22 +58,28 @@ struct coverage_file {
     const struct coverage_line *lines;
     const struct coverage_branch *branches;
     const struct coverage_function *functions;
-    size_t line_count, branch_count, function_count;
+    const struct coverage_decision *decisions;
+    size_t line_count, branch_count, function_count, decision_count;
+    const char *source; /* the path as debug information has it */
+    size_t excluded;    /* lines that comments leave out */
 };
 
 /** How much of what there is was seen. */
 struct coverage_sum {
     uint64_t lines, lines_seen, functions, functions_seen, outcomes, outcomes_seen;
-    uint64_t instructions, instructions_seen;
+    uint64_t instructions, instructions_seen, statements, statements_seen, calls, calls_seen;
+    /* Decisions that are measured, their two results, their conditions as MC/DC has them. */
+    uint64_t decisions, unmeasured, results, results_seen, conditions, conditions_covered;
 };
 
 struct coverage {
     struct coverage_line *lines;         /* by path and line */
     struct coverage_branch *branches;    /* by path, line, object and address */
     struct coverage_function *functions; /* by path, line and name */
+    struct coverage_decision *decisions; /* by path, line, column and address */
     struct coverage_file *files;         /* by path */
-    size_t line_count, branch_count, function_count, file_count;
-    size_t line_room, branch_room, function_room;
+    size_t line_count, branch_count, function_count, decision_count, file_count;
+    size_t line_room, branch_room, function_room, decision_room;
     size_t missing; /* objects whose files or lines are not there */
 };
 
@@ -68,10 +88,21 @@ enum pug_status pug_coverage_of(const struct exporter *exporter, struct coverage
 void pug_coverage_free(struct coverage *coverage);
 struct coverage_sum pug_coverage_sum(const struct coverage_file *file);
 
+/** source_path.c: a source's path as reports have it; lives as long as the names. */
+const char *pug_coverage_path(const struct exporter *exporter, const char *path);
+/** exclusions.c: leave out what comments in the sources say. False: no memory. */
+bool pug_coverage_exclude(const struct exporter *exporter, struct coverage *coverage);
+
 /* One file each. */
 enum pug_status pug_coverage_lcov(const struct exporter *exporter, const struct coverage *coverage);
 enum pug_status pug_coverage_json(const struct exporter *exporter, const struct coverage *coverage);
 enum pug_status pug_coverage_text(const struct exporter *exporter, const struct coverage *coverage);
+enum pug_status pug_coverage_cobertura(const struct exporter *exporter,
+                                       const struct coverage *coverage);
+enum pug_status pug_coverage_jacoco(const struct exporter *exporter,
+                                    const struct coverage *coverage);
+enum pug_status pug_coverage_sonar(const struct exporter *exporter,
+                                   const struct coverage *coverage);
 enum pug_status pug_coverage_html(const struct exporter *exporter, const struct coverage *coverage);
 
 #endif

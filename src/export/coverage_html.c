@@ -114,7 +114,7 @@ static void put_source(const struct exporter *exporter, const struct coverage_fi
     struct pug_sink *sink = exporter->sink;
     uint8_t *bytes = NULL;
     size_t size = 0, line = 0, branch = 0;
-    const bool there = pug_export_source(exporter, file->path, SOURCE_LIMIT, &bytes, &size);
+    const bool there = pug_export_source(exporter, file->source, SOURCE_LIMIT, &bytes, &size);
     const char *at = (const char *)bytes;
     pug_sink_text(sink, "<pre>");
     for (uint32_t number = 1; line < file->line_count || (there && *at); number++) {

@@ -32,6 +32,28 @@ static void put_branch(struct pug_sink *sink, const struct coverage_branch *bran
     }
 }
 
+/* As lcov 2.2 has it: each condition, and whether it was shown to decide, for true and for false.
+ */
+static void put_decisions(struct pug_sink *sink, const struct coverage_file *file)
+{
+    uint64_t all = 0, covered = 0;
+    for (size_t i = 0; i < file->decision_count; i++) {
+        const struct coverage_decision *decision = &file->decisions[i];
+        if (decision->is->doubt != DECISION_MEASURED || decision->is->count < 2)
+            continue;
+        for (uint32_t c = 0; c < decision->is->count; c++)
+            for (unsigned sense = 0; sense < 2; sense++)
+                pug_sink_format(
+                    sink, "MCDC:%" PRIu32 ",%" PRIu32 ",%c,%u,%" PRIu32 ",condition %" PRIu32 "\n",
+                    decision->line, decision->is->count, "tf"[sense],
+                    (unsigned)(decision->covered >> c & 1), c, c + 1);
+        all += 2 * (uint64_t)decision->is->count;
+        covered += 2 * (uint64_t)decision->covered_count;
+    }
+    if (all > 0)
+        pug_sink_format(sink, "MCF:%" PRIu64 "\nMCH:%" PRIu64 "\n", all, covered);
+}
+
 enum pug_status pug_coverage_lcov(const struct exporter *exporter, const struct coverage *coverage)
 {
     struct pug_sink *sink = exporter->sink;
@@ -48,6 +70,7 @@ enum pug_status pug_coverage_lcov(const struct exporter *exporter, const struct 
             put_branch(sink, &file->branches[i]);
         pug_sink_format(sink, "BRF:%" PRIu64 "\nBRH:%" PRIu64 "\n", sum.outcomes,
                         sum.outcomes_seen);
+        put_decisions(sink, file);
         for (size_t i = 0; i < file->line_count; i++)
             pug_sink_format(sink, "DA:%" PRIu32 ",%" PRIu64 "\n", file->lines[i].line,
                             file->lines[i].count);

@@ -56,6 +56,54 @@ static enum pug_status put_files(const struct exporter *exporter, const struct c
     return put_table(exporter, table, "Files");
 }
 
+/* Statements, calls, decisions and their conditions: what more there is to prove. */
+static enum pug_status put_more(const struct exporter *exporter, const struct coverage *coverage)
+{
+    static const struct pug_column columns[] = {
+        {"statements", PUG_CELL_PERCENT},    {"", PUG_CELL_TEXT},
+        {"calls", PUG_CELL_PERCENT},         {"", PUG_CELL_TEXT},
+        {"decisions", PUG_CELL_PERCENT},     {"", PUG_CELL_TEXT},
+        {"MC/DC", PUG_CELL_PERCENT},         {"", PUG_CELL_TEXT},
+        {"not measurable", PUG_CELL_NUMBER}, {"file", PUG_CELL_TEXT}};
+    struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
+    for (size_t i = 0; table && i < coverage->file_count; i++) {
+        const struct coverage_sum sum = pug_coverage_sum(&coverage->files[i]);
+        put_part(table, sum.statements_seen, sum.statements);
+        put_part(table, sum.calls_seen, sum.calls);
+        put_part(table, sum.results_seen, sum.results);
+        put_part(table, sum.conditions_covered, sum.conditions);
+        pug_table_number(table, sum.unmeasured);
+        pug_table_text(table, coverage->files[i].path);
+    }
+    return put_table(exporter, table, "Statements, calls, decisions and conditions");
+}
+
+/* Conditions that were not shown to decide, and decisions of which that is not known. */
+static void put_undecided(const struct exporter *exporter, const struct coverage_file *file)
+{
+    for (size_t i = 0; i < file->decision_count; i++) {
+        const struct coverage_decision *decision = &file->decisions[i];
+        const struct decision *is = decision->is;
+        if (is->doubt == DECISION_MEASURED && decision->covered_count == is->count)
+            continue;
+        pug_sink_text(exporter->sink, "  ");
+        pug_sink_printable(exporter->sink, file->path);
+        pug_sink_format(exporter->sink, ":%" PRIu32 ":%" PRIu32 ": ", decision->line,
+                        decision->column);
+        if (is->doubt != DECISION_MEASURED) {
+            pug_sink_format(exporter->sink, "not measurable: %s\n",
+                            pug_decision_doubt_text(is->doubt));
+            continue;
+        }
+        pug_sink_text(exporter->sink, "not shown to decide: condition");
+        for (uint32_t c = 0; c < is->count; c++)
+            if (!(decision->covered >> c & 1))
+                pug_sink_format(exporter->sink, " %" PRIu32 " (%" PRIu32 ":%" PRIu32 ")", c + 1,
+                                is->conditions[c].line, is->conditions[c].column);
+        pug_sink_text(exporter->sink, "\n");
+    }
+}
+
 static enum pug_status put_functions(const struct exporter *exporter,
                                      const struct coverage *coverage)
 {
@@ -122,6 +170,8 @@ enum pug_status pug_coverage_text(const struct exporter *exporter, const struct 
 {
     struct pug_sink *sink = exporter->sink;
     enum pug_status status = put_files(exporter, coverage);
+    if (status == PUG_OK && exporter->options->mcdc)
+        status = put_more(exporter, coverage);
     if (status == PUG_OK)
         status = put_functions(exporter, coverage);
     if (status != PUG_OK)
@@ -138,6 +188,10 @@ enum pug_status pug_coverage_text(const struct exporter *exporter, const struct 
     pug_sink_text(sink, "\nBranches that went one way only\n");
     for (size_t i = 0; i < coverage->file_count; i++)
         put_missed_branches(exporter, &coverage->files[i]);
+    if (exporter->options->mcdc)
+        pug_sink_text(sink, "\nDecisions: conditions that were not shown to decide\n");
+    for (size_t i = 0; exporter->options->mcdc && i < coverage->file_count; i++)
+        put_undecided(exporter, &coverage->files[i]);
     pug_sink_text(sink,
                   "\nWhat this rests on\n"
                   "  A line is covered if one of its instructions ran; its count is that of the "

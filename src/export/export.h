@@ -241,6 +241,9 @@ struct export_instruction {
     bool plt;
 };
 
+/** Does it call: is its return address kept? */
+bool pug_export_calls(const struct export_instruction *instruction);
+
 /** Is it a branch that may be not taken: also a return, and also because of its IT block? */
 bool pug_export_is_conditional(const struct export_instruction *instruction);
 

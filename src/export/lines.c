@@ -102,6 +102,14 @@ bool pug_export_is_conditional(const struct export_instruction *instruction)
            (insn.type == PUG_INSTR_BR || insn.type == PUG_INSTR_BR_INDIRECT);
 }
 
+bool pug_export_calls(const struct export_instruction *instruction)
+{
+    uint8_t it_count;
+    struct pug_insn insn;
+    return classify(instruction, &it_count, &insn) && insn.link &&
+           (insn.type == PUG_INSTR_BR || insn.type == PUG_INSTR_BR_INDIRECT);
+}
+
 static uint8_t it_count_behind(const struct export_instruction *instruction)
 {
     uint8_t it_count;

@@ -100,6 +100,16 @@ bool pug_names_guard_room(void);
  */
 bool pug_names_dwarf_take(struct names_dwarf *dwarf, struct names_unit *unit, size_t count);
 
+/* variables.c: of entries, within pug_names_guard() */
+/** The type of an entry without typedefs and qualifiers. */
+bool pug_names_die_type(struct names_dwarf *dwarf, Dwarf_Die *die, Dwarf_Die *type);
+/** Bytes of such a type; false: it does not say, or more than there can be. `depth` is 0. */
+bool pug_names_die_size(struct names_dwarf *dwarf, Dwarf_Die *plain, unsigned depth,
+                        uint64_t *size);
+/** Where a member is; bit fields count as their first byte. False: the entry is no member. */
+bool pug_names_die_place(Dwarf_Die *member, uint64_t *offset);
+/** The variables of a file, read when they are first asked for. */
+void pug_names_dwarf_variables(struct names_dwarf *dwarf);
 /* line_header.c */
 /**
  * Ask before libdw reads a unit's line table: it writes the path of each of its files. False: they

@@ -123,6 +123,38 @@ int pug_names_open_regular(const char *path);
 bool pug_names_data_symbol(struct pug_names_file *file, uint64_t start, uint64_t size,
                            const char *name);
 
+/* layout.c: where members are, by name */
+/** A variable or a member of one, or a member of a type. */
+struct names_place {
+    uint64_t at;   /**< its address; of a type's member: the offset in it */
+    uint64_t size; /**< 0: not known */
+    bool is_array, is_pointer;
+};
+/**
+ * The variable of a path, as "kernel.cpus[0].current", by debug information; of a name alone also
+ * by symbol. False: it is not known.
+ */
+bool pug_names_place_of(struct pug_names_file *file, const char *path, struct names_place *place);
+/** A member ("list.next") of a type by its name, with or without "struct". False: not known. */
+bool pug_names_member_of(struct pug_names_file *file, const char *type, const char *member,
+                         struct names_place *place);
+
+/* statements.c */
+/** A row of the line table: it holds up to the next one. */
+struct names_statement {
+    uint64_t at;
+    uint32_t line, column; /* 0: compiled, but from no line; the table has no columns */
+    uint32_t order;        /* in the table */
+    bool begins;           /* a statement does */
+    bool ends;             /* no code, from here on */
+};
+struct names_statements {
+    struct names_statement *items; /* by address; free() them */
+    size_t count;
+};
+/** All rows of a file; none where it has no line table. False: no memory. */
+bool pug_names_statements_of(struct pug_names_file *file, struct names_statements *statements);
+
 /** names.c: the debug information of a file, read when it is first asked for; NULL: none. */
 struct names_dwarf *pug_names_dwarf_of(struct pug_names_file *file);
 

@@ -79,7 +79,7 @@ static bool is_other_name(int tag)
 }
 
 /** Without typedefs and qualifiers; libdw's own way goes round for ever where they are a ring. */
-static bool plain_type_of(struct names_dwarf *dwarf, Dwarf_Die *die, Dwarf_Die *type)
+bool pug_names_die_type(struct names_dwarf *dwarf, Dwarf_Die *die, Dwarf_Die *type)
 {
     *type = *die;
     for (unsigned depth = 0; depth < DEPTH_LIMIT; depth++) {
@@ -107,7 +107,7 @@ static uint64_t elements_of(Dwarf_Die *dimension)
 }
 
 /** Bytes of a plain type; false: it does not say, or more than there can be. */
-static bool size_of(struct names_dwarf *dwarf, Dwarf_Die *plain, unsigned depth, uint64_t *size)
+bool pug_names_die_size(struct names_dwarf *dwarf, Dwarf_Die *plain, unsigned depth, uint64_t *size)
 {
     const int bytes = dwarf_bytesize(plain);
     Dwarf_Die element, dimension;
@@ -117,7 +117,8 @@ static bool size_of(struct names_dwarf *dwarf, Dwarf_Die *plain, unsigned depth,
         return *size > 0;
     }
     if (dwarf_tag(plain) != DW_TAG_array_type || depth > DEPTH_LIMIT ||
-        !plain_type_of(dwarf, plain, &element) || !size_of(dwarf, &element, depth + 1, size) ||
+        !pug_names_die_type(dwarf, plain, &element) ||
+        !pug_names_die_size(dwarf, &element, depth + 1, size) ||
         dwarf_child(plain, &dimension) != 0)
         return false;
     for (unsigned n = 0; n < DEPTH_LIMIT; n++) {
@@ -162,8 +163,8 @@ static void add_variable(struct collecting *all, Dwarf_Die *die)
     Dwarf_Attribute attribute;
     uint64_t address, size;
     const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
-    if (!name || !address_of(die, &address) || !plain_type_of(dwarf, die, &type) ||
-        !size_of(dwarf, &type, 0, &size))
+    if (!name || !address_of(die, &address) || !pug_names_die_type(dwarf, die, &type) ||
+        !pug_names_die_size(dwarf, &type, 0, &size))
         return;
     if (dwarf->variable_count == all->room) {
         const size_t room = all->room ? all->room * 2 : 64;
@@ -220,9 +221,11 @@ static bool collect_all(void *context)
     return !all->failed;
 }
 
-static void read_variables(struct names_dwarf *dwarf)
+void pug_names_dwarf_variables(struct names_dwarf *dwarf)
 {
     struct collecting all = {.dwarf = dwarf, .left = ENTRIES_MOST};
+    if (dwarf->variables_read)
+        return;
     dwarf->variables_read = true;
     dwarf->file->names->starved |= !pug_names_guard(dwarf->dwarf, collect_all, &all);
     if (dwarf->variable_count > 0)
@@ -240,7 +243,7 @@ struct asking {
 };
 
 /** The place of a member; bit fields count as their first byte. */
-static bool member_place(Dwarf_Die *member, uint64_t *offset)
+bool pug_names_die_place(Dwarf_Die *member, uint64_t *offset)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word value = 0;
@@ -262,9 +265,9 @@ static bool enter_member(struct asking *asking, Dwarf_Die *type, uint64_t *offse
         return false;
     for (unsigned n = 0; n < MEMBERS_MOST; n++) {
         uint64_t place, size;
-        if (member_place(&member, &place) && place <= *offset &&
-            plain_type_of(asking->dwarf, &member, &plain) &&
-            size_of(asking->dwarf, &plain, 0, &size) && *offset - place < size) {
+        if (pug_names_die_place(&member, &place) && place <= *offset &&
+            pug_names_die_type(asking->dwarf, &member, &plain) &&
+            pug_names_die_size(asking->dwarf, &plain, 0, &size) && *offset - place < size) {
             const char *name = dwarf_diename(&member);
             if (name && dwarf_tag(&member) == DW_TAG_member) {
                 pug_text_put(&asking->name, ".");
@@ -284,7 +287,8 @@ static bool enter_element(struct asking *asking, Dwarf_Die *type, uint64_t *offs
 {
     Dwarf_Die plain;
     uint64_t size;
-    if (!plain_type_of(asking->dwarf, type, &plain) || !size_of(asking->dwarf, &plain, 0, &size))
+    if (!pug_names_die_type(asking->dwarf, type, &plain) ||
+        !pug_names_die_size(asking->dwarf, &plain, 0, &size))
         return false;
     pug_text_format(&asking->name, "[%llu]", (unsigned long long)(*offset / size));
     *offset %= size;
@@ -354,8 +358,8 @@ static bool describe(void *context)
     char type[256];
     uint64_t offset = asking->address - asking->found->start, size = 0;
     pug_text_put(&asking->name, asking->found->name);
-    for (unsigned depth = 0; depth < DEPTH_LIMIT && plain_type_of(asking->dwarf, &holder, &plain);
-         depth++) {
+    for (unsigned depth = 0;
+         depth < DEPTH_LIMIT && pug_names_die_type(asking->dwarf, &holder, &plain); depth++) {
         const int tag = dwarf_tag(&plain);
         Dwarf_Die next = plain;
         if (tag == DW_TAG_array_type ? !enter_element(asking, &next, &offset)
@@ -370,8 +374,8 @@ static bool describe(void *context)
     pug_text_end(&text);
     if (offset > 0)
         pug_text_format(&asking->name, "+%llu", (unsigned long long)offset);
-    if (plain_type_of(asking->dwarf, &holder, &plain)) {
-        (void)size_of(asking->dwarf, &plain, 0, &size);
+    if (pug_names_die_type(asking->dwarf, &holder, &plain)) {
+        (void)pug_names_die_size(asking->dwarf, &plain, 0, &size);
         asking->out->encoding = encoding_of(&plain);
         asking->out->type_die = dwarf_dieoffset(&plain);
     }
@@ -404,8 +408,7 @@ static bool by_debug_information(struct pug_names_file *file, uint64_t address,
     char name[512];
     if (!dwarf)
         return false;
-    if (!dwarf->variables_read)
-        read_variables(dwarf);
+    pug_names_dwarf_variables(dwarf);
     struct asking asking = {.dwarf = dwarf,
                             .found = variable_at(dwarf, address),
                             .address = address,

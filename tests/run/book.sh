@@ -14,5 +14,14 @@ for page in README.md $(git ls-files 'docs/*.md' 2>/dev/null || find docs -name 
     [[ -e $(dirname "$page")/$link ]] || { echo "$page: leads nowhere: $link"; bad=1; }
   done
 done
+# The C in README.md and in the book's pages compiles, in a function.
+if command -v cc >/dev/null; then
+  cat README.md $(find docs/book -name '*.md') | awk '/^```c$/ {in_c = 1; n++; next} /^```/ {in_c = 0} in_c {print > (work "/block." n)}' work="$work"
+  for block in "$work"/block.*; do
+    { grep '^#include' "$block"; echo 'bool take(void *, const struct pug_origin *, const struct pug_element *, size_t); void f(void *context);'
+      echo 'void f(void *context)'; echo '{'; grep -v '^#include' "$block"; echo '}'; } >"$work/block.c"
+    cc -std=c17 -Wall -Wextra -Werror -fsyntax-only -Iinclude "$work/block.c" || { cat "$block"; bad=1; }
+  done
+fi
 perl tests/support/book.pl "$source" "$(dirname "$bin")" "$work" "${@:3}" || bad=1
 exit $bad

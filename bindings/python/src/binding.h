@@ -293,6 +293,7 @@ bool stream_options(struct stream *stream, PyObject *options);
 int profile_init(PyObject *module);
 int advanced_init(PyObject *module);
 int arrow_init(PyObject *module);
+int check_init(PyObject *module);
 PyObject *profile_capture(PyObject *capture, PyObject *options);
 
 /** Add a type to the module; NULL: with an exception. The module keeps a reference. */

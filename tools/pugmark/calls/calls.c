@@ -21,6 +21,8 @@
 #include "input/input.h"
 #include "list/by_time.h"
 #include "swo/interrupts.h"
+#include "threads/thread_stage.h"
+#include "times_command.h"
 #include "trace/trace_parts.h"
 
 #include <inttypes.h>
@@ -33,16 +35,34 @@
 struct calls_options {
     struct input_options input;
     struct capture_options names;
-    bool summary, by_time, running, interrupts, json;
+    const char *by, *histogram;
+    struct option_value rows;
+    bool summary, by_time, running, interrupts, json, csv;
 };
 
+static bool take_by(const struct option *option, void *target, const char *argument)
+{
+    if (strcmp(argument, "path") != 0 && strcmp(argument, "function") != 0 &&
+        strcmp(argument, "caller") != 0)
+        return option_refuse(option, argument, "expected path, function or caller");
+    return option_string(option, target, argument);
+}
+
 static const struct option table[] = {
+    {"by", "WHAT", "of --summary: path (default); function, caller: shortest, mean, longest, own …",
+     take_by, offsetof(struct calls_options, by)},
     {"by-time", NULL, "calls of all buffers and sources in the order of time", option_flag,
      offsetof(struct calls_options, by_time)},
+    {"csv", NULL, "tables of --by and --histogram as CSV", option_flag,
+     offsetof(struct calls_options, csv)},
+    {"histogram", "FUNCTION", "how long calls of FUNCTION took: how many of each length",
+     option_string, offsetof(struct calls_options, histogram)},
     {"interrupts", NULL, "a table of interrupts instead, by the exception trace of a DWT",
      option_flag, offsetof(struct calls_options, interrupts)},
-    {"json", NULL, "that table as lines of JSON", option_flag,
+    {"json", NULL, "tables as lines of JSON: of --interrupts, --by, --histogram", option_flag,
      offsetof(struct calls_options, json)},
+    {"rows", "N", "of --by: so many rows; 0: all (default 40)", option_given,
+     offsetof(struct calls_options, rows)},
     {"running", NULL, "leave out of times what passed while a thread was not traced: switched out",
      option_flag, offsetof(struct calls_options, running)},
     {"summary", NULL, "one line for each path of calls: how often, time in all, own time",
@@ -80,6 +100,7 @@ struct calls {
     struct pug_tree **trees;      /* of the buffers: their images name functions */
     struct places *places;        /* of tasks, where these are followed; else NULL */
     struct thread_clocks *clocks; /* in place of the trace's times, or NULL */
+    struct thread_stage *threads; /* of a kernel, or NULL */
     struct pug_calls *stacks;
     bool summary;
     struct followed **sources;
@@ -98,7 +119,9 @@ static void make_label(const struct calls *calls, struct followed *followed)
     snprintf(followed->label, sizeof(followed->label), "%02" PRIx32, followed->task);
     const struct pug_capture_task *task =
         calls->places ? pug_capture_task_at(calls->capture->capture, followed->task) : NULL;
-    if (task)
+    if (task && pug_capture_kind(calls->capture->capture) != PUG_CAPTURE_PERF)
+        snprintf(followed->label, sizeof(followed->label), "%.64s", task->comm);
+    else if (task)
         snprintf(followed->label, sizeof(followed->label), "%" PRId32 " %.64s", task->tid,
                  task->comm);
     if (!calls->correlate || !pug_correlate_stream(calls->correlate, followed->task, &stream))
@@ -560,9 +583,11 @@ static int calls_by_time(const struct calls_options *options, const char *operan
 
 /* ---- of tasks ---- */
 
-static bool take_item(void *context, const struct trace_item *item)
+static bool take_item(void *context, const struct trace_item *item,
+                      const struct thread_place *place)
 {
     struct calls *calls = context;
+    (void)place;
     struct pug_element element = item->element;
     calls->failed |= calls->clocks && !thread_clocks_take(calls->clocks, item, &element);
     if (!item->others)
@@ -571,13 +596,21 @@ static bool take_item(void *context, const struct trace_item *item)
     return !calls->failed && output_wanted();
 }
 
+static bool take_decoded(void *context, const struct trace_item *item)
+{
+    struct calls *calls = context;
+    if (calls->threads)
+        return thread_stage_take(calls->threads, item);
+    return take_item(calls, item, NULL);
+}
+
 /** All that is selected, by the tasks that ran. */
 static int follow_tasks(struct calls *calls, const struct pug_names *names)
 {
     const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
     struct trace_parts parts = {.capture = calls->capture->capture,
                                 .wanted = &wanted,
-                                .print = take_item,
+                                .print = take_decoded,
                                 .print_context = calls,
                                 .wants = PUG_WANTS_BY_TIME,
                                 .others = calls->clocks != NULL};
@@ -586,6 +619,8 @@ static int follow_tasks(struct calls *calls, const struct pug_names *names)
     trace_parts_decode(&parts, &decode);
     if (!input_decode(calls->capture, &decode, output_wanted, &result))
         return EXIT_INPUT;
+    if (calls->threads)
+        calls->failed |= !thread_stage_end(calls->threads) && thread_stage_failed(calls->threads);
     pug_calls_end(calls->stacks);
     places_tell(calls->places, "its calls", calls->capture->options->quiet);
     if (calls->failed || parts.failed || pug_names_status(names) == PUG_ERR_MEM)
@@ -601,8 +636,16 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
     calls.places = names ? places_new(input->capture, names) : NULL;
     if (names && !calls.places)
         input_starve(input);
-    calls.clocks = calls.places && options->running ? thread_clocks_new() : NULL;
-    if (calls.places && (!count_tasks(&calls) || (options->running && !calls.clocks)))
+    const struct thread_stage_options stage = {.input = input,
+                                               .names = names,
+                                               .rtos = options->names.rtos,
+                                               .give = take_item,
+                                               .context = &calls};
+    const bool staged = calls.places && thread_stage_new(&stage, &calls.threads);
+    if (calls.places && !staged)
+        code = EXIT_USAGE;
+    calls.clocks = staged && options->running ? thread_clocks_new() : NULL;
+    if (staged && (!count_tasks(&calls) || (options->running && !calls.clocks)))
         input_starve(input);
     if (calls.of_tasks && (calls.clocks || !options->running) && make_stacks(&calls)) {
         print_head(&calls);
@@ -611,6 +654,7 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
     code = finish(&calls, code);
     pug_calls_free(calls.stacks);
     thread_clocks_free(calls.clocks);
+    thread_stage_free(calls.threads);
     places_free(calls.places);
     capture_names_end(names);
     return code;
@@ -624,6 +668,20 @@ static int calls_of_interrupts(struct input *input, bool json)
     return written ? written : code;
 }
 
+/** Are threads of a kernel to be followed? */
+static bool has_threads(const struct calls_options *options, const struct input *input)
+{
+    struct thread_kernel found = {.kernel = NULL};
+    if (options->names.rtos)
+        return strcmp(options->names.rtos, "off") != 0;
+    struct pug_names *names = capture_names(&options->input, &options->names);
+    const bool there =
+        names && thread_kernel_find(input->capture, names, NULL, &found) == THREAD_KERNEL_THERE;
+    thread_kernel_end(&found);
+    capture_names_end(names);
+    return there;
+}
+
 static int calls_run(const struct command *self, int argc, char **argv)
 {
     struct calls_options options = {0};
@@ -632,9 +690,38 @@ static int calls_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, 1);
     if (end >= 0)
         return end;
-    if (options.json && !options.interrupts) {
-        message_say("pugmark: --json is of the table that --interrupts prints\n");
+    const bool times = options.histogram || (options.by && strcmp(options.by, "path") != 0);
+    if (options.json && !options.interrupts && !times) {
+        message_say("pugmark: --json is of the tables that --interrupts, --by function and "
+                    "--histogram print\n");
         return EXIT_USAGE;
+    }
+    if ((options.csv || options.rows.given) && !times) {
+        message_say("pugmark: --csv and --rows are of --by function, --by caller and "
+                    "--histogram\n");
+        return EXIT_USAGE;
+    }
+    if (options.by && !options.summary) {
+        message_say("pugmark: --by is of --summary\n");
+        return EXIT_USAGE;
+    }
+    if (times && (options.by_time || options.running || options.interrupts ||
+                  (options.csv && options.json))) {
+        message_say("pugmark: a table of times is of all that is chosen: not with --by-time, "
+                    "--running or --interrupts, and either as CSV or as JSON\n");
+        return EXIT_USAGE;
+    }
+    if (times) {
+        const struct times_options wanted = {.callers =
+                                                 options.by && strcmp(options.by, "caller") == 0,
+                                             .form = options.csv    ? TIMES_CSV
+                                                     : options.json ? TIMES_JSON
+                                                                    : TIMES_TEXT,
+                                             .rows = options.rows.given ? options.rows.value
+                                                     : options.csv || options.json ? 0
+                                                                                   : 40,
+                                             .histogram = options.histogram};
+        return times_print(&options.input, &options.names, argv[1], &wanted);
     }
     if (options.by_time && options.running) {
         message_say("pugmark: --running is of threads, --by-time of sources: not both\n");
@@ -648,6 +735,7 @@ static int calls_run(const struct command *self, int argc, char **argv)
     if (options.by_time)
         return calls_by_time(&options, argv[1]);
     struct input input;
+    options.input.threads_later = true;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     if (options.interrupts)
@@ -655,7 +743,7 @@ static int calls_run(const struct command *self, int argc, char **argv)
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
     if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF || input_selects(&input) ||
-        options.running)
+        options.running || has_threads(&options, &input))
         code = calls_of_tasks(&options, &input);
     else if (input_flow_tree(&input) && make_stacks(&calls)) {
         print_head(&calls);

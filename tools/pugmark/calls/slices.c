@@ -672,6 +672,16 @@ const struct pug_calls *slices_calls(const struct slices *slices)
     return slices->calls;
 }
 
+struct pug_names *slices_names(const struct slices *slices)
+{
+    return slices->options.names;
+}
+
+const char *slices_rtos(const struct slices *slices)
+{
+    return slices->options.rtos;
+}
+
 struct places *slices_places(const struct slices *slices)
 {
     return slices->places;

@@ -20,6 +20,7 @@ enum slices_clock {
 struct slices_options {
     struct pug_capture *capture;
     struct pug_names *names;
+    const char *rtos; /**< as thread_kernel_find() takes it */
     enum pug_timeline_form form;
     enum slices_clock clock;
     uint64_t least;   /**< calls that took less are left out */
@@ -53,6 +54,9 @@ void slices_free(struct slices *slices);
 
 /** The call stacks of tasks, by the numbers of places_task(). */
 const struct pug_calls *slices_calls(const struct slices *slices);
+/** The names, and the kernel, that it was made with. */
+struct pug_names *slices_names(const struct slices *slices);
+const char *slices_rtos(const struct slices *slices);
 /** Returns the places of tasks. */
 struct places *slices_places(const struct slices *slices);
 

@@ -118,6 +118,7 @@ static int write_slices(struct input *input, const struct timeline_options *opti
     struct pug_names *names = capture_names(&options->input, &options->capture);
     const struct slices_options how = {.capture = input->capture,
                                        .names = names,
+                                       .rtos = options->capture.rtos,
                                        .form = options->form,
                                        .clock = options->clock,
                                        .least = options->least,
@@ -199,6 +200,7 @@ static int run(const struct command *self, int argc, char **argv)
     }
     if (options.form == PUG_TIMELINE_PERFETTO && !terminal_may_have(options.output, "binary data"))
         return EXIT_USAGE;
+    options.input.threads_later = true;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     code = options.form == PUG_TIMELINE_CTF

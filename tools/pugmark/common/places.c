@@ -194,7 +194,9 @@ void places_task_words(struct places *places, const struct trace_item *item, cha
     const struct pug_capture_task *task =
         item->where->task == PUG_NO_TASK ? NULL
                                          : pug_capture_task_at(places->capture, item->where->task);
-    if (task)
+    if (task && pug_capture_kind(places->capture) != PUG_CAPTURE_PERF)
+        snprintf(words, size, "thread %.64s", task->comm); /* of a kernel, by its name */
+    else if (task)
         snprintf(words, size, "thread %" PRId32 " %.64s", task->tid, task->comm);
     else
         snprintf(words, size, "source 0x%02x", item->element.source);

@@ -9,6 +9,10 @@ const struct option capture_option_table[] = {
     OPTION_GROUP("Debug information"),
     {"debug-dir", "DIR", "separate debug information is below DIR (default /usr/lib/debug)",
      option_to_list, offsetof(struct capture_options, debug_dirs)},
+    {"rtos", "KERNEL",
+     "threads of this kernel: a name (`pugmark threads --kernels`), a description's FILE, flow: by "
+     "program flow alone, off (default: the kernel that the program has)",
+     option_string, offsetof(struct capture_options, rtos)},
 };
 const size_t capture_option_count = sizeof(capture_option_table) / sizeof(capture_option_table[0]);
 

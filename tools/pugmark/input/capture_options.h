@@ -8,6 +8,7 @@
 /** The values of these options, beside those of every input. */
 struct capture_options {
     struct option_list debug_dirs;
+    const char *rtos; /**< whose threads are followed; NULL: the kernel that the program has */
 };
 
 extern const struct option capture_option_table[];

@@ -71,6 +71,7 @@ struct input_options {
     uint64_t source_limit;         /**< 0: as usual */
     uint32_t expansion;            /**< ranges of a packet byte; 0: as usual */
     struct live_options live;
+    bool threads_later; /**< threads of a kernel may be found: --tid and --comm are of them, too */
 };
 
 /**
@@ -227,6 +228,9 @@ bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (
 /** As input_decode(), without a word of how it ended, which is input_concluded()'s. */
 enum pug_status input_decode_quietly(struct input *input, struct pug_capture_decode *decode,
                                      bool (*go_on)(void), struct pug_capture_result *result);
+
+/** The capture tells of no threads, and the command finds those of a kernel. */
+bool input_finds_threads(const struct input *input);
 
 /** Do options select more than buffers and sources? Then input_decode() is asked. */
 bool input_selects(const struct input *input);

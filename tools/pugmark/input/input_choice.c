@@ -334,15 +334,24 @@ bool input_holds(const struct input *input, enum input_need need)
     return false;
 }
 
+bool input_finds_threads(const struct input *input)
+{
+    return input->options->threads_later && !pug_capture_task_at(input->capture, 0);
+}
+
 bool input_choices_are_there(struct input *input)
 {
     const struct input_options *options = input->options;
     if (!sources_are_there(input))
         return false;
-    const bool ran = are_there(input, &options->pids, "process", take_pids) &&
-                     are_there(input, &options->tids, "thread", take_tids) &&
-                     are_there(input, &options->comms, "thread of the name", take_comms) &&
-                     are_there(input, &options->cpus, "processor", take_cpus);
+    const bool later = input_finds_threads(input);
+    const bool ran =
+        are_there(input, &options->pids, "process", take_pids) &&
+        (later || are_there(input, &options->tids, "thread", take_tids)) &&
+        (later || are_there(input, &options->comms, "thread of the name", take_comms)) &&
+        are_there(input, &options->cpus, "processor", take_cpus);
+    if (later) /* decoding gives all of them */
+        input->lists.selection.tid_count = input->lists.selection.comm_count = 0;
     struct input_several *several = options->several;
     if (several)
         several->any |= ran;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark profile: how often what ran, for people and in the formats of other tools. */
+#include "calls/times_command.h"
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/terminal.h"
@@ -17,8 +18,8 @@
 struct profile_options {
     struct input_options input;
     struct capture_options capture;
-    const char *format, *output, *like, *weight;
-    bool stacks, without_plt, mangled, json, interrupts;
+    const char *format, *output, *like, *weight, *histogram;
+    bool stacks, without_plt, mangled, json, interrupts, times, callers, csv;
     uint64_t rows;
 };
 
@@ -77,6 +78,14 @@ static const struct option table[] = {
     {"interrupts", NULL, "a table of interrupts instead, by the exception trace of a DWT",
      option_flag, offsetof(struct profile_options, interrupts)},
     {"json", NULL, "tables as lines of JSON", option_flag, offsetof(struct profile_options, json)},
+    {"times", NULL, "how long calls of each function took: shortest, mean, longest, own …",
+     option_flag, offsetof(struct profile_options, times)},
+    {"callers", NULL, "of --times: by caller", option_flag,
+     offsetof(struct profile_options, callers)},
+    {"histogram", "FUNCTION", "how long calls of FUNCTION took: how many of each length",
+     option_string, offsetof(struct profile_options, histogram)},
+    {"csv", NULL, "of --times and --histogram: as CSV", option_flag,
+     offsetof(struct profile_options, csv)},
     {"rows", "N", "rows of each table (default 20)", option_size,
      offsetof(struct profile_options, rows)},
 };
@@ -234,6 +243,27 @@ static int profile_interrupts(char **operands, const struct profile_options *opt
     return EXIT_INPUT;
 }
 
+/** A table of times of one capture. */
+static int profile_times(char **operands, const struct profile_options *options)
+{
+    if (operands[1] || profile_is_saved(operands[0]) || options->format || options->stacks ||
+        options->interrupts || (options->csv && options->json)) {
+        message_say("pugmark: --times and --histogram are of one capture, as a table, --csv or "
+                    "--json\n");
+        return EXIT_USAGE;
+    }
+    const struct times_options wanted = {.callers = options->callers,
+                                         .form = options->csv    ? TIMES_CSV
+                                                 : options->json ? TIMES_JSON
+                                                                 : TIMES_TEXT,
+                                         .rows = options->rows > 0               ? options->rows
+                                                 : options->csv || options->json ? 0
+                                                                                 : 20,
+                                         .histogram = options->histogram,
+                                         .output = options->output};
+    return times_print(&options->input, &options->capture, operands[0], &wanted);
+}
+
 static int profile_run(const struct command *self, int argc, char **argv)
 {
     struct profile_options options = {0};
@@ -244,6 +274,12 @@ static int profile_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, -1);
     if (end >= 0)
         return end;
+    if (options.times || options.histogram)
+        return profile_times(argv + 1, &options);
+    if (options.csv || options.callers) {
+        message_say("pugmark: --csv and --callers are of --times\n");
+        return EXIT_USAGE;
+    }
     if (!format_fits(&options))
         return EXIT_USAGE;
     input_of_several(&options.input, argv + 1, &several);

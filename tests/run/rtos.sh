@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Three small kernels with the symbols, types, members and order of writes of FreeRTOS, ThreadX and RTX5, recorded under
+# QEMU: threads, their names, shares, switches and call stacks are those that ran, by data trace and by program flow alone.
+#   rtos.sh BIN SOURCE
+set -eu
+pugmark=$1/pugmark source=$2
+command -v clang >/dev/null && command -v ld.lld >/dev/null && command -v qemu-system-arm >/dev/null ||
+  { echo "skipped: there is no clang, no lld or no qemu-system-arm here"; exit 77; }
+work=$(mktemp -d)
+[[ -n ${KEEP-} ]] || trap 'rm -rf "$work"' EXIT
+cd "$work"
+wrong() { echo "$kernel, $how: $*"; exit 1; }
+symbol() { llvm-nm "$kernel.elf" | awk -v name="$1" '$3 == name {print "0x" $1}' | sed 's/^0x0*\(.\)/0x\1/'; }
+command -v llvm-nm >/dev/null || llvm-nm() { "$(ls /usr/lib/llvm-*/bin/llvm-nm | head -1)" "$@"; }
+
+for kernel in freertos threadx rtx5; do
+  how=build
+  clang --target=armv7m-none-eabi -mcpu=cortex-m3 -ffreestanding -O1 -g -finstrument-functions -Wall -Werror -c -o "$kernel.o" \
+    "$source/tests/rtos/kernel_$kernel.c" 2>said || { echo "skipped: this clang makes nothing for Arm"; exit 77; }
+  ld.lld -static -n --defsym=CODE=0 --defsym=DATA=0x20000000 -T "$source/tests/truth/machine_m.ld" -e start \
+    -o "$kernel.elf" "$kernel.o"
+  "$pugmark" record --quiet --data --limit 250000 --path path -- qemu-system-arm -M mps2-an385 -nic none -display none \
+    -serial none -kernel "$kernel.elf" 2>said || { cat said; exit 1; }
+  "$pugmark" record --quiet --force --from path --data --protocol etmv3 --out data
+  "$pugmark" record --quiet --force --from path --protocol etmv4 --out flow
+
+  current=- # 0 is no thread of FreeRTOS and RTX5 once one runs
+  [[ $kernel != threadx ]] || current=$(symbol _tx_thread_current_ptr)
+  "$pugmark" list --quiet data | awk -v running="$(symbol truth_running)" -v entered="$(symbol truth_entered)" \
+    -v left="$(symbol truth_left)" -v current="$current" -f "$source/tests/rtos/truth.awk" >truth
+  for name in alpha beta gamma; do grep -q "^share $name [1-9]" truth || wrong "the truth has no $name"; done
+  [[ $(grep -c '^switch' truth) -gt 100 ]] || wrong "too few switches: $(grep -c '^switch' truth)"
+
+  # Names as each kernel's control blocks tell them; by flow alone a thread is called by its function.
+  case $kernel in
+    freertos) named='s/^IDLE$/idle/' ;;
+    threadx) named='s/^\[no thread\]$/none/' ;;
+    rtx5) named='s/^beta_block$/beta/; s/^gamma_block$/gamma/; s/^pool\[0\]$/idle/' ;;
+  esac
+  named+='; s/^\[interrupts\]$/interrupts/; s/^(start)$/begin/; s/^$/begin/'
+  named+='; s/^(\(.*\)_thread)$/\1/; s/^(prvIdleTask)$/idle/; s/^(osRtxIdleThread)$/idle/'
+  for how in data flow; do
+    # ThreadX waits inside of PendSV, which flow alone takes for the handler.
+    awk -v flow=$([[ $how == flow ]] && echo 1) '$1 == "share" {
+        name = flow && $2 == "none" ? "interrupts" : $2; sum[name] += $3}
+      END {for (name in sum) print name, sum[name]}' truth | sort >want
+    "$pugmark" threads --quiet --format csv --elf "$kernel.elf" $how | sed 1d |
+      sed -E 's/^[0-9]+,"([^"]*)",[a-z]+,[^,]*,[^,]*,([0-9]+),.*/\1 \2/' >said
+    while read -r line; do echo "$(sed "$named" <<<"${line% *}") ${line##* }"; done <said | sort >got
+    diff want got || wrong "not these shares"
+
+    awk '$1 == "switch" {print $2}' truth >want
+    "$pugmark" threads --quiet --switches --format csv --elf "$kernel.elf" $how | sed -E 's/.*,"([^"]*)"$/\1/' |
+      sed "$named" >got
+    { [[ $(head -1 want) == begin ]] || echo begin; cat want; } | cmp - got ||
+      wrong "not these switches: $(diff want got | head -5)"
+
+    # Each thread's calls and returns, of the functions that say so themselves.
+    "$pugmark" calls --quiet --elf "$kernel.elf" $how >calls
+    for name in alpha beta gamma; do
+      awk -v name=$name '$1 == "stack" && $2 == name {print $3, $4}' truth |
+        while read -r what address; do echo "$what $((address & ~1))"; done >want
+      "$pugmark" calls --quiet --comm "$(awk -F'"' -v name=$name '{print $2}' <("$pugmark" threads --quiet --format csv \
+        --elf "$kernel.elf" $how) | while read -r one; do [[ $(sed "$named" <<<"$one") != "$name" ]] || echo "$one"; done)" \
+        --elf "$kernel.elf" $how >calls
+      llvm-nm "$kernel.elf" | awk '$3 ~ /^(shared|alpha|beta|gamma)_/ && $2 ~ /^[tT]$/ {print $3, $1}' |
+        while read -r function address; do echo "$function $((0x$address & ~1))"; done >functions
+      # A line is a call, its begin or its end; ends have no names: a stack finds them.
+      awk 'NR == FNR {at[$1] = $2; next}
+        /\{($|  \/\*)/ {match($0, /[A-Za-z_0-9]+\(\) \{/); f = substr($0, RSTART, RLENGTH - 4); open[++n] = f
+                if (f in at) print "enter", at[f]; next}
+        /\(\);/ {match($0, /[A-Za-z_0-9]+\(\);/); f = substr($0, RSTART, RLENGTH - 3)
+                 if (f in at) {print "enter", at[f]; print "leave", at[f]}; next}
+        /\}( |$)/ {f = open[n--]; if (f in at && !/the trace ends/) print "leave", at[f]}' functions calls >got
+      # The trace may end within an entry or a return.
+      [[ $(wc -l <want) -gt 200 ]] || wrong "the truth has too few calls of $name"
+      head -n $(($(wc -l <want) - 8)) want >most
+      head -n "$(wc -l <most)" got | cmp most - || wrong "not the calls of $name: $(diff most got | head -5)"
+    done
+  done
+done
+
+# Who is chosen by --tid and --comm is alone in the answer.
+kernel=rtx5 how=data
+"$pugmark" calls --quiet --comm alpha --elf rtx5.elf data | grep -q ' alpha ' || wrong "alpha is not chosen"
+if "$pugmark" calls --quiet --comm alpha --elf rtx5.elf data | grep -E '^ +(beta|gamma)_block '; then wrong "others are"; fi
+tid=$("$pugmark" threads --quiet --format csv --elf rtx5.elf data | awk -F, '$2 == "\"beta_block\"" {print $4}')
+"$pugmark" calls --quiet --tid "$tid" --elf rtx5.elf data | grep -q '^ *beta_block ' || wrong "no thread $tid"
+"$pugmark" timeline --quiet --format chrome --elf rtx5.elf data | grep -q '"gamma_block"' || wrong "no track of gamma"
+
+# A description of one's own, and what is wrong with one.
+sed 's/RTX5/Mine/; s/osRtxThread_t/no_such_type/' "$source/share/rtos/rtx5.rtos" >mine.rtos
+"$pugmark" threads --rtos mine.rtos --elf rtx5.elf data 2>&1 >/dev/null | grep -q 'threads of Mine' || wrong "not mine"
+printf 'kernel Bad\n  if a\n  curent b\n' >bad.rtos
+if "$pugmark" threads --rtos bad.rtos --elf rtx5.elf data >said 2>&1; then wrong "a wrong description is taken"; fi
+grep -q '^bad.rtos:3:3: expected kernel, if' said || { cat said; exit 1; }
+if "$pugmark" threads data >said 2>&1; then wrong "there is no kernel without a program"; fi
+grep -q 'give the firmware' said

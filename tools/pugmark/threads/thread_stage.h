@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file Between decoding and what is made of items: threads of a kernel become tasks.
+ *
+ * Items come in order, and leave in order with the task that they are of in `where`. While it is
+ * not known which thread runs, items are held; after so many they go on as those of thread "?".
+ */
+#ifndef PUGMARK_TOOL_THREAD_STAGE_H
+#define PUGMARK_TOOL_THREAD_STAGE_H
+
+#include "thread_kernel.h"
+#include "trace/trace_window.h"
+
+/** What an item's thread is doing there. */
+struct thread_place {
+    uint32_t core;   /**< number of the core's source, as it spoke first */
+    uint32_t thread; /**< of the core; RTOS_UNKNOWN: not known */
+    bool in_handler, idle, switched;
+    bool known; /**< there is a thread: the source has program flow */
+};
+
+struct thread_stage_options {
+    struct input *input;
+    struct pug_names *names;
+    const char *rtos; /**< as thread_kernel_find() takes it */
+    /** Takes items; false: nobody wants more. */
+    bool (*give)(void *context, const struct trace_item *item, const struct thread_place *place);
+    void *context;
+};
+
+struct thread_stage;
+
+/**
+ * A stage; *stage is NULL where there are no threads to follow. False, having said why: it cannot
+ * be made.
+ */
+bool thread_stage_new(const struct thread_stage_options *options, struct thread_stage **stage);
+/** All has come: what is held goes on. False: nobody wants more, or no memory. */
+bool thread_stage_end(struct thread_stage *stage);
+void thread_stage_free(struct thread_stage *stage);
+
+/** Take an item, which stays the caller's. False: nobody wants more, or no memory. */
+bool thread_stage_take(struct thread_stage *stage, const struct trace_item *item);
+bool thread_stage_failed(const struct thread_stage *stage);
+
+/** The n-th thread of a core; NULL: there is none. */
+const struct rtos_thread *thread_stage_thread(const struct thread_stage *stage, uint32_t core,
+                                              uint32_t thread);
+/** What it is called. */
+const char *thread_stage_name(struct thread_stage *stage, uint32_t core, uint32_t thread);
+/** The trace id of a core's source. */
+uint16_t thread_stage_source(const struct thread_stage *stage, uint32_t core);
+/** What the kernel is called, or NULL; and the expression of what was looked at, or NULL. */
+const char *thread_stage_kernel(const struct thread_stage *stage);
+const char *thread_stage_current(const struct thread_stage *stage);
+/** Did anything tell the value of what says who runs? Else there was program flow alone. */
+bool thread_stage_has_values(const struct thread_stage *stage);
+/** Is a thread the kernel's idle one? */
+bool thread_stage_is_idle(struct thread_stage *stage, uint32_t core, uint32_t thread);
+
+#endif
