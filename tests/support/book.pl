@@ -97,7 +97,7 @@ sub run_page {
         my ($said, $code) = (slurp("$folder/said/$n.out") . slurp("$folder/said/$n.err"), 0 + slurp("$folder/said/$n.code"));
         my @wanted = @{ $step->{wanted} };
         pop @wanted while @wanted && $wanted[-1] !~ /\S/;
-        $said .= "\n" if length $said && $said !~ /\n\z/;
+        $said =~ s/\s*\z/\n/ if length $said;
         my $asked = $n < $#steps && $steps[ $n + 1 ]{command} eq 'echo $?';
         if (!@wanted && length $said && $ENV{BOOK_FILL} && (!$code || $asked)) {
             my @lines = split /\n/, $said;
