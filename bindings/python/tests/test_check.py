@@ -3,6 +3,8 @@
 
 import json
 import pathlib
+import subprocess
+import sys
 
 import pytest
 
@@ -50,29 +52,35 @@ def test_wrong_rules():
         pugmark.check("/nowhere", "no loss")
 
 
-def test_plugin(pytester):
+def test_plugin(tmp_path):
     """What the fixture has for rules fails with the place."""
-    pytester.makepyfile(f"""
-        def test_good(trace):
-            trace({str(CRASH)!r})
-            trace.no_loss()
-            trace.runs("is_name", 9)
-            trace.takes("number", "< 1000 ticks")
-            trace.within("find", "1000 ticks", after="read_line", undecided=True)
-            trace.depth("_start", "<= 3")
-            trace.not_in("find")
-            trace.check("number follows find", undecided=True)
-        def test_one(trace):
-            trace.never(trace({str(CRASH)!r}), "on_fault")
-        def test_bad(trace):
-            trace({str(CRASH)!r})
-            trace.never("call")
-        def test_none(trace):
-            trace.never("call")
-    """)
-    result = pytester.runpytest("-p", "pugmark.pytest_plugin")
-    result.assert_outcomes(passed=1, failed=3)
-    result.stdout.fnmatch_lines(["*violated: call never runs: it ran (call at *crash.c:*"])
+    (tmp_path / "conftest.py").write_text('pytest_plugins = ["pugmark.pytest_plugin"]\n')
+    (tmp_path / "test_it.py").write_text(f"""
+def test_good(trace):
+    trace({str(CRASH)!r})
+    trace.no_loss()
+    trace.runs("is_name", 9)
+    trace.takes("number", "< 1000 ticks", undecided=True)
+    trace.within("find", "1000 ticks", after="read_line", undecided=True)
+    trace.depth("_start", "<= 3")
+    trace.not_in("find")
+    trace.check("number follows find", undecided=True)
+
+def test_one(trace):
+    trace.never(trace({str(CRASH)!r}), "on_fault")
+
+def test_bad(trace):
+    trace({str(CRASH)!r})
+    trace.never("call")
+
+def test_none(trace):
+    trace.never("call")
+""")
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+                          cwd=tmp_path, capture_output=True, text=True)
+    assert "3 failed, 1 passed" in done.stdout, done.stdout
+    assert "violated: call never runs: it ran (call at" in done.stdout, done.stdout
+    assert "no capture was opened" in done.stdout
 
 
 def test_place_of_rules():
