@@ -8,7 +8,8 @@
 #                       `$ echo $?`.
 # ```console hardware   what needs a probe, a board or root: each command, of a shell ("$ ") or of gdb ("(gdb) "), is a
 #                       line of docs/book/tools.txt, and each line there is on a page.
-# <!-- needs: a b -->   the page is passed over where a program is missing.
+# <!-- needs: a b -->   the page is passed over where a program is missing; @FILE is one of the build, +WORD what
+#                       `pugmark --version` says that it was built with.
 #
 # BOOK_FILL=1 writes what commands print into pages that show nothing of it, up to 14 lines.
 #
@@ -28,7 +29,10 @@ sub wrong { print "$_[0]\n"; $bad++ }
 
 sub there {
     my ($program) = @_;
-    $missing{$program} //= system("command -v $program >/dev/null 2>&1") ? 1 : 0;
+    $missing{$program} //=
+        $program =~ /^\@(.*)/ ? !-e "$build/$1"
+      : $program =~ /^\+(.*)/ ? system("'$build/bin/pugmark' --version | grep -qw $1")
+      :                         system("command -v $program >/dev/null 2>&1");
     return !$missing{$program};
 }
 
