@@ -120,8 +120,8 @@ fuzz-corpus:
 # The book in build/docs/book, and the documentation of the public headers in build/docs/html. Neither has warnings.
 docs: build
 	@mkdir -p build/docs
-	doxygen docs/Doxyfile
 	cmake/book.sh build/release build/docs/book
+	doxygen docs/Doxyfile
 	@echo the book: build/docs/book/index.html, the headers: build/docs/html/index.html
 
 # Write down the binary interface as it is: for a release, or where a change is meant.
