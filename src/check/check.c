@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file A check: its rules, the captures that it goes through, and how they are decoded for it. */
 #include "check/cover.h"
+#include "export/decisions.h"
 #include "pugmark/advanced/diagnose.h"
 
 #include <stdlib.h>
@@ -53,6 +54,7 @@ void pug_check_free(struct pug_check *check)
     free(check->rules.items);
     free(check->errors.items);
     pug_profile_free(check->profile);
+    pug_mcdc_free(check->mcdc);
     pug_names_free(check->own_names);
     pug_check_text_free(&check->texts);
     free(check);

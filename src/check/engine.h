@@ -302,6 +302,9 @@ struct pug_check {
     struct pug_list suspended; /**< struct check_call *: all that were made */
     struct pug_profile *profile;
     struct pug_profiling *profiling;
+    struct pug_mcdc *mcdc; /**< evaluations of decisions, of all captures */
+    uint32_t first_stream; /**< streams of earlier captures */
+    bool looks_decisions;
     struct pug_diagnosis *diagnosis;
     uint64_t diagnosed;
     struct pug_vectors vectors;
@@ -417,6 +420,11 @@ void pug_check_violate(struct pug_check *check, uint32_t rule, const struct chec
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 void pug_check_doubt(struct pug_check *check, uint32_t rule, const struct check_seen *seen,
                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* ---- cover.c: of rules about MC/DC ---- */
+/** A range ended with a conditional branch, perhaps. False: no memory. */
+bool pug_check_decision(struct pug_check *check, uint32_t stream, const struct pug_element *range);
+void pug_check_forget_decision(struct pug_check *check, uint32_t stream);
 
 /* ---- swo.c ---- */
 bool pug_check_swo_take(struct pug_check *check, struct check_core *core,

@@ -328,6 +328,8 @@ static void miss(struct pug_check *check, struct check_core *core, const struct 
             if (pug_calls_take(check->calls, streams[n]->number, e, 1) != PUG_OK)
                 pug_check_starve(check);
             streams[n]->time_at = streams[n]->cycles_at = CHECK_UNKNOWN;
+            if (check->looks_decisions)
+                pug_check_forget_decision(check, streams[n]->number);
         }
 }
 
@@ -343,6 +345,9 @@ static void take_range(struct pug_check *check, struct check_core *core,
     check->flow_seen++;
     if (check->looks_spans && e->type == PUG_ELEM_INSTR_RANGE)
         pug_check_look(check, e);
+    if (check->looks_decisions && e->type == PUG_ELEM_INSTR_RANGE &&
+        !pug_check_decision(check, stream->number, e))
+        pug_check_starve(check);
     if (pug_calls_take(check->calls, stream->number, e, 1) != PUG_OK)
         pug_check_starve(check);
     stream->instructions += e->count;
@@ -546,6 +551,7 @@ void pug_check_free_streams(struct pug_check *check)
     }
     for (size_t n = 0; n < check->suspended.count; n++)
         free(calls[n]);
+    check->first_stream += (uint32_t)check->streams.count;
     free(check->cores.items);
     free(check->streams.items);
     free(check->suspended.items);

@@ -357,9 +357,10 @@ const struct command command_check = {
     .summary = "does the trace keep these rules? times, orders, coverage",
     .run = check_run,
     .task = TASK_DEBUG,
-    .purpose = "Checks rules of a file, such as \"SysTick_Handler takes < 20us\", against what ran: "
-               "a trace as a test. Exit code 0: all hold; 1: one is violated; 2: rules or input are "
-               "wrong; 3: the trace does not decide one.",
+    .purpose =
+        "Checks rules of a file, such as \"SysTick_Handler takes < 20us\", against what ran: "
+        "a trace as a test. Exit code 0: all hold; 1: one is violated; 2: rules or input are "
+        "wrong; 3: the trace does not decide one.",
     .examples =
         {
             {"pugmark check --rule 'call never runs' examples/crash",

@@ -209,7 +209,8 @@ static bool search_all(struct search *search)
     if (search->line == 0)
         find_symbols(search);
     if (own && search->places->count == 0)
-        search->names = capture_names(search->input->options, &(const struct capture_options){{0}});
+        search->names =
+            capture_names(search->input->options, &(const struct capture_options){.rtos = NULL});
     if (search->names && search->places->count == 0)
         find_in_objects(search);
     if (own)
