@@ -220,7 +220,7 @@ static void elements(void *context, const struct pug_origin *where, const struct
         pug_profiling_elements(part->profile, where, given, count);
     if (part->diagnosis)
         pug_diagnosis_elements(part->diagnosis, given, count);
-    for (size_t i = 0; i < count && !part->failed && !part->unwanted;) {
+    for (size_t i = 0; i < count && !part->failed && !part->unwanted && !part->check->fed;) {
         struct batch *batch = part->last;
         if (!batch || batch->count == batch->room || !is_same(&batch->where, where)) {
             const size_t left = count - i;
