@@ -85,6 +85,7 @@
 #include "pugmark/advanced/tree.h"
 #include "pugmark/calls.h"
 #include "pugmark/capture.h"
+#include "pugmark/check.h"
 #include "pugmark/cursor.h"
 #include "pugmark/disasm.h"
 #include "pugmark/dwt.h"
