@@ -67,6 +67,7 @@
 
 #include "pugmark/calls.h"
 #include "pugmark/capture.h"
+#include "pugmark/check.h"
 #include "pugmark/cursor.h"
 #include "pugmark/disasm.h"
 #include "pugmark/dwt.h"
