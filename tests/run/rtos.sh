@@ -97,6 +97,17 @@ tid=$("$pugmark" threads --quiet --format csv --elf rtx5.elf data | awk -F, '$2 
 "$pugmark" calls --quiet --tid "$tid" --elf rtx5.elf data | grep -q '^ *beta_block ' || wrong "no thread $tid"
 "$pugmark" timeline --quiet --format chrome --elf rtx5.elf data | grep -q '"gamma_block"' || wrong "no track of gamma"
 
+# A watchpoint of a DWT alone: shares are of time, and a control block in a heap has no name there.
+kernel=freertos how=swo
+pointer=$(symbol pxCurrentTCB) heap=$(symbol ucHeap)
+write() { printf 'exception 14 entered\ndata 0 address=%s value=%#x written\nat %d\nexception 0 returned\n' "$pointer" "$1" "$2"; }
+{ write $((heap + 8)) 100; echo 'at 120'; write $((heap + 104)) 1100; echo 'at 1120'; write $((heap + 8)) 3100; echo 'at 3120'
+  printf 'exception 15 entered\nat 3500\nexception 0 returned\nat 4000\n'; } >events
+"$pugmark" record --quiet --force --protocol itm --out swo --script events
+"$pugmark" threads --quiet --format csv --elf freertos.elf swo | awk -F, '{print $2, $7, $8}' >got
+printf '"task %#x" 1980 1\n"task %#x" 1360 2\n"[interrupts]" 560 0\n' $((heap + 104)) $((heap + 8)) >want
+sed 1d got | diff want - || wrong "not these shares of time"
+
 # A description of one's own, and what is wrong with one.
 sed 's/RTX5/Mine/; s/osRtxThread_t/no_such_type/' "$source/share/rtos/rtx5.rtos" >mine.rtos
 "$pugmark" threads --rtos mine.rtos --elf rtx5.elf data 2>&1 >/dev/null | grep -q 'threads of Mine' || wrong "not mine"
