@@ -25,13 +25,16 @@
 #ifndef PUGMARK_CURSOR_H
 #define PUGMARK_CURSOR_H
 
-#include "pugmark/advanced/index.h"
-#include "pugmark/advanced/tree.h"
 #include "pugmark/walk.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct pug_index;
+struct pug_index_mark;
+struct pug_index_query;
+struct pug_tree;
 
 /** The input of a cursor. */
 struct pug_cursor_config {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file A tree that waits after each batch, so that its elements can be asked for. */
+#include "pugmark/advanced/index.h"
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/cursor.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * @file Cursors: what is pulled is what a tree pushes, from any place on, with an index and
  * without. Over the bundled capture always, over the shared captures where they are.
  */
+#include "pugmark/advanced/index.h"
 #include "pugmark/advanced/snapshot.h"
 #include "pugmark/cursor.h"
 #include "recorder/bytes.h"
