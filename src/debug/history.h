@@ -15,8 +15,8 @@
 #define PUG_DEBUG_HISTORY_H
 
 #include "base/grow.h"
-#include "pugmark/advanced/image.h"
 #include "pugmark/advanced/history.h"
+#include "pugmark/advanced/image.h"
 #include "pugmark/walk.h"
 
 #define PUG_PAGE_EVENTS 4096u
