@@ -31,8 +31,8 @@ static bool take_format(const struct option *option, void *target, const char *a
 static const struct option table[] = {
     {"rule", "RULE", "a rule, beside those of a file or in their place; may be repeated",
      option_to_list, offsetof(struct check_options, rules)},
-    {"format", "text|junit|tap|json|github", "text (default), junit, tap, json or github", take_format,
-     offsetof(struct check_options, format)},
+    {"format", "text|junit|tap|json|github", "text (default), junit, tap, json or github",
+     take_format, offsetof(struct check_options, format)},
     {"output", "FILE", "write to FILE (-o)", option_string, offsetof(struct check_options, output)},
     {"allow-undecided", NULL, "undecided rules do not count: exit 0 if none is violated",
      option_flag, offsetof(struct check_options, allow_undecided)},
@@ -357,9 +357,10 @@ const struct command command_check = {
     .summary = "does the trace keep these rules? times, orders, coverage",
     .run = check_run,
     .task = TASK_DEBUG,
-    .purpose = "Checks rules of a file, such as \"SysTick_Handler takes < 20us\", against what ran: "
-               "a trace as a test. Exit code 0: all hold; 1: one is violated; 2: rules or input are "
-               "wrong; 3: the trace does not decide one.",
+    .purpose =
+        "Checks rules of a file, such as \"SysTick_Handler takes < 20us\", against what ran: "
+        "a trace as a test. Exit code 0: all hold; 1: one is violated; 2: rules or input are "
+        "wrong; 3: the trace does not decide one.",
     .examples =
         {
             {"pugmark check --rule 'call never runs' examples/crash",
