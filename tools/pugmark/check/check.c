@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark check: does a trace keep these rules? */
 #include "check_command.h"
+#include "check_threads.h"
 #include "common/command.h"
 #include "common/output.h"
 #include "common/progress.h"
@@ -185,10 +186,17 @@ static int check_opened(struct checking *checking, struct input *input, struct p
     enum pug_status status = pug_check_begin(checking->check, input->capture, &options);
     if (status != PUG_OK)
         return said_status(checking->check, pug_capture_path(input->capture), status);
-    struct pug_capture_decode decode = {0};
-    pug_check_decode(checking->check, &decode);
     checking->decoding = true;
-    status = input_decode_quietly(input, &decode, goes_on, &result);
+    switch (check_threads_decode(checking->check, input, names, checking->options->capture.rtos,
+                                 &status, &result)) {
+    case CHECK_THREADS_WRONG: return CHECK_WRONG;
+    case CHECK_THREADS_DONE: break;
+    case CHECK_THREADS_NONE: {
+        struct pug_capture_decode decode = {0};
+        pug_check_decode(checking->check, &decode);
+        status = input_decode_quietly(input, &decode, goes_on, &result);
+    }
+    }
     const enum pug_status checked = pug_check_end(checking->check, PUG_OK);
     if (status == PUG_OK && checked == PUG_ERR_MEM)
         status = checked;
