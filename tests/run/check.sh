@@ -626,6 +626,10 @@ grep -q '^::error file=three,line=2,title=violated%3A bad::it ran' out && grep -
 code --format json --output saved three "${exactly[@]}" >/dev/null
 [[ ! -s out ]] && grep -q '"rules": 3' saved || fail "--output"
 
+[[ $(code --rule "lock never runs" exact) == 2 ]] && grep -q 'give it with --elf FILE' said || fail "no program: $(cat said)"
+printf 'no loss \\\n  unless undecided\n\n# nothing\n' >joined
+[[ $(code joined exact) == 0 && $(grep -c '^holds' out) == 1 ]] || fail "joined lines: $(cat out said)"
+
 # ---- all inputs together, a baseline, and a start ----
 
 [[ $(code --rule "control runs == 302 times" --elf program.elf exact rounds) == 0 ]] || fail "two inputs: $(cat out)"
