@@ -337,6 +337,8 @@ holds     lock instructions == 2
 holds     control takes > 3us
 holds     control takes < 3800ns without interrupts
 violated  control takes < 3700ns without interrupts
+holds     control takes < 3000ns own
+violated  control takes < 2900ns own
 holds     depth of _start <= 2
 holds     unlock follows lock
 END
