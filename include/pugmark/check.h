@@ -10,10 +10,10 @@
  *     for (n = 0; pug_check_verdict_at(check, n, &verdict); n++)
  *         ...
  *
- * docs/book/answers/check.md has the rules' grammar, and what each means at its edges. What is unknown has not
- * passed: where trace was lost, memory is missing, or times are told too seldom, a rule is
- * undecided. Counts of several captures add up, and the answers are the same for any number of
- * threads.
+ * docs/book/answers/check.md has the rules' grammar, and what each means at its edges. What is
+ * unknown has not passed: where trace was lost, memory is missing, or times are told too seldom, a
+ * rule is undecided. Counts of several captures add up, and the answers are the same for any number
+ * of threads.
  *
  * An object belongs to one thread at a time. Texts live as long as the object.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file What a capture can never decide is said before it is decoded. */
 #include "check/engine.h"
+#include "pugmark/advanced/capture.h"
 #include "pugmark/advanced/snapshot.h"
 #include "pugmark/author/protocol.h"
 

@@ -2,6 +2,7 @@
 /** @file A check: its rules, the captures that it goes through, and how they are decoded for it. */
 #include "check/cover.h"
 #include "export/decisions.h"
+#include "pugmark/advanced/capture.h"
 #include "pugmark/advanced/diagnose.h"
 
 #include <stdlib.h>
