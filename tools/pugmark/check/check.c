@@ -35,8 +35,8 @@ static bool take_format(const struct option *option, void *target, const char *a
 static const struct option table[] = {
     {"rule", "RULE", "a rule, beside those of a file or in their place; may be repeated",
      option_to_list, offsetof(struct check_options, rules)},
-    {"format", "text|junit|tap|json|github", "text (default), junit, tap, json or github", take_format,
-     offsetof(struct check_options, format)},
+    {"format", "text|junit|tap|json|github", "text (default), junit, tap, json or github",
+     take_format, offsetof(struct check_options, format)},
     {"output", "FILE", "write to FILE (-o)", option_string, offsetof(struct check_options, output)},
     {"allow-undecided", NULL, "undecided rules do not count: exit 0 if none is violated",
      option_flag, offsetof(struct check_options, allow_undecided)},
