@@ -4,9 +4,12 @@
 # make truth: billions of instructions of programs and machines recorded, decoded and compared; hours. Goes on where it was ended.
 # make fuzz MINUTES=10: all doors for hostile input with libFuzzer; make fuzz-corpus keeps what that reached.
 # make mutants: eighty small defects planted in decoders, each of which recordings must find.
+# make dist: the source tarball, the same bytes for the same commit.  make dist-check: builds, tests and installs it without git.
+# make dist-static: portable programs for Linux and Windows.  make packages-test: Debian packages, tried in a clean root; needs root.
+# make test-compilers: builds without a warning with many compilers.  RELEASING.md says when.
 # make live-test: a gigabyte through live inputs, with memory that stays flat.
 # make doors: bounds taken out of what reads files of strangers, each of which a test or a fuzz target must find.
-.PHONY: demo docs abi truth mutants doors fuzz fuzz-corpus million coverage test test-release test-sanitize test-thread test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean live-test
+.PHONY: dist dist-check dist-static packages-test test-compilers demo docs abi truth mutants doors fuzz fuzz-corpus million coverage test test-release test-sanitize test-thread test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean live-test
 
 # Where page faults are dear, as on many virtual machines, memory in large pages that stays is a third of what tests take.
 export GLIBC_TUNABLES ?= glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=2147483648:glibc.malloc.top_pad=4194304
@@ -51,6 +54,28 @@ test-hosts-core: build
 test-i386 test-armhf test-s390x test-windows: test-%: build
 	cmake/hosts/test.sh $*
 
+# For releases (RELEASING.md): the source tarball, portable programs, Debian packages, and all compilers. Each takes long.
+dist:
+	@cmake/dist.sh build/dist
+	@cmake/dist-wrap.sh build/dist
+
+dist-check: build
+	@cmake/install-packages.sh packages.txt packages
+	@tests/packages/tarball.sh
+
+dist-static: build
+	@cmake/install-packages.sh packages.txt packages
+	@cmake/dist-static.sh
+
+packages-test:
+	@cmake/install-packages.sh packages.txt packages
+	@tests/packages/run.sh
+
+COMPILERS ?=
+test-compilers: build
+	@cmake/install-packages.sh packages.txt compilers
+	@tests/builds/compilers.sh $(COMPILERS)
+
 truth: build
 	@tests/truth/debian.sh build/debian || echo "without Debian's programs for other processors"
 	@work=$$(mktemp -d) && TRUTH_REPORT=build/truth.report TRUTH_DEBIAN=$(CURDIR)/build/debian tests/truth/truth.sh build/release/bin $$work 470 2; code=$$?; \
@@ -92,10 +117,12 @@ million: build
 fuzz-corpus:
 	@fuzz/minimise.sh
 
-# The documentation of the public headers, in build/docs/html. It has no warnings.
-docs: deps
+# The book in build/docs/book, and the documentation of the public headers in build/docs/html. Neither has warnings.
+docs: build
 	@mkdir -p build/docs
+	cmake/book.sh build/release build/docs/book
 	doxygen docs/Doxyfile
+	@echo the book: build/docs/book/index.html, the headers: build/docs/html/index.html
 
 # Write down the binary interface as it is: for a release, or where a change is meant.
 abi: build
@@ -105,7 +132,9 @@ abi: build
 pictures: build
 	@mkdir -p build/pictures
 	PUG_PICTURES=$(CURDIR)/build/pictures bash tests/run/report.sh $(CURDIR)/build/release/bin $(CURDIR)
-	@echo build/pictures has the pictures
+	build/release/bin/pugmark report examples/crash --source-dir examples/crash -o build/pictures/crash.html
+	node tests/report/pictures.mjs chromium $(CURDIR)/build/pictures/crash.html $(CURDIR)/build/pictures/views --keep
+	@echo build/pictures has the pictures, build/pictures/views those that the book shows: keep them in tests/report/pictures
 
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i

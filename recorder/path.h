@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Executed paths: reading and writing path files (docs/path-format.md). */
+/** @file Executed paths: reading and writing path files (docs/book/formats/path.md). */
 #ifndef PUG_RECORDER_PATH_H
 #define PUG_RECORDER_PATH_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file The bytes of a path file: see docs/path-format.md. Shared by the writer and the reader.
- * Numbers are LEB128, unsigned, unless something else is said.
+ * @file The bytes of a path file: see docs/book/formats/path.md. Shared by the writer and the
+ * reader. Numbers are LEB128, unsigned, unless something else is said.
  */
 #ifndef PUG_RECORDER_PATH_FORMAT_H
 #define PUG_RECORDER_PATH_FORMAT_H

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Of the ELF specification, as far as it is needed here; <elf.h> is not everywhere. */
-enum { PT_LOAD_SEGMENT = 1, ET_MOVABLE = 3 };
+enum { PT_LOAD_SEGMENT = 1, PT_INTERPRETER = 3, ET_MOVABLE = 3 };
 
 static const struct {
     uint16_t machine;
@@ -58,6 +58,20 @@ static void take_segment(struct rec_program *program, const uint8_t *header)
     program->segments[n].size = wide ? number(header + 32, 8) : number(header + 16, 4);
 }
 
+/** The dynamic linker. What is longer than a path should be is none. */
+static void take_interpreter(struct rec_program *program, const struct pug_infile *file,
+                             const uint8_t *header)
+{
+    const bool wide = program->wide;
+    const uint64_t offset = wide ? number(header + 8, 8) : number(header + 4, 4);
+    const uint64_t size = wide ? number(header + 32, 8) : number(header + 16, 4);
+    if (number(header, 4) != PT_INTERPRETER || size == 0 || size > sizeof(program->interpreter))
+        return;
+    if (pug_infile_read(file, offset, (uint8_t *)program->interpreter, (size_t)size) != PUG_OK)
+        program->interpreter[0] = 0;
+    program->interpreter[size - 1] = 0;
+}
+
 static bool take_segments(struct rec_program *program, const struct pug_infile *file,
                           const uint8_t *head)
 {
@@ -71,6 +85,7 @@ static bool take_segments(struct rec_program *program, const struct pug_infile *
         if (pug_infile_read(file, at + i * size, header, wide ? 56 : 32) != PUG_OK)
             return false;
         take_segment(program, header);
+        take_interpreter(program, file, header);
     }
     return true;
 }

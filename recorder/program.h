@@ -17,6 +17,7 @@ struct rec_program {
         uint64_t offset, address, size;
     } segments[16];
     unsigned segment_count;
+    char interpreter[256]; /**< the dynamic linker that it names; "": it is linked statically */
 };
 
 /** False: it cannot be read, or is no little-endian ELF file; errno says why (ENOEXEC). */

@@ -167,7 +167,8 @@ static bool take_lines(const struct rec_script_class *of, struct rec_script *scr
         bool whole = strchr(line, '\n') || feof(lines);
         if (!whole || !rec_words_split(line, &words) ||
             (words.count > 0 && !of->event(script, &words))) {
-            snprintf(why, size, "line %u is no event of %s (docs/event-script.md)", n, of->name);
+            snprintf(why, size, "line %u is no event of %s (docs/book/formats/event-script.md)", n,
+                     of->name);
             return false;
         }
         events += words.count > 0;

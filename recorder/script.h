@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Scripts of events (docs/event-script.md): what software, hardware and modules said, a line
- * each, as trace of the macrocells and modules that carry it: STM, ITM with DWT, Open SoC Debug.
+ * @file Scripts of events (docs/book/formats/event-script.md): what software, hardware and modules
+ * said, a line each, as trace of the macrocells and modules that carry it: STM, ITM with DWT, Open
+ * SoC Debug.
  */
 #ifndef PUG_RECORDER_SCRIPT_H
 #define PUG_RECORDER_SCRIPT_H

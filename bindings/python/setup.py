@@ -15,8 +15,9 @@ SOURCE = HERE.parent.parent
 
 
 def version():
-    text = (SOURCE / "CMakeLists.txt").read_text()
-    return re.search(r"project\(pugmark VERSION ([0-9.]+)", text).group(1)
+    text = (SOURCE / "include/pugmark/pugmark.h").read_text()
+    return ".".join(re.search(rf"#define PUG_VERSION_{part} (\d+)", text).group(1)
+                    for part in ("MAJOR", "MINOR", "PATCH"))
 
 
 class CMakeBuild(build_ext):

@@ -10,7 +10,7 @@ root=$(cd "$2" && pwd)
 # shellcheck disable=SC1091
 . /etc/os-release
 key=/usr/share/keyrings/debian-archive-keyring.gpg
-echo "deb [signed-by=$key] http://deb.debian.org/debian $VERSION_CODENAME main" >"$root/apt/sources.list"
+echo "deb [signed-by=$key] $("$(dirname "$0")/../debian-mirror.sh") $VERSION_CODENAME main" >"$root/apt/sources.list"
 apt() {
   apt-get -qq -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture" \
     -o "Dir::State=$root/apt" -o Dir::State::status=/dev/null -o "Dir::Cache=$root/apt" \
@@ -19,7 +19,7 @@ apt() {
 }
 apt update
 apt install -y --no-install-recommends --download-only \
-  libc6-dev libelf-dev libdw-dev liblzma-dev libyaml-dev zlib1g-dev libzstd-dev libcmocka-dev >/dev/null
+  libc6-dev libelf-dev libdw-dev libbz2-dev liblzma-dev libyaml-dev zlib1g-dev libzstd-dev libcmocka-dev >/dev/null
 for package in "$root"/apt/archives/*.deb; do dpkg-deb -x "$package" "$root"; done
 find "$root" -type l -lname '/*' | while read -r link; do ln -sfr "$root$(readlink "$link")" "$link"; done
 rm -rf "$root/apt"

@@ -4,6 +4,7 @@
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PUG_HOST PUG_HOST_ROOT)
 set(host_i386 i686-linux-gnu i386-linux-gnu i386)
 set(host_armhf arm-linux-gnueabihf arm-linux-gnueabihf arm)
+set(host_arm64 aarch64-linux-gnu aarch64-linux-gnu aarch64)
 set(host_s390x s390x-linux-gnu s390x-linux-gnu s390x)
 list(GET host_${PUG_HOST} 0 compiler)
 list(GET host_${PUG_HOST} 1 folder)

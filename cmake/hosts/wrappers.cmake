@@ -3,7 +3,7 @@
 # for the tests that are scripts.
 list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
 foreach(room ${PUG_ROOMS})
-  get_property(targets DIRECTORY ${CMAKE_SOURCE_DIR}/${room} PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(targets DIRECTORY ${PROJECT_SOURCE_DIR}/${room} PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target ${targets})
     get_target_property(type ${target} TYPE)
     if(NOT type STREQUAL EXECUTABLE)

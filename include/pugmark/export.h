@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Profiles in the formats that other tools read: docs/profiles.md says which, and what for.
+ * @file Profiles in the formats that other tools read: docs/book/answers/profiles.md says which,
+ * and what for.
  */
 #ifndef PUGMARK_EXPORT_H
 #define PUGMARK_EXPORT_H

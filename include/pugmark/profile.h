@@ -264,7 +264,7 @@ enum pug_profile_unit pug_profile_time_unit(const struct pug_profile *profile);
  */
 bool pug_profile_object_is(const struct pug_profile_object *object, const char *name);
 
-/* ---- files, docs/profile-format.md ---- */
+/* ---- files, docs/book/formats/profile.md ---- */
 
 /**
  * The profile as the bytes of a file, sorted. *bytes is freed with free(). The same profile gives

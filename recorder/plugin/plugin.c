@@ -4,9 +4,10 @@
  *
  *     qemu-aarch64 -plugin libpugmark_record.so,out=FILE[,children=NAME][,data=1] ./program
  *
- * `out` is a file or a FIFO; its form is described in docs/path-format.md; fd=N is a descriptor in
- * its place. Each thread (or, of a machine, each processor) is a stream. A forked child is not
- * recorded, or with `children` into NAME.PID. With `data` accesses to memory are recorded.
+ * `out` is a file or a FIFO; its form is described in docs/book/formats/path.md; fd=N is a
+ * descriptor in its place. Each thread (or, of a machine, each processor) is a stream. A forked
+ * child is not recorded, or with `children` into NAME.PID. With `data` accesses to memory are
+ * recorded.
  *
  * QEMU reports when a block begins, not whether it ran to its end: a load in the middle may fault.
  * So each instruction that follows one that accesses memory reports that it was reached.

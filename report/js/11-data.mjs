@@ -52,6 +52,13 @@ export function addressOf(f) {
   return allNamed(name).length > 1 ? { name, object: baseName(objectOf(f)) } : { name };
 }
 
+/** What a place of the timeline is: an offset, and of several buffers the name of one. */
+export function placeOf(capture, place) {
+  const buffers = data.head.stories[capture]?.buffers ?? [];
+  if (buffers.length < 2) return { offset: place };
+  return { offset: Math.floor(place / buffers.length), buffer: buffers[place % buffers.length] };
+}
+
 /* ---- the baseline ---- */
 
 let same = null;

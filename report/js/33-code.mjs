@@ -80,7 +80,7 @@ async function panes(f, rows, file, wantedLine) {
 async function cameFrom(wanted) {
   if (wanted.at === undefined) return null;
   const capture = Number(wanted.capture || 0);
-  const event = data.head.stories[capture]?.events.find((one) => String(one.offset) === wanted.at && one.lines.length);
+  const event = data.head.stories[capture]?.events.find((one) => String(one.offset) === wanted.at && (one.buffer || '') === (wanted.buffer || '') && one.lines.length);
   const command = commandLine(aroundCommand(capture, Number(wanted.at), wanted.buffer));
   if (!event) return make('div', { class: 'tools from' }, make('span', { class: 'soft', text: 'What ran there, instruction by instruction:' }), command);
   return make('details', { class: 'from' }, make('summary', { text: `The last ${event.lines.length} instructions before: ${event.title}` }), await windowList(event.lines, 50), command);

@@ -2,7 +2,7 @@
 // Calls over time: a track for each thread, source and processor, with exceptions, losses, lines of text and counters.
 import { announce, commandLine, hideTip, make, pixelOf, showTip, tintOf } from './10-dom.mjs';
 import { count, duration, matcher, plural, rulerTicks } from './01-text.mjs';
-import { data, functionNamed, part } from './11-data.mjs';
+import { data, functionNamed, part, placeOf } from './11-data.mjs';
 import { firstAt, laneAt, levelFor, readTrack, sliceAt } from './04-levels.mjs';
 import { nearestBorder, readSums, sumSpan } from './05-sums.mjs';
 import { go, keep, left, view, views } from './21-shell.mjs';
@@ -457,24 +457,25 @@ async function timelineView(wanted) {
     soon();
   }
 
-  async function openEvent(title, offset) {
-    const known = story?.events.find((one) => one.offset === offset && one.lines.length);
-    const command = make('p', { class: 'soft' }, 'Instruction by instruction: ', commandLine(aroundCommand(capture, offset, known?.buffer)));
+  const isAt = (event, { offset, buffer }) => event.offset === offset && (event.buffer || '') === (buffer || '');
+  async function openEvent(title, place) {
+    const known = story?.events.find((one) => isAt(one, place) && one.lines.length);
+    const command = make('p', { class: 'soft' }, 'Instruction by instruction: ', commandLine(aroundCommand(capture, place.offset, place.buffer)));
     const list = known ? await windowList(known.lines, 50) : null;
     openPanel(title, list ?? command, list && command);
     if (list) list.scrollTop = list.scrollHeight;
   }
 
   function openSlice(hit) {
-    const name = timeline.names[hit.list.name[hit.i]], offset = hit.list.offset[hit.i];
-    if (functionNamed(name) >= 0) go('code', { name, at: String(offset), capture: String(capture) });
-    else openEvent(name, offset);
+    const name = timeline.names[hit.list.name[hit.i]], place = placeOf(capture, hit.list.offset[hit.i]);
+    if (functionNamed(name) >= 0) go('code', { name, at: String(place.offset), buffer: place.buffer ?? '', capture: String(capture) });
+    else openEvent(name, place);
   }
 
   function act(hit) {
     if (hit.list) openSlice(hit);
-    else if (hit.instant) openEvent(timeline.names[hit.instant[1]] + (hit.instant[4] ? ': ' + hit.instant[4] : ''), hit.instant[3]);
-    else if (hit.gap) openEvent(hit.gap[2], hit.gap[4]);
+    else if (hit.instant) openEvent(timeline.names[hit.instant[1]] + (hit.instant[4] ? ': ' + hit.instant[4] : ''), placeOf(capture, hit.instant[3]));
+    else if (hit.gap) openEvent(hit.gap[2], placeOf(capture, hit.gap[4]));
   }
 
   function showSpan(begin, end) {
@@ -582,7 +583,7 @@ async function timelineView(wanted) {
     for (let n = timeline.tracks.indexOf(current.track) + by; timeline.tracks[n]; n += by)
       if (timeline.tracks[n].lanes.length) return choose(inLane(timeline.tracks[n], 0, (current.list.start[current.i] + current.list.end[current.i]) / 2, last));
   }
-  const happened = timeline.tracks.flatMap((track) => [...track.instants.map(([time, name, , offset, detail]) => ({ time, offset, title: timeline.names[name] + (detail ? ': ' + detail : '') })), ...track.gaps.map(([time, , why, , offset]) => ({ time, offset, title: why }))]).sort((a, b) => a.time - b.time);
+  const happened = timeline.tracks.flatMap((track) => [...track.instants.map(([time, name, , place, detail]) => ({ time, ...placeOf(capture, place), title: timeline.names[name] + (detail ? ': ' + detail : '') })), ...track.gaps.map(([time, , why, , place]) => ({ time, ...placeOf(capture, place), title: why }))]).sort((a, b) => a.time - b.time);
   let where = -1;
   function event_(by) {
     if (!happened.length) return;
@@ -592,7 +593,7 @@ async function timelineView(wanted) {
   function toEvent(it) {
     const wide = Math.min(to - from, last / 4);
     show(it.time - wide / 2, it.time + wide / 2);
-    openEvent(it.title, it.offset);
+    openEvent(it.title, it);
     announce(`${it.title} at ${duration(it.time, unit)}`);
   }
   canvas.addEventListener('keydown', (event) => {
@@ -637,8 +638,9 @@ async function timelineView(wanted) {
     chooser, said);
   const legend = make('div', { class: 'legend' }, make('span', { text: 'A colour for each function' }), swatch('found', FOUND),
     mark('exception, event or text', 'accent'), mark('fault', 'bad'), area('not traced', 'shade'), area('trace lost', 'loss'),
-    make('span', { class: 'soft', text: (timeline.too_deep ? `${plural(timeline.too_deep, 'call')} nested deeper than 256 are not shown · ` : '') + (timeline.level ? `calls shorter than ${duration(2 ** timeline.level, unit)} are in cells of that width · ` : '') + 'wheel, pinch, + −: zoom · drag, ← →: move · click: code' }));
-  view().append(bar, map, pane, panel, legend);
+    make('span', { class: 'soft', text: (timeline.level ? `calls shorter than ${duration(2 ** timeline.level, unit)} are in cells of that width · ` : '') + 'wheel, pinch, + −: zoom · drag, ← →: move · click: code' }));
+  const deep = timeline.too_deep ? make('p', { class: 'notice note', id: 'deep', text: `${plural(timeline.too_deep, 'call')} nested deeper than 256 ${timeline.too_deep === 1 ? 'is' : 'are'} counted in Functions, and not drawn here.` }) : null;
+  view().append(...[bar, deep, map, pane, panel, legend].filter(Boolean));
   search(wanted.find || '');
   pane.addEventListener('scroll', soon);
   new ResizeObserver(() => { painter.colours = themeColours(); painter.resize(pane.clientWidth, pane.clientHeight); drawnMap = ''; draw(); }).observe(pane);
@@ -646,8 +648,8 @@ async function timelineView(wanted) {
   document.addEventListener('theme', () => { painter.colours = themeColours(); drawnMap = ''; soon(); });
   if (wanted.event !== undefined && story?.events[wanted.event]) {
     const it = story.events[wanted.event];
-    const there = happened.find((one) => one.offset === it.offset);
-    if (there) { where = happened.indexOf(there); toEvent(there); } else openEvent(it.title, it.offset);
+    const there = happened.find((one) => isAt(it, one));
+    if (there) { where = happened.indexOf(there); toEvent(there); } else openEvent(it.title, it);
   } else if (span) showSpan(span.begin, span.end);
   draw();
   // For a script that measures: a frame, and how it moves.

@@ -102,7 +102,6 @@ static void go_on(struct pug_calls *calls, struct pug_call_task *task, uint32_t 
         struct pug_call_frame *frame = &task->frames[task->depth - 1];
         frame->entered = task->at;
         frame->of_callees = (struct pug_call_clock){0};
-        frame->user = NULL;
         frame->timed = task->has_timestamp;
         frame->resumed = true;
         pug_calls_tell_enter(calls, task, task->depth > 1 ? frame - 1 : NULL);

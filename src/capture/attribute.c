@@ -18,38 +18,39 @@ bool pug_attribution_open(struct pug_attribution *attribution,
     if (receiver)
         attribution->receiver = *receiver;
     attribution->segment = UINT32_MAX;
-    attribution->desk =
-        capture->ops->desk ? capture->ops->desk(capture) : calloc(1, sizeof(*attribution->desk));
-    if (!attribution->desk)
+    attribution->worker = capture->ops->worker ? capture->ops->worker(capture)
+                                               : calloc(1, sizeof(*attribution->worker));
+    if (!attribution->worker)
         return false;
-    attribution->desk->capture = capture;
+    attribution->worker->capture = capture;
     const struct pug_capture_selection *selection = decoding->selection;
-    attribution->desk->reader = decoding->marks;
-    attribution->desk->times =
+    attribution->worker->reader = decoding->marks;
+    attribution->worker->times =
         decoding->times || (selection && (selection->has_from || selection->has_to));
     /* Pieces of a segment that is cut among threads begin anywhere, at the same times always. */
     attribution->fine = selection && (selection->has_from || selection->has_to);
-    attribution->fine |= attribution->desk->times && (!capture->ops->desk || decoding->each_time);
+    attribution->fine |=
+        attribution->worker->times && (!capture->ops->worker || decoding->each_time);
     attribution->marked = UINT32_MAX;
     return true;
 }
 
 void pug_attribution_close(struct pug_attribution *attribution)
 {
-    if (attribution->desk && attribution->desk->capture->ops->desk)
-        attribution->desk->capture->ops->desk_free(attribution->desk);
+    if (attribution->worker && attribution->worker->capture->ops->worker)
+        attribution->worker->capture->ops->worker_free(attribution->worker);
     else
-        free(attribution->desk);
+        free(attribution->worker);
 }
 
 enum pug_status pug_attribution_begin(struct pug_attribution *attribution, uint32_t segment,
                                       struct pug_tree *tree)
 {
     const struct pug_capture_ops *ops = attribution->decoding->capture->ops;
-    attribution->desk->segment = segment;
+    attribution->worker->segment = segment;
     attribution->segment = UINT32_MAX;
     attribution->round++;
-    return ops->begin ? ops->begin(attribution->desk, tree) : PUG_OK;
+    return ops->begin ? ops->begin(attribution->worker, tree) : PUG_OK;
 }
 
 /* ---- one origin ---- */
@@ -117,13 +118,13 @@ static bool is_chosen(const struct pug_attribution *attribution)
 static uint64_t trace_time(struct pug_attribution *attribution, uint16_t source, uint64_t index)
 {
     struct pug_capture *capture = attribution->decoding->capture;
-    const uint32_t segment = attribution->desk->segment;
+    const uint32_t segment = attribution->worker->segment;
     uint64_t ticks;
     if (attribution->marked != segment)
         attribution->marks = pug_capture_marks_of(capture, segment);
     attribution->marked = segment;
     return attribution->marks && pug_capture_marks_time(attribution->marks, source, index, &ticks,
-                                                        &attribution->desk->until)
+                                                        &attribution->worker->until)
                ? pug_capture_from_ticks(capture, ticks)
                : 0;
 }
@@ -154,10 +155,11 @@ static void go_on(struct pug_attribution *attribution, struct pug_capture_last *
 static void find_origin(struct pug_attribution *attribution, const struct pug_element *first)
 {
     const struct pug_capture *capture = attribution->decoding->capture;
-    const uint32_t segment = attribution->desk->segment;
+    const uint32_t segment = attribution->worker->segment;
     const struct pug_capture_segment *place = &pug_capture_segments(capture)[segment];
     const struct pug_reader_space reader = reader_of(first);
-    const bool moves = (attribution->desk->times || attribution->desk->moves) && is_moment(first);
+    const bool moves =
+        (attribution->worker->times || attribution->worker->moves) && is_moment(first);
     if (attribution->segment == segment && !moves && same_reader(&reader, &attribution->reader) &&
         (!attribution->fine ||
          (first->index <= attribution->until && first->index >= attribution->since)))
@@ -170,15 +172,15 @@ static void find_origin(struct pug_attribution *attribution, const struct pug_el
                                               .time = place->time};
     const struct pug_capture_moment moment = {
         .segment = segment, .index = first->index, .source = first->source, .reader = reader};
-    attribution->desk->until = UINT64_MAX;
-    if (attribution->desk->times && !capture->ops->desk)
+    attribution->worker->until = UINT64_MAX;
+    if (attribution->worker->times && !capture->ops->worker)
         attribution->origin.time = trace_time(attribution, first->source, first->index);
-    capture->ops->situate(attribution->desk, &moment, &attribution->origin);
+    capture->ops->situate(attribution->worker, &moment, &attribution->origin);
     go_on(attribution, &attribution->last[first->source % PUG_ATTRIBUTION_SOURCES], &reader, first,
           moves);
-    if (attribution->desk->times && !attribution->fine)
+    if (attribution->worker->times && !attribution->fine)
         attribution->origin.time = attribution->residency;
-    attribution->until = attribution->desk->until;
+    attribution->until = attribution->worker->until;
     attribution->since = first->index;
     attribution->reader = reader;
     attribution->segment = segment;
@@ -255,7 +257,7 @@ bool pug_attribution_look(struct pug_attribution *attribution, const struct pug_
 void pug_attribution_elements(struct pug_attribution *attribution,
                               const struct pug_element *elements, size_t count)
 {
-    const bool moves = attribution->desk->times || attribution->desk->moves;
+    const bool moves = attribution->worker->times || attribution->worker->moves;
     size_t from = 0;
     for (size_t to = 1; to <= count; to++) {
         if (to - from == 1 && attribution->fine)

@@ -284,23 +284,23 @@ bool pug_capture_failure(const struct pug_capture *capture, struct pug_read_fail
     return capture->starved || capture->ops->failure(capture, failure);
 }
 
-static void desk_leave(void *companion)
+static void worker_leave(void *companion)
 {
-    struct pug_capture_desk *desk = companion;
-    desk->capture->ops->desk_free(desk);
+    struct pug_capture_worker *worker = companion;
+    worker->capture->ops->worker_free(worker);
 }
 
-/** A desk for somebody's tree, which keeps it. */
-static enum pug_status give_desk(struct pug_capture *capture, uint32_t segment,
-                                 struct pug_tree *tree)
+/** A worker for somebody's tree, which keeps it. */
+static enum pug_status give_worker(struct pug_capture *capture, uint32_t segment,
+                                   struct pug_tree *tree)
 {
-    struct pug_capture_desk *desk = capture->ops->desk(capture);
-    if (!desk)
+    struct pug_capture_worker *worker = capture->ops->worker(capture);
+    if (!worker)
         return PUG_ERR_MEM;
-    desk->capture = capture;
-    desk->segment = segment;
-    pug_tree_set_companion(tree, desk, desk_leave);
-    const enum pug_status status = capture->ops->begin(desk, tree);
+    worker->capture = capture;
+    worker->segment = segment;
+    pug_tree_set_companion(tree, worker, worker_leave);
+    const enum pug_status status = capture->ops->begin(worker, tree);
     return status == PUG_OK ? pug_tree_renew(tree) : status;
 }
 
@@ -315,7 +315,7 @@ enum pug_status pug_capture_tree(struct pug_capture *capture, size_t segment, bo
     enum pug_status status = capture->ops->tree(capture, (uint32_t)segment, decode, log, tree);
     if (status != PUG_OK || !decode || !capture->ops->begin)
         return status;
-    status = give_desk(capture, (uint32_t)segment, *tree);
+    status = give_worker(capture, (uint32_t)segment, *tree);
     if (status != PUG_OK) {
         pug_tree_free(*tree);
         *tree = NULL;

@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "image/image.h"
+#include "pugmark/advanced/capture.h"
 #include "pugmark/capture.h"
 #include "pugmark/names.h"
 
@@ -47,13 +48,13 @@ struct pug_capture_moment {
  * What a thread that decodes keeps of the segment it is in. Kinds that need more put this struct
  * first in their own.
  */
-struct pug_capture_desk {
+struct pug_capture_worker {
     struct pug_capture *capture;
     uint32_t segment;
     bool times;     /**< origins are to have times from within the segment */
     bool moves;     /**< memory may change within it, without a change of ids */
     uint64_t until; /**< situate(): the time is that of everything up to this index */
-    struct pug_capture_marks *reader; /**< of many desks: times are read with it; or NULL */
+    struct pug_capture_marks *reader; /**< of many workers: times are read with it; or NULL */
 };
 
 /**
@@ -89,12 +90,12 @@ struct pug_capture_ops {
     /** Read all that is still to come; it is not live any more. */
     void (*settle)(struct pug_capture *capture);
     /** NULL: a plain one will do. */
-    struct pug_capture_desk *(*desk)(struct pug_capture *capture);
-    void (*desk_free)(struct pug_capture_desk *desk);
-    /** The desk, and the tree, go over to desk->segment; NULL: nothing to do. */
-    enum pug_status (*begin)(struct pug_capture_desk *desk, struct pug_tree *tree);
+    struct pug_capture_worker *(*worker)(struct pug_capture *capture);
+    void (*worker_free)(struct pug_capture_worker *worker);
+    /** The worker, and the tree, go over to worker->segment; NULL: nothing to do. */
+    enum pug_status (*begin)(struct pug_capture_worker *worker, struct pug_tree *tree);
     /** Task, time, processor and space of a moment; the origin has buffer, segment, source. */
-    void (*situate)(struct pug_capture_desk *desk, const struct pug_capture_moment *moment,
+    void (*situate)(struct pug_capture_worker *worker, const struct pug_capture_moment *moment,
                     struct pug_origin *origin);
     /** The processor that a source of the segment traces, or PUG_NO_CPU; NULL: nobody tells. */
     int32_t (*cpu)(const struct pug_capture *capture, uint32_t segment, uint16_t source);
@@ -132,6 +133,7 @@ struct pug_capture {
     const struct pug_capture_ops *ops;
     void *own; /**< the kind's */
     struct pug_capture_options options;
+    struct pug_quirks quirks; /**< of these; zero: none */
     struct pug_log *log;
     char *path, *title;
     struct pug_list facts;     /**< struct pug_capture_fact */

@@ -40,7 +40,7 @@ struct pug_capture_last {
 /** What one worker decodes with. */
 struct pug_attribution {
     const struct pug_capture_decoding *decoding;
-    struct pug_capture_desk *desk;
+    struct pug_capture_worker *worker;
     struct pug_receiver receiver; /**< of elements as soon as it is known where they belong */
     /* Where the last elements belonged. */
     struct pug_origin origin;

@@ -342,7 +342,7 @@ static enum pug_status make_tree(struct pug_capture *capture, bool decode, struc
         .settings = raw->settings,
         .image = image,
         .log = log,
-        .quirks = capture->options.quirks,
+        .quirks = capture->quirks,
         .code_limit = pug_capture_code_limit(capture, capture->sources.count)};
     enum pug_status status = pug_tree_new(&config, tree);
     if (status != PUG_OK)
@@ -382,10 +382,10 @@ static enum pug_status tree(struct pug_capture *capture, uint32_t segment, bool 
     return status;
 }
 
-static void situate(struct pug_capture_desk *desk, const struct pug_capture_moment *moment,
+static void situate(struct pug_capture_worker *worker, const struct pug_capture_moment *moment,
                     struct pug_origin *origin)
 {
-    origin->space = pug_capture_image_space(desk->capture, 0, &moment->reader);
+    origin->space = pug_capture_image_space(worker->capture, 0, &moment->reader);
 }
 
 static void free_own(struct pug_capture *capture)

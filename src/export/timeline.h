@@ -71,7 +71,7 @@ void pug_timeline_counter(struct pug_timeline *timeline, uint32_t track, uint64_
 /**
  * A track has come to a time, with so many instructions since it began, at an offset of the trace.
  * What ran since the call before belongs to the innermost slice. Only PAGE uses it: for what ran in
- * a span, and where that is in the trace.
+ * a span, and where that is in the trace (any number that its script can make a command of).
  */
 void pug_timeline_ran(struct pug_timeline *timeline, uint32_t track, uint64_t time,
                       uint64_t instructions, uint64_t offset);

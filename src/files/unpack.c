@@ -12,7 +12,7 @@
 #include <lzma.h>
 #endif
 #ifdef PUG_WITH_ZSTD
-#include <zstd.h>
+#include "files/zstd.h"
 #endif
 
 #define ROOM ((size_t)64 << 10)
@@ -28,7 +28,8 @@ struct pug_unpack {
     lzma_stream xz;
 #endif
 #ifdef PUG_WITH_ZSTD
-    ZSTD_DStream *zstd;
+    struct pug_zstd zstd;
+    ZSTD_DStream *stream;
 #endif
 };
 
@@ -120,22 +121,28 @@ static void xz_end(struct pug_unpack *unpack)
 
 static bool zstd_begin(struct pug_unpack *unpack)
 {
-    unpack->zstd = ZSTD_createDStream();
-    return unpack->zstd && !ZSTD_isError(ZSTD_initDStream(unpack->zstd));
+    if (!pug_zstd_load(&unpack->zstd)) {
+        errno = ENOTSUP;
+        return false;
+    }
+    unpack->stream = unpack->zstd.create();
+    return unpack->stream && !unpack->zstd.is_error(unpack->zstd.begin(unpack->stream));
 }
 
 static struct step zstd_step(struct pug_unpack *unpack, const uint8_t *bytes, size_t size)
 {
     ZSTD_inBuffer in = {bytes, size, 0};
     ZSTD_outBuffer out = {unpack->room, ROOM, 0};
-    const size_t code = ZSTD_decompressStream(unpack->zstd, &out, &in);
+    const size_t code = unpack->zstd.unpack(unpack->stream, &out, &in);
     unpack->ended = code == 0;
-    return (struct step){in.pos, out.pos, !ZSTD_isError(code)};
+    return (struct step){in.pos, out.pos, !unpack->zstd.is_error(code)};
 }
 
 static void zstd_end(struct pug_unpack *unpack)
 {
-    ZSTD_freeDStream(unpack->zstd);
+    if (unpack->zstd.end)
+        unpack->zstd.end(unpack->stream);
+    pug_zstd_unload(&unpack->zstd);
 }
 
 #endif
@@ -167,10 +174,12 @@ struct pug_unpack *pug_unpack_new(enum pug_unpack_kind kind)
     if (!unpack)
         return NULL;
     unpack->kind = kind;
+    errno = 0;
     if (ways[kind].begin(unpack))
         return unpack;
+    const int reason = errno == ENOTSUP ? ENOTSUP : ENOMEM;
     pug_unpack_free(unpack);
-    errno = ENOMEM;
+    errno = reason;
     return NULL;
 }
 

@@ -2,6 +2,7 @@
 /** @file The blocks of a capture, each read by one of several threads or processes. */
 #include "index/collector.h"
 #include "index/reach.h"
+#include "schedule/decode.h"
 #include "schedule/peers.h"
 #include "tree/embed.h"
 
@@ -21,13 +22,13 @@
  * A source that got nothing since the tree was renewed has the state that it had before; the tree
  * knows whether something was lost since.
  */
-static void note_states(const struct pug_tree *tree, const struct pug_jobs_block *block,
+static void note_states(const struct pug_tree *tree, const struct pug_state *state,
                         struct yield *yield)
 {
-    yield->has_states = block->has_state && !pug_quirks_any(pug_tree_quirks(tree));
+    yield->has_states = state && !pug_quirks_any(pug_tree_quirks(tree));
     if (!yield->has_states)
         return;
-    pug_index_state_hashes(tree, &block->state, yield->states);
+    pug_index_state_hashes(tree, state, yield->states);
     for (size_t i = 0; i < pug_tree_source_count(tree); i++)
         if (!pug_source_is_touched(pug_tree_source_at(tree, i)))
             yield->states[1 + i] =
@@ -68,50 +69,52 @@ static uint64_t part_count(uint64_t block)
     return parts;
 }
 
-/** What transports make of bytes may depend on where they are cut: that is the same everywhere. */
-static void feed_parts(const struct job *job, const struct pug_jobs_hand *hand, uint64_t end,
-                       struct pug_jobs_block *block)
-{
-    const uint64_t part = job->block / part_count(job->block);
-    uint64_t next = block->at;
-    block->response = PUG_RESP_CONT;
-    while (block->at == next && end - next > part && PUG_RESP_IS_CONT(block->response)) {
-        next += part;
-        block->response = pug_tree_feed(hand->tree, job->bytes, &block->at, next);
-    }
-    if (block->at == next && PUG_RESP_IS_CONT(block->response))
-        pug_jobs_feed(hand, job->bytes, end, block);
-}
-
-static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
-                       struct pug_jobs_block *block)
+/** Begins the yield of a block. */
+static void *begin_block(void *context, unsigned worker, struct pug_piece *piece)
 {
     const struct job *job = context;
-    struct collector *collector = hand->desk;
-    struct yield *yield = pug_index_yield_new(hand->tree, block->at / job->block);
+    struct collector *collector = &job->collectors[worker];
+    struct yield *yield = pug_index_yield_new(job->tree, piece->offset / job->block);
     if (!yield)
-        return;
+        return NULL;
     collector->yield = yield;
-    pug_index_begin_block(collector, hand->tree, yield->block, yield->block * job->block);
+    pug_index_begin_block(collector, collector->tree, yield->block, yield->block * job->block);
     pug_index_forget_seen(collector);
-    note_clocks_before(hand->tree, yield);
-    feed_parts(job, hand, end, block);
-    note_clocks_behind(hand->tree, yield);
+    note_clocks_before(collector->tree, yield);
+    yield->collector = collector;
+    return yield;
+}
+
+/** What the end of the trace says is of the block after the last one. */
+static bool end_block(void *part, const struct pug_piece_end *end)
+{
+    struct yield *yield = part;
+    struct collector *collector = yield->collector;
+    const struct job *job = collector->job;
+    if (!end->over)
+        note_clocks_behind(end->tree, yield);
     pug_index_close_block(collector);
-    yield->at = block->at;
-    if (!job->elements && block->at > collector->at)
-        yield->bytes = pug_index_block_hash(job->bytes + collector->at, block->at - collector->at);
-    collector->failed |= block->state.failed;
-    note_states(hand->tree, block, yield);
-    if (job->ends && block->at == job->end) {
-        pug_index_begin_block(collector, hand->tree, yield->block + 1, block->at);
-        (void)pug_tree_end(hand->tree);
-        pug_index_close_block(collector);
-    }
-    if (collector->failed)
-        pug_index_yield_free(yield);
-    else
-        block->product = yield;
+    if (end->over)
+        return !collector->failed;
+    yield->at = end->at;
+    if (!job->elements && end->at > collector->at)
+        yield->bytes = pug_index_block_hash(job->bytes + collector->at, end->at - collector->at);
+    collector->failed |= end->state && end->state->failed;
+    if (!collector->failed)
+        note_states(end->tree, end->state, yield);
+    if (job->ends && end->at == job->end)
+        pug_index_begin_block(collector, end->tree, yield->block + 1, end->at);
+    return !collector->failed;
+}
+
+/** Blocks have no elements that belong to a part: decoders report to the collector. */
+static void no_elements(void *part, const struct pug_origin *origin,
+                        const struct pug_element *elements, size_t count)
+{
+    (void)part;
+    (void)origin;
+    (void)elements;
+    (void)count;
 }
 
 /** How far reading came, and whether there were too many ids. */
@@ -191,16 +194,21 @@ static void settle_times(const struct job *job, struct yield *yield)
         shift_times(yield, job->behind);
 }
 
-static bool take_block(void *context, struct pug_jobs_block *block)
+static void drop_yield(void *yield)
+{
+    pug_index_yield_free(yield);
+}
+
+static bool take_block(void *context, void *part)
 {
     struct job *job = context;
-    struct yield *yield = block->product;
+    struct yield *yield = part;
     if (!job->elements)
         settle_times(job, yield);
     job->at = yield->at;
     job->crowded |= yield->crowded;
-    const bool more = job->take(job->take_context, block->product);
-    pug_index_yield_free(block->product);
+    const bool more = job->take(job->take_context, yield);
+    pug_index_yield_free(yield);
     return more;
 }
 
@@ -225,39 +233,38 @@ static bool take_start(struct job *job, const struct pug_tree *tree)
     return good;
 }
 
-static bool open_hand(void *context, struct pug_jobs_hand *hand)
+/** A tree that is the caller's reports nothing any more; others are gone. */
+static void detach(struct job *job, unsigned worker)
 {
-    struct job *job = context;
-    struct collector *collector = hand->desk = calloc(1, sizeof(*collector));
-    if (hand->number == 0 && job->standing)
-        hand->tree = job->standing;
-    else if (pug_tree_clone(job->tree, NULL, &hand->tree) != PUG_OK)
-        hand->tree = hand->alone && !job->elements ? job->tree : NULL;
-    if (!collector || !hand->tree)
-        return false;
-    collector->job = job;
-    collector->transport = pug_tree_transport(hand->tree);
-    pug_index_attach(collector, hand->tree);
-    return !collector->failed && (hand->number > 0 || take_start(job, hand->tree));
+    struct collector *collector = &job->collectors[worker];
+    if (collector->tree && (collector->tree == job->standing || collector->tree == job->tree))
+        pug_index_detach(collector->tree);
+    pug_index_collector_clear(collector);
 }
 
-static void close_hand(void *context, struct pug_jobs_hand *hand)
+static bool attach(void *context, unsigned worker, struct pug_tree *tree)
 {
-    const struct job *job = context;
-    struct collector *collector = hand->desk;
-    if (hand->tree && (hand->tree == job->standing || hand->tree == job->tree))
-        pug_index_detach(hand->tree);
-    else
-        pug_tree_free(hand->tree);
-    pug_index_collector_free(collector);
+    struct job *job = context;
+    struct collector *collector = &job->collectors[worker];
+    detach(job, worker); /* several threads could not all begin, perhaps */
+    collector->job = job;
+    collector->tree = tree;
+    collector->transport = pug_tree_transport(tree);
+    pug_index_attach(collector, tree);
+    return !collector->failed && (worker > 0 || take_start(job, tree));
 }
 
 /** The kept results may be all that has to be taken: then nothing is read. */
 static bool take_start_alone(struct job *job)
 {
-    struct pug_jobs_hand hand = {.number = 0};
-    const bool good = open_hand(job, &hand);
-    close_hand(job, &hand);
+    struct pug_tree *copy = NULL, *tree = job->standing;
+    if (!tree && pug_tree_clone(job->tree, NULL, &copy) == PUG_OK)
+        tree = copy;
+    const bool good = tree && attach(job, 0, tree);
+    if (tree)
+        pug_index_detach(tree);
+    pug_tree_free(copy);
+    job->collectors[0].tree = NULL;
     return good;
 }
 
@@ -269,23 +276,19 @@ static uint64_t piece_blocks(uint64_t blocks, unsigned threads)
     return piece < LEAST_BLOCKS ? LEAST_BLOCKS : piece;
 }
 
-static void drop_yield(void *context, void *product)
-{
-    (void)context;
-    pug_index_yield_free(product);
-}
-
 static bool collect(struct job *job, unsigned threads)
 {
     /* pieces are the same on all processes, which may have more or fewer threads */
     const unsigned workers = pug_peers_any(job->peers) ? job->peers->count : threads;
-    const struct pug_jobs_client client = {.context = job,
-                                           .open = open_hand,
-                                           .close = close_hand,
-                                           .read = read_block,
-                                           .take = take_block,
-                                           .drop = drop_yield,
-                                           .travel = &pug_index_yield_travel};
+    const struct pug_consumer consumer = {.context = job,
+                                          .attach = attach,
+                                          .begin = begin_block,
+                                          .elements = no_elements,
+                                          .end = end_block,
+                                          .take = take_block,
+                                          .drop = drop_yield,
+                                          .pack = pug_index_yield_pack,
+                                          .unpack = pug_index_yield_unpack};
     const uint64_t blocks = job->end / job->block + (job->end % job->block != 0);
     const struct pug_jobs_plan plan = {
         .tree = job->tree,
@@ -298,20 +301,31 @@ static bool collect(struct job *job, unsigned threads)
         .piece = piece_blocks(blocks - job->first, workers) * job->block,
         .peers = job->peers,
     };
-    struct pug_jobs_outcome outcome;
+    const struct pug_pass pass = {.plan = &plan,
+                                  .consumers = {&consumer, 1},
+                                  .standing = job->standing,
+                                  .bytes = job->bytes,
+                                  .size = job->ends ? job->end : UINT64_MAX,
+                                  .step = job->block / part_count(job->block),
+                                  .may_use_tree = !job->elements};
     job->at = job->first * job->block;
     job->crowded = false;
     if (job->peers && job->peers->keep && !take_start_alone(job))
         return false;
-    pug_jobs_read(&plan, &client, &outcome);
-    return share_reach(job) && !outcome.failed;
+    const bool good = pug_pass_run(&pass);
+    return share_reach(job) && good;
 }
 
 bool pug_index_collect(struct job *job, unsigned threads)
 {
     job->behind = calloc((size_t)UINT16_MAX + 1, sizeof(*job->behind));
-    const bool good = job->behind && collect(job, threads);
+    job->collectors = calloc(threads, sizeof(*job->collectors));
+    const bool good = job->behind && job->collectors && collect(job, threads);
+    for (unsigned i = 0; job->collectors && i < threads; i++)
+        detach(job, i);
+    free(job->collectors);
     free(job->behind);
     job->behind = NULL;
+    job->collectors = NULL;
     return good;
 }

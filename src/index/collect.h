@@ -37,16 +37,19 @@ struct yield {
     uint32_t bytes; /* hash of the block's; 0: it is not known, or not asked for */
     bool crowded;   /* there were more ids than sources are counted; or times are not clear */
     bool has_states;
-    struct clock *clocks; /* of each source, after `states` */
-    uint64_t states[];    /* the state after it: pug_index_state_hashes(); 0: unchanged; or
-                           * PUG_INDEX_STATE_LOST */
+    size_t sources;              /* of the tree */
+    struct collector *collector; /* while the block is read */
+    struct clock *clocks;        /* of each source, after `states` */
+    uint64_t states[];           /* the state after it: pug_index_state_hashes(); 0: unchanged; or
+                                  * PUG_INDEX_STATE_LOST */
 };
 
 /** Makes the result of the block with this number; NULL: no memory. */
 struct yield *pug_index_yield_new(const struct pug_tree *tree, uint64_t block);
 void pug_index_yield_free(struct yield *yield);
-/** A yield in bytes, for another process. */
-extern const struct pug_jobs_travel pug_index_yield_travel;
+/** A yield in bytes, for another process. The context is the job. */
+void pug_index_yield_pack(const void *part, struct pug_state *to);
+void *pug_index_yield_unpack(void *context, const uint8_t *from, size_t size);
 
 /** An index to make, and its capture. */
 struct job {
@@ -68,11 +71,12 @@ struct job {
     /** Take what a block gave; it is freed afterwards. False: stop. */
     bool (*take)(void *context, const struct yield *yield);
     void *take_context;
-    uint64_t at;             /* how far what was taken came */
-    uint64_t *times;         /* of each source the last one in it, whole */
-    uint64_t *behind;        /* by id, for a while: what times of a block lack */
-    bool crowded;            /* there was what one thread alone can read */
-    struct pug_peers *peers; /* processes that read it together, or NULL */
+    uint64_t at;                  /* how far what was taken came */
+    uint64_t *times;              /* of each source the last one in it, whole */
+    uint64_t *behind;             /* by id, for a while: what times of a block lack */
+    bool crowded;                 /* there was what one thread alone can read */
+    struct collector *collectors; /* by worker */
+    struct pug_peers *peers;      /* processes that read it together, or NULL */
 };
 
 /** False: no memory. */

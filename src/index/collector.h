@@ -38,6 +38,7 @@ struct source {
 
 struct collector {
     struct job *job;
+    struct pug_tree *tree; /* that a worker reads with */
     const struct pug_transport *transport;
     struct yield *yield; /* of now */
     uint64_t block, at;  /* that is being read; where it begins */
@@ -62,7 +63,8 @@ void pug_index_forget_seen(struct collector *collector);
 /** Assigns the reports so far to the block that was read. */
 void pug_index_close_block(struct collector *collector);
 void pug_index_close_tallies(struct collector *collector);
-void pug_index_collector_free(struct collector *collector);
+/** Frees what it has; it is as new. */
+void pug_index_collector_clear(struct collector *collector);
 
 /* ---- for code that watches a tree ---- */
 

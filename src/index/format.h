@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file The index file, docs/index-format.md, and what the room's files share. */
+/** @file The index file, docs/book/formats/index-file.md, and what the room's files share. */
 #ifndef PUG_INDEX_FORMAT_H
 #define PUG_INDEX_FORMAT_H
 

@@ -432,14 +432,13 @@ void pug_index_close_block(struct collector *collector)
     pug_index_close_tallies(collector);
 }
 
-void pug_index_collector_free(struct collector *collector)
+void pug_index_collector_clear(struct collector *collector)
 {
-    for (size_t i = 0; collector && i < collector->source_count; i++) {
+    for (size_t i = 0; i < collector->source_count; i++) {
         for (unsigned kind = 0; kind < PUG_MARK_KINDS; kind++)
             free(collector->sources[i]->seen[kind]);
         free(collector->sources[i]);
     }
-    if (collector)
-        pug_counts_free(collector->counts);
-    free(collector);
+    pug_counts_free(collector->counts);
+    *collector = (struct collector){.failed = false};
 }

@@ -80,7 +80,8 @@ void pug_index_unwatch(struct collector *collector, struct pug_tree *tree, struc
         *yield = whole ? collector->yield : NULL;
     if (!whole)
         pug_index_yield_free(collector->yield);
-    pug_index_collector_free(collector);
+    pug_index_collector_clear(collector);
+    free(collector);
 }
 
 /* Summaries that follow of the same blocks are merged with these. */

@@ -39,6 +39,7 @@ struct yield *pug_index_yield_new(const struct pug_tree *tree, uint64_t block)
     if (!yield)
         return NULL;
     yield->block = block;
+    yield->sources = sources;
     yield->clocks = (struct clock *)(void *)(yield->states + 1 + sources);
     yield->summaries.size = sizeof(struct pug_index_file_summary);
     yield->marks.size = sizeof(struct pug_index_file_mark);
@@ -73,25 +74,23 @@ static void take_words(void *to, size_t size, struct pug_bytes *bytes)
         memcpy(to, at, size);
 }
 
-static void pack_yield(void *context, const void *product, struct pug_state *to)
+void pug_index_yield_pack(const void *part, struct pug_state *to)
 {
-    const struct job *job = context;
-    const struct yield *yield = product;
+    const struct yield *yield = part;
     pug_state_number(to, yield->block);
     pug_state_number(to, yield->at);
     pug_state_number(to, yield->bytes);
     pug_state_number(to, yield->crowded);
     pug_state_number(to, yield->has_states);
-    pug_state_put(to, yield->states,
-                  (1 + pug_tree_source_count(job->tree)) * sizeof(*yield->states));
-    pug_state_put(to, yield->clocks, pug_tree_source_count(job->tree) * sizeof(*yield->clocks));
+    pug_state_put(to, yield->states, (1 + yield->sources) * sizeof(*yield->states));
+    pug_state_put(to, yield->clocks, yield->sources * sizeof(*yield->clocks));
     pack_records(&yield->summaries, to);
     pack_records(&yield->marks, to);
     pack_records(&yield->behind, to);
     pack_records(&yield->values, to);
 }
 
-static void *unpack_yield(void *context, const uint8_t *from, size_t size)
+void *pug_index_yield_unpack(void *context, const uint8_t *from, size_t size)
 {
     const struct job *job = context;
     const size_t sources = pug_tree_source_count(job->tree);
@@ -111,5 +110,3 @@ static void *unpack_yield(void *context, const uint8_t *from, size_t size)
     pug_index_yield_free(yield);
     return NULL;
 }
-
-const struct pug_jobs_travel pug_index_yield_travel = {pack_yield, unpack_yield, NULL};

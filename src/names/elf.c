@@ -233,10 +233,13 @@ static bool add_code(struct pug_names_file *file, const struct pug_names_code *c
 {
     if (code->end <= code->start || code->isa == PUG_ISA_UNKNOWN || file->code_count >= most)
         return true;
-    void *list = realloc(file->code, (file->code_count + 1) * sizeof(*file->code));
-    if (!list)
-        return false;
-    file->code = list;
+    if ((file->code_count & (file->code_count - 1)) == 0) { /* there is room for a power of two */
+        const size_t room = file->code_count ? 2 * file->code_count : 1;
+        void *list = realloc(file->code, room * sizeof(*file->code));
+        if (!list)
+            return false;
+        file->code = list;
+    }
     file->code[file->code_count++] = *code;
     return true;
 }

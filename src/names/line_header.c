@@ -51,7 +51,7 @@ static uint64_t take_form(struct names_cursor *cursor, const struct paths *paths
 /** A list of DWARF 5: what its entries are made of, how many, entries. */
 static void take_list(struct names_cursor *cursor, struct paths *paths, bool files, uint64_t most)
 {
-    uint64_t forms[256];
+    uint64_t forms[256] = {0};
     const uint64_t parts = pug_names_take_number(cursor, 1);
     for (uint64_t i = 0; i < parts && cursor->good; i++) {
         (void)pug_names_take_uleb(cursor);

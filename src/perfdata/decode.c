@@ -9,18 +9,18 @@
 
 #include <stdlib.h>
 
-#define KNOWN 64u /* threads that a desk remembers */
+#define KNOWN 64u /* threads that a worker remembers */
 
 /** A thread in the segment, where its memory is the same all along. */
 struct known {
-    uint64_t round; /* of the desk: others are of earlier segments */
+    uint64_t round; /* of the worker: others are of earlier segments */
     int32_t tid;
     bool guest;
     const struct pug_perf_space *space;
 };
 
-struct desk {
-    struct pug_capture_desk base; /* first */
+struct worker {
+    struct pug_capture_worker base; /* first */
     struct pug_perf *perf;
     const struct pug_perf_cut *cut;
     int32_t tid;                /* of a per-thread buffer, or -1 */
@@ -98,42 +98,43 @@ static bool taken(const struct pug_capture *capture, uint32_t segment, uint64_t 
 }
 
 /** Returns the time of an index from the trace's timestamps; false: none. */
-static bool trace_time(struct desk *desk, uint16_t source, uint64_t index, uint64_t *time)
+static bool trace_time(struct worker *worker, uint16_t source, uint64_t index, uint64_t *time)
 {
-    if (!desk->base.capture->told_times ||
-        (!desk->marks && !(desk->marks = pug_capture_marks_new(desk->perf->capture))))
+    if (!worker->base.capture->told_times ||
+        (!worker->marks && !(worker->marks = pug_capture_marks_new(worker->perf->capture))))
         return false;
-    if (!desk->marks_read) {
-        struct pug_capture_marks *reader = desk->base.reader ? desk->base.reader : desk->marks;
-        pug_capture_marks_read(reader, desk->base.segment);
-        if (reader != desk->marks)
-            pug_capture_marks_move(desk->marks, reader);
+    if (!worker->marks_read) {
+        struct pug_capture_marks *reader =
+            worker->base.reader ? worker->base.reader : worker->marks;
+        pug_capture_marks_read(reader, worker->base.segment);
+        if (reader != worker->marks)
+            pug_capture_marks_move(worker->marks, reader);
     }
-    desk->marks_read = true;
+    worker->marks_read = true;
     /* Timestamps of 0: hardware without a counter. */
-    return pug_capture_marks_time(desk->marks, source, index, time, &desk->base.until) &&
+    return pug_capture_marks_time(worker->marks, source, index, time, &worker->base.until) &&
            *time != 0;
 }
 
 /** The clock's time of an index, as far as the segment and its timestamps tell. */
-static bool clock_time(struct desk *desk, uint16_t source, uint64_t index, uint64_t *time)
+static bool clock_time(struct worker *worker, uint16_t source, uint64_t index, uint64_t *time)
 {
-    if (!desk->perf->virtual_time || !trace_time(desk, source, index, time))
+    if (!worker->perf->virtual_time || !trace_time(worker, source, index, time))
         return false;
-    *time = to_clock(desk->perf, *time);
+    *time = to_clock(worker->perf, *time);
     return true;
 }
 
 /* ---- threads ---- */
 
 /** Returns the running thread; -1: unknown. */
-static int32_t tid_of(const struct desk *desk, const struct pug_reader_space *reader)
+static int32_t tid_of(const struct worker *worker, const struct pug_reader_space *reader)
 {
-    if (desk->tid >= 0)
-        return desk->tid;
-    if (desk->perf->ids_in == PUG_PERF_CONTEXT_ID && reader->has_context_id)
+    if (worker->tid >= 0)
+        return worker->tid;
+    if (worker->perf->ids_in == PUG_PERF_CONTEXT_ID && reader->has_context_id)
         return (int32_t)reader->context_id;
-    if (desk->perf->ids_in == PUG_PERF_VMID && reader->has_vmid)
+    if (worker->perf->ids_in == PUG_PERF_VMID && reader->has_vmid)
         return (int32_t)reader->vmid;
     return -1;
 }
@@ -145,45 +146,45 @@ struct layers {
 };
 
 /** A process's ranges when the segment began and when it was taken. */
-static struct layers layers_of(struct desk *desk, uint32_t process)
+static struct layers layers_of(struct worker *worker, uint32_t process)
 {
     struct layers layers = {NULL, NULL};
     if (process == UINT32_MAX)
         return layers;
-    layers.now = pug_perf_ranges_at(desk->perf, process, desk->end);
+    layers.now = pug_perf_ranges_at(worker->perf, process, worker->end);
     layers.then =
-        pug_perf_ranges_at(desk->perf, process, pug_perf_cut_begin(desk->perf, desk->cut));
+        pug_perf_ranges_at(worker->perf, process, pug_perf_cut_begin(worker->perf, worker->cut));
     return layers;
 }
 
 /** The process of a thread; -1: not known. */
-static int32_t pid_of(const struct desk *desk, int32_t tid, uint64_t time)
+static int32_t pid_of(const struct worker *worker, int32_t tid, uint64_t time)
 {
-    const uint32_t task = tid < 0 ? PUG_NO_TASK : pug_perf_task_at(desk->perf, tid, time);
-    return task == PUG_NO_TASK ? -1 : pug_capture_tasks(desk->base.capture)[task].pid;
+    const uint32_t task = tid < 0 ? PUG_NO_TASK : pug_perf_task_at(worker->perf, tid, time);
+    return task == PUG_NO_TASK ? -1 : pug_capture_tasks(worker->base.capture)[task].pid;
 }
 
-static uint32_t process_of(const struct desk *desk, int32_t tid, uint64_t time)
+static uint32_t process_of(const struct worker *worker, int32_t tid, uint64_t time)
 {
-    const int32_t pid = pid_of(desk, tid, time);
-    return pid < 0 ? UINT32_MAX : pug_perf_process_at(desk->perf, pid, time);
+    const int32_t pid = pid_of(worker, tid, time);
+    return pid < 0 ? UINT32_MAX : pug_perf_process_at(worker->perf, pid, time);
 }
 
 /** The space of a thread at an index; *stays: it is the same in the whole segment. */
-static const struct pug_perf_space *find_space(struct desk *desk, int32_t tid, bool guest,
+static const struct pug_perf_space *find_space(struct worker *worker, int32_t tid, bool guest,
                                                uint16_t source, uint64_t index, bool *stays)
 {
-    struct pug_perf *perf = desk->perf;
-    const uint32_t process = process_of(desk, tid, desk->to);
+    struct pug_perf *perf = worker->perf;
+    const uint32_t process = process_of(worker, tid, worker->to);
     const uint32_t kernel =
-        guest ? pug_perf_guest_kernel(perf, pid_of(desk, tid, desk->to)) : PUG_PERF_KERNEL;
-    struct layers user = layers_of(desk, process), system = layers_of(desk, kernel);
-    const uint32_t before = process_of(desk, tid, desk->from);
+        guest ? pug_perf_guest_kernel(perf, pid_of(worker, tid, worker->to)) : PUG_PERF_KERNEL;
+    struct layers user = layers_of(worker, process), system = layers_of(worker, kernel);
+    const uint32_t before = process_of(worker, tid, worker->from);
     uint64_t time;
     *stays = user.then == user.now && system.then == system.now && before == process;
-    if (!*stays && clock_time(desk, source, index, &time)) {
+    if (!*stays && clock_time(worker, source, index, &time)) {
         const struct pug_perf_moment at = {time, UINT32_MAX};
-        const uint32_t then = process_of(desk, tid, time);
+        const uint32_t then = process_of(worker, tid, time);
         user.now = then == UINT32_MAX ? NULL : pug_perf_ranges_at(perf, then, at);
         user.then = NULL;
         if (kernel != UINT32_MAX)
@@ -194,24 +195,24 @@ static const struct pug_perf_space *find_space(struct desk *desk, int32_t tid, b
     return pug_perf_space_of(perf, user.now, user.then == user.now ? NULL : user.then, system.now);
 }
 
-static bool in_guest(const struct desk *desk, const struct pug_reader_space *reader)
+static bool in_guest(const struct worker *worker, const struct pug_reader_space *reader)
 {
-    return desk->perf->guests.count > 0 && desk->perf->ids_in == PUG_PERF_VMID &&
+    return worker->perf->guests.count > 0 && worker->perf->ids_in == PUG_PERF_VMID &&
            reader->space == PUG_SPACE_EL1N;
 }
 
-static const struct pug_perf_space *space_at(struct desk *desk, int32_t tid, bool guest,
+static const struct pug_perf_space *space_at(struct worker *worker, int32_t tid, bool guest,
                                              uint16_t source, uint64_t index)
 {
-    struct known *known = &desk->known[((uint32_t)tid * 2u + guest) % KNOWN];
-    if (known->round == desk->round && known->tid == tid && known->guest == guest)
+    struct known *known = &worker->known[((uint32_t)tid * 2u + guest) % KNOWN];
+    if (known->round == worker->round && known->tid == tid && known->guest == guest)
         return known->space;
     bool stays;
-    pthread_mutex_lock(&desk->perf->capture->lock);
-    const struct pug_perf_space *space = find_space(desk, tid, guest, source, index, &stays);
-    pthread_mutex_unlock(&desk->perf->capture->lock);
+    pthread_mutex_lock(&worker->perf->capture->lock);
+    const struct pug_perf_space *space = find_space(worker, tid, guest, source, index, &stays);
+    pthread_mutex_unlock(&worker->perf->capture->lock);
     if (stays)
-        *known = (struct known){.tid = tid, .guest = guest, .round = desk->round, .space = space};
+        *known = (struct known){.tid = tid, .guest = guest, .round = worker->round, .space = space};
     return space;
 }
 
@@ -219,46 +220,47 @@ static const struct pug_perf_space *space_at(struct desk *desk, int32_t tid, boo
 static struct pug_memory_choice choose(void *context, const struct pug_reader_space *reader,
                                        uint64_t index)
 {
-    struct desk *desk = context;
+    struct worker *worker = context;
     const struct pug_perf_space *space =
-        space_at(desk, tid_of(desk, reader), in_guest(desk, reader), reader->source, index);
+        space_at(worker, tid_of(worker, reader), in_guest(worker, reader), reader->source, index);
     return space ? (struct pug_memory_choice){&space->image, space->public.number}
-                 : (struct pug_memory_choice){&desk->perf->nothing, 0};
+                 : (struct pug_memory_choice){&worker->perf->nothing, 0};
 }
 
 /* ---- origins ---- */
 
-static uint64_t origin_time(struct desk *desk, const struct pug_capture_moment *moment,
+static uint64_t origin_time(struct worker *worker, const struct pug_capture_moment *moment,
                             uint64_t otherwise)
 {
-    uint64_t time = pug_perf_counts_ticks(desk->perf) ? 0 : otherwise;
+    uint64_t time = pug_perf_counts_ticks(worker->perf) ? 0 : otherwise;
     const unsigned number = moment->source % 128;
-    const uint64_t last = desk->last[number].round == desk->round ? desk->last[number].time : 0;
-    if (desk->base.times && !clock_time(desk, moment->source, moment->index, &time) &&
-        trace_time(desk, moment->source, moment->index, &time))
-        time = pug_capture_from_ticks(desk->base.capture, time);
+    const uint64_t last =
+        worker->last[number].round == worker->round ? worker->last[number].time : 0;
+    if (worker->base.times && !clock_time(worker, moment->source, moment->index, &time) &&
+        trace_time(worker, moment->source, moment->index, &time))
+        time = pug_capture_from_ticks(worker->base.capture, time);
     if (time < last)
         time = last;
-    desk->last[number].round = desk->round;
-    return desk->last[number].time = time;
+    worker->last[number].round = worker->round;
+    return worker->last[number].time = time;
 }
 
-static void situate(struct pug_capture_desk *base, const struct pug_capture_moment *moment,
+static void situate(struct pug_capture_worker *base, const struct pug_capture_moment *moment,
                     struct pug_origin *origin)
 {
-    struct desk *desk = (struct desk *)base;
+    struct worker *worker = (struct worker *)base;
     const struct pug_perf_cpu *cpu =
-        pug_perf_cpu_of(desk->perf, desk->cut->source_trees, moment->source);
-    const int32_t tid = tid_of(desk, &moment->reader);
-    uint64_t time = desk->to;
+        pug_perf_cpu_of(worker->perf, worker->cut->source_trees, moment->source);
+    const int32_t tid = tid_of(worker, &moment->reader);
+    uint64_t time = worker->to;
     if (cpu)
         origin->cpu = cpu->cpu;
-    origin->time = origin_time(desk, moment, desk->to);
-    if (desk->base.times)
-        (void)clock_time(desk, moment->source, moment->index, &time);
-    origin->task = tid < 0 ? PUG_NO_TASK : pug_perf_task_at(desk->perf, tid, time);
+    origin->time = origin_time(worker, moment, worker->to);
+    if (worker->base.times)
+        (void)clock_time(worker, moment->source, moment->index, &time);
+    origin->task = tid < 0 ? PUG_NO_TASK : pug_perf_task_at(worker->perf, tid, time);
     const struct pug_perf_space *space =
-        space_at(desk, tid, in_guest(desk, &moment->reader), moment->source, moment->index);
+        space_at(worker, tid, in_guest(worker, &moment->reader), moment->source, moment->index);
     origin->space = space ? &space->public : NULL;
 }
 
@@ -270,37 +272,37 @@ static int32_t cpu_of(const struct pug_capture *capture, uint32_t segment, uint1
     return cpu ? cpu->cpu : PUG_NO_CPU;
 }
 
-/* ---- desks ---- */
+/* ---- workers ---- */
 
-static struct pug_capture_desk *desk_new(struct pug_capture *capture)
+static struct pug_capture_worker *desk_new(struct pug_capture *capture)
 {
-    struct desk *desk = calloc(1, sizeof(*desk));
-    if (!desk)
+    struct worker *worker = calloc(1, sizeof(*worker));
+    if (!worker)
         return NULL;
-    desk->perf = capture->own;
-    desk->base.moves = desk->perf->virtual_time;
-    return &desk->base;
+    worker->perf = capture->own;
+    worker->base.moves = worker->perf->virtual_time;
+    return &worker->base;
 }
 
-static void desk_free(struct pug_capture_desk *base)
+static void worker_free(struct pug_capture_worker *base)
 {
-    struct desk *desk = (struct desk *)base;
-    pug_capture_marks_free(desk->marks);
-    free(desk);
+    struct worker *worker = (struct worker *)base;
+    pug_capture_marks_free(worker->marks);
+    free(worker);
 }
 
-static enum pug_status begin(struct pug_capture_desk *base, struct pug_tree *tree)
+static enum pug_status begin(struct pug_capture_worker *base, struct pug_tree *tree)
 {
-    struct desk *desk = (struct desk *)base;
+    struct worker *worker = (struct worker *)base;
     const struct pug_capture_segment *segment = &pug_capture_segments(base->capture)[base->segment];
-    desk->cut = cut_of(desk->perf, base->segment);
-    desk->from = pug_perf_cut_begin(desk->perf, desk->cut).time;
-    desk->to = segment->time;
-    desk->end = pug_perf_cut_end(segment, desk->cut);
-    desk->tid = pug_capture_buffers(base->capture)[segment->buffer].tid;
-    desk->marks_read = false;
-    desk->round++;
-    pug_tree_set_memory_chooser(tree, &(struct pug_memory_chooser){choose, desk});
+    worker->cut = cut_of(worker->perf, base->segment);
+    worker->from = pug_perf_cut_begin(worker->perf, worker->cut).time;
+    worker->to = segment->time;
+    worker->end = pug_perf_cut_end(segment, worker->cut);
+    worker->tid = pug_capture_buffers(base->capture)[segment->buffer].tid;
+    worker->marks_read = false;
+    worker->round++;
+    pug_tree_set_memory_chooser(tree, &(struct pug_memory_chooser){choose, worker});
     return PUG_OK;
 }
 
@@ -460,8 +462,8 @@ const struct pug_capture_ops pug_perf_ops = {
     .tree = tree,
     .tree_kind = tree_kind,
     .read = read_bytes,
-    .desk = desk_new,
-    .desk_free = desk_free,
+    .worker = desk_new,
+    .worker_free = worker_free,
     .begin = begin,
     .situate = situate,
     .cpu = cpu_of,

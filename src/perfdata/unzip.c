@@ -4,9 +4,10 @@
 
 #ifdef PUG_WITH_ZSTD
 
+#include "files/zstd.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 /* What comes out at a time, and the longest record that may wait for its rest. */
 #define CHUNK   ((size_t)128 << 10)
@@ -20,28 +21,38 @@
 #define MOST_FREE   ((uint64_t)16 << 20)
 
 struct pug_perf_unzip {
+    struct pug_zstd zstd;
     ZSTD_DStream *stream;
     uint8_t bytes[CHUNK + LONGEST];
     size_t held;
     bool ended; /* it is damaged: nothing more is taken */
 };
 
-static struct pug_perf_unzip *unzip_new(void)
+/** PUG_ERR_NOT_BUILT: this machine has no libzstd. */
+static enum pug_status unzip_new(struct pug_perf_unzip **out)
 {
     struct pug_perf_unzip *state = calloc(1, sizeof(*state));
-    if (state)
-        state->stream = ZSTD_createDStream();
-    if (state && state->stream && !ZSTD_isError(ZSTD_initDStream(state->stream)))
-        return state;
+    if (!state)
+        return PUG_ERR_MEM;
+    if (!pug_zstd_load(&state->zstd)) {
+        free(state);
+        return PUG_ERR_NOT_BUILT;
+    }
+    state->stream = state->zstd.create();
+    if (state->stream && !state->zstd.is_error(state->zstd.begin(state->stream))) {
+        *out = state;
+        return PUG_OK;
+    }
     pug_perf_unzip_free(state);
-    return NULL;
+    return PUG_ERR_MEM;
 }
 
 void pug_perf_unzip_free(struct pug_perf_unzip *state)
 {
     if (!state)
         return;
-    ZSTD_freeDStream(state->stream);
+    state->zstd.end(state->stream);
+    pug_zstd_unload(&state->zstd);
     free(state);
 }
 
@@ -69,19 +80,24 @@ void pug_perf_unzip_end(struct pug_perf *perf, struct pug_perf_unzip *state, uin
 enum pug_status pug_perf_unzip(struct pug_perf *perf, struct pug_perf_unzip **at, uint32_t file,
                                uint64_t place, const uint8_t *bytes, size_t size)
 {
-    if (!*at && !(*at = unzip_new()))
-        return PUG_ERR_MEM;
+    const enum pug_status status = *at ? PUG_OK : unzip_new(at);
+    if (status == PUG_ERR_NOT_BUILT)
+        pug_perf_damage(perf, file, place, PUG_PERF_COMPRESSED,
+                        "records are compressed, and libzstd.so.1, which unpacks them, cannot be "
+                        "loaded; install it (on Debian the package libzstd1)");
+    if (status != PUG_OK)
+        return status;
     struct pug_perf_unzip *state = *at;
     ZSTD_inBuffer in = {bytes, size, 0};
     bool more = true;
     perf->packed += size;
     while (!state->ended && (more || in.pos < in.size)) {
         ZSTD_outBuffer out = {state->bytes + state->held, sizeof(state->bytes) - state->held, 0};
-        size_t hint = ZSTD_decompressStream(state->stream, &out, &in);
+        size_t hint = state->zstd.unpack(state->stream, &out, &in);
         state->held += out.pos;
         perf->unpacked += out.pos;
         more = out.pos == out.size;
-        const char *trouble = ZSTD_isError(hint) ? ZSTD_getErrorName(hint) : NULL;
+        const char *trouble = state->zstd.is_error(hint) ? state->zstd.error_name(hint) : NULL;
         if (perf->unpacked > MOST_FREE && perf->unpacked / MOST_FACTOR > perf->packed)
             trouble = "it unpacks to far too much";
         if (trouble) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file The profile's file, docs/profile-format.md. */
+/** @file The profile's file, docs/book/formats/profile.md. */
 #ifndef PUG_PROFILE_FORMAT_H
 #define PUG_PROFILE_FORMAT_H
 

@@ -273,32 +273,32 @@ static inline bool is_step(const struct pug_element *element)
     }
 }
 
-/* Steps of a portion: a few bytes of trace may stand for any number of them. */
-#define PORTION 4096u
+/* Steps of a chunk: a few bytes of trace may stand for any number of them. */
+#define CHUNK_STEPS 4096u
 
 /** Hand on the steps that there are, as a part that has nothing else. */
 static void hand_on(struct profile_part *part)
 {
-    struct profile_part *portion = pug_profile_part_new(part->capture, true);
+    struct profile_part *chunk = pug_profile_part_new(part->capture, true);
     const size_t size = part->step_count * sizeof(*part->steps) +
                         part->other_count * sizeof(*part->others) +
                         part->group_count * sizeof(*part->groups);
-    if (portion) {
-        portion->segment = part->segment;
-        portion->chosen = part->chosen;
-        portion->steps = part->steps;
-        portion->step_count = part->step_count;
-        portion->others = part->others;
-        portion->other_count = part->other_count;
-        portion->groups = part->groups;
-        portion->group_count = part->group_count;
+    if (chunk) {
+        chunk->segment = part->segment;
+        chunk->chosen = part->chosen;
+        chunk->steps = part->steps;
+        chunk->step_count = part->step_count;
+        chunk->others = part->others;
+        chunk->other_count = part->other_count;
+        chunk->groups = part->groups;
+        chunk->group_count = part->group_count;
         part->steps = NULL;
         part->others = NULL;
         part->groups = NULL;
         part->step_count = part->step_room = part->other_count = part->other_room = 0;
         part->group_count = part->group_room = 0;
     }
-    part->unwanted = !pug_piece_emit(part->piece, portion, size);
+    part->unwanted = !pug_piece_emit(part->piece, chunk, size);
 }
 
 /** Room for so many items more. */
@@ -319,12 +319,12 @@ static bool grow(void **items, size_t *room, size_t count, size_t more, size_t s
 /** Make room for another step, of any kind; false: no memory, or no consumer. */
 static bool make_room(struct profile_part *part)
 {
-    if (part->piece && part->step_count + 2 > PORTION)
+    if (part->piece && part->step_count + 2 > CHUNK_STEPS)
         hand_on(part);
     if (part->unwanted)
         return false;
-    /* what is handed on by portions has room for one at once */
-    const size_t more = part->piece ? PORTION - part->step_count : 2;
+    /* what is handed on in chunks has room for one at once */
+    const size_t more = part->piece ? CHUNK_STEPS - part->step_count : 2;
     void *steps = part->steps, *others = part->others, *groups = part->groups;
     part->failed |=
         !grow(&steps, &part->step_room, part->step_count, more, sizeof(*part->steps)) ||

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file A capture counted: by its decoders, or from elements where call stacks are wanted, too. */
+#include "profile/profiling.h"
 #include "profile/steps.h"
 
 #include "base/grow.h"
@@ -262,5 +263,67 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
     close_counting(&counting);
     if (out)
         *out = result;
+    return status;
+}
+
+/* ---- beside something else ---- */
+
+struct pug_profiling {
+    struct pug_profiler_options options;
+    struct counting counting;
+};
+
+struct pug_profiling *pug_profiling_new(struct pug_profile *profile, struct pug_capture *capture,
+                                        const struct pug_profiler_options *options)
+{
+    struct pug_profiling *profiling = calloc(1, sizeof(*profiling));
+    if (!profiling)
+        return NULL;
+    struct counting *counting = &profiling->counting;
+    profiling->options = *options;
+    *counting = (struct counting){
+        .profile = profile,
+        .options = &profiling->options,
+        .objects = {.profile = profile, .capture = capture, .names = options->names},
+        .segment = PUG_PROFILE_NONE,
+        .from_elements = true,
+    };
+    pug_profile_samples_begin(&counting->samples);
+    counting->ranges_before = profile->ranges.count;
+    counting->counted = pug_profile_counted_begin(&counting->objects);
+    if (open_counting(counting))
+        return profiling;
+    close_counting(counting);
+    free(profiling);
+    return NULL;
+}
+
+void *pug_profiling_begin(struct pug_profiling *profiling)
+{
+    return begin(&profiling->counting, 0, NULL); /* without stacks nothing is emitted */
+}
+
+void pug_profiling_elements(void *part, const struct pug_origin *origin,
+                            const struct pug_element *given, size_t count)
+{
+    elements(part, origin, given, count);
+}
+
+bool pug_profiling_take(struct pug_profiling *profiling, void *part)
+{
+    return take(&profiling->counting, part);
+}
+
+void pug_profiling_drop(void *part)
+{
+    drop(part);
+}
+
+enum pug_status pug_profiling_end(struct pug_profiling *profiling)
+{
+    const struct pug_capture_result result = {0};
+    const enum pug_status status = finish(&profiling->counting, &result);
+    close_counting(&profiling->counting);
+    free(profiling);
     return status;
 }

@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-/** What a hand has beside its tree. */
-struct desk {
+/** What a worker has beside its tree. */
+struct reader {
     const struct pug_jobs_decoding *decoding;
-    struct pug_jobs_hand *hand;
+    struct pug_worker *worker;
     bool unwanted;             /* the block that is being read, by now */
     struct pug_log *log;       /* its own; NULL: the tree is the caller's, or nobody's */
     struct pug_parts *parts;   /* being made */
@@ -26,146 +26,168 @@ struct desk {
 /** Bytes of messages that are handed on before the block is read: damaged trace has many. */
 #define MESSAGES_HELD ((size_t)128 << 10)
 
-static void give_messages(struct desk *desk)
+static void give_messages(struct reader *reader)
 {
-    struct pug_log_records *records = &desk->parts->records;
+    struct pug_log_records *records = &reader->parts->records;
     const size_t size = pug_log_records_size(records);
-    struct pug_parts *chunk = pug_parts_new(&desk->decoding->consumers);
+    struct pug_parts *chunk = pug_parts_new(&reader->decoding->consumers);
     if (!chunk)
         return; /* they go with the block */
     chunk->records = *records;
     *records = (struct pug_log_records){0};
-    desk->unwanted = !desk->hand->give(desk->hand, chunk, size);
+    reader->unwanted = !reader->worker->give(reader->worker, chunk, size);
 }
 
 /** A message for which there is no memory is lost. */
 static void keep_record(void *context, const struct pug_log_record *record)
 {
-    struct desk *desk = context;
-    if (!desk->parts || desk->unwanted)
+    struct reader *reader = context;
+    if (!reader->parts || reader->unwanted)
         return;
-    pug_log_records_keep(&desk->parts->records, record);
-    if (pug_log_records_size(&desk->parts->records) >= MESSAGES_HELD)
-        give_messages(desk);
+    pug_log_records_keep(&reader->parts->records, record);
+    if (pug_log_records_size(&reader->parts->records) >= MESSAGES_HELD)
+        give_messages(reader);
 }
 
-/* ---- hands ---- */
+/* ---- workers ---- */
 
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
                                      size_t count, size_t *taken)
 {
-    const struct desk *desk = context;
+    const struct reader *reader = context;
     *taken = count;
-    const struct pug_jobs_decoding *decoding = desk->decoding;
-    if (desk->parts && !desk->unwanted && desk->attribution)
-        decoding->segment->segments->elements(desk->attribution, elements, count);
-    else if (desk->parts && !desk->unwanted)
-        pug_parts_elements(&decoding->consumers, desk->parts->parts, NULL, elements, count, false);
-    return desk->unwanted ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
+    const struct pug_jobs_decoding *decoding = reader->decoding;
+    if (reader->parts && !reader->unwanted && reader->attribution)
+        decoding->segment->segments->elements(reader->attribution, elements, count);
+    else if (reader->parts && !reader->unwanted)
+        pug_parts_elements(&decoding->consumers, reader->parts->parts, NULL, elements, count,
+                           false);
+    return reader->unwanted ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
 }
 
 /** pug_receiver.give. */
 static void give(void *context, const struct pug_origin *origin, uint64_t residency, bool left_out,
                  const struct pug_element *elements, size_t count)
 {
-    const struct desk *desk = context;
+    const struct reader *reader = context;
     (void)residency;
-    pug_parts_elements(&desk->decoding->consumers, desk->parts->parts, origin, elements, count,
+    pug_parts_elements(&reader->decoding->consumers, reader->parts->parts, origin, elements, count,
                        left_out);
 }
 
 static bool give_chunk(void *context, struct pug_parts *chunk, size_t size)
 {
-    struct desk *desk = context;
-    if (!desk->hand->give(desk->hand, chunk, size))
-        desk->unwanted = true;
-    return !desk->unwanted;
+    struct reader *reader = context;
+    if (!reader->worker->give(reader->worker, chunk, size))
+        reader->unwanted = true;
+    return !reader->unwanted;
 }
 
 /** Elements without parts go where they are to go. */
-static bool has_parts(const struct pug_jobs_decoding *decoding, const struct pug_jobs_hand *hand)
+static bool has_parts(const struct pug_jobs_decoding *decoding, const struct pug_worker *worker)
 {
-    return !hand->alone || !decoding->delivers;
+    return !worker->alone || !decoding->delivers;
 }
 
-/** Where elements of the hand's tree belong, if a segment is decoded; false: out of memory. */
-static bool find_origins(struct desk *desk)
+/** Where elements of the worker's tree belong, if a segment is decoded; false: out of memory. */
+static bool find_origins(struct reader *reader)
 {
-    const struct pug_segment_bytes *segment = desk->decoding->segment;
-    const struct pug_receiver receiver = {desk, give};
+    const struct pug_segment_bytes *segment = reader->decoding->segment;
+    const struct pug_receiver receiver = {reader, give};
     if (!segment)
         return true;
-    desk->attribution = segment->segments->open(segment->segments->context, &receiver);
-    return desk->attribution && segment->segments->begin(desk->attribution, segment->segment,
-                                                         desk->hand->tree) == PUG_OK;
+    reader->attribution = segment->segments->open(segment->segments->context, &receiver);
+    return reader->attribution && segment->segments->begin(reader->attribution, segment->segment,
+                                                           reader->worker->tree) == PUG_OK;
 }
 
-static bool open_hand(void *context, struct pug_jobs_hand *hand)
+/** Is it the tree of who called, which gets its own consumer back? */
+static bool is_borrowed(const struct pug_jobs_decoding *decoding, const struct pug_worker *worker)
+{
+    return worker->tree == decoding->tree ||
+           (decoding->pass && worker->tree == decoding->pass->standing);
+}
+
+static bool copy_tree(const struct pug_jobs_decoding *decoding, struct pug_worker *worker)
+{
+    struct reader *reader = worker->own;
+    const bool tells = !decoding->pass && (pug_tree_log(decoding->tree) || decoding->config->peers);
+    reader->log = tells ? pug_log_new(PUG_SEV_INFO) : NULL;
+    if ((tells && !reader->log) ||
+        pug_tree_clone(decoding->tree, reader->log, &worker->tree) != PUG_OK)
+        return false;
+    pug_tree_any_order(worker->tree, pug_tree_in_any_order(decoding->tree));
+    pug_log_set_sink(reader->log, keep_record, reader);
+    return true;
+}
+
+/** Finds the tree to read with; false: out of memory. */
+static bool open_tree(const struct pug_jobs_decoding *decoding, struct pug_worker *worker)
+{
+    const struct pug_pass *pass = decoding->pass;
+    struct reader *reader = worker->own;
+    if (pass && pass->standing && worker->number == 0)
+        worker->tree = pass->standing;
+    else if (!pass && worker->alone)
+        worker->tree = decoding->tree;
+    else if (!copy_tree(decoding, worker))
+        worker->tree = pass && pass->may_use_tree && worker->alone ? decoding->tree : NULL;
+    if (worker->tree && is_borrowed(decoding, worker))
+        reader->consumer = pug_tree_elements_consumer(worker->tree, &reader->consumer_context);
+    return worker->tree != NULL;
+}
+
+static bool open_worker(void *context, struct pug_worker *worker)
 {
     const struct pug_jobs_decoding *decoding = context;
     const struct pug_consumers *consumers = &decoding->consumers;
-    struct desk *desk = hand->desk = calloc(1, sizeof(*desk));
-    if (!desk || !(desk->pieces = pug_pieces_new(consumers, give_chunk, desk)))
+    struct reader *reader = worker->own = calloc(1, sizeof(*reader));
+    if (!reader || !(reader->pieces = pug_pieces_new(consumers, give_chunk, reader)))
         return false;
-    desk->decoding = decoding;
-    desk->hand = hand;
-    if (hand->alone) {
-        hand->tree = decoding->tree;
-        desk->consumer = pug_tree_elements_consumer(hand->tree, &desk->consumer_context);
-    } else {
-        const bool tells = pug_tree_log(decoding->tree) || decoding->config->peers;
-        desk->log = tells ? pug_log_new(PUG_SEV_INFO) : NULL;
-        if ((tells && !desk->log) ||
-            pug_tree_clone(decoding->tree, desk->log, &hand->tree) != PUG_OK)
-            return false;
-        pug_tree_any_order(hand->tree, pug_tree_in_any_order(decoding->tree));
-        pug_log_set_sink(desk->log, keep_record, desk);
-    }
-    if (has_parts(decoding, hand))
-        pug_tree_on_elements(hand->tree, on_elements, desk);
+    reader->decoding = decoding;
+    reader->worker = worker;
+    if (!open_tree(decoding, worker))
+        return false;
+    if (has_parts(decoding, worker))
+        pug_tree_on_elements(worker->tree, on_elements, reader);
     const bool good =
-        find_origins(desk) && pug_consumers_attach(consumers, hand->number, hand->tree);
-    if (!hand->alone)
-        pug_tree_skip_unwatched(hand->tree, !pug_consumers_want(consumers, PUG_WANTS_PACKET_TIMES));
+        find_origins(reader) && pug_consumers_attach(consumers, worker->number, worker->tree);
+    if (!is_borrowed(decoding, worker) && !decoding->pass)
+        pug_tree_skip_unwatched(worker->tree,
+                                !pug_consumers_want(consumers, PUG_WANTS_PACKET_TIMES));
     return good;
 }
 
-static void close_hand(void *context, struct pug_jobs_hand *hand)
+static void close_worker(void *context, struct pug_worker *worker)
 {
-    struct desk *desk = hand->desk;
-    (void)context;
-    if (!desk)
+    const struct pug_jobs_decoding *decoding = context;
+    struct reader *reader = worker->own;
+    if (!reader)
         return;
-    if (hand->alone)
-        pug_tree_on_elements(hand->tree, desk->consumer, desk->consumer_context);
+    if (worker->tree && is_borrowed(decoding, worker))
+        pug_tree_on_elements(worker->tree, reader->consumer, reader->consumer_context);
     else
-        pug_tree_free(hand->tree);
-    if (desk->attribution)
-        desk->decoding->segment->segments->close(desk->attribution);
-    pug_log_free(desk->log);
-    free(desk->pieces);
-    free(desk);
+        pug_tree_free(worker->tree);
+    if (reader->attribution)
+        decoding->segment->segments->close(reader->attribution);
+    pug_log_free(reader->log);
+    free(reader->pieces);
+    free(reader);
 }
 
 /* ---- blocks ---- */
 
-static void drop_parts(void *context, void *product)
-{
-    const struct pug_jobs_decoding *decoding = context;
-    pug_parts_free(&decoding->consumers, product);
-}
-
 /** The parts of a block, and the counts of its ranges, if they are counted. */
 static struct pug_parts *new_parts(const struct pug_jobs_decoding *decoding,
-                                   const struct pug_jobs_hand *hand, uint64_t at)
+                                   const struct pug_worker *worker, uint64_t at)
 {
     const struct pug_consumers *consumers = &decoding->consumers;
-    const struct desk *desk = hand->desk;
+    const struct reader *reader = worker->own;
     const uint32_t segment = decoding->segment ? decoding->segment->segment : 0;
-    if (!has_parts(decoding, hand))
+    if (!has_parts(decoding, worker))
         return pug_parts_new(consumers);
-    desk->pieces->counted = decoding->counts;
-    struct pug_parts *parts = pug_pieces_begin(desk->pieces, hand->number, segment, at);
+    reader->pieces->counted = decoding->counts;
+    struct pug_parts *parts = pug_pieces_begin(reader->pieces, worker->number, segment, at);
     if (!parts || !decoding->counts)
         return parts;
     parts->counts = pug_consumers_new_counts(consumers);
@@ -200,52 +222,79 @@ static enum pug_response feed_stream(const struct pug_jobs_decoding *decoding,
 }
 
 /** Up to where it is asked next whether ranges are shown; in the end with the state. */
-static void feed(const struct pug_jobs_decoding *decoding, struct pug_jobs_hand *hand, bool counts,
+static void feed(const struct pug_jobs_decoding *decoding, struct pug_worker *worker, bool counts,
                  uint64_t end, struct pug_jobs_block *block)
 {
     uint64_t next;
     do {
-        next = end;
+        const uint64_t step = decoding->pass ? decoding->pass->step : end;
+        next = end - block->at > step ? block->at + step : end;
         if (counts)
-            pug_tree_show_ranges(hand->tree,
+            pug_tree_show_ranges(worker->tree,
                                  pug_consumers_show(&decoding->consumers, block->at, &next));
         if (decoding->stream)
-            block->response = feed_stream(decoding, hand->tree, &block->at, next);
+            block->response = feed_stream(decoding, worker->tree, &block->at, next);
         else if (next < end)
-            block->response = pug_tree_feed(hand->tree, decoding->bytes, &block->at, next);
+            block->response = pug_tree_feed(worker->tree, decoding->bytes, &block->at, next);
         else
-            pug_jobs_feed(hand, decoding->bytes, end, block);
-    } while ((insist(hand->tree, &block->response) || block->at == next) && block->at < end &&
+            pug_jobs_feed(worker, decoding->bytes, end, block);
+    } while ((insist(worker->tree, &block->response) || block->at == next) && block->at < end &&
              PUG_RESP_IS_CONT(block->response));
 }
 
-static void read_block(void *context, struct pug_jobs_hand *hand, uint64_t end,
+/** The tree knows that the trace ends. */
+static void end_trace(struct pug_worker *worker, struct pug_jobs_block *block)
+{
+    block->response = pug_tree_end(worker->tree);
+    (void)insist(worker->tree, &block->response);
+}
+
+/** Reads the block, and the end of the trace; false: out of memory. */
+static bool read_parts(const struct pug_jobs_decoding *decoding, struct pug_worker *worker,
+                       const struct pug_parts *parts, uint64_t end, struct pug_jobs_block *block)
+{
+    feed(decoding, worker, parts->counts != NULL, end, block);
+    struct pug_piece_end piece = {.at = block->at,
+                                  .worker = worker->number,
+                                  .tree = worker->tree,
+                                  .state = block->has_state || block->state.failed ? &block->state
+                                                                                   : NULL};
+    bool good = pug_parts_end(&decoding->consumers, parts->parts, &piece);
+    if (block->at == decoding->size && PUG_RESP_IS_CONT(block->response)) {
+        end_trace(worker, block);
+        piece.over = true;
+        good &= pug_parts_end(&decoding->consumers, parts->parts, &piece);
+    }
+    return good;
+}
+
+static void read_block(void *context, struct pug_worker *worker, uint64_t end,
                        struct pug_jobs_block *block)
 {
     const struct pug_jobs_decoding *decoding = context;
-    struct desk *desk = hand->desk;
-    struct pug_parts *parts = new_parts(decoding, hand, block->at);
-    const bool any_order = pug_tree_in_any_order(hand->tree);
-    block->product = desk->parts = parts;
+    struct reader *reader = worker->own;
+    struct pug_parts *parts = new_parts(decoding, worker, block->at);
+    const bool any_order = pug_tree_in_any_order(worker->tree);
+    block->parts = reader->parts = parts;
     if (!parts) /* who watches has nowhere to put what it sees */
         return;
     const bool counts = parts->counts != NULL;
-    desk->unwanted = false;
+    reader->unwanted = false;
     if (counts) {
-        pug_tree_count(hand->tree, parts->counts);
-        pug_tree_any_order(hand->tree, true);
+        pug_tree_count(worker->tree, parts->counts);
+        pug_tree_any_order(worker->tree, true);
     }
-    feed(decoding, hand, counts, end, block);
-    if (block->at == decoding->size && PUG_RESP_IS_CONT(block->response)) {
-        block->response = pug_tree_end(hand->tree);
-        (void)insist(hand->tree, &block->response);
-    }
+    const bool good = read_parts(decoding, worker, parts, end, block);
     if (counts) {
-        pug_tree_count(hand->tree, NULL);
-        pug_tree_show_ranges(hand->tree, false);
-        pug_tree_any_order(hand->tree, any_order);
+        pug_tree_count(worker->tree, NULL);
+        pug_tree_show_ranges(worker->tree, false);
+        pug_tree_any_order(worker->tree, any_order);
     }
-    desk->parts = NULL;
+    reader->parts = NULL;
+    if (good)
+        return;
+    pug_parts_free(&decoding->consumers, parts);
+    block->parts = NULL;
 }
 
 /** What was counted is given at once, or kept: often all of it is in one block. */
@@ -280,57 +329,26 @@ static bool take_block(void *context, struct pug_jobs_block *block)
     struct pug_jobs_result *result = decoding->result;
     result->at = block->at;
     result->response = block->response;
-    result->stopped = !take_parts(decoding, block->product) ||
+    result->stopped = !take_parts(decoding, block->parts) ||
                       (config->progress && !config->progress(config->progress_context, block->at));
     return !result->stopped;
 }
 
-static bool take_chunk(void *context, void *product)
+static bool take_chunk(void *context, struct pug_parts *parts)
 {
     struct pug_jobs_decoding *decoding = context;
-    decoding->result->stopped = !take_parts(decoding, product);
+    decoding->result->stopped = !take_parts(decoding, parts);
     return !decoding->result->stopped;
-}
-
-/* ---- other processes ---- */
-
-static void pack_parts(void *context, const void *product, struct pug_state *to)
-{
-    const struct pug_jobs_decoding *decoding = context;
-    pug_parts_pack(&decoding->consumers, product, to);
-}
-
-static void *unpack_parts(void *context, const uint8_t *bytes, size_t size)
-{
-    const struct pug_jobs_decoding *decoding = context;
-    struct pug_bytes left = pug_bytes_of(bytes, size);
-    return pug_parts_unpack(&decoding->consumers, &left);
-}
-
-static bool fold_parts(void *context, void *product, void *later)
-{
-    const struct pug_jobs_decoding *decoding = context;
-    return pug_parts_fold(&decoding->consumers, product, later);
-}
-
-/** As all parts do; NULL: one of them cannot. */
-static const struct pug_jobs_travel *travel_of(const struct pug_jobs_decoding *decoding)
-{
-    static const struct pug_jobs_travel one_by_one = {pack_parts, unpack_parts, NULL};
-    static const struct pug_jobs_travel folded = {pack_parts, unpack_parts, fold_parts};
-    return !pug_consumers_can_pack(&decoding->consumers)  ? NULL
-           : pug_consumers_can_fold(&decoding->consumers) ? &folded
-                                                          : &one_by_one;
 }
 
 struct pug_jobs_client pug_jobs_decoder(struct pug_jobs_decoding *decoding)
 {
     return (struct pug_jobs_client){.context = decoding,
-                                    .open = open_hand,
-                                    .close = close_hand,
+                                    .open = open_worker,
+                                    .close = close_worker,
                                     .read = read_block,
                                     .take = take_block,
                                     .take_chunk = take_chunk,
-                                    .drop = drop_parts,
-                                    .travel = travel_of(decoding)};
+                                    .consumers = &decoding->consumers,
+                                    .folds = pug_consumers_can_fold(&decoding->consumers)};
 }

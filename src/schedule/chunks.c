@@ -10,7 +10,7 @@
 
 struct pug_jobs_chunk {
     struct pug_jobs_chunk *next;
-    void *product;
+    struct pug_parts *parts;
     size_t size;
 };
 
@@ -24,27 +24,27 @@ static void append(struct pug_jobs_chunks *chunks, struct pug_jobs_chunk *chunk)
     chunks->size += chunk->size;
 }
 
-/** The product of the first one, which is freed. */
-static void *take_first(struct pug_jobs_state *jobs, struct pug_jobs_chunks *chunks)
+/** The parts of the first chunk, which is freed. */
+static struct pug_parts *take_first(struct pug_jobs_state *jobs, struct pug_jobs_chunks *chunks)
 {
     struct pug_jobs_chunk *chunk = chunks->first;
-    void *product = chunk->product;
+    struct pug_parts *parts = chunk->parts;
     jobs->held -= chunk->size;
     chunks->size -= chunk->size;
     chunks->first = chunk->next;
     if (!chunks->first)
         chunks->last = NULL;
     free(chunk);
-    return product;
+    return parts;
 }
 
 void pug_jobs_drop_chunks(struct pug_jobs_state *jobs, struct pug_jobs_chunks *chunks)
 {
     while (chunks->first)
-        jobs->client->drop(jobs->client->context, take_first(jobs, chunks));
+        pug_parts_free(jobs->client->consumers, take_first(jobs, chunks));
 }
 
-void *pug_jobs_next_chunk(struct pug_jobs_state *jobs)
+struct pug_parts *pug_jobs_next_chunk(struct pug_jobs_state *jobs)
 {
     struct pug_jobs_strand *strand = jobs->current;
     const size_t at = strand ? jobs->taken - strand->first : 0;
@@ -53,14 +53,14 @@ void *pug_jobs_next_chunk(struct pug_jobs_state *jobs)
                                                           : &strand->open;
     if (!chunks || !chunks->first)
         return NULL;
-    void *product = take_first(jobs, chunks);
+    struct pug_parts *parts = take_first(jobs, chunks);
     /* who waits for room is woken for much of it: for each chunk would cost as much as one */
     if ((strand->stuck && strand->open.size <= PUG_JOBS_TURN / 2) ||
         (jobs->crowded && jobs->held <= jobs->most / 4 * 3)) {
         jobs->crowded = false;
         pthread_cond_broadcast(&jobs->published);
     }
-    return product;
+    return parts;
 }
 
 /* ---- handing on ---- */
@@ -103,18 +103,18 @@ static bool is_due(const struct pug_jobs_strand *strand, size_t size)
     return strand->open.size / step != (strand->open.size - size) / step;
 }
 
-bool pug_jobs_give(struct pug_jobs_hand *hand, void *product, size_t size)
+bool pug_jobs_give(struct pug_worker *base, struct pug_parts *parts, size_t size)
 {
-    struct pug_jobs_worker *worker = (struct pug_jobs_worker *)hand;
+    struct pug_jobs_worker *worker = (struct pug_jobs_worker *)base;
     struct pug_jobs_state *jobs = worker->jobs;
     struct pug_jobs_strand *strand = worker->strand;
-    struct pug_jobs_chunk *chunk = product ? malloc(sizeof(*chunk)) : NULL;
+    struct pug_jobs_chunk *chunk = parts ? malloc(sizeof(*chunk)) : NULL;
     pthread_mutex_lock(&jobs->lock);
     if (!chunk)
         pug_jobs_fail(jobs);
     const bool wanted = chunk && wait_for_room(jobs, strand, size);
     if (wanted) {
-        *chunk = (struct pug_jobs_chunk){.product = product, .size = size};
+        *chunk = (struct pug_jobs_chunk){.parts = parts, .size = size};
         append(&strand->open, chunk);
         jobs->held += size;
         if (strand == jobs->current && is_due(strand, size))
@@ -123,8 +123,8 @@ bool pug_jobs_give(struct pug_jobs_hand *hand, void *product, size_t size)
         pug_jobs_drop_chunks(jobs, &strand->open);
     }
     pthread_mutex_unlock(&jobs->lock);
-    if (!wanted && product)
-        jobs->client->drop(jobs->client->context, product);
+    if (!wanted && parts)
+        pug_parts_free(jobs->client->consumers, parts);
     if (!wanted)
         free(chunk);
     return wanted;

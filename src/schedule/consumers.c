@@ -128,6 +128,16 @@ void pug_parts_elements(const struct pug_consumers *list, void *const *parts,
     }
 }
 
+bool pug_parts_end(const struct pug_consumers *list, void *const *parts,
+                   const struct pug_piece_end *end)
+{
+    bool good = true;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].end && parts[i])
+            good &= list->items[i].end(parts[i], end);
+    return good;
+}
+
 bool pug_parts_take(const struct pug_consumers *list, struct pug_parts *parts)
 {
     bool more = true;

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "log/records.h"
+#include "pugmark/capture.h"
 #include "pugmark/advanced/consumer.h"
 
 /** A list of consumers, which share one pass. */
@@ -55,6 +56,9 @@ struct pug_parts *pug_parts_new(const struct pug_consumers *list);
 void pug_parts_elements(const struct pug_consumers *list, void *const *parts,
                         const struct pug_origin *origin, const struct pug_element *elements,
                         size_t count, bool left_out);
+/** Ends all parts; false: out of memory. */
+bool pug_parts_end(const struct pug_consumers *list, void *const *parts,
+                   const struct pug_piece_end *end);
 /** Takes all parts, which are NULL then. False: one of the consumers wants to stop. */
 bool pug_parts_take(const struct pug_consumers *list, struct pug_parts *parts);
 /** Drops all that is there; `parts` may be NULL. */

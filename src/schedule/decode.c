@@ -141,6 +141,23 @@ enum pug_status pug_tree_decode(struct pug_tree *tree, const struct pug_jobs *co
     return status;
 }
 
+bool pug_pass_run(const struct pug_pass *pass)
+{
+    static const struct pug_jobs usual;
+    struct pug_jobs_result result = {0};
+    struct pug_jobs_decoding decoding = {.tree = (struct pug_tree *)(uintptr_t)pass->plan->tree,
+                                         .pass = pass,
+                                         .config = &usual,
+                                         .consumers = pass->consumers,
+                                         .bytes = pass->bytes,
+                                         .size = pass->size,
+                                         .result = &result};
+    struct pug_jobs_outcome outcome;
+    const struct pug_jobs_client client = pug_jobs_decoder(&decoding);
+    pug_jobs_read(pass->plan, &client, &outcome);
+    return !outcome.failed;
+}
+
 /* ---- streams ---- */
 
 /** Makes the stream's next block the one at hand. */

@@ -19,9 +19,24 @@ struct pug_segment_bytes {
     size_t size;
 };
 
+/** Bytes that are read as a plan says, with trees that are not the caller's. */
+struct pug_pass {
+    const struct pug_jobs_plan *plan;
+    struct pug_consumers consumers;
+    struct pug_tree *standing; /**< where reading begins, and used up; NULL: with the trace */
+    const uint8_t *bytes;
+    uint64_t size;     /**< the trace ends there; UINT64_MAX: not with these bytes */
+    uint64_t step;     /**< bytes that a tree is fed at once */
+    bool may_use_tree; /**< one thread may read with the plan's tree if that cannot be copied */
+};
+
+/** False: out of memory. Messages are not kept. */
+bool pug_pass_run(const struct pug_pass *pass);
+
 /** What is decoded, and how it went. */
 struct pug_jobs_decoding {
     struct pug_tree *tree;
+    const struct pug_pass *pass; /* NULL: one thread alone reads with the caller's tree */
     const struct pug_jobs *config;
     struct pug_consumers consumers;
     const struct pug_segment_bytes *segment; /* NULL: a tree alone, whose elements have no origin */

@@ -22,7 +22,7 @@ void pug_jobs_touch(void *context, size_t source)
     seat->at = worker->number;
     pthread_mutex_unlock(&worker->jobs->lock);
     if (given)
-        pug_tree_put_source(worker->hand.tree, source, given);
+        pug_tree_put_source(worker->base.tree, source, given);
 }
 
 /* ---- what is the same ---- */
@@ -31,7 +31,7 @@ void pug_jobs_touch(void *context, size_t source)
 static enum pug_tree_loss loss_of(const struct pug_jobs_worker *worker, size_t source)
 {
     const struct pug_source *given = worker->strand->seats[source].given;
-    const enum pug_tree_loss loss = pug_tree_loss_of(worker->hand.tree, source);
+    const enum pug_tree_loss loss = pug_tree_loss_of(worker->base.tree, source);
     if (given && loss == PUG_TREE_LOSS_UNKNOWN)
         return pug_source_is_heard(given) ? PUG_TREE_NO_LOSS : PUG_TREE_LOSS;
     return loss;
@@ -45,7 +45,7 @@ static bool can_tell(const struct pug_jobs_worker *worker, size_t source,
                      struct pug_state_section its)
 {
     return loss_of(worker, source) != PUG_TREE_NO_LOSS ||
-           pug_state_section_loss(worker->hand.tree, &its) != PUG_TREE_LOSS;
+           pug_state_section_loss(worker->base.tree, &its) != PUG_TREE_LOSS;
 }
 
 /* ---- what becomes of a source ---- */
@@ -80,7 +80,7 @@ static bool give_source(struct pug_jobs_worker *worker, size_t source, struct pu
     const bool heard = loss_of(worker, source) == PUG_TREE_NO_LOSS;
     seat->given = NULL;
     if (!given)
-        given = pug_tree_take_source(worker->hand.tree, worker->jobs->plan->tree, source);
+        given = pug_tree_take_source(worker->base.tree, worker->jobs->plan->tree, source);
     if (given)
         pug_source_set_heard(given, heard);
     pug_source_free(to->seats[source].given);
@@ -93,7 +93,7 @@ static bool give_source(struct pug_jobs_worker *worker, size_t source, struct pu
 /** A source that is switched off is touched by nobody, not even at the end. */
 static bool is_heard(const struct pug_jobs_worker *worker, size_t source)
 {
-    const struct pug_tree *tree = worker->hand.tree;
+    const struct pug_tree *tree = worker->base.tree;
     return pug_tree_transport(tree)->single ||
            pug_tree_is_enabled(tree, pug_source_slot(pug_tree_source_at(tree, source)));
 }

@@ -28,12 +28,6 @@ static inline bool pug_peers_are_whole(const struct pug_peers *peers)
            (peers->number < peers->count && peers->send && peers->receive && peers->fail);
 }
 
-/** Is there no way for parts, or one there and back? */
-static inline bool pug_travel_is_whole(const struct pug_travel *travel)
-{
-    return !travel || (travel->pack && travel->unpack);
-}
-
 /** Is it another one that takes what all of them make? */
 static inline bool pug_peers_helps(const struct pug_peers *peers)
 {

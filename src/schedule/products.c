@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** In front of a product's bytes. */
+/** In front of the bytes of parts. */
 struct record {
     uint64_t size;
     uint64_t at; /* of its block */
@@ -34,9 +34,9 @@ struct pug_products *pug_products_new(const struct pug_jobs_client *client)
 static void drop_folded(struct pug_products *products)
 {
     const struct pug_jobs_client *client = products->client;
-    if (products->folded.product)
-        client->drop(client->context, products->folded.product);
-    products->folded.product = NULL;
+    if (products->folded.parts)
+        pug_parts_free(client->consumers, products->folded.parts);
+    products->folded.parts = NULL;
 }
 
 void pug_products_free(struct pug_products *products)
@@ -52,7 +52,7 @@ void pug_products_free(struct pug_products *products)
 
 /* ---- records ---- */
 
-/** A record in `packed`; the product stays. False: no memory. */
+/** A record in `packed`; the parts stay. False: no memory. */
 static bool pack(struct pug_products *products, const struct pug_jobs_block *block, bool chunk)
 {
     const struct pug_jobs_client *client = products->client;
@@ -60,7 +60,7 @@ static bool pack(struct pug_products *products, const struct pug_jobs_block *blo
     struct record record = {.at = block->at, .response = block->response, .chunk = chunk};
     packed->size = 0;
     pug_state_put(packed, &record, sizeof(record));
-    client->travel->pack(client->context, block->product, packed);
+    pug_parts_pack(client->consumers, block->parts, packed);
     if (packed->failed)
         return false;
     record.size = packed->size - sizeof(record);
@@ -68,15 +68,14 @@ static bool pack(struct pug_products *products, const struct pug_jobs_block *blo
     return true;
 }
 
-/** The block of a record; its product is NULL where there is no memory. */
+/** The block of a record; its parts are NULL where there is no memory. */
 static struct pug_jobs_block unpack(const struct pug_products *products,
                                     const struct record *record, const uint8_t *bytes)
 {
-    const struct pug_jobs_client *client = products->client;
-    return (struct pug_jobs_block){
-        .at = record->at,
-        .response = (enum pug_response)record->response,
-        .product = client->travel->unpack(client->context, bytes, (size_t)record->size)};
+    struct pug_bytes left = pug_bytes_of(bytes, (size_t)record->size);
+    return (struct pug_jobs_block){.at = record->at,
+                                   .response = (enum pug_response)record->response,
+                                   .parts = pug_parts_unpack(products->client->consumers, &left)};
 }
 
 static bool keep(struct pug_products *products, const struct pug_jobs_block *block, bool chunk)
@@ -85,17 +84,17 @@ static bool keep(struct pug_products *products, const struct pug_jobs_block *blo
     const bool good =
         pack(products, block, chunk) &&
         pug_spool_put(&products->spool, products->packed.bytes, products->packed.size);
-    client->drop(client->context, block->product);
+    pug_parts_free(client->consumers, block->parts);
     return good;
 }
 
 /** What was folded becomes a record. */
 static bool flush(struct pug_products *products)
 {
-    if (!products->folded.product)
+    if (!products->folded.parts)
         return true;
     const struct pug_jobs_block block = products->folded;
-    products->folded.product = NULL;
+    products->folded.parts = NULL;
     return keep(products, &block, false);
 }
 
@@ -117,27 +116,27 @@ bool pug_products_cut(struct pug_products *products)
     return true;
 }
 
-/** Add a block's product to what is folded; false: no memory. */
+/** Add a block's parts to what is folded; false: no memory. */
 static bool fold(struct pug_products *products, const struct pug_jobs_block *block)
 {
     const struct pug_jobs_client *client = products->client;
     struct pug_jobs_block *folded = &products->folded;
-    void *first = folded->product;
+    void *first = folded->parts;
     folded->at = block->at;
     folded->response = block->response;
     if (!first)
-        folded->product = block->product;
-    return !first || client->travel->fold(client->context, first, block->product);
+        folded->parts = block->parts;
+    return !first || pug_parts_fold(client->consumers, first, block->parts);
 }
 
 bool pug_products_block(struct pug_products *products, struct pug_jobs_block *block)
 {
-    return products->client->travel->fold ? fold(products, block) : keep(products, block, false);
+    return products->client->folds ? fold(products, block) : keep(products, block, false);
 }
 
-bool pug_products_chunk(struct pug_products *products, void *product)
+bool pug_products_chunk(struct pug_products *products, struct pug_parts *parts)
 {
-    const struct pug_jobs_block block = {.product = product};
+    const struct pug_jobs_block block = {.parts = parts};
     return flush(products) && keep(products, &block, true);
 }
 
@@ -200,7 +199,7 @@ static bool fold_record(struct pug_products *products, const struct record *reco
                         const uint8_t *bytes)
 {
     const struct pug_jobs_block block = unpack(products, record, bytes);
-    return block.product && fold(products, &block);
+    return block.parts && fold(products, &block);
 }
 
 /** The record at *at of the spool, which is moved behind it; NULL: no memory. */
@@ -248,10 +247,10 @@ static bool take_record(struct pug_products *products, const uint8_t *bytes, boo
     if (!*more)
         return true;
     struct pug_jobs_block block = unpack(products, &record, bytes + sizeof(record));
-    if (!block.product)
+    if (!block.parts)
         return false;
     if (record.chunk)
-        *more = client->take_chunk(client->context, block.product);
+        *more = client->take_chunk(client->context, block.parts);
     else
         *more = client->take(client->context, &block);
     return true;
@@ -259,7 +258,7 @@ static bool take_record(struct pug_products *products, const uint8_t *bytes, boo
 
 static bool send_folded(struct pug_products *products, struct pug_peers *peers, unsigned to)
 {
-    const bool any = products->folded.product != NULL;
+    const bool any = products->folded.parts != NULL;
     if (any && !pack(products, &products->folded, false))
         return false;
     pug_peers_send(peers, to, PUG_PEERS_DATA, products->packed.bytes,
@@ -358,11 +357,11 @@ static void take_folded(struct pug_products *products, bool *more)
 {
     const struct pug_jobs_client *client = products->client;
     struct pug_jobs_block block = products->folded;
-    products->folded.product = NULL;
-    if (block.product && *more)
+    products->folded.parts = NULL;
+    if (block.parts && *more)
         *more = client->take(client->context, &block);
-    else if (block.product)
-        client->drop(client->context, block.product);
+    else if (block.parts)
+        pug_parts_free(client->consumers, block.parts);
 }
 
 static bool take_own(struct pug_products *products, bool *more)
@@ -380,7 +379,7 @@ bool pug_products_give(struct pug_products *products, struct pug_peers *peers, b
 {
     const bool first = peers->number == 0;
     bool more = !stopped;
-    if (products->client->travel->fold) {
+    if (products->client->folds) {
         const bool good = fold_all(products);
         if (first && good)
             take_folded(products, &more);

@@ -19,7 +19,7 @@ void pug_products_free(struct pug_products *products);
 bool pug_products_cut(struct pug_products *products);
 /** Of a block; it is freed. */
 bool pug_products_block(struct pug_products *products, struct pug_jobs_block *block);
-bool pug_products_chunk(struct pug_products *products, void *product);
+bool pug_products_chunk(struct pug_products *products, struct pug_parts *parts);
 
 /** They are kept in a file from now on; false: it cannot be written. */
 bool pug_products_open(struct pug_products *products, const char *path);

@@ -46,8 +46,8 @@ static bool has_span(const struct pug_jobs_state *jobs, unsigned number)
 bool pug_rank_range_wanted(const struct pug_jobs_state *jobs)
 {
     struct pug_state state = {0};
-    const bool wanted =
-        jobs->client->travel && jobs->pieces > 1 && pug_tree_state(jobs->plan->tree, &state);
+    const bool wanted = pug_consumers_can_pack(jobs->client->consumers) && jobs->pieces > 1 &&
+                        pug_tree_state(jobs->plan->tree, &state);
     pug_state_free(&state);
     return wanted;
 }
@@ -369,17 +369,17 @@ static bool go_on(struct pug_rank_range *range, bool has_state)
     return !range->met && !range->empty;
 }
 
-bool pug_rank_range_chunk(struct pug_jobs_state *jobs, void *product)
+bool pug_rank_range_chunk(struct pug_jobs_state *jobs, struct pug_parts *parts)
 {
     const struct pug_jobs_client *client = jobs->client;
     struct pug_rank_range *range = jobs->range;
     if (range->wanted) {
-        client->drop(client->context, product);
+        pug_parts_free(client->consumers, parts);
         return true;
     }
     if (!range->keeps)
-        return client->take_chunk(client->context, product);
-    if (!pug_products_chunk(range->products, product))
+        return client->take_chunk(client->context, parts);
+    if (!pug_products_chunk(range->products, parts))
         starve(range);
     return true;
 }
@@ -394,7 +394,7 @@ bool pug_rank_range_block(struct pug_jobs_state *jobs, struct pug_jobs_block *bl
     if (has_state)
         take_sections(range, &block->state, false);
     if (kept)
-        client->drop(client->context, block->product);
+        pug_parts_free(client->consumers, block->parts);
     else if (range->keeps && !pug_products_block(range->products, block))
         starve(range);
     else if (!range->keeps && !client->take(client->context, block))

@@ -31,7 +31,7 @@ void pug_rank_range_begin(struct pug_rank_range *range, const struct pug_state *
 void pug_rank_range_note(struct pug_jobs_state *jobs, const struct pug_jobs_strand *strand);
 
 /** Take what the caller's thread gets in its order; false: that was all of it. */
-bool pug_rank_range_chunk(struct pug_jobs_state *jobs, void *product);
+bool pug_rank_range_chunk(struct pug_jobs_state *jobs, struct pug_parts *parts);
 bool pug_rank_range_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block, uint64_t end);
 
 /** This process's part is read: put it together with that of the others. */

@@ -16,7 +16,7 @@ static uint64_t identity(const struct pug_jobs_state *jobs)
     const struct pug_jobs_plan *plan = jobs->plan;
     const uint64_t words[] = {plan->from,    plan->end,    plan->block,
                               plan->growth,  plan->widens, plan->piece,
-                              jobs->sources, jobs->blocks, jobs->client->travel->fold != NULL};
+                              jobs->sources, jobs->blocks, jobs->client->folds};
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         hash = pug_checkpoint_mix(hash, words[i]);

@@ -99,7 +99,7 @@ static void queue_drop(const struct pool *pool, struct parts_queue *queue)
 /** Keep parts for another process; false: no memory. */
 static bool keep(struct pool *pool, struct pug_parts *parts)
 {
-    struct pug_jobs_block block = {.product = parts};
+    struct pug_jobs_block block = {.parts = parts};
     pool->failed |= !pug_products_block(pool->products, &block);
     return !pool->failed;
 }
@@ -183,7 +183,6 @@ bool pug_schedule_feed(struct pug_tree *tree, uint64_t index, const uint8_t *byt
     }
     return !PUG_RESP_IS_FATAL(response);
 }
-
 
 void pug_pool_count(const struct worker *worker, bool on)
 {

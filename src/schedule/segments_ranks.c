@@ -7,36 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void pack_parts(void *context, const void *product, struct pug_state *to)
-{
-    const struct pool *pool = context;
-    pug_parts_pack(pool->schedule->consumers, product, to);
-}
-
-static void *unpack_parts(void *context, const uint8_t *bytes, size_t size)
-{
-    const struct pool *pool = context;
-    struct pug_bytes left = pug_bytes_of(bytes, size);
-    return pug_parts_unpack(pool->schedule->consumers, &left);
-}
-
-static void drop_parts(void *context, void *product)
-{
-    const struct pool *pool = context;
-    pug_parts_free(pool->schedule->consumers, product);
-}
-
 static bool take_parts(void *context, struct pug_jobs_block *block)
 {
-    return pug_pool_take(context, block->product);
+    return pug_pool_take(context, block->parts);
 }
-
-static const struct pug_jobs_travel travel = {pack_parts, unpack_parts, NULL};
 
 struct pug_jobs_client pug_pool_client(struct pool *pool)
 {
     return (struct pug_jobs_client){
-        .context = pool, .take = take_parts, .drop = drop_parts, .travel = &travel};
+        .context = pool, .consumers = pool->schedule->consumers, .take = take_parts};
 }
 
 /** Which of the segments are this process's: about as many bytes as others have. */

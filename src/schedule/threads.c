@@ -10,20 +10,20 @@
 
 /* ---- blocks ---- */
 
-void pug_jobs_feed(const struct pug_jobs_hand *hand, const uint8_t *bytes, uint64_t end,
+void pug_jobs_feed(const struct pug_worker *worker, const uint8_t *bytes, uint64_t end,
                    struct pug_jobs_block *block)
 {
-    block->response = pug_tree_feed(hand->tree, bytes, &block->at, end);
+    block->response = pug_tree_feed(worker->tree, bytes, &block->at, end);
     block->has_state = PUG_RESP_IS_CONT(block->response) && block->at == end &&
-                       pug_tree_state(hand->tree, &block->state);
+                       pug_tree_state(worker->tree, &block->state);
 }
 
 void pug_jobs_block_free(struct pug_jobs_state *jobs, struct pug_jobs_block *block)
 {
     pug_jobs_drop_chunks(jobs, &block->chunks);
-    if (block->product)
-        jobs->client->drop(jobs->client->context, block->product);
-    block->product = NULL;
+    if (block->parts)
+        pug_parts_free(jobs->client->consumers, block->parts);
+    block->parts = NULL;
     block->has_state = false;
     pug_state_free(&block->state);
 }
@@ -50,7 +50,8 @@ static void drop_passed(struct pug_jobs_state *jobs)
  * Take the next chunk, or the next block out of its strand, where there is one. False: the strand
  * is at its end.
  */
-static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block, void **chunk)
+static bool next_block(struct pug_jobs_state *jobs, struct pug_jobs_block *block,
+                       struct pug_parts **chunk)
 {
     for (;;) {
         struct pug_jobs_strand *strand = jobs->current;
@@ -89,8 +90,8 @@ static bool take(const struct pug_jobs_client *client, struct pug_jobs_block *bl
     return more && PUG_RESP_IS_CONT(block->response) && block->at == end;
 }
 
-static bool take_next(struct pug_jobs_state *jobs, struct pug_jobs_block *block, void *chunk,
-                      uint64_t end)
+static bool take_next(struct pug_jobs_state *jobs, struct pug_jobs_block *block,
+                      struct pug_parts *chunk, uint64_t end)
 {
     const struct pug_jobs_client *client = jobs->client;
     if (jobs->range)
@@ -101,14 +102,14 @@ static bool take_next(struct pug_jobs_state *jobs, struct pug_jobs_block *block,
 /** Take the blocks of the true output, one after the other. */
 static void take_all(struct pug_jobs_state *jobs)
 {
-    struct pug_jobs_block block = {.product = NULL};
-    void *chunk;
+    struct pug_jobs_block block = {.parts = NULL};
+    struct pug_parts *chunk;
     bool more = true, good = true;
     pthread_mutex_lock(&jobs->lock);
     while (more && (good = next_block(jobs, &block, &chunk))) {
         const uint64_t end = pug_jobs_block_start(jobs, jobs->taken);
         pthread_mutex_unlock(&jobs->lock);
-        good = chunk || block.product != NULL;
+        good = chunk || block.parts != NULL;
         more = good && take_next(jobs, &block, chunk, end);
         pthread_mutex_lock(&jobs->lock);
         more &= jobs->taken < jobs->blocks;
@@ -138,8 +139,8 @@ static void free_strands(struct pug_jobs_state *jobs, struct pug_jobs_strand *st
 /* ---- workers ---- */
 
 /** As many workers as can be had; false: none, or their trees cannot write their states. */
-static bool open_hands(struct pug_jobs_worker *workers, unsigned *count,
-                       struct pug_jobs_state *jobs)
+static bool open_workers(struct pug_jobs_worker *workers, unsigned *count,
+                         struct pug_jobs_state *jobs)
 {
     const struct pug_jobs_client *client = jobs->client;
     struct pug_state state = {0};
@@ -148,14 +149,14 @@ static bool open_hands(struct pug_jobs_worker *workers, unsigned *count,
     for (; good && opened < *count; opened++) {
         struct pug_jobs_worker *worker = &workers[opened];
         worker->jobs = jobs;
-        worker->hand = (struct pug_jobs_hand){.number = opened, .give = pug_jobs_give};
-        good = client->open(client->context, &worker->hand);
+        worker->base = (struct pug_worker){.number = opened, .give = pug_jobs_give};
+        good = client->open(client->context, &worker->base);
         if (!good)
             continue;
-        pug_tree_on_touch(worker->hand.tree, pug_jobs_touch, worker);
+        pug_tree_on_touch(worker->base.tree, pug_jobs_touch, worker);
     }
     *count = opened;
-    good = good && pug_tree_state(workers[0].hand.tree, &state);
+    good = good && pug_tree_state(workers[0].base.tree, &state);
     if (good && jobs->range)
         pug_rank_range_begin(jobs->range, &state);
     pug_state_free(&state);
@@ -184,9 +185,9 @@ static void finish(struct pug_jobs_worker *workers, unsigned count,
         if (workers[i].running)
             pthread_join(workers[i].thread, NULL);
     for (unsigned i = 0; i < count; i++) {
-        if (workers[i].hand.tree)
-            pug_tree_on_touch(workers[i].hand.tree, NULL, NULL);
-        client->close(client->context, &workers[i].hand);
+        if (workers[i].base.tree)
+            pug_tree_on_touch(workers[i].base.tree, NULL, NULL);
+        client->close(client->context, &workers[i].base);
     }
     free(workers);
 }
@@ -222,7 +223,7 @@ static bool read_together(struct pug_jobs_state *jobs, struct pug_jobs_outcome *
     jobs->most = threads * PUG_JOBS_HELD;
     struct pug_jobs_worker *workers = calloc(threads, sizeof(*workers));
     jobs->owner = calloc(jobs->pieces, sizeof(struct pug_jobs_strand *));
-    const bool done = workers && jobs->owner && open_hands(workers, &threads, jobs) &&
+    const bool done = workers && jobs->owner && open_workers(workers, &threads, jobs) &&
                       start(workers, threads, jobs);
     if (done)
         take_all(jobs);
@@ -242,21 +243,21 @@ static bool read_together(struct pug_jobs_state *jobs, struct pug_jobs_outcome *
 
 /** Who reads all on the caller's thread. */
 struct loner {
-    struct pug_jobs_hand hand; /* first: it is the way from a hand to this */
+    struct pug_worker base; /* first: it is the way from the one to the other */
     const struct pug_jobs_client *client;
     bool stopped, failed;
 };
 
-static bool give_at_once(struct pug_jobs_hand *hand, void *product, size_t size)
+static bool give_at_once(struct pug_worker *base, struct pug_parts *parts, size_t size)
 {
-    struct loner *loner = (struct loner *)hand;
+    struct loner *loner = (struct loner *)base;
     const struct pug_jobs_client *client = loner->client;
     (void)size;
-    loner->failed |= !product;
-    if (product && loner->stopped)
-        client->drop(client->context, product);
-    else if (product)
-        loner->stopped = !client->take_chunk(client->context, product);
+    loner->failed |= !parts;
+    if (parts && loner->stopped)
+        pug_parts_free(client->consumers, parts);
+    else if (parts)
+        loner->stopped = !client->take_chunk(client->context, parts);
     return !loner->failed && !loner->stopped;
 }
 
@@ -279,26 +280,26 @@ static void read_alone(const struct pug_jobs_state *jobs, struct pug_jobs_outcom
 {
     const struct pug_jobs_plan *plan = jobs->plan;
     const struct pug_jobs_client *client = jobs->client;
-    struct loner loner = {.hand = {.alone = true, .give = give_at_once}, .client = client};
+    struct loner loner = {.base = {.alone = true, .give = give_at_once}, .client = client};
     struct pug_jobs_block block = {.at = plan->from};
-    loner.failed = !client->open(client->context, &loner.hand);
+    loner.failed = !client->open(client->context, &loner.base);
     bool more = !loner.failed;
     for (size_t number = 1; more; number++) {
         uint64_t end;
         const bool last = next_end(jobs, number, block.at, &end);
-        block.product = NULL;
-        client->read(client->context, &loner.hand, end, &block);
-        loner.failed |= block.product == NULL;
+        block.parts = NULL;
+        client->read(client->context, &loner.base, end, &block);
+        loner.failed |= block.parts == NULL;
         more = !loner.failed && !loner.stopped;
         if (more)
             more = take(client, &block, end) && !last;
-        else if (block.product)
-            client->drop(client->context, block.product);
+        else if (block.parts)
+            pug_parts_free(client->consumers, block.parts);
     }
     if (plan->peers)
         plan->peers->read_bytes += block.at - plan->from;
     pug_state_free(&block.state);
-    client->close(client->context, &loner.hand);
+    client->close(client->context, &loner.base);
     *outcome = (struct pug_jobs_outcome){.threads = 1, .failed = loner.failed};
 }
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file A capture read by several threads, block by block, so that the result is that of one.
- *
- * Each block becomes a product: the elements in it, or what it is for an index. Whoever wants
- * products is a client. Its blocks are read in any order, some of them more than once and with a
- * tree that does not know all yet; what it takes are those that one thread would have made, in
- * their order.
+ * @file A capture in memory, read by several threads, block by block, so that the result is that of
+ * one thread. Each block becomes parts (struct pug_parts). Blocks are read in any order, some of
+ * them more than once and with a tree that does not know all yet. The client takes the parts that
+ * one thread would have made, in their order.
  */
 #ifndef PUG_SCHEDULE_THREADS_H
 #define PUG_SCHEDULE_THREADS_H
 
 #include "pugmark/advanced/peers.h"
 #include "pugmark/advanced/tree.h"
+#include "schedule/consumers.h"
 
-/** Products that were handed on while their block was being read, in their order. */
+/** Parts that were emitted while their block was being read, in their order. */
 struct pug_jobs_chunks {
     struct pug_jobs_chunk *first, *last;
     size_t size; /**< bytes that they are */
@@ -22,62 +21,51 @@ struct pug_jobs_chunks {
 /** One block, read. */
 struct pug_jobs_block {
     uint64_t at;                   /* where it begins; when it was read, how far that came */
-    struct pug_jobs_chunks chunks; /* before the product */
-    void *product;                 /* NULL: no memory */
+    struct pug_jobs_chunks chunks; /* before the parts */
+    struct pug_parts *parts;       /* NULL: no memory */
     struct pug_state state;        /* behind it */
     bool has_state;
     enum pug_response response;
 };
 
 /** What reads: a tree, and what the client has beside it. */
-struct pug_jobs_hand {
+struct pug_worker {
     unsigned number;
     bool alone; /* it reads all, on the caller's thread */
     struct pug_tree *tree;
-    void *desk;
+    void *own;
     /**
-     * For read(): hand on a product of about `size` bytes before the block's own. NULL: there is no
+     * For read(): hand on parts of about `size` bytes before the block's own. NULL: there is no
      * memory. Waits where too much is held and others are first. False: nobody wants it, nor the
      * rest of the block; it was dropped.
      */
-    bool (*give)(struct pug_jobs_hand *hand, void *product, size_t size);
+    bool (*give)(struct pug_worker *base, struct pug_parts *parts, size_t size);
 };
 
-/** How products go from one process to another. */
-struct pug_jobs_travel {
-    /** Put a product's bytes behind those that are there. */
-    void (*pack)(void *context, const void *product, struct pug_state *to);
-    /** The product of such bytes, in another process; NULL: no memory. */
-    void *(*unpack)(void *context, const uint8_t *bytes, size_t size);
-    /** Make a product out of it and a later one, which is freed. False: no memory. NULL: cannot. */
-    bool (*fold)(void *context, void *product, void *later);
-};
-
+/** What makes parts of blocks, and takes them. */
 struct pug_jobs_client {
     void *context;
-    /** Fill a hand. The tree of hand 0 stands where reading begins, all others are as new. */
-    bool (*open)(void *context, struct pug_jobs_hand *hand);
+    const struct pug_consumers *consumers; /* whose parts these are */
+    bool folds;                            /* parts of other processes are sent as one */
+    /** Fill a worker. The tree of worker 0 stands where reading begins, all others are as new. */
+    bool (*open)(void *context, struct pug_worker *worker);
     /** Also of one that could not be opened. */
-    void (*close)(void *context, struct pug_jobs_hand *hand);
+    void (*close)(void *context, struct pug_worker *worker);
     /**
      * Read from block->at to `end` and fill the block. At the end of the capture the trace ends,
      * too. On any thread.
      */
-    void (*read)(void *context, struct pug_jobs_hand *hand, uint64_t end,
+    void (*read)(void *context, struct pug_worker *worker, uint64_t end,
                  struct pug_jobs_block *block);
-    /** Take and free a product; on the caller's thread. False: stop. */
+    /** Take and free a block's parts; on the caller's thread. False: stop. */
     bool (*take)(void *context, struct pug_jobs_block *block);
-    /** The same of a product that was handed on. NULL: none is. */
-    bool (*take_chunk)(void *context, void *product);
-    /** Free a product that does not count; on any thread. */
-    void (*drop)(void *context, void *product);
-    /** NULL: they do not travel, and one process reads all. */
-    const struct pug_jobs_travel *travel;
+    /** The same of parts that were handed on before their block was read. NULL: none are. */
+    bool (*take_chunk)(void *context, struct pug_parts *parts);
 };
 
 /** What is read, and how it is cut. */
 struct pug_jobs_plan {
-    const struct pug_tree *tree; /* that the hands' are clones of */
+    const struct pug_tree *tree; /* that the workers' are clones of */
     unsigned threads;
     uint64_t from, end; /* of the capture */
     uint64_t alone;     /* bytes in a block of who reads alone; 0: those of several threads */
@@ -114,7 +102,7 @@ void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_clien
                    struct pug_jobs_outcome *outcome);
 
 /** For read(): feed the tree, and note the state behind the block if more can follow. */
-void pug_jobs_feed(const struct pug_jobs_hand *hand, const uint8_t *bytes, uint64_t end,
+void pug_jobs_feed(const struct pug_worker *worker, const uint8_t *bytes, uint64_t end,
                    struct pug_jobs_block *block);
 
 #endif

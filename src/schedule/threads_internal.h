@@ -23,7 +23,7 @@ struct pug_jobs_seat {
     struct pug_source *given; /* by the strand from the left: what it is to be exchanged for */
 };
 
-/** Consecutive blocks that one hand read without a renewal. */
+/** Consecutive blocks that one worker read without a renewal. */
 struct pug_jobs_strand {
     struct pug_jobs_strand *next; /* in its list */
     size_t first;                 /* number of its first block */
@@ -100,16 +100,16 @@ void pug_jobs_wait(struct pug_jobs_state *jobs);
 /** What the one whose turn it is may hold besides, where others hold all that. */
 #define PUG_JOBS_TURN ((size_t)2 << 20)
 
-/** A worker's pug_jobs_hand.give. */
-bool pug_jobs_give(struct pug_jobs_hand *hand, void *product, size_t size);
+/** A worker's pug_worker.give. */
+bool pug_jobs_give(struct pug_worker *base, struct pug_parts *parts, size_t size);
 /** Take the next chunk that is the caller's; NULL: there is none. Under the lock. */
-void *pug_jobs_next_chunk(struct pug_jobs_state *jobs);
+struct pug_parts *pug_jobs_next_chunk(struct pug_jobs_state *jobs);
 /** Under the lock, or when no thread is left. */
 void pug_jobs_drop_chunks(struct pug_jobs_state *jobs, struct pug_jobs_chunks *chunks);
 
 /* worker.c */
 struct pug_jobs_worker {
-    struct pug_jobs_hand hand; /* first: it is the way from a hand to its worker */
+    struct pug_worker base; /* first: it is the way from the one to the other */
     struct pug_jobs_state *jobs;
     struct pug_jobs_strand *strand; /* being read */
     size_t number;                  /* of its block */

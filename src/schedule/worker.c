@@ -140,7 +140,7 @@ static void read_block(struct pug_jobs_worker *worker, struct pug_jobs_block *bl
     const struct pug_jobs_client *client = jobs->client;
     *block = (struct pug_jobs_block){.at = pug_jobs_block_start(jobs, worker->number)};
     worker->used = true;
-    client->read(client->context, &worker->hand, pug_jobs_block_start(jobs, worker->number + 1),
+    client->read(client->context, &worker->base, pug_jobs_block_start(jobs, worker->number + 1),
                  block);
 }
 
@@ -180,7 +180,7 @@ static void begin_span(const struct pug_jobs_worker *worker, const struct pug_jo
 {
     const struct pug_jobs_state *jobs = worker->jobs;
     if (strand->first > 0 && strand->first == jobs->begun * jobs->piece)
-        pug_tree_assume_heard(worker->hand.tree);
+        pug_tree_assume_heard(worker->base.tree);
 }
 
 void *pug_jobs_work(void *context)
@@ -191,7 +191,7 @@ void *pug_jobs_work(void *context)
     struct pug_jobs_strand *strand = worker->strand ? worker->strand : pug_jobs_new_strand(jobs);
     for (; strand; strand = pug_jobs_new_strand(jobs)) {
         pthread_mutex_unlock(&jobs->lock);
-        bool good = !worker->used || pug_tree_renew(worker->hand.tree) == PUG_OK;
+        bool good = !worker->used || pug_tree_renew(worker->base.tree) == PUG_OK;
         if (good)
             begin_span(worker, strand);
         pthread_mutex_lock(&jobs->lock);

@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { count, duration, matcher, plural, quoted, rulerTicks, shortPath } from '../../report/js/01-text.mjs';
 import { formatState, parseState } from '../../report/js/02-state.mjs';
 import { fromBase64, unpack } from '../../report/js/03-unpack.mjs';
+import { data, placeOf } from '../../report/js/11-data.mjs';
 import { firstAt, laneAt, levelFor, readTrack, sliceAt } from '../../report/js/04-levels.mjs';
 import { nearestBorder, readSums, sumSpan } from '../../report/js/05-sums.mjs';
 import { buildTree, compareTrees, foldRecursion, layoutTree, REST } from '../../report/js/06-tree.mjs';
@@ -23,6 +24,14 @@ test('numbers in words', () => {
   assert.equal(shortPath('././a/./b.c'), 'a/b.c');
   assert.equal(matcher('  '), null);
   assert.equal(matcher('FIB')('my_fib'), true);
+});
+
+test('places of the timeline are offsets, and of several buffers one of these', () => {
+  data.head = { stories: [{ buffers: [''] }, { buffers: ['a', 'b', 'c'] }] };
+  assert.deepEqual(placeOf(0, 1234), { offset: 1234 });
+  assert.deepEqual(placeOf(1, 1234 * 3 + 2), { offset: 1234, buffer: 'c' });
+  assert.deepEqual(placeOf(2, 7), { offset: 7 });
+  data.head = null;
 });
 
 test('times with their units', () => {

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The binary interface: what public headers declare is exported and nothing else; nothing in the static
 # library is without its prefix; and what tests/abi lists is still there, and of the same size. What is
-# new need not be listed yet. `make abi` rewrites the lists, for a release, or where a change is meant.
+# new need not be listed yet. `make abi` rewrites the lists, and that of the Debian package (debian/*.symbols), for
+# a release, or where a change is meant; cmake/release.sh wants them complete.
 set -eu
 build=$1/.. source=$2 lists=$2/tests/abi
 [[ ${3-} == --update ]] && update=1 || update=
@@ -44,6 +45,15 @@ cc -std=c17 -I"$source/include" -o "$work/sizes" "$work/sizes.c"
 "$work/sizes" | sort -k 2 >"$work/sizes.txt"
 
 if [[ $update ]]; then
+  # The symbols file of the Debian package: each name with the version that it came with.
+  version=$("$source/cmake/version.sh") symbols=$(echo "$source"/debian/libpugmark*.symbols)
+  {
+    head -n 2 "$symbols"
+    while read -r name; do
+      grep -x " $name@Base .*" "$symbols" || echo " $name@Base $version~"
+    done <"$work/exported"
+  } >"$work/symbols"
+  cp "$work/symbols" "$symbols"
   cp "$work/exported" "$lists/symbols.txt"
   cp "$work/sizes.txt" "$lists/structs.txt"
   exit 0

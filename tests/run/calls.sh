@@ -11,13 +11,13 @@ own() {
   "$bin/pugmark" calls --summary "$source/examples/demo" >"$work/demo"
   diff - "$work/demo" <<'END'
  SRC        CALLS   TIME/ticks    OWN/ticks        INSNS  PATH
-  10            1       946864            0          829  0x4000c4()
-  10            1       946864       852104          820    0x400020()
-  10           32        94760        94760          160      0x400000()
-  10           41            0            0          123      0x400014()
+  10            1       946864            0          829  [4000c4]()
+  10            1       946864       852104          820    [400020]()
+  10           32        94760        94760          160      [400000]()
+  10           41            0            0          123      [400014]()
 END
   "$bin/pugmark" calls "$source/examples/demo" >"$work/demo"
-  [[ $(grep -c '0x400014();' "$work/demo") == 41 ]]
+  [[ $(grep -cF '[400014]();' "$work/demo") == 41 ]]
   [[ $(sed -n 3p "$work/demo" | cut -c 6-) == *'[times are in ticks]' ]]
   [[ $(grep -c '{$' "$work/demo") == $(grep -c '}' "$work/demo") ]]
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Captures whose program or settings were changed by a bit: a word and, for a contradiction, exit code 1. The
-# same captures unchanged: neither. What passes unnoticed, and why: docs/diagnosis.md.
+# same captures unchanged: neither. What passes unnoticed, and why: docs/book/limits/diagnosis.md.
 #   changed.sh BIN SOURCE
 set -u
 pugmark=$1/pugmark captures=$2/tests/captures bad=0 tried=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# pugmark-mpi under Slurm as docs/cluster.md says: a batch job with several tasks, and an array over a list of
+# pugmark-mpi under Slurm as docs/book/answers/cluster.md says: a batch job with several tasks, and an array over a list of
 # files; on a Slurm of this test's own, on this machine. Skipped (77) without MPI, and where no Slurm can be started.
 set -eu
 bin=$(readlink -f "$1") source=$(readlink -f "$2")
@@ -78,9 +78,9 @@ grep -q started probe.out || { echo "this Slurm starts no MPI: $(tail -n 1 probe
 capture=$source/tests/captures/ptm-arm
 "$bin/pugmark" pc "$capture" >"$tmp/one"
 
-# The batch file of docs/cluster.md, with other names.
+# The batch file of docs/book/answers/cluster.md, with other names.
 PATH=$bin:$PATH
-sed -n '/^    #!\/bin\/bash/,/^$/s/^    //p' "$source/docs/cluster.md" >batch.all
+sed -n '/^    #!\/bin\/bash/,/^$/s/^    //p' "$source/docs/book/answers/cluster.md" >batch.all
 awk '/^#!\/bin\/bash/ {n++} {print > ("batch." n)}' batch.all
 grep -q pugmark-mpi batch.1 && grep -q SLURM_ARRAY_TASK_ID batch.2
 sed -i -e 's/--nodes=[0-9]*/--nodes=1/' -e '/--time/d; /--ntasks-per-node/d; /--exclusive/d' batch.1 batch.2

@@ -100,9 +100,9 @@ check "exception returns" "3 2 2 3" "$(returns "$@" --core Cortex-M33) $(returns
 if "$bin/pugmark" list "$@" --reference=1.7 "$work/names.bin" 2>"$work/said"; then exit 1; fi
 grep -q 'versions that are known are 1.8.0 and 1.8.3' "$work/said"
 
-# The bytes in docs/cortex-m.md say what the page says.
+# The bytes in docs/book/how/cortex-m.md say what the page says.
 page() { # SECTION
-  bytes "$(sed -n "/^### $1$/,/^##/p" "$source/docs/cortex-m.md" | sed -nE 's/^\| (([0-9a-f]{2} ?)+) \|.*/\1/p' | paste -sd' ')"
+  bytes "$(sed -n "/^### $1$/,/^##/p" "$source/docs/book/how/cortex-m.md" | sed -nE 's/^\| (([0-9a-f]{2} ?)+) \|.*/\1/p' | paste -sd' ')"
 }
 said() { "$bin/pugmark" list --quiet "$@" | grep -E 'EXCEPTION|ITMTRACE' | sed -E 's/^ *[0-9]+  [0-9a-f]+  //'; }
 page ETMv4 >"$work/etmv4.bin"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Programs of at most a megabyte, of which libelf, libdw and we made gigabytes or hours: sections, notes and tables that lie over each
-# other, folders and files of line tables, ranges that are none. Commands take at most 512 MiB and 10 s, and say what they leave out.
+# other, folders and files of line tables, ranges that are none. Commands take at most 512 MiB and 10 s of a processor, and say what they leave out.
 #   elf_bombs.sh BIN SOURCE
 set -u
 bin=$1 source=$2 bad=0
@@ -30,7 +30,7 @@ for kind in $kinds; do
     for command in profile "report --output made"; do
         input=("${arm[@]}" --elf program.elf atoms.etm)
         [[ $kind == types ]] && command="timeline --format chrome" && input=("${swo[@]}")
-        (ulimit -d $data && exec timeout $seconds "$bin/pugmark" $command "${input[@]}") >out 2>said
+        (ulimit -d $data -t $seconds && exec timeout 120 "$bin/pugmark" $command "${input[@]}") >out 2>said
         code=$?
         ((code == 0)) || wrong "$command with $kind: exit $code within 512 MiB and $seconds s: $(tail -n 1 said)"
         grep -qE 'program.elf: its debug information (is left out|says more than)' said || wrong "$command with $kind: nothing says what is left out"

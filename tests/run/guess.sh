@@ -63,6 +63,10 @@ grep -q ' bad packets' "$work/said" && ! grep -q 'right with' "$work/said" || { 
 what="no trace" others=$count
 for file in "$captures"/*/memory_0.bin "$bin"/[p-t]* "$bin"/../lib/* "$2"/docs/[a-m]*.md "$2"/cmake/* "$bin"/../tests/test_*; do
   [[ -f $file && -s $file && ! -L $file ]] || continue
+  if head -c 4 "$file" | grep -qa ELF; then # which is told by its beginning: here only the rest is looked at
+    tail -c +5 "$file" >"$work/rest"
+    file=$work/rest
+  fi
   looks "looks like nothing that is known here" "$file"
   [[ $((count - others)) -lt 36 ]] || break
 done

@@ -180,12 +180,13 @@ grep -q 'another capture' "$work/said" || fail "the change was not named"
 # Only a regular file, or nothing, is ever replaced.
 mkfifo "$work/fifo"
 ln -s "$work/behind" "$work/link"
-for target in /dev/null "$work/fifo" "$work"; do
+mkdir "$work/folder"
+for target in /dev/null "$work/fifo" "$work/folder"; do
     "$pugmark" index "$demo" --rebuild --output "$target" >/dev/null 2>"$work/said"
     [[ $? -eq 3 ]] || fail "index --output $target was not refused"
     grep -q "$target" "$work/said" || fail "what was refused is not named: $target"
 done
-[[ -c /dev/null && -p $work/fifo && -d $work ]] || fail "index --output replaced what is no file"
+[[ -c /dev/null && -p $work/fifo && -d $work/folder ]] || fail "index --output replaced what is no file"
 "$pugmark" index "$demo" --rebuild --output "$work/link" >/dev/null 2>&1 || fail "index behind a link"
 [[ -L $work/link && -s $work/behind ]] || fail "a link was replaced by an index"
 exit 0

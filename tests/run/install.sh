@@ -53,6 +53,22 @@ cmake --build "$tmp/project/build" >/dev/null
 "$tmp/project/build/user" >/dev/null
 [[ $languages == C ]] || "$tmp/project/build/plus"
 [[ $("$tmp/project/build/static" "$source/examples/demo") == *'(no symbol)' ]]
+# Components, and versions: another minor version is another library before 1.0.
+mkdir "$tmp/ask"
+asks() { # what find_package() is given; exit code of CMake
+  printf 'cmake_minimum_required(VERSION 3.22)\nproject(ask C)\nfind_package(pugmark %s REQUIRED)\n%s\n' "$1" "${2-}" >"$tmp/ask/CMakeLists.txt"
+  rm -rf "$tmp/ask/build"
+  cmake -S "$tmp/ask" -B "$tmp/ask/build" -DCMAKE_PREFIX_PATH="$tmp/usr" >"$tmp/said" 2>&1
+}
+minor=$("$source/cmake/version.sh")
+minor=${minor%.*}
+dropin=$(find "$tmp/usr" -name pugmark-opencsd-targets.cmake)
+asks "$minor COMPONENTS static shared${dropin:+ opencsd}" "${dropin:+get_target_property(x pugmark::opencsd_c_api LOCATION)}" || { cat "$tmp/said"; exit 1; }
+for wrong in "${minor%.*}.$((${minor#*.} - 1))" "${minor%.*}.$((${minor#*.} + 1))" "$minor COMPONENTS other"; do
+  ! asks "$wrong" || { echo "find_package(pugmark $wrong) finds it"; exit 1; }
+done
+rm "$(find "$tmp/usr" -name pugmark-static-targets.cmake)"
+! asks "COMPONENTS static" && asks "COMPONENTS shared" || { echo "components are not told apart"; exit 1; }
 # The drop-in, too; it needs what the library needs, and is found from where the files that name it lie.
 needed() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort; }
 needed "$build/lib/libpugmark.so" >"$tmp/library"

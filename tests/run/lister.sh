@@ -48,6 +48,13 @@ places "1010 255" -id
 places "1010 0" -no_such_option
 places "0000 0" -logfilename /no/such/folder/X
 
+# It appends to a file that is there, as the reference does: the user named it, and nothing of it is lost.
+printf 'mine\n' >X
+"$lister" -ss_dir "$demo" -decode -logfilename X >/dev/null
+check "what stood in the log" mine "$(head -n 1 X)"
+check "what is behind it" "Trace Packet Lister: CS Decode library testing" "$(sed -n 2p X)"
+rm -f X
+
 # The listing after the header, on stdout.
 listing() {
     rm -f ./*

@@ -12,6 +12,12 @@ export ASAN_OPTIONS=exitcode=99:allocator_may_return_null=1 UBSAN_OPTIONS=exitco
 kinds=(crash hang memory difference descriptor file code)
 grep -aq __asan_init "$bin/million_planted" && kinds+=(overflow undefined leak)
 bad=0
+# Static variables are set back after each run: those of sanitizers that are in the program would be, too.
+if [[ ${#kinds[@]} -gt 7 ]]; then
+    for program in "$bin"/million_*; do
+        ldd "$program" | grep -q asan || { echo "${program##*/}: the sanitizers are in it, whose variables are set back, too"; bad=1; }
+    done
+fi
 mkdir -p "$work/subjects/one"
 echo "some trace that is damaged" >"$work/subjects/one/trace.bin"
 "$bin/million_planted" "$work/subjects" 0 40 >"$work/said" 2>"$work/err"

@@ -22,6 +22,21 @@ printf 'nothing that is known, in a few words' >text
 "$pugmark" info text >said || true
 grep -q '^next: .*--protocol NAME text' said || wrong "info: nothing next of an unknown file"
 
+# A snapshot is never written over the folder that its own trace, program or parameters lie in.
+cp -r "$demo" own
+chmod -R u+w own
+find own -type f -exec cksum {} + | sort -k 3 >before
+for words in "own/trace.bin" "--elf own/program.bin trace.bin" "--params own/ETM_0.ini trace.bin"; do
+  cp "$demo/trace.bin" trace.bin
+  for force in "" --force; do
+    code=0
+    # shellcheck disable=SC2086
+    "$pugmark" snapshot -o own $force --protocol etmv4 --transport coresight --core Cortex-A53 $words >/dev/null 2>said || code=$?
+    [[ $code == 2 ]] && grep -q 'lies in it, which is an input' said || wrong "snapshot -o own $force $words: $code, $(head -n 1 said)"
+  done
+done
+find own -type f -exec cksum {} + | sort -k 3 | cmp -s - before || wrong "snapshot changed the folder of its input"
+
 # A core supplies its usual registers, the trace its id, and both are said.
 raw=(--protocol etmv4 --transport coresight --core Cortex-A53)
 "$pugmark" pc "${raw[@]}" --image "$demo/program.bin@0x400000" "$demo/trace.bin" >path 2>said || true

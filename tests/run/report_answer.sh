@@ -40,6 +40,28 @@ for quiet in '' --quiet; do
 done
 [[ -s $work/quiet ]] && fail "--quiet: it said $(cat "$work/quiet")"
 
+# Of several buffers: the command that shows more of a place has to name one, so places tell of theirs.
+cp -r examples/crash "$work/two"
+cp "$work/two/trace.bin" "$work/two/second.bin"
+printf '%s\n' '[trace_buffers]' 'buffers=b0,b1' '[b0]' name=FIRST file=none.bin format=coresight '[b1]' name=SECOND file=second.bin \
+    format=coresight '[source_buffers]' trace_0=SECOND '[core_trace_sources]' cpu_0=trace_0 >"$work/two/trace.ini"
+head -c 16 /dev/zero >"$work/two/none.bin"
+"$pugmark" report --quiet "$work/two" -o "$work/two.html" 2>"$work/said"
+(($? <= 1)) || fail "two buffers: $(cat "$work/said")"
+part "$work/two.html" head | grep -qF '"buffers": ["FIRST", "SECOND"]' || fail "two buffers: not named"
+part "$work/two.html" timelines | grep -oE '"offset": \[[0-9]+' | sort -u | grep -qE '[13579]$' || fail "two buffers: a place is not in the second one"
+part "$work/crash.html" head | grep -qF '"buffers": [""]' || fail "one buffer: it is named"
+
+# Calls nested deeper than the timeline draws: a function that calls itself (ETMv4: ASYNC, TRACE INFO, an address, atoms).
+printf '\x00\x00\x00\x94' >"$work/recursion.bin"
+{
+    printf '\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80\x01\x00\x85\x00\x08\x00\x00\x00\x00\x00\x00\x31'
+    head -c 100 /dev/zero | tr '\0' '\324'
+} >"$work/deep.etm"
+"$pugmark" report --quiet --protocol etmv4i --transport plain --core ARMv8-A --set TRCIDR0=0x28000ea1 --set TRCIDR1=0x4100f421 --set TRCIDR2=0x488 \
+    --set TRCIDR8=0 --set TRCCONFIGR=0xc1 --image "$work/recursion.bin@0x1000" "$work/deep.etm" -o "$work/deep.html" || fail "deep: exit $?"
+part "$work/deep.html" timelines | grep -qE '"too_deep": [1-9]' || fail "deep: calls that are not drawn are not counted"
+
 # Software trace: nothing was compared with a program, so nothing is green.
 printf '\x00\x00\x00\x00\x00\x80\x01H\x01i\x19x\x01!\x01\x0a\xc0\x0a\x03abc\x00\xc0\x5a' >"$work/swo.bin"
 "$pugmark" report --quiet --protocol itm "$work/swo.bin" -o "$work/swo.html" || fail "swo: exit $?"
@@ -101,6 +123,7 @@ fi
 axe=${PUG_AXE:-$(npm root -g 2>/dev/null)/axe-core/axe.min.js}
 [[ -e $axe ]] || { echo "skipped: accessibility needs axe-core (npm install -g axe-core, or PUG_AXE)"; axe=; }
 node "$source/tests/report/answer.mjs" "$browser" "$work/crash.html" ${axe:+"$axe"} || bad=1
+node "$source/tests/report/deep.mjs" "$browser" "$work/deep.html" || bad=1
 node "$source/tests/report/pictures.mjs" "$browser" "$work/crash.html" "$source/tests/report/pictures"
 [[ $? -eq 0 || $? -eq 77 ]] || bad=1
 exit $bad

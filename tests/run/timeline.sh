@@ -9,7 +9,7 @@ fail() { echo "$*"; bad=1; }
 
 # What calls says: depth, function, time of each call, in order. Times before the first timestamp are not printed there.
 "$pugmark" calls "$demo" >"$work/calls" || fail "calls: exit $?"
-grep -oE '0x[0-9a-f]+\(\)' "$work/calls" | sed 's/()//' >"$work/functions"
+grep -oE '\[[0-9a-f]+\]\(\)' "$work/calls" | sed 's/()//' >"$work/functions"
 awk '/\(\)/ { print $2 ~ /^[0-9]+$/ ? $2 : "" }' "$work/calls" >"$work/times"
 
 # "B NAME TIME", "E TIME" lines of a Chrome file.

@@ -89,7 +89,7 @@ done
 "$pugmark" trace --before 0x4 "$demo" >/dev/null 2>"$work/said"
 [[ $? -eq 1 ]] && grep -q 'nothing ran at 0x4' "$work/said" || fail "an address that never ran: $(cat "$work/said")"
 "$pugmark" trace --before nonsense "$demo" >/dev/null 2>"$work/said"
-[[ $? -eq 2 ]] && grep -q 'expected exception, event or an address' "$work/said" || fail "--before nonsense"
+[[ $? -eq 2 ]] && grep -q "there is no function 'nonsense'" "$work/said" || fail "--before nonsense"
 "$pugmark" trace --unit miles "$demo" >/dev/null 2>&1
 [[ $? -eq 2 ]] || fail "--unit miles"
 

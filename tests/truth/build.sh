@@ -10,6 +10,8 @@ command -v clang >/dev/null && command -v ld.lld >/dev/null || exit 77
 mkdir -p "$out"
 flags=(-ffreestanding -fno-stack-protector -Wall -Wextra -Werror -fno-unwind-tables -fno-asynchronous-unwind-tables
   -Wno-unused-command-line-argument)
+read -ra more <<<"${TRUTH_FLAGS:-}" # "-g": for debuggers
+flags+=("${more[@]}")
 target() {
   case $1 in
     a64) echo --target=aarch64-linux-gnu -mno-outline-atomics ;; # which libgcc would have

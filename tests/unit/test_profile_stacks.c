@@ -2,7 +2,7 @@
 /**
  * @file Instructions executed on each frame, beside a simple count: each range given to the calls
  * by itself, and looked up by all of its frames. Captures that there are, and random walks between
- * functions that have names and code that has none, in portions of any size. Of walks ranges and
+ * functions that have names and code that has none, in chunks of any size. Of walks ranges and
  * branches, too, beside elements that are counted.
  */
 #include "base/hash.h"
@@ -376,7 +376,7 @@ static void free_taken(struct taken *taken)
     free(taken->loops.items);
 }
 
-/** In portions; `apart`: by single elements, between which something comes that does not matter. */
+/** In chunks; `apart`: by single elements, between which something comes that does not matter. */
 static struct taken take_walk(const struct pug_origin *origin, struct profile_objects objects,
                               struct walk *walk, bool apart, uint32_t frame_limit)
 {

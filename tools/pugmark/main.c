@@ -2,7 +2,7 @@
 /** @file pugmark: reads the tracks that processors leave. One file a subcommand. */
 #include "common/command.h"
 #include "common/messages.h"
-#include "common/sandbox.h"
+#include "common/version.h"
 #include "input/input.h"
 #include "pugmark/pugmark.h"
 
@@ -33,15 +33,6 @@ static int help(bool all)
     return run(all ? 2 : 1, words);
 }
 
-static void print_version(void)
-{
-    printf("pugmark %s (%s)\n", pug_version(), pug_features());
-    if (sandbox_level() > 0)
-        printf("sandbox: Landlock, version %u\n", sandbox_level());
-    else
-        printf("sandbox: none on this system\n");
-}
-
 static int start(int argc, char **argv)
 {
 #ifdef _WIN32
@@ -63,10 +54,8 @@ static int start(int argc, char **argv)
         return help(false);
     if (strcmp(argv[1], "--help-all") == 0)
         return help(true);
-    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-        print_version();
-        return EXIT_DONE;
-    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        return version_print(argc > 2 ? argv[2] : NULL);
     if (strcmp(argv[1], "--list-cores") == 0) {
         list_cores();
         return EXIT_DONE;

@@ -21,6 +21,7 @@ the GIL:
 ``timeline()``      calls over time, for a viewer
 ``itm()``           text that software wrote to a port of an ITM
 ``dwt()``           what the hardware packets of an ITM mean
+``check()``         whether the trace keeps rules, as ``pugmark check`` has them
 ==================  ==============================================================================
 
 NumPy and pandas are imported when something needs them, not before. Parts for bytes that come from
@@ -30,6 +31,7 @@ elsewhere are in :mod:`pugmark.advanced`.
 from . import _core
 from ._core import Batch, Call, DwtEvent, Element, Instruction, MergedElement
 from ._capture import Capture, open
+from ._check import Checked, Verdict, check
 from ._errors import DecodeError, Error, FileError, InputError, UnsupportedError
 from ._profile import Coverage, Profile, read_profile
 from ._rows import Table
@@ -62,7 +64,7 @@ def disassembler():
     return _core.disassembler()
 
 
-__all__ = ["Batch", "Call", "Capture", "Coverage", "DecodeError", "DwtEvent", "Element", "Error",
+__all__ = ["Batch", "Call", "Capture", "Checked", "Coverage", "DecodeError", "DwtEvent", "Element", "Error",
            "FileError", "InputError", "Instruction", "MergedElement", "Profile", "Table",
-           "Timeline", "UnsupportedError", "disassembler", "element_name", "exception_name", "open",
+           "Timeline", "UnsupportedError", "Verdict", "check", "disassembler", "element_name", "exception_name", "open",
            "read_profile", *CONSTANTS]

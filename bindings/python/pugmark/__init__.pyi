@@ -382,6 +382,35 @@ class Coverage:
     def lines(self, file: Path | None = None) -> Table: ...
     def files(self) -> Table: ...
 
+class Verdict:
+    rule: str
+    name: str | None
+    file: str
+    line: int
+    verdict: str
+    why: str
+    excused: bool
+    beforehand: bool
+    place: dict[str, Any] | None
+    violations: int
+    unknown: int
+    count: int
+    unit: str | None
+    shortest: int
+    longest: int
+    total: int
+    value: int
+    exact: bool
+    @property
+    def holds(self) -> bool: ...
+
+class Checked(tuple[Verdict, ...]):
+    def __bool__(self) -> bool: ...
+    @property
+    def violated(self) -> list[Verdict]: ...
+    @property
+    def undecided(self) -> list[Verdict]: ...
+
 class Timeline:
     title: str
     unit: str
@@ -402,6 +431,10 @@ def open(path: Path, *, protocol: str | None = None, transport: str | None = Non
          buffer: str | None = None, source: Numbers = None, expansion: int | None = None,
          source_limit: int | None = None, confine: bool = False, reference: bool = False,
          threads: int = 0) -> Capture: ...
+def check(captures: Capture | Path | Sequence[Capture | Path],
+          rules: str | Sequence[str] | os.PathLike[str], *, strict: bool = False,
+          threads: int = 0, pid: Numbers = None, tid: Numbers = None, comm: Names = None,
+          cpu: Numbers = None, source: Numbers = None) -> Checked: ...
 def read_profile(path: Path) -> Profile: ...
 def element_name(kind: int) -> str: ...
 def exception_name(numbers: int, number: int) -> str: ...

@@ -9,10 +9,23 @@
         capture = trace.record(["./program", "argument"])
         assert not trace.exceptions(capture)
 
+    def test_rules(trace):
+        trace("captures/boot")
+        trace.never("panic")
+        trace.within("adc_read", "100us", after="ADC_IRQHandler")
+        trace.takes("control_loop", "< 1ms")
+        trace.check("unlock follows lock", "no loss")
+
+Rules are those of docs/book/answers/check.md. They are about all captures that were opened, or about one that
+stands in front, as in ``trace.never(capture, "panic")``; what is undecided fails, too, unless
+``undecided=True`` is given.
+
 Where an assertion fails that compares a Functions or Exceptions, the failure shows the last calls
 that were seen. ``trace.record`` needs the command ``pugmark`` and QEMU; tests are skipped where
 these are not there.
 """
+
+import functools
 
 import pytest
 
@@ -25,6 +38,26 @@ class Functions(frozenset):
 class Exceptions(list):
     """Names of exceptions that were taken, in their order."""
     tail = ()
+
+
+def _name(function):
+    """A name as rules have it: quoted where it has other characters than a C identifier's."""
+    import re
+
+    if re.fullmatch(r"[A-Za-z_*?][\w.$*?-]*( in [\w./*?-]+)?|exception [\w]+|0x[0-9a-fA-F]+", function):
+        return function
+    return '"' + function.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _about(method):
+    """Of a method about all captures: a capture in front makes it about that one."""
+    @functools.wraps(method)
+    def about(self, *words, **options):
+        if words and not isinstance(words[0], str):
+            options.setdefault("captures", [words[0]])
+            words = words[1:]
+        return method(self, *words, **options)
+    return about
 
 
 class Traces:
@@ -83,6 +116,75 @@ class Traces:
         result = Exceptions(call.function for call in calls)
         result.tail = tuple(str(call) for call in calls[-10:])
         return result
+
+    # ---- rules ----
+
+    @_about
+    def check(self, *rules, captures=None, undecided=False, **options):
+        """Fail unless the captures keep these rules; returns what became of them."""
+        import pugmark
+
+        captures = self._open if captures is None else captures
+        if not captures:
+            pytest.fail("no capture was opened that rules could be about", pytrace=False)
+        checked = pugmark.check(captures, list(rules), **options)
+        bad = checked.violated + ([] if undecided else checked.undecided)
+        if bad:
+            pytest.fail("\n".join(str(verdict) for verdict in bad), pytrace=False)
+        return checked
+
+    @_about
+    def never(self, function, **options):
+        """``function`` never runs."""
+        return self.check(f"{_name(function)} never runs", **options)
+
+    @_about
+    def runs(self, function, times=None, *, every=None, **options):
+        """``function`` runs: so many times ("== 3", or a number), or every so often."""
+        if every is not None:
+            return self.check(f"{_name(function)} runs every {every}", **options)
+        if isinstance(times, int):
+            times = f"== {times}"
+        return self.check(f"{_name(function)} runs" + (f" {times} times" if times else ""),
+                          **options)
+
+    @_about
+    def takes(self, function, limit, **options):
+        """Calls of ``function`` take: "< 20us", "< 1ms own p99" …"""
+        return self.check(f"{_name(function)} takes {limit}", **options)
+
+    @_about
+    def within(self, function, time, *, after=None, before=None, **options):
+        """``function`` is entered within a time after, or before, another one."""
+        if (after is None) == (before is None):
+            raise TypeError("either after or before")
+        order, other = ("after", after) if before is None else ("before", before)
+        return self.check(f"{_name(function)} within {time} {order} {_name(other)}", **options)
+
+    @_about
+    def follows(self, function, other, **options):
+        """``function`` follows each return of ``other``."""
+        return self.check(f"{_name(function)} follows {_name(other)}", **options)
+
+    @_about
+    def not_in(self, function, other="interrupt", **options):
+        """``function`` is never entered in an interrupt, or in another function."""
+        return self.check(f"{_name(function)} not in {other}", **options)
+
+    @_about
+    def depth(self, function, limit, **options):
+        """Calls open above ``function``: "<= 12"."""
+        return self.check(f"depth of {_name(function)} {limit}", **options)
+
+    @_about
+    def no_loss(self, **options):
+        """No trace was lost."""
+        return self.check("no loss", **options)
+
+    @_about
+    def covered(self, files, percent, *, what="lines", **options):
+        """So many percent of lines ("functions", "branch outcomes") of files were covered."""
+        return self.check(f"{what} of {files} covered >= {percent}%", **options)
 
     def close(self):
         """Close what was opened."""

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The module pugmark._core: types, functions and constants of the library. */
 #include "binding.h"
+#include "pugmark/advanced/packet.h"
 
 PyObject *add_type(PyObject *module, PyType_Spec *spec)
 {
@@ -138,7 +139,7 @@ PyMODINIT_FUNC PyInit__core(void)
         return NULL;
     int failed = errors_init(module) || rows_init(module) || stream_init(module) ||
                  capture_init(module) || profile_init(module) || advanced_init(module) ||
-                 arrow_init(module);
+                 arrow_init(module) || check_init(module);
     for (size_t i = 0; !failed && i < sizeof(constants) / sizeof(constants[0]); i++) {
         PyObject *value = PyLong_FromUnsignedLong((unsigned long)constants[i].value & UINT32_MAX);
         failed = !value || PyModule_AddObjectRef(module, constants[i].name, value) != 0;

@@ -157,8 +157,10 @@ def test_damage_is_logged(small, tmp_path, caplog):
     assert any(record.offset is not None for record in caplog.records)
 
 
+# A shell that runs this in the background has it ignore SIGINT.
 LONG = """
-import pathlib, sys, time, pugmark
+import pathlib, signal, sys, pugmark
+signal.signal(signal.SIGINT, signal.default_int_handler)
 source, what = pathlib.Path(sys.argv[1]), sys.argv[2]
 capture = pugmark.open(source)
 print("ready", flush=True)
@@ -179,12 +181,15 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("what", ["profile", "iterate", "calls"])
 def test_keyboard_interrupt(small, what):
-    process = subprocess.Popen([sys.executable, "-c", LONG, small, what], stdout=subprocess.PIPE,
-                               text=True)
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=20)
+    with subprocess.Popen([sys.executable, "-c", LONG, small, what], stdout=subprocess.PIPE,
+                          text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        try:
+            out, _ = process.communicate(timeout=20)
+        finally:
+            process.kill()
     assert out == "interrupted\n" and process.returncode == 0
 
 

@@ -48,6 +48,15 @@ static inline bool pug_piece_emit(struct pug_piece *piece, void *chunk, size_t s
     return piece->emit(piece, chunk, size);
 }
 
+/** Where reading a piece ended: twice where the trace ends with it, the second time `over`. */
+struct pug_piece_end {
+    uint64_t at;                   /**< the offset that reading came to */
+    unsigned worker;               /**< as in begin() */
+    bool over;                     /**< the tree was told that the trace ends */
+    struct pug_tree *tree;         /**< the worker's */
+    const struct pug_state *state; /**< of the tree, or `failed`; NULL: it is not needed here */
+};
+
 /** What a consumer needs besides elements: bits of pug_consumer.wants. */
 enum pug_consumer_wants {
     PUG_WANTS_PACKET_TIMES = 1, /**< packets that it watches have their whole times (`now`) */
@@ -119,6 +128,12 @@ struct pug_consumer {
      * wants all.
      */
     bool (*shows)(void *context, uint64_t at, uint64_t *end);
+    /**
+     * Optional: called when a piece was read, for what is no element. If the trace ends there, it
+     * is called before the tree is told so, and once more after that. Returns false when memory
+     * runs out.
+     */
+    bool (*end)(void *part, const struct pug_piece_end *end);
     /** Takes and frees a part, on the caller's thread. Returns false to stop decoding. */
     bool (*take)(void *context, void *part);
     /** Frees a part that does not belong to the true output, on any thread. */
@@ -136,7 +151,7 @@ struct pug_consumer {
      * false when memory runs out.
      */
     bool (*fold)(void *part, void *later);
-    uint64_t spare[3]; /**< zero */
+    uint64_t spare[2]; /**< zero */
 };
 
 #ifdef __cplusplus

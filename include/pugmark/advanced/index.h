@@ -22,7 +22,7 @@
  * the packets after each synchronisation point give decoders all they know (ETMv3, PTM, ETMv4, ETE,
  * E-Trace, N-Trace), the states of the packet readers are enough.
  *
- * docs/index-format.md describes the file. Positions are byte offsets in the capture.
+ * docs/book/formats/index-file.md describes the file. Positions are byte offsets in the capture.
  */
 #ifndef PUGMARK_INDEX_H
 #define PUGMARK_INDEX_H

@@ -22,6 +22,7 @@
 #include "list/by_time.h"
 #include "swo/interrupts.h"
 #include "threads/thread_stage.h"
+#include "times_command.h"
 #include "trace/trace_parts.h"
 
 #include <inttypes.h>
@@ -34,16 +35,34 @@
 struct calls_options {
     struct input_options input;
     struct capture_options names;
-    bool summary, by_time, running, interrupts, json;
+    const char *by, *histogram;
+    struct option_value rows;
+    bool summary, by_time, running, interrupts, json, csv;
 };
 
+static bool take_by(const struct option *option, void *target, const char *argument)
+{
+    if (strcmp(argument, "path") != 0 && strcmp(argument, "function") != 0 &&
+        strcmp(argument, "caller") != 0)
+        return option_refuse(option, argument, "expected path, function or caller");
+    return option_string(option, target, argument);
+}
+
 static const struct option table[] = {
+    {"by", "path|function|caller", "of --summary: path (default); function, caller: shortest, mean, longest, own …",
+     take_by, offsetof(struct calls_options, by)},
     {"by-time", NULL, "calls of all buffers and sources in the order of time", option_flag,
      offsetof(struct calls_options, by_time)},
+    {"csv", NULL, "tables of --by and --histogram as CSV", option_flag,
+     offsetof(struct calls_options, csv)},
+    {"histogram", "FUNCTION", "how long calls of FUNCTION took: how many of each length",
+     option_string, offsetof(struct calls_options, histogram)},
     {"interrupts", NULL, "a table of interrupts instead, by the exception trace of a DWT",
      option_flag, offsetof(struct calls_options, interrupts)},
-    {"json", NULL, "that table as lines of JSON", option_flag,
+    {"json", NULL, "tables as lines of JSON: of --interrupts, --by, --histogram", option_flag,
      offsetof(struct calls_options, json)},
+    {"rows", "N", "of --by: so many rows; 0: all (default 40)", option_given,
+     offsetof(struct calls_options, rows)},
     {"running", NULL, "leave out of times what passed while a thread was not traced: switched out",
      option_flag, offsetof(struct calls_options, running)},
     {"summary", NULL, "one line for each path of calls: how often, time in all, own time",
@@ -65,9 +84,10 @@ struct path {
 /** A source, or with --by-time a stream, and what is printed of it. */
 struct followed {
     uint32_t task;
-    char label[80]; /* in front of its lines */
-    uint8_t unit;   /* enum pug_time_unit: the one that was printed */
-    bool held;      /* the line of the top frame is not printed yet: it may be a leaf's */
+    const struct places *places; /* where its addresses are in files; or NULL */
+    char label[80];              /* in front of its lines */
+    uint8_t unit;                /* enum pug_time_unit: the one that was printed */
+    bool held; /* the line of the top frame is not printed yet: it may be a leaf's */
     struct path root;
     struct path **slots; /* of all paths, by their hash */
     size_t paths, slot_count;
@@ -139,6 +159,7 @@ static struct followed *find_source(struct calls *calls, uint32_t task)
         return NULL;
     }
     followed->task = task;
+    followed->places = calls->places;
     make_label(calls, followed);
     calls->sources[calls->count++] = followed;
     if (task < calls->tasks)
@@ -166,12 +187,22 @@ static bool is_timed(const struct followed *followed, const struct pug_call_fram
     return followed->unit == PUG_TIME_CYCLES || (followed->unit == PUG_TIME_TICKS && frame->timed);
 }
 
+/** The frame's name; of code without one by where it begins in its file. */
+static void print_name(const struct followed *followed, const struct pug_call_frame *frame)
+{
+    uint64_t vaddr;
+    if (!followed->places ||
+        !places_vaddr(followed->places, followed->task, frame->function.start, &vaddr))
+        vaddr = frame->function.start;
+    calls_put_name(frame, vaddr);
+}
+
 static void print_begin(struct followed *followed, const struct pug_call_frame *frame,
                         uint32_t depth)
 {
     uint64_t time = pug_call_time(&frame->entered, followed->unit);
     begin_line(followed, is_timed(followed, frame) ? &time : NULL, NULL, NULL, depth);
-    calls_put_name(frame);
+    print_name(followed, frame);
     pug_sink_text(output_sink(), frame->resumed    ? " {  /* goes on */\n"
                                  : frame->doubtful ? " {  /* some thread: which is not known */\n"
                                                    : " {\n");
@@ -207,7 +238,7 @@ static void print_leave(struct followed *followed, const struct pug_call_event *
     begin_line(followed, known ? &time : NULL, followed->unit != PUG_TIME_NONE ? &took : NULL,
                &event->took.instructions, event->depth);
     if (followed->held)
-        calls_put_name(frame);
+        print_name(followed, frame);
     pug_sink_text(output_sink(), followed->held ? ";" : "}");
     pug_sink_text(output_sink(), event->ended      ? "  /* the trace ends in it */\n"
                                  : event->switched ? "  /* another thread runs */\n"
@@ -659,9 +690,38 @@ static int calls_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, 1);
     if (end >= 0)
         return end;
-    if (options.json && !options.interrupts) {
-        message_say("pugmark: --json is of the table that --interrupts prints\n");
+    const bool times = options.histogram || (options.by && strcmp(options.by, "path") != 0);
+    if (options.json && !options.interrupts && !times) {
+        message_say("pugmark: --json is of the tables that --interrupts, --by function and "
+                    "--histogram print\n");
         return EXIT_USAGE;
+    }
+    if ((options.csv || options.rows.given) && !times) {
+        message_say("pugmark: --csv and --rows are of --by function, --by caller and "
+                    "--histogram\n");
+        return EXIT_USAGE;
+    }
+    if (options.by && !options.summary) {
+        message_say("pugmark: --by is of --summary\n");
+        return EXIT_USAGE;
+    }
+    if (times && (options.by_time || options.running || options.interrupts ||
+                  (options.csv && options.json))) {
+        message_say("pugmark: a table of times is of all that is chosen: not with --by-time, "
+                    "--running or --interrupts, and either as CSV or as JSON\n");
+        return EXIT_USAGE;
+    }
+    if (times) {
+        const struct times_options wanted = {.callers =
+                                                 options.by && strcmp(options.by, "caller") == 0,
+                                             .form = options.csv    ? TIMES_CSV
+                                                     : options.json ? TIMES_JSON
+                                                                    : TIMES_TEXT,
+                                             .rows = options.rows.given ? options.rows.value
+                                                     : options.csv || options.json ? 0
+                                                                                   : 40,
+                                             .histogram = options.histogram};
+        return times_print(&options.input, &options.names, argv[1], &wanted);
     }
     if (options.by_time && options.running) {
         message_say("pugmark: --running is of threads, --by-time of sources: not both\n");

@@ -45,14 +45,14 @@ void calls_put_function(const char *name, uint64_t function)
         put_readable(name);
         return;
     }
-    pug_sink_text(sink, "0x");
+    pug_sink_text(sink, "[");
     pug_sink_hex(sink, function, 1);
-    pug_sink_text(sink, "()");
+    pug_sink_text(sink, "]()");
 }
 
-void calls_put_name(const struct pug_call_frame *frame)
+void calls_put_name(const struct pug_call_frame *frame, uint64_t vaddr)
 {
     if (frame->in_exception)
         calls_put_exception(frame->exception_numbers, frame->exception);
-    calls_put_function(frame->function.name, frame->function.start);
+    calls_put_function(frame->function.name, vaddr);
 }

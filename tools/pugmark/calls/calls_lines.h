@@ -11,9 +11,9 @@ void calls_put_number(bool known, uint64_t value);
 void calls_put_indent(uint32_t depth);
 
 void calls_put_exception(uint8_t numbers, uint32_t number);
-/** `name` may be NULL: then it is called by where it begins. */
+/** `name` may be NULL: then it is called by where it begins, as in profiles: "[4000c4]". */
 void calls_put_function(const char *name, uint64_t function);
-/** The frame's function, and of an exception which one. */
-void calls_put_name(const struct pug_call_frame *frame);
+/** The frame's function, which begins at `vaddr` in its file, and of an exception which one. */
+void calls_put_name(const struct pug_call_frame *frame, uint64_t vaddr);
 
 #endif

@@ -12,6 +12,7 @@
 #include "slices_names.h"
 #include "slices_swo.h"
 #include "swo/swo_sources.h"
+#include "pugmark/advanced/capture.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -477,6 +478,8 @@ bool slices_take(struct slices *slices, const struct trace_item *item)
         declare_task(slices, number, item);
     }
     task->offset = item->element.index;
+    if (slices->options.buffers > 1)
+        task->offset = task->offset * slices->options.buffers + item->where->buffer;
     if (slices->options.observe)
         slices->options.observe(slices->options.observe_context, item);
     if (has_times(slices)) {
@@ -626,10 +629,8 @@ struct slices *slices_new(const struct slices_options *options)
         slices_free(slices);
         return NULL;
     }
-    slices->names = (struct slice_names){.timeline = slices->timeline,
-                                         .places = slices->places,
-                                         .readable = options->names,
-                                         .bracketed = options->form == PUG_TIMELINE_PAGE};
+    slices->names = (struct slice_names){
+        .timeline = slices->timeline, .places = slices->places, .readable = options->names};
     slices->swo = slices_swo_new(options->capture, &slices->names);
     if (slices->swo)
         return slices;

@@ -23,9 +23,10 @@ struct slices_options {
     const char *rtos; /**< as thread_kernel_find() takes it */
     enum pug_timeline_form form;
     enum slices_clock clock;
-    uint64_t least; /**< calls that took less are left out */
-    uint64_t depth; /**< calls below so many others are left out; 0: none are */
-    bool exact;     /**< no time is estimated */
+    uint64_t least;   /**< calls that took less are left out */
+    uint64_t depth;   /**< calls below so many others are left out; 0: none are */
+    bool exact;       /**< no time is estimated */
+    uint32_t buffers; /**< of several, offsets are times this number, and the buffer's is added */
     struct pug_sink *sink;
     uint32_t room; /**< as in struct pug_timeline_options */
     bool (*append)(void *context, uint32_t track, const void *bytes, size_t size);

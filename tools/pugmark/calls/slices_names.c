@@ -82,9 +82,9 @@ static uint32_t slice_name_address(struct slice_names *names, uint32_t task, uin
     bool is_new;
     uint64_t vaddr = address;
     uint32_t name = slice_name_number(names, SLICE_KEY(SLICE_ADDRESS, address), &is_new);
-    if (is_new && names->bracketed)
+    if (is_new)
         (void)places_vaddr(names->places, task, address, &vaddr);
-    snprintf(text, sizeof(text), names->bracketed ? "[%" PRIx64 "]" : "0x%" PRIx64, vaddr);
+    snprintf(text, sizeof(text), "[%" PRIx64 "]", vaddr);
     if (is_new)
         pug_timeline_name(names->timeline, name, text, NULL, 0);
     return name;

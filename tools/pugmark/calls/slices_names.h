@@ -14,7 +14,6 @@ struct slice_names {
     struct pug_timeline *timeline;
     struct places *places;
     struct pug_names *readable;
-    bool bracketed;           /**< unnamed functions are "[address]", as in profiles */
     struct slice_name *table; /**< by what they stand for */
     uint32_t room, count;
     bool failed; /**< no memory */

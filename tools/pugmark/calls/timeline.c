@@ -5,6 +5,7 @@
  */
 #include "export/timeline.h"
 #include "common/messages.h"
+#include "common/terminal.h"
 
 #include "common/command.h"
 #include "files/outfile.h"
@@ -197,6 +198,8 @@ static int run(const struct command *self, int argc, char **argv)
         message_say("pugmark: --format ctf needs --output, a folder that is not there yet\n");
         return EXIT_USAGE;
     }
+    if (options.form == PUG_TIMELINE_PERFETTO && !terminal_may_have(options.output, "binary data"))
+        return EXIT_USAGE;
     options.input.threads_later = true;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;

@@ -60,13 +60,16 @@ const struct command *command_find_name(const char *name);
 int command_refuse(const char *name);
 
 extern const struct command command_calls;
+extern const struct command command_check;
 extern const struct command command_complete;
 extern const struct command command_convert;
 extern const struct command command_coverage;
+extern const struct command command_debug;
 extern const struct command command_diff;
 extern const struct command command_encode;
 extern const struct command command_explain;
 extern const struct command command_find;
+extern const struct command command_gdb;
 extern const struct command command_help;
 extern const struct command command_index;
 extern const struct command command_info;

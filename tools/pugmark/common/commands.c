@@ -10,12 +10,16 @@
 /* clang-format off */
 static const struct command *const commands[] = {
     &command_calls,
+    &command_check,
+    &command_complete,
     &command_convert,
     &command_coverage,
+    &command_debug,
     &command_diff,
     &command_encode,
     &command_explain,
     &command_find,
+    &command_gdb,
     &command_help,
     &command_index,
     &command_info,

@@ -19,7 +19,8 @@ typedef bool option_fn(const struct option *option, void *target, const char *ar
  * left out, and is NULL then. Words between `|` are the values that can be, as in
  * "auto|always|never". A word in capitals says what a value is, so that shells can complete it:
  * FILE, DIR, FUNCTION, ADDRESS (a function, too), PROTOCOL, TRANSPORT, CORE, ID (of a source), CPU,
- * PID, TID, THREAD (its name), SETTING=VALUE, CODE. Other words complete to nothing.
+ * PID, TID, THREAD (its name), OBJECT (a program that ran), BUFFER, SETTING=VALUE, FORMAT (of
+ * profiles), TYPE (of elements). Other words complete to nothing.
  */
 struct option {
     const char *name; /**< without the dashes */

@@ -46,6 +46,33 @@ static bool refuse(const char *option, const char *output, const char *input)
     return false;
 }
 
+/** Does the file lie in the folder itself, which will be exchanged for a new one? */
+static bool lies_in(const char *folder, const char *path)
+{
+    struct stat a, b;
+    const char *slash = strrchr(path, '/');
+    if (stat(folder, &a) != 0 || !S_ISDIR(a.st_mode) || stat(path, &b) != 0)
+        return false;
+    char *above = slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) : strdup(".");
+    bool lies = false;
+    if (above && stat(above, &b) == 0)
+        lies =
+            a.st_ino ? a.st_dev == b.st_dev && a.st_ino == b.st_ino : is_same_path(folder, above);
+    free(above);
+    return lies;
+}
+
+/** `record --out` knows which files are its own, and spares its input. */
+static bool spare_folder(const struct option_word *word, const char *input, const char *path)
+{
+    if (strcmp(word->option->name, "output") != 0 || !lies_in(word->argument, path))
+        return true;
+    message_say("pugmark: --%s %s: %s lies in it, which is an input: nothing was written; give it "
+                "another name\n",
+                word->option->name, word->argument, input);
+    return false;
+}
+
 /** Compares a file that is read with all outputs. */
 static bool spare(const char *input, const char *path)
 {
@@ -53,6 +80,8 @@ static bool spare(const char *input, const char *path)
     for (size_t n = 0; option_word_at(n, &word); n++)
         if (option_is_output(word.option) && is_same_file(word.argument, path))
             return refuse(word.option->name, word.argument, input);
+        else if (option_is_output(word.option) && !spare_folder(&word, input, path))
+            return false;
     return !added || !is_same_file(added, path) || refuse("output", added, input);
 }
 

@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "files/whole.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -82,8 +83,7 @@ struct pug_sink pager_sink(struct pager *pager)
 
 bool pager_colour(const struct pager *pager)
 {
-    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
-    return pager->terminal && !(no && *no) && term && strcmp(term, "dumb") != 0;
+    return pager->terminal && terminal_colour(stdout, "auto");
 }
 
 bool pager_wanted(struct pager *pager)

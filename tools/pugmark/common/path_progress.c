@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "path_progress.h"
 
+#include "progress.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,14 +26,16 @@ void path_progress_show(struct path_progress *progress, const struct rec_path_re
     if (!progress->wanted || progress->size == 0 || progress->items % SHOWN_EVERY != 0 ||
         time(NULL) - progress->start < 1)
         return;
-    fprintf(stderr, "\r%3u %%, %" PRIu64 " million blocks",
-            (unsigned)(rec_path_reader_at(reader) * 100 / progress->size),
-            progress->items / 1000000);
-    progress->shown = true;
+    char text[128];
+    progress_text(text, sizeof(text), rec_path_reader_at(reader), progress->size,
+                  (double)(time(NULL) - progress->start), NULL);
+    const size_t used = strlen(text);
+    snprintf(text + used, sizeof(text) - used, ", %" PRIu64 " million blocks",
+             progress->items / 1000000);
+    progress_draw(text, &progress->drawn);
 }
 
-void path_progress_end(const struct path_progress *progress)
+void path_progress_end(struct path_progress *progress)
 {
-    if (progress->shown)
-        fprintf(stderr, "\r%40s\r", "");
+    progress_wipe(&progress->drawn);
 }

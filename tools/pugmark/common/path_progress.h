@@ -11,7 +11,8 @@ struct path_progress {
     uint64_t size; /* of the file; 0: not known */
     uint64_t items;
     time_t start;
-    bool wanted, shown;
+    bool wanted;
+    size_t drawn; /* characters on the line */
 };
 
 struct path_progress path_progress_begin(int file, bool quiet);
@@ -19,6 +20,6 @@ struct path_progress path_progress_begin(int file, bool quiet);
 /** Another item was read. */
 void path_progress_show(struct path_progress *progress, const struct rec_path_reader *reader);
 
-void path_progress_end(const struct path_progress *progress);
+void path_progress_end(struct path_progress *progress);
 
 #endif

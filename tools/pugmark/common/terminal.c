@@ -4,6 +4,7 @@
 #endif
 #include "terminal.h"
 
+#include "messages.h"
 #include "options.h"
 
 #include <stdlib.h>
@@ -45,4 +46,15 @@ bool terminal_colour(FILE *stream, const char *when)
         return strcmp(when, "always") == 0;
     const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
     return terminal_is(stream) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+bool terminal_may_have(const char *output, const char *what)
+{
+    if ((output && strcmp(output, "-") != 0) || !terminal_is(stdout))
+        return true;
+    message_say(
+        "pugmark: %s is not written to a terminal; -o FILE writes a file, and | gives it to "
+        "another program\n",
+        what);
+    return false;
 }

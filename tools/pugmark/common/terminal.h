@@ -18,4 +18,10 @@ bool terminal_is(FILE *stream);
  */
 bool terminal_colour(FILE *stream, const char *when);
 
+/**
+ * May a command's output go where its option says (NULL or "-": standard output)? False, having
+ * said so, of a terminal: `what` ("a page") is nothing that it could show.
+ */
+bool terminal_may_have(const char *output, const char *what);
+
 #endif

@@ -3,6 +3,12 @@
 #include "explanations.h"
 
 const struct explanation explanations_usage[] = {
+    {"check-rules",
+     "*: a folder, not a file of rules*|*: more than * rules, or a line longer than *|*: there are "
+     "no rules in it|more rules are wrong; mend these first",
+     "The file of rules of `pugmark check` is none, is empty, or has lines that are no rules.",
+     "Begin with `pugmark check --init INPUT`, which writes rules from what a capture shows, or "
+     "give one with --rule."},
     {"no-command",
      "'*' is no code of a message*|"
      "'*' is no command*",
@@ -29,6 +35,8 @@ const struct explanation explanations_usage[] = {
      "Check the spelling, and give the program with --elf. C++ names can be written as the source "
      "has them."},
     {"no-place",
+     "*in this input programs lie elsewhere in each process*|*: no code of that line is in the "
+     "programs at hand*|--address *: it is in * places*|"
      "--* *: no function, FILE:LINE or number*|--* *: no code of that line*|*has no program to "
      "look for*|--* *: * is in * places*|--before *: expected *|--until *: expected *|--filter "
      "'*': expected *",
@@ -43,7 +51,9 @@ const struct explanation explanations_usage[] = {
      "that it cannot have.",
      "The message lists the names that are read. Write --set NAME=VALUE, or --set "
      "SOURCE:NAME=VALUE for one source of a snapshot."},
-    {"same-file", "--* *: it is the same file as *|--* and --* are both *",
+    {"same-file",
+     "*, which is an input: nothing was written; *|"
+     "--* *: it is the same file as *|--* and --* are both *",
      "An output has the name of an input, or two outputs have the same name. Nothing was written.",
      "Give the output another name."},
     {"formats",
@@ -53,6 +63,9 @@ const struct explanation explanations_usage[] = {
      "The option names a format or type that does not exist.",
      "Choose one of those that the message lists."},
     {"options-exclude",
+     "--csv and --callers are of *|--times and --histogram are of one capture*|-- starts GDB "
+     "itself*|"
+     "--csv and --rows are of *|a table of times is of all that is chosen*|--init takes one INPUT*|"
      "*: a snapshot is made of one file of trace *|"
      "* select what ran; *|"
      "* exclude each other*|--* is of *|--* is for *|--* says what *|--* is a table of its "
@@ -83,6 +96,7 @@ const struct explanation explanations_usage[] = {
      "`pugmark info INPUT` says in which unit times are and which range they have. Write FROM,TO; "
      "either may be left out."},
     {"not-there",
+     "*: no whole call of a function '*' is in it|"
      "*: no * in it; there are*|*: no trace buffer *; there are*|--dso *: not one that ran; there "
      "are*|--dso *: it ran in neither|* is of one program or library; choose with --dso*|*: there "
      "is no * in it|there is no * in it|nothing ran at *|the trace does not come to offset *|*: "
@@ -93,11 +107,11 @@ const struct explanation explanations_usage[] = {
     {"replacement", "--dso *: files are taken for what perf.data names*",
      "--dso NAME=FILE replaces a program that a perf.data names. This input is no perf.data.",
      "Give the program with --elf FILE or --image FILE@ADDRESS."},
-    {"terminal",
-     "*: binary data is not written to a terminal*|*: a page is not written to a terminal*",
+    {"terminal", "* is not written to a terminal; *|*: a page is not written to a terminal*",
      "The output is binary data or an HTML page, which a terminal cannot show.",
      "Write it to a file with -o FILE, or send it to another program with |."},
     {"not-on-this-system",
+     "gdb needs a POSIX system*|"
      "recording needs QEMU's user mode*|trace is not encoded on Windows|serve is not there on this "
      "system|--sandbox: not on this system*|a stream of perf is not read on Windows*",
      "This system lacks what the command or option needs.",

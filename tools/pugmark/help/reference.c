@@ -206,6 +206,19 @@ static void man_list(FILE *file)
     }
 }
 
+/** How much of a line stays in it: to a blank before its 79th character, where it is text. */
+static size_t cut_line(const char *line, size_t length, bool text)
+{
+    const size_t most = 78;
+    size_t at = most;
+    if (!text || length <= most || *line == '.')
+        return length;
+    while (at > 0 &&
+           (line[at] != ' ' || line[at - 1] == '\\' || line[at + 1] == '.' || line[at + 1] == '\''))
+        at--;
+    return at > 0 ? at : length;
+}
+
 /** A line of the template, with the date and the version in their places. */
 static void put_template_line(const struct reference_options *options, const char *line,
                               size_t length, FILE *file)
@@ -236,9 +249,14 @@ static bool fill_template(const struct reference_options *options, const char *n
     FILE *file = text ? open_output(options, name) : NULL;
     if (!text)
         message_say("pugmark: %s: %s\n", path, strerror(errno));
+    bool filled = true;
     for (const char *at = file ? text : ""; *at;) {
         const size_t length = strcspn(at, "\n");
-        put_template_line(options, at, length, file);
+        filled = strncmp(at, ".fi", 3) == 0 || (filled && strncmp(at, ".nf", 3) != 0);
+        for (size_t cut, put = 0; put < length || put == 0; put += cut + 1) {
+            cut = cut_line(at + put, length - put, filled);
+            put_template_line(options, at + put, cut, file);
+        }
         at += length + (at[length] != 0);
     }
     free(text);
@@ -334,13 +352,12 @@ static bool write_commands(const struct reference_options *options)
 {
     const struct command *command;
     struct page page = {.options = options, .file = open_output(options, "commands.md")};
-    const char *heading;
     if (!page.file)
         return false;
     fputs("# Command reference\n\nMade from the program's own tables; `pugmark COMMAND --help` "
           "says the same. Examples begin at the folder that has `examples`.\n",
           page.file);
-    for (unsigned task = 0; (heading = help_task((enum command_task)task)) != NULL; task++)
+    for (unsigned task = 0; help_task((enum command_task)task); task++)
         for (size_t n = 0; (command = command_at(n)) != NULL; n++) {
             if ((unsigned)command->task != task)
                 continue;

@@ -6,8 +6,10 @@
 #include "common/output.h"
 #include "common/sandbox.h"
 #include "index_input.h"
+#include "input/address.h"
 #include "input/input_lists.h"
 #include "swo/vectors.h"
+#include "pugmark/advanced/index.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -17,9 +19,9 @@ struct find_options {
     struct input_options input;
     const char *index;
     const char *time;
-    struct option_value timestamp, event, context, address, exception, after, before;
+    struct option_value timestamp, event, context, exception, after, before;
     struct option_value vmid, hardware, elapsed;
-    const char *exception_name;
+    const char *exception_name, *address;
     bool trigger, sync, overflow, trace_on, discard, transaction;
 };
 
@@ -47,7 +49,7 @@ static const struct option table[] = {
     {"context", "C", "context id C (STM: master)", option_given,
      offsetof(struct find_options, context)},
     {"address", "ADDRESS", "a packet that tells this address: a number, a function, FILE:LINE",
-     option_given, offsetof(struct find_options, address)},
+     option_string, offsetof(struct find_options, address)},
     {"exception", "N", "exception N; or by name: SysTick, or its handler's", take_exception,
      offsetof(struct find_options, exception)},
     {"sync", NULL, "a synchronisation point", option_flag, offsetof(struct find_options, sync)},
@@ -85,7 +87,7 @@ static bool make_query(const struct find_options *options, struct pug_index_quer
         {options->trigger, PUG_MARK_TRIGGER, 0, UINT64_MAX},
         {options->event.given, PUG_MARK_EVENT, options->event.value, options->event.value},
         {options->context.given, PUG_MARK_CONTEXT, options->context.value, options->context.value},
-        {options->address.given, PUG_MARK_ADDRESS, options->address.value, options->address.value},
+        {options->address, PUG_MARK_ADDRESS, 0, 0},
         {options->exception.given, PUG_MARK_EXCEPTION, options->exception.value,
          options->exception.value},
         {options->sync, PUG_MARK_SYNC, 0, UINT64_MAX},
@@ -234,6 +236,26 @@ static bool name_exception(const struct input *input, const struct find_options 
     return true;
 }
 
+/** The address that was asked for, which has to be one. False, having said so: it is none. */
+static bool find_address(struct input *input, const struct find_options *options,
+                         struct pug_index_query *query)
+{
+    struct address_places places;
+    if (!options->address)
+        return true;
+    if (!address_find_absolute(input, "--address", options->address, &places))
+        return false;
+    if (places.count > 1) {
+        message_say("pugmark: --address %s: it is in %zu places; give the address of one of them: "
+                    "0x%" PRIx64 ", 0x%" PRIx64 "%s\n",
+                    options->address, places.count, places.items[0].absolute,
+                    places.items[1].absolute, places.count > 2 ? ", …" : "");
+        return false;
+    }
+    query->least = query->greatest = places.items[0].absolute;
+    return true;
+}
+
 /** In each buffer, or piece of perf.data, in their order. */
 static int find_all(struct input *input, const struct find_options *options,
                     const struct pug_index_query *query)
@@ -282,7 +304,8 @@ static int find_run(const struct command *self, int argc, char **argv)
     const bool dated = !options.time || input_lists_timestamp(input.capture, "--time", options.time,
                                                               false, &query.least);
     const bool named = !options.exception_name || input_tree(&input, false);
-    int code = dated && named && name_exception(&input, &options, &query)
+    int code = dated && named && name_exception(&input, &options, &query) &&
+                       find_address(&input, &options, &query)
                    ? find_all(&input, &options, &query)
                    : EXIT_USAGE;
     input_close(&input);

@@ -275,6 +275,8 @@ static int info_run(const struct command *self, int argc, char **argv)
         return end;
     struct input input;
     size_t size;
+    if (input_is_mistaken(&options.input, argv[1]))
+        return EXIT_USAGE;
     uint8_t *bytes = read_undescribed(&options.input, argv[1], &size);
     if (bytes) {
         int code = guess_run(argv[1], bytes, size);

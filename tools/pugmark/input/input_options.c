@@ -167,7 +167,7 @@ const struct option input_option_table[] = {
     {"debuginfod", "URLS", "ask these servers for programs that are not here", option_string,
      IN(debuginfod)},
     OPTION_GROUP("What of it"),
-    {"buffer", "NAME", "only this trace buffer (default: all)", option_string, IN(buffer)},
+    {"buffer", "BUFFER", "only this trace buffer (default: all)", option_string, IN(buffer)},
     {"source", "ID", "only this trace source; may be repeated", add_number, IN(sources)},
     {"pid", "PID", "only this process; may be repeated", add_number, IN(pids)},
     {"tid", "TID", "only this thread; may be repeated", add_number, IN(tids)},

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "live_input.h"
+
+#include "address.h"
 #include "common/messages.h"
 
 #include "common/command.h"
@@ -157,33 +159,16 @@ static struct {
     size_t count;
 } until;
 
-static void find_entries(const struct pug_image *image, const char *name)
+/** The addresses of a function, or of a place that is written in another way. */
+static bool take_function(struct input *input, const char *words)
 {
-    struct pug_symbol symbol;
-    for (size_t n = 0; image && pug_image_symbol_at(image, n, &symbol); n++)
-        if (strcmp(symbol.name, name) == 0 && until.count < ENTRIES)
-            until.entries[until.count++] = symbol.start;
-}
-
-/** The addresses of a function. */
-static bool take_function(const struct input *input, const char *name)
-{
-    struct pug_tree *tree;
+    struct address_places places;
     until.what = ADDRESSES;
-    if (parse_number(name, &until.entries[0])) {
-        until.count = 1;
-        return true;
-    }
-    if (pug_capture_tree(input->capture, 0, false, NULL, &tree) == PUG_OK) {
-        find_entries(pug_tree_image(tree), name);
-        pug_tree_free(tree);
-    }
-    if (until.count > 0)
-        return true;
-    message_say("pugmark: --until %s: expected exception, event, an address, or a function of the "
-                "program that --elf names\n",
-                name);
-    return false;
+    if (!address_find_absolute(input, "--until", words, &places))
+        return false;
+    for (size_t i = 0; i < places.count && until.count < ENTRIES; i++)
+        until.entries[until.count++] = places.items[i].absolute;
+    return true;
 }
 
 bool live_take_until(struct input *input)

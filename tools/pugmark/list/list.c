@@ -76,7 +76,7 @@ static const struct option table[] = {
      offsetof(struct list_options, match)},
     {"by-time", NULL, "elements of all buffers and sources in the order of time", option_flag,
      offsetof(struct list_options, by_time)},
-    {"type", "NAME,...", "only elements of these types", take_types,
+    {"type", "TYPE,...", "only elements of these types", take_types,
      offsetof(struct list_options, types)},
     {"from", "OFFSET", "only what begins at or after this trace offset", option_number,
      offsetof(struct list_options, from)},

@@ -29,7 +29,7 @@ static const struct option table[] = {
      option_flag, offsetof(struct pc_options, by_thread)},
     {"samples", NULL, "the addresses of PC samples (N-Trace, DWT) instead", option_flag,
      offsetof(struct pc_options, samples)},
-    {"verify", "PATH", "compare with the path that ran (docs/path-format.md)", option_string,
+    {"verify", "PATH", "compare with the path that ran (the book: The path file)", option_string,
      offsetof(struct pc_options, verify.path)},
     {"tail", NULL, "of that: the trace may have lost its beginning", option_flag,
      offsetof(struct pc_options, verify.tail)},

@@ -468,11 +468,12 @@ static void say_left_out(const struct verify *verify)
 {
     if (verify->path.traps || (verify->path.version > 1 && !verify->path.system))
         return;
-    message_say("pugmark: %s: exceptions and returns from them were NOT compared: %s\n",
-                verify->options->path,
-                verify->path.version == 1
-                    ? "a path of version 1 has none; record it again"
-                    : "QEMU did not report them when the path was recorded (docs/path-format.md)");
+    message_say(
+        "pugmark: %s: exceptions and returns from them were NOT compared: %s\n",
+        verify->options->path,
+        verify->path.version == 1
+            ? "a path of version 1 has none; record it again"
+            : "QEMU did not report them when the path was recorded (the book: The path file)");
 }
 
 static int run(struct verify *verify)

@@ -56,7 +56,7 @@ static size_t slot_of(struct top_table *table, const char *name)
 static size_t function_at(struct top_table *table, uint64_t address)
 {
     struct pug_symbol symbol;
-    char name[TOP_NAME] = "[no symbol]";
+    char name[TOP_NAME] = "[unknown]";
     if (table->last.size > 0 && address >= table->last.start &&
         address - table->last.start < table->last.size)
         return table->last_function;
@@ -66,7 +66,7 @@ static size_t function_at(struct top_table *table, uint64_t address)
         name[sizeof(name) - 1] = 0;
         table->last = symbol;
     }
-    return table->last_function = slot_of(table, *name ? name : "[no symbol]");
+    return table->last_function = slot_of(table, *name ? name : "[unknown]");
 }
 
 static void count_at(struct top_table *table, uint64_t address, uint64_t weight)

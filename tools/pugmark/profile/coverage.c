@@ -4,6 +4,7 @@
 #include "common/messages.h"
 #include "common/places.h"
 #include "common/source_options.h"
+#include "common/terminal.h"
 #include "export/decisions.h"
 #include "profile_input.h"
 #include "trace/trace_parts.h"
@@ -193,6 +194,9 @@ static int coverage_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 4, -1);
     if (end >= 0)
         return end;
+    if (options.format && strcmp(options.format, "html") == 0 &&
+        !terminal_may_have(options.output, "a page"))
+        return EXIT_USAGE;
     input_of_several(&options.input, argv + 1, &several);
     struct pug_names *names = capture_names(&options.input, &options.capture);
     if (!names)

@@ -88,7 +88,7 @@ static int add_all(struct pug_profile *sum, char **paths, size_t count,
 {
     struct reading readings[JOBS];
     const uint64_t wanted = options->jobs ? options->jobs : pug_jobs_processors();
-    struct progress progress = progress_begin(count, options->quiet, NULL);
+    struct progress progress = progress_begin_count(count, "files", options->quiet);
     int code = sum ? EXIT_DONE : EXIT_INPUT;
     for (size_t done = 0; code == EXIT_DONE && done < count;) {
         const size_t some =

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark profile: how often what ran, for people and in the formats of other tools. */
+#include "calls/times_command.h"
 #include "common/command.h"
 #include "common/messages.h"
+#include "common/suggest.h"
+#include "common/terminal.h"
 #include "files/outfile.h"
 #include "profile_input.h"
 #include "schedule/peers.h"
@@ -16,8 +19,8 @@
 struct profile_options {
     struct input_options input;
     struct capture_options capture;
-    const char *format, *output, *like, *weight;
-    bool stacks, without_plt, mangled, json, interrupts;
+    const char *format, *output, *like, *weight, *histogram;
+    bool stacks, without_plt, mangled, json, interrupts, times, callers, csv;
     uint64_t rows;
 };
 
@@ -32,10 +35,16 @@ static bool take_format(const struct option *option, void *target, const char *a
     for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++)
         if (strcmp(format->name, argument) == 0)
             return option_string(option, target, argument);
+    struct suggestion suggestion;
+    suggest_begin(&suggestion, argument);
     message_say("pugmark: --format %s: the formats are", argument);
-    for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++)
+    for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++) {
         message_say(" %s", format->name);
-    message_say(" %s\n", brstack);
+        suggest_offer(&suggestion, format->name);
+    }
+    suggest_offer(&suggestion, brstack);
+    message_say(" %s%s%s%s\n", brstack, *suggestion.meant ? "; is " : "", suggestion.meant,
+                *suggestion.meant ? " meant?" : "");
     return false;
 }
 
@@ -57,7 +66,8 @@ static bool take_weight(const struct option *option, void *target, const char *a
 }
 
 static const struct option table[] = {
-    {"format", "NAME", "write this format (default: table); docs/profiles.md lists them",
+    {"format", "FORMAT",
+     "write this format (default: table); the book lists them: Profiles and coverage in detail",
      take_format, offsetof(struct profile_options, format)},
     {"output", "FILE",
      "write to FILE; without --format the profile itself, to be merged later (-o)", option_string,
@@ -75,6 +85,14 @@ static const struct option table[] = {
     {"interrupts", NULL, "a table of interrupts instead, by the exception trace of a DWT",
      option_flag, offsetof(struct profile_options, interrupts)},
     {"json", NULL, "tables as lines of JSON", option_flag, offsetof(struct profile_options, json)},
+    {"times", NULL, "how long calls of each function took: shortest, mean, longest, own …",
+     option_flag, offsetof(struct profile_options, times)},
+    {"callers", NULL, "of --times: by caller", option_flag,
+     offsetof(struct profile_options, callers)},
+    {"histogram", "FUNCTION", "how long calls of FUNCTION took: how many of each length",
+     option_string, offsetof(struct profile_options, histogram)},
+    {"csv", NULL, "of --times and --histogram: as CSV", option_flag,
+     offsetof(struct profile_options, csv)},
     {"rows", "N", "rows of each table (default 20)", option_size,
      offsetof(struct profile_options, rows)},
 };
@@ -232,6 +250,27 @@ static int profile_interrupts(char **operands, const struct profile_options *opt
     return EXIT_INPUT;
 }
 
+/** A table of times of one capture. */
+static int profile_times(char **operands, const struct profile_options *options)
+{
+    if (operands[1] || profile_is_saved(operands[0]) || options->format || options->stacks ||
+        options->interrupts || (options->csv && options->json)) {
+        message_say("pugmark: --times and --histogram are of one capture, as a table, --csv or "
+                    "--json\n");
+        return EXIT_USAGE;
+    }
+    const struct times_options wanted = {.callers = options->callers,
+                                         .form = options->csv    ? TIMES_CSV
+                                                 : options->json ? TIMES_JSON
+                                                                 : TIMES_TEXT,
+                                         .rows = options->rows > 0               ? options->rows
+                                                 : options->csv || options->json ? 0
+                                                                                 : 20,
+                                         .histogram = options->histogram,
+                                         .output = options->output};
+    return times_print(&options->input, &options->capture, operands[0], &wanted);
+}
+
 static int profile_run(const struct command *self, int argc, char **argv)
 {
     struct profile_options options = {0};
@@ -242,6 +281,12 @@ static int profile_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, -1);
     if (end >= 0)
         return end;
+    if (options.times || options.histogram)
+        return profile_times(argv + 1, &options);
+    if (options.csv || options.callers) {
+        message_say("pugmark: --csv and --callers are of --times\n");
+        return EXIT_USAGE;
+    }
     if (!format_fits(&options))
         return EXIT_USAGE;
     input_of_several(&options.input, argv + 1, &several);
@@ -257,6 +302,8 @@ static int profile_run(const struct command *self, int argc, char **argv)
     const struct pug_export_format *format = options.format    ? find_format(options.format)
                                              : !options.output ? find_format("table")
                                                                : NULL;
+    if (format && format->binary && !terminal_may_have(options.output, "binary data"))
+        return EXIT_USAGE;
     struct pug_names *names = capture_names(&options.input, &options.capture);
     if (!names)
         return EXIT_INPUT;

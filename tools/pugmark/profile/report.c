@@ -3,6 +3,7 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/source_options.h"
+#include "common/terminal.h"
 #include "profile_input.h"
 #include "report_extra.h"
 
@@ -176,6 +177,8 @@ static int run(const struct command *self, int argc, char **argv)
         message_say("pugmark: --detail is a number from 1 to %u\n", DETAIL_MOST);
         return EXIT_USAGE;
     }
+    if (!terminal_may_have(options.output, "a page"))
+        return EXIT_USAGE;
     input_of_several(&options.input, argv + 1, &several);
     struct pug_names *names = capture_names(&options.input, &options.capture);
     if (!names)

@@ -5,6 +5,7 @@
 #include "calls/slices_input.h"
 #include "common/command.h"
 #include "report_story.h"
+#include "pugmark/advanced/snapshot.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -170,11 +171,15 @@ static enum pug_status decode(struct report_extra *extra, struct input *input,
 {
     struct pug_sink sink = pug_memory_sink(&extra->timelines);
     const size_t before = extra->timelines.count;
+    uint32_t buffers = 0;
+    while (pug_capture_buffer_at(input->capture, buffers) != NULL)
+        buffers++;
     pug_sink_text(&sink, before > 0 ? ", " : "[");
     const struct slices_options how = {.capture = input->capture,
                                        .names = names,
                                        .form = PUG_TIMELINE_PAGE,
                                        .sink = &sink,
+                                       .buffers = buffers,
                                        .room = extra->room,
                                        .observe = story_observe,
                                        .observe_context = story};

@@ -5,6 +5,7 @@
 #include "common/places.h"
 #include "diagnose/diagnosis.h"
 #include "report_window.h"
+#include "pugmark/advanced/capture.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -593,6 +594,16 @@ static void put_beginning(const struct story *story, struct pug_json *json)
     pug_json_string(json, "beginning", words);
 }
 
+/** Of several buffers: their names. Places in the page's timeline are numbers of both (slices.h). */
+static void put_buffers(const struct story *story, struct pug_json *json)
+{
+    const struct pug_capture_buffer *buffer;
+    pug_json_array(json, "buffers");
+    for (uint32_t n = 0; (buffer = pug_capture_buffer_at(story->capture, n)) != NULL; n++)
+        pug_json_string(json, NULL, buffer_of(story, n));
+    pug_json_close(json);
+}
+
 bool story_put(struct story *story, struct pug_memory *memory)
 {
     struct pug_sink sink = pug_memory_sink(memory);
@@ -606,6 +617,7 @@ bool story_put(struct story *story, struct pug_memory *memory)
     pug_json_object(&json, NULL);
     pug_json_string(&json, "input", pug_capture_path(story->capture));
     pug_json_string(&json, "extent", extent);
+    put_buffers(story, &json);
     pug_json_number(&json, "instructions", story->instructions);
     put_beginning(story, &json);
     put_ended(story, &json);

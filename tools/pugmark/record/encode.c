@@ -13,6 +13,7 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/sandbox.h"
+#include "common/terminal.h"
 #include "files/outfile.h"
 #include "recorder/encapsulation.h"
 #include "recorder/osd.h"
@@ -281,6 +282,8 @@ static int encode_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 1, 1);
     if (end >= 0)
         return end;
+    if (!terminal_may_have(options.output, "binary data"))
+        return EXIT_USAGE;
     if (!all_known(&options.settings, options.osd ? osd_names : wrapper_names))
         return EXIT_USAGE;
     (void)sandbox_start(NULL);

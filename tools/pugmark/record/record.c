@@ -15,6 +15,7 @@
 #include "recorder/recording_folder.h"
 #include "recorder/script.h"
 #include "recorder/session.h"
+#include "sysroot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -332,7 +333,7 @@ static bool begin(struct record *record, const struct rec_path_header *header)
 {
     if (header->system && !header->traps && !record->options->quiet)
         message_say("pugmark: QEMU does not report exceptions here, or -d has its log: they are "
-                    "guessed where the flow breaks (docs/path-format.md)\n");
+                    "guessed where the flow breaks (the book: The path file)\n");
     return record->unit ? begin_session(record, header) : begin_path(record, header);
 }
 
@@ -545,6 +546,10 @@ static bool record_program(struct record *record, char **argv)
         if ((record->unit && !traces(record, program.family)) || !check_functions(record, name))
             return false;
         machine = rec_program_machine(&program);
+        bool good;
+        qemu.sysroot = sysroot_find(name, &program, options->sysroot, &good);
+        if (!good)
+            return false;
     }
     if (qemu.machine && options->elf.count > 0 && !check_functions(record, options->elf.items[0]))
         return false;

@@ -3,6 +3,7 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/sandbox.h"
+#include "common/terminal.h"
 #include "files/outfile.h"
 #include "waveform/waveform.h"
 
@@ -102,6 +103,8 @@ static int convert_run(const struct command *self, int argc, char **argv)
     const int end = command_start(self, argc, argv, sets, 1, 1);
     if (end >= 0)
         return end;
+    if (!terminal_may_have(options.output, "binary data"))
+        return EXIT_USAGE;
     (void)sandbox_start(NULL);
     return convert(&options, argv[1]);
 }

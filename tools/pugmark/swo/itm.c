@@ -446,6 +446,8 @@ static int itm_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 2, 1);
     if (end >= 0)
         return end;
+    if (input_is_mistaken(&options.input, argv[1]))
+        return EXIT_USAGE;
     if (input_is_bare(&options.input, argv[1]))
         options.input.protocol = "ITM"; /* a capture of SWO */
     struct input input;

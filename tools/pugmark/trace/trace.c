@@ -114,11 +114,6 @@ static bool choose(const struct trace_options *options, struct trace_wanted *wan
         wanted->end = TRACE_END_EVENT;
     } else if (options->before) {
         wanted->end = TRACE_END_ADDRESS;
-        if (!parse_number(options->before, &wanted->value)) {
-            message_say("pugmark: --before %s: expected exception, event or an address\n",
-                        options->before);
-            return false;
-        }
     }
     return true;
 }
@@ -243,13 +238,14 @@ static int decode(struct input *input, const struct trace_options *options,
     return input_concluded(input, status, &result);
 }
 
-static void say_nothing_found(const struct trace_wanted *wanted)
+static void say_nothing_found(const struct trace_options *options,
+                              const struct trace_wanted *wanted)
 {
     static const char *const ends[] = {[TRACE_END_OF_TRACE] = "",
                                        [TRACE_END_EXCEPTION] = "exception",
                                        [TRACE_END_EVENT] = "event"};
     if (wanted->end == TRACE_END_ADDRESS)
-        message_say("pugmark: nothing ran at 0x%" PRIx64 "\n", wanted->value);
+        message_say("pugmark: nothing ran at %s\n", options->before);
     else if (wanted->end == TRACE_END_OFFSET)
         message_say("pugmark: the trace does not come to offset %" PRIu64 "\n", wanted->value);
     else
@@ -300,7 +296,7 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
     for (; item && !printing.failed && pager_wanted(pager); item = item->next)
         print(&printing, item);
     if (wanted->limits.until_wanted && !parts.window.found) {
-        say_nothing_found(wanted);
+        say_nothing_found(options, wanted);
         code = code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;
     }
     if (options->from_time && !printing.since.any) {
@@ -339,7 +335,9 @@ static int run(const struct command *self, int argc, char **argv)
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     struct pug_names *names = capture_names(&options.input, &options.capture);
-    code = names ? trace(&input, names, &options, &wanted) : EXIT_FATAL;
+    const bool found = !names || wanted.end != TRACE_END_ADDRESS ||
+                       address_find(&input, names, "--before", options.before, &wanted.addresses);
+    code = !names ? EXIT_FATAL : found ? trace(&input, names, &options, &wanted) : EXIT_USAGE;
     capture_names_end(names);
     input_close(&input);
     return code;

@@ -120,11 +120,27 @@ static bool is_wanted(const struct pug_element *e, const struct trace_wanted *wa
     switch (wanted->end) {
     case TRACE_END_EXCEPTION: return e->type == PUG_ELEM_EXCEPTION || enters_exception(e);
     case TRACE_END_EVENT: return e->type == PUG_ELEM_EVENT;
-    case TRACE_END_ADDRESS:
-        return is_range(e) && wanted->value >= e->start && wanted->value < e->end;
     case TRACE_END_OFFSET: return e->index >= wanted->value;
     default: return false;
     }
+}
+
+/** Did an instruction run at one of the addresses? `place`: of the range; NULL: unknown. */
+static bool is_address(const struct pug_element *e, const struct trace_place *place,
+                       const struct trace_wanted *wanted)
+{
+    for (size_t i = 0; i < wanted->addresses.count; i++) {
+        const struct address_place *address = &wanted->addresses.items[i];
+        uint64_t at = address->absolute;
+        if (!address->is_absolute) {
+            if (!place || place->object != address->object)
+                continue;
+            at = address->vaddr - place->to_vaddr;
+        }
+        if (at >= e->start && at < e->end)
+            return true;
+    }
+    return false;
 }
 
 /** The walk of the memory that an origin has. */
@@ -228,6 +244,8 @@ static void make_item(struct part *part, const struct pug_element *e)
                                 .wanted = is_wanted(e, wanted)};
     if (is_range(e))
         item->place = place_of(part, e->start);
+    if (is_range(e) && wanted->end == TRACE_END_ADDRESS)
+        item->wanted = is_address(e, item->place, wanted);
     if (is_range(e) && wanted->limits.all && !wanted->no_code) {
         item->sizes = read_range(part, part->where, e, &length);
         item->bytes = keep_bytes(part, part->room, length);

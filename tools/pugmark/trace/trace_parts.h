@@ -5,6 +5,8 @@
 
 #include "trace_window.h"
 
+#include "input/address.h"
+
 /** The unit of --last and similar options. */
 enum trace_unit { TRACE_INSTRUCTIONS, TRACE_BRANCHES, TRACE_CALLS };
 
@@ -13,14 +15,15 @@ enum trace_end {
     TRACE_END_OF_TRACE,
     TRACE_END_EXCEPTION,
     TRACE_END_EVENT,
-    TRACE_END_ADDRESS, /**< an instruction at `value` was executed */
+    TRACE_END_ADDRESS, /**< an instruction at one of `addresses` was executed */
     TRACE_END_OFFSET,  /**< the trace has come to this offset */
 };
 
 struct trace_wanted {
     enum trace_unit unit;
     enum trace_end end;
-    uint64_t value;
+    uint64_t value; /**< of an offset */
+    struct address_places addresses;
     struct trace_window_limits limits;
     bool no_code; /**< the instructions of ranges are not needed */
 };

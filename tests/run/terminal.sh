@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What differs on a terminal: nothing binary goes there, lines are as wide as it is, long work says how far it is; and
+# programs in place of their trace.
+#   terminal.sh BIN SOURCE
+set -eu
+pugmark=$(readlink -f "$1")/pugmark source=$(readlink -f "$2") bad=0
+demo=$source/examples/demo crash=$source/examples/crash
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+wrong() { echo "$*"; bad=1; }
+
+# A program, or its source, is not its trace: which option it belongs to is said.
+for command in info trace list stat profile itm calls; do
+  code=0
+  "$pugmark" $command "$crash/crash" >/dev/null 2>said || code=$?
+  [[ $code == 2 && $(<said) == *"this is a program, an ELF file, and not its trace"*"--elf $crash/crash"* ]] || wrong "$command of a program: $code, $(<said)"
+  "$pugmark" $command "$crash/crash.c" >/dev/null 2>said && wrong "$command of source text: done"
+  grep -q 'this is source text, and not trace' said || wrong "$command of source text: $(<said)"
+done
+
+# Widths.
+widest() { awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }'; }
+for columns in 60 80 120; do
+  width=$(COLUMNS=$columns "$pugmark" help | widest)
+  ((width <= columns && width > columns - 15)) || wrong "COLUMNS=$columns: lines of $width"
+done
+
+command -v script >/dev/null && [[ $(uname) == Linux ]] || exit $bad
+terminal() { script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
+for command in "report $demo" "coverage --format html $demo" "timeline $demo" "profile --format pprof $demo" "encode -" "convert text.csv"; do
+  said=$(terminal "'$pugmark' $command" || true)
+  [[ $said == *"is not written to a terminal; -o FILE writes a file"* ]] || wrong "$command: $said"
+done
+[[ $(terminal "'$pugmark' report --quiet -o page $demo") == "" && -s page ]] || wrong "report -o on a terminal"
+[[ $("$pugmark" report --quiet "$demo" | head -c 15) == "<!DOCTYPE html>" ]] || wrong "report into a pipe"
+
+# Colours: on a terminal, and not where NO_COLOR or --color says otherwise.
+export TERM=xterm PUGMARK_PAGER=cat
+[[ $(terminal "'$pugmark' trace --last 3 --quiet $crash") == *$'\e['* ]] || wrong "no colours on a terminal"
+[[ $(NO_COLOR=1 terminal "'$pugmark' trace --last 3 --quiet $crash") != *$'\e['* ]] || wrong "colours with NO_COLOR"
+[[ $(terminal "'$pugmark' trace --color never --last 3 --quiet $crash") != *$'\e['* ]] || wrong "colours with --color never"
+[[ $("$pugmark" trace --color always --last 3 --quiet "$crash") == *$'\e['* ]] || wrong "no colours with --color always"
+
+# Progress: work that waits for its reader takes longer than a second.
+for _ in {1..2000}; do cat "$demo/trace.bin"; done >long
+said=$(terminal "'$pugmark' list --packets --jobs 1 --params '$demo/ETM_0.ini' --core Cortex-A53 --transport coresight long | (sleep 2.3; cat >/dev/null)")
+[[ $said =~ [0-9]+\ %,\ [0-9.]+\ [kM]?B/s,\ [0-9]+\ (s|min|h)\ left ]] || wrong "no progress: $said"
+said=$(terminal "'$pugmark' list --quiet --packets --jobs 1 --params '$demo/ETM_0.ini' --core Cortex-A53 --transport coresight long | (sleep 2.3; cat >/dev/null)")
+[[ $said != *left* ]] || wrong "progress with --quiet: $said"
+exit $bad

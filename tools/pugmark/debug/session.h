@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+/**
+ * @file A history of an input that somebody moves in: the GDB server and `pugmark debug`.
+ */
+#ifndef PUGMARK_TOOL_SESSION_H
+#define PUGMARK_TOOL_SESSION_H
+
+#include "input/capture_options.h"
+#include "pugmark/advanced/history.h"
+#include "text/sink.h"
+
+#include <pthread.h>
+
+/** A file that lies somewhere in a process, as far as its code ran. */
+struct session_object {
+    uint32_t object; /**< of the capture */
+    int32_t pid;
+    uint64_t bias; /**< what its addresses are more than the file's own */
+};
+
+struct session {
+    struct input input;
+    struct pug_names *names;
+    struct pug_history *history;
+    uint64_t position;
+    uint32_t thread; /**< whose position it is */
+    int code;        /**< exit code of decoding */
+    /* where a live input is read */
+    bool live, has_feeder;
+    bool ending; /**< nobody wants more */
+    pthread_t feeder;
+    pthread_mutex_t lock; /**< guards the history */
+    int wake[2];          /**< a byte for what came; -1: not live */
+    bool awake;
+};
+
+/** Options of a session. */
+struct session_options {
+    struct input_options input;
+    struct capture_options capture;
+};
+
+/** Opens and reads an input. False, having said why; session->code is the exit code. */
+bool session_open(struct session *session, const struct session_options *options,
+                  const char *operand);
+/** Ends and frees it; the exit code. */
+int session_close(struct session *session);
+
+void session_lock(struct session *session);
+void session_unlock(struct session *session);
+/** Waits until something came, or `more` (a descriptor, or -1) can be read. */
+void session_wait(struct session *session, int more);
+
+/** Is more of the trace to come? */
+bool session_grows(const struct session *session);
+
+/** The position of a thread now. False: it has none. */
+bool session_place(struct session *session, uint32_t thread, struct pug_history_place *place);
+
+/** Goes to a position. */
+void session_go(struct session *session, uint64_t position);
+
+/** The process of a thread: 1 and up. */
+unsigned session_process(const struct session *session, uint32_t thread);
+
+/** "task1 (1234)", "source 0x10": as people know a thread. */
+void session_thread_words(const struct session *session, uint32_t thread, char *words, size_t size);
+
+/** The time of a packet with its unit; "" where nobody knows. */
+void session_time_words(const struct session *session, uint64_t time, char *words, size_t size);
+
+/** Why a move stopped, in a line; "" where there is nothing to say. */
+void session_stop_words(struct session *session, const struct pug_history_move *move, char *words,
+                        size_t size);
+
+/**
+ * Does what a line of words says ("goto end", "where") and writes the answer. False: it is no such
+ * command, or it could not be done; the answer says why.
+ */
+bool session_command(struct session *session, const char *line, struct pug_sink *sink);
+
+#endif

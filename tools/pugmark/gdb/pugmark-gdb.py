@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""For GDB, with `pugmark gdb`: frames from the trace's own call stack, and the `pugmark` commands.
+
+The unwinder claims every frame. It reads the call stack from a window of memory that the server keeps. It
+never sends packets of its own from there: GDB 13 crashes then.
+"""
+import struct
+
+import gdb
+import gdb.FrameDecorator
+from gdb.unwinder import Unwinder
+
+HEAD = struct.Struct("<8sQQQ")
+FRAME = struct.Struct("<QQqQ")
+WINDOWS = {8: 0xFFFFFFFFF0000000, 4: 0xFFFF0000}
+# The made-up stack pointer of outer frames, by which they are known again: BASE + 16 * level.
+BASES = {8: 0x7075670000000000, 4: 0x70000000}
+# Frame ids: TOP - 16 * depth of the call.
+TOPS = {8: 0x7075680000000000, 4: 0x78000000}
+READ = 64  # frames at once
+
+
+class FrameId:
+    def __init__(self, sp, pc):
+        self.sp = sp
+        self.pc = pc
+
+
+class Stack:
+    """The call stack of the selected thread, as the server has it now."""
+
+    def __init__(self, width):
+        self.width = width
+        self.frames = []
+        inferior = gdb.selected_inferior()
+        window = WINDOWS[width]
+        data = bytes(inferior.read_memory(window, HEAD.size + READ * FRAME.size))
+        magic, count, self.position, self.thread = HEAD.unpack_from(data)
+        if magic != b"PUGFRAME":
+            raise gdb.error("no call stack")
+        self.add(data, HEAD.size, min(count, READ))
+        while len(self.frames) < count:
+            more = min(READ, count - len(self.frames))
+            at = window + HEAD.size + len(self.frames) * FRAME.size
+            self.add(bytes(inferior.read_memory(at, more * FRAME.size)), 0, more)
+
+    def add(self, data, at, count):
+        for n in range(count):
+            self.frames.append(FRAME.unpack_from(data, at + n * FRAME.size))
+
+
+def width_of(architecture):
+    name = architecture.name()
+    return 8 if "aarch64" in name or "rv64" in name else 4
+
+
+class PugmarkUnwinder(Unwinder):
+    def __init__(self):
+        super().__init__("pugmark")
+        self.stack = None
+        self.types = {}
+
+    def pointer(self, value, width):
+        # Of the width of the target: GDB's `void *` may be another before the program is loaded.
+        kind = self.types.get(width)
+        if kind is None:
+            kind = gdb.lookup_type("unsigned long long" if width == 8 else "unsigned int")
+            self.types[width] = kind
+        return gdb.Value(value).cast(kind)
+
+    def level_of(self, frame, width):
+        """Which call of the stack a frame is; the innermost one has no stack pointer."""
+        try:
+            sp = int(frame.read_register("sp")) & ((1 << 8 * width) - 1)
+        except (gdb.error, ValueError):
+            return 0
+        level = (sp - BASES[width]) // 16
+        return level if 0 < level < 1 << 20 else 0
+
+    def __call__(self, frame):
+        try:
+            return self.unwind(frame)
+        except (gdb.error, gdb.MemoryError, struct.error, KeyError):
+            return None
+
+    def unwind(self, frame):
+        width = width_of(frame.architecture())
+        level = self.level_of(frame, width)
+        if level == 0 or self.stack is None:
+            self.stack = Stack(width)
+        frames = self.stack.frames
+        if level > len(frames) or not frames:
+            return None
+        if level == len(frames):  # the caller that nobody knows: its pc is 0, and GDB ends there
+            sp = self.pointer((TOPS[width] - 16 * (frames[-1][2] - 1)) & ((1 << 8 * width) - 1), width)
+            info = frame.create_unwind_info(FrameId(sp, self.pointer(0, width)))
+            info.add_saved_register("pc", self.pointer(0, width))
+            info.add_saved_register("sp", self.pointer(BASES[width] + 16 * level, width))
+            return info
+        _, function, depth, flags = frames[level]
+        sp = self.pointer((TOPS[width] - 16 * depth) & ((1 << 8 * width) - 1), width)
+        info = frame.create_unwind_info(FrameId(sp, self.pointer(function, width)))
+        known = flags & 1 and level + 1 < len(frames)
+        info.add_saved_register("pc", self.pointer(frames[level + 1][0] if known else 0, width))
+        if level + 1 < len(frames) and not known:
+            del frames[level + 1 :]
+        info.add_saved_register("sp", self.pointer(BASES[width] + 16 * (level + 1), width))
+        name = frame.architecture().name()
+        if name.startswith("arm"):
+            for status in ("cpsr", "xpsr"):
+                try:
+                    info.add_saved_register(status, frame.read_register(status))
+                    break
+                except (gdb.error, ValueError):
+                    continue
+        return info
+
+
+UNWINDER = PugmarkUnwinder()
+
+
+class Prefix(gdb.Command):
+    """Move in a trace, and ask about it. `pugmark help` lists what there is."""
+
+    def __init__(self):
+        super().__init__("pugmark", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE, True)
+
+    def invoke(self, words, _from_tty):
+        gdb.write(monitor("help" if not words else words))
+
+
+class Asks(gdb.Command):
+    """Ask the server about the trace. `pugmark help` says what each command does."""
+
+    moves = False
+
+    def __init__(self, name):
+        self.name = name
+        super().__init__("pugmark " + name, gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
+
+    def invoke(self, words, _from_tty):
+        self.dont_repeat_if_asks()
+        gdb.write(monitor((self.name + " " + words).strip()))
+        if self.moves:
+            refresh()
+
+    def dont_repeat_if_asks(self):
+        if not self.moves:
+            self.dont_repeat()
+
+
+class Moves(Asks):
+    """Move in the trace. `pugmark help` says what each command does."""
+
+    moves = True
+
+
+def monitor(words):
+    return gdb.execute("monitor " + words, to_string=True)
+
+
+def refresh():
+    """GDB keeps registers and frames: they are of the place before."""
+    UNWINDER.stack = None
+    gdb.execute("maintenance flush register-cache", to_string=True)
+    answer = gdb.execute("monitor thread", to_string=True).strip()
+    if answer.isdigit():
+        for thread in gdb.selected_inferior().threads():
+            if thread.ptid[1] == int(answer) or thread.ptid[2] == int(answer):
+                thread.switch()
+                break
+    gdb.execute("frame 0")
+
+
+gdb.unwinder.register_unwinder(None, UNWINDER, True)
+Prefix()
+for command in ("goto", "back-line", "back-over"):
+    Moves(command)
+for command in ("find", "where", "time", "calls", "compare", "history", "losses", "status", "help"):
+    Asks(command)
+
+
+class Nameless(gdb.FrameDecorator.FrameDecorator):
+    """A frame that GDB would print without anything in place of its function."""
+
+    def function(self):
+        return "??"
+
+
+class HideUnknown:
+    """Leaves the caller that nobody knows out of backtraces."""
+
+    def __init__(self):
+        self.name = "pugmark"
+        self.priority = 100
+        self.enabled = True
+        gdb.frame_filters[self.name] = self
+
+    def filter(self, frames):
+        for frame in frames:
+            if frame.inferior_frame().pc() != 0:
+                yield frame if frame.function() is not None else Nameless(frame)
+
+
+HideUnknown()

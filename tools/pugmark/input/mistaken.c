@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+/** @file Programs and source text that somebody gives as INPUT. */
+#include "input_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool begins_with_elf(const char *path)
+{
+    unsigned char begin[4];
+    FILE *file = fopen(path, "rb");
+    const size_t size = file ? fread(begin, 1, sizeof(begin), file) : 0;
+    if (file)
+        fclose(file);
+    return size == sizeof(begin) && memcmp(begin, "\177ELF", sizeof(begin)) == 0;
+}
+
+static bool is_source_name(const char *path)
+{
+    static const char *const ends[] = {".c", ".cc", ".cpp", ".cxx", ".h",  ".hpp",
+                                       ".s", ".S",  ".rs",  ".go",  ".zig"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (strcmp(dot, ends[i]) == 0)
+            return true;
+    return false;
+}
+
+bool input_is_mistaken(const struct input_options *options, const char *operand)
+{
+    if (!input_is_bare(options, operand))
+        return false;
+    if (begins_with_elf(operand))
+        message_say(
+            "pugmark: %s: this is a program, an ELF file, and not its trace: give the trace "
+            "as INPUT, and this with --elf %s\n",
+            operand, operand);
+    else if (is_source_name(operand))
+        message_say("pugmark: %s: this is source text, and not trace: give the trace as INPUT; "
+                    "source files are found by the program's debug information (--elf FILE)\n",
+                    operand);
+    else
+        return false;
+    return true;
+}
