@@ -71,18 +71,18 @@ struct pug_check_place {
     uint64_t spare[2];    /**< zero */
 };
 
-/** What became of one rule. */
+/** The result of one rule. */
 struct pug_check_verdict {
-    const char *rule; /**< its text */
-    const char *name; /**< that it was given, or NULL */
-    const char *file; /**< where it stands */
-    uint32_t line;    /**< there */
-    enum pug_verdict verdict;
-    bool excused;    /**< it is undecided, and says that this is no matter */
-    bool beforehand; /**< it was undecided before anything was decoded */
-    const char *why; /**< one sentence; never NULL */
-    bool has_place;  /**< the next one is the first violation's, or what left it open */
-    struct pug_check_place place;
+    const char *rule;         /**< its text */
+    const char *name;         /**< that it was given, or NULL */
+    const char *file;         /**< where it stands */
+    uint32_t line;            /**< there */
+    enum pug_verdict verdict; /**< the result */
+    bool excused;             /**< it is undecided, and says that this is no matter */
+    bool beforehand;          /**< it was undecided before anything was decoded */
+    const char *why;          /**< one sentence; never NULL */
+    bool has_place;           /**< the next one is the first violation's, or what left it open */
+    struct pug_check_place place; /**< see `has_place` */
     uint64_t violations, unknown; /**< how often it was violated, or left open */
     uint64_t count;               /**< measured: calls, distances, pairs; else what was counted */
     uint8_t unit; /**< enum pug_check_unit: of the next ones; PUG_CHECK_NO_UNIT: none */

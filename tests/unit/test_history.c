@@ -3,6 +3,7 @@
  * @file Histories: over every capture the positions are the instructions that walks give, one after
  * the other; moves, breakpoints and threads lead where a list of them says.
  */
+#include "pugmark/advanced/capture.h"
 #include "pugmark/advanced/history.h"
 #include "pugmark/pugmark.h"
 #include "support/captures.h"

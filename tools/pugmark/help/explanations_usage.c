@@ -19,7 +19,7 @@ const struct explanation explanations_usage[] = {
      "after the input.",
      "`pugmark COMMAND --help` lists a command's options, --help-all those that many commands "
      "have."},
-    {"option-value", "option '*' takes no argument|option '*' needs *",
+    {"option-value", "option '*' takes no argument|option '*' needs *|--version takes --json*",
      "An option was given a value that it does not have, or lacks the one that it needs.",
      "Write --option VALUE or --option=VALUE; `pugmark COMMAND --help` shows which options have "
      "one."},
