@@ -11,7 +11,7 @@ stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 mkdir "$stage/docs"
 cp -r "$source/docs/book" "$stage/docs"
-ln -s "$source/examples" "$source/tests" "$source/CMakeLists.txt" "$stage"
+ln -s "$source/examples" "$source/tests" "$source/include" "$stage"
 cp "$build/reference/commands.md" "$build/reference/messages.md" "$stage/docs/book/reference"
 # A page that its folder's index does not list is listed last.
 for index in "$stage"/docs/book/*/index.md; do

@@ -4,6 +4,10 @@
  *
  * Build against an installed library: cc rules.c $(pkg-config --cflags --libs pugmark)
  */
+#include "pugmark/capture.h"
+#include "pugmark/check.h"
+#include "pugmark/status.h"
+
 #include <pugmark/pugmark.h>
 
 #include <stdio.h>

@@ -6,7 +6,8 @@ import re
 project = "Pugmark"
 author = copyright = "the authors of Pugmark"
 top = pathlib.Path(__file__).resolve().parents[2]
-version = re.search(r"project\(pugmark VERSION (\d+\.\d+\.\d+)", (top / "CMakeLists.txt").read_text()).group(1)
+header = (top / "include/pugmark/pugmark.h").read_text()
+version = ".".join(re.findall(r"#define PUG_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
 release = version
 
 extensions = ["myst_parser"]

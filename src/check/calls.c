@@ -600,7 +600,9 @@ static void on_enter(struct pug_check *check, struct check_stream *stream,
     const bool exception = frame->kind == PUG_CALL_EXCEPTION && !event->switched;
     struct check_event stamp;
     bool stamped = false;
-    const bool own = frame->kind != PUG_CALL_TAIL && is_own_turn(check, stream, event);
+    /* a handler is no callee: what interrupts a function itself counts */
+    const bool own =
+        frame->kind != PUG_CALL_TAIL && !frame->in_exception && is_own_turn(check, stream, event);
     if (exception || event->switched || own) {
         stamp_event(check, stream, event, &stamp);
         stamped = true;
@@ -656,7 +658,7 @@ static void on_leave(struct pug_check *check, struct check_stream *stream,
     stream->switches |= event->switched;
     if (function && function->link_count > 0)
         leave_links(check, stream, event, function, &stamp);
-    const bool own = !event->tail && is_own_turn(check, stream, event);
+    const bool own = !event->tail && !frame->in_exception && is_own_turn(check, stream, event);
     if (!exception && stream->carried == 0 && !own)
         return;
     stamp_event(check, stream, event, &stamp);

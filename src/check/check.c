@@ -219,8 +219,13 @@ static void elements(void *context, const struct pug_origin *where, const struct
     struct part *part = context;
     if (part->profile)
         pug_profiling_elements(part->profile, where, given, count);
-    if (part->diagnosis)
+    if (part->diagnosis) {
+        /* of perf.data each task has its own program memory */
+        if (!part->check->tree)
+            pug_diagnosis_image(part->diagnosis,
+                                where->space ? pug_address_space_image(where->space) : NULL);
         pug_diagnosis_elements(part->diagnosis, given, count);
+    }
     for (size_t i = 0; i < count && !part->failed && !part->unwanted && !part->check->fed;) {
         struct batch *batch = part->last;
         if (!batch || batch->count == batch->room || !is_same(&batch->where, where)) {
@@ -357,8 +362,8 @@ enum pug_status pug_check_begin(struct pug_check *check, struct pug_capture *cap
                                             .event_context = check};
     if (pug_calls_new(&config, &check->calls) != PUG_OK)
         return starved(check);
-    if (check->looks_program && check->tree) {
-        check->diagnosis = pug_diagnosis_new(pug_tree_image(check->tree));
+    if (check->looks_program) {
+        check->diagnosis = pug_diagnosis_new(check->tree ? pug_tree_image(check->tree) : NULL);
         if (!check->diagnosis)
             return starved(check);
     }

@@ -342,12 +342,8 @@ void pug_check_lose(struct pug_check *check, struct check_core *core, enum pug_c
     for (uint32_t n = 0; n < check->tallies.count; n++) {
         struct check_tally *tally = CHECK_TALLY(check, n);
         tally->lost++;
-        if (tally->rule.kind == CHECK_NO_LOSS && !tally->impossible) {
-            if (gap == PUG_GAP_LOST)
-                pug_check_violate(check, n, &seen, "trace was lost");
-            else
-                pug_check_doubt(check, n, &seen, "program memory is missing");
-        }
+        if (tally->rule.kind == CHECK_NO_LOSS && !tally->impossible && gap == PUG_GAP_LOST)
+            pug_check_violate(check, n, &seen, "trace was lost");
     }
     tell_gap(check, core, (uint8_t)gap, index);
 }

@@ -33,8 +33,9 @@ struct reading {
 
 static bool refuse(struct reading *reading, const char *at, const char *message)
 {
-    *reading->mistake = (struct rtos_mistake){
-        .line = reading->number, .column = (unsigned)(at - reading->line) + 1, .message = message};
+    *reading->mistake = (struct rtos_mistake){.line = reading->number > 0 ? reading->number : 1,
+                                              .column = (unsigned)(at - reading->line) + 1,
+                                              .message = message};
     return false;
 }
 

@@ -78,12 +78,18 @@ void pug_rtos_stacks_cut(struct rtos_stacks *stacks, uint32_t depth)
 
 /* ---- who waits ---- */
 
+/** Stamps ascend. NULL: that stack no longer waits. */
 static struct rtos_wait *find_stamp(const struct rtos_stacks *stacks, uint32_t stamp)
 {
-    for (uint32_t i = 0; i < stacks->count; i++)
-        if (stacks->waits[i].stamp == stamp)
-            return &stacks->waits[i];
-    return NULL;
+    uint32_t low = 0, high = stacks->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (stacks->waits[middle].stamp < stamp)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < stacks->count && stacks->waits[low].stamp == stamp ? &stacks->waits[low] : NULL;
 }
 
 static struct rtos_wait *find_thread(const struct rtos_stacks *stacks, uint32_t thread)

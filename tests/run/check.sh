@@ -337,6 +337,8 @@ holds     lock instructions == 2
 holds     control takes > 3us
 holds     control takes < 3800ns without interrupts
 violated  control takes < 3700ns without interrupts
+holds     control takes < 3000ns own
+violated  control takes < 2900ns own
 holds     depth of _start <= 2
 holds     unlock follows lock
 END
@@ -625,6 +627,10 @@ code --format github three "${exactly[@]}" >/dev/null
 grep -q '^::error file=three,line=2,title=violated%3A bad::it ran' out && grep -q '^::warning file=three,line=3' out || fail "github: $(cat out)"
 code --format json --output saved three "${exactly[@]}" >/dev/null
 [[ ! -s out ]] && grep -q '"rules": 3' saved || fail "--output"
+
+[[ $(code --rule "lock never runs" exact) == 2 ]] && grep -q 'give it with --elf FILE' said || fail "no program: $(cat said)"
+printf 'no loss \\\n  unless undecided\n\n# nothing\n' >joined
+[[ $(code joined exact) == 0 && $(grep -c '^holds' out) == 1 ]] || fail "joined lines: $(cat out said)"
 
 # ---- all inputs together, a baseline, and a start ----
 

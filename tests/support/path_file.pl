@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# path_file.pl BINARY BASE <SCRIPT >PATH: a path (docs/path-format.md) of an A64 program from a script, whose lines are
+# path_file.pl BINARY BASE <SCRIPT >PATH: a path (docs/book/formats/path.md) of an A64 program from a script, whose lines are
 #   at NS                     this time has come
 #   run ADDRESS COUNT         so many instructions ran from there on
 #   irq NUMBER BACK           an interrupt was taken, which goes back there

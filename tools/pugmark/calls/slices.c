@@ -9,10 +9,10 @@
 
 #include "common/said.h"
 #include "diagnose/diagnosis.h"
+#include "pugmark/advanced/capture.h"
 #include "slices_names.h"
 #include "slices_swo.h"
 #include "swo/swo_sources.h"
-#include "pugmark/advanced/capture.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 
 #include "common/command.h"
 #include "common/output.h"
+#include "common/suggest.h"
 #include "files/outfile.h"
 
 #include <errno.h>
@@ -31,8 +32,14 @@ static int put(const struct times *times, struct pug_names *names, const char *o
     if (!options->histogram) {
         times_put(times, names, options->form, options->callers, options->rows, sink);
     } else if (!times_put_histogram(times, names, options->histogram, options->form, sink)) {
-        message_say("pugmark: %s: no whole call of a function '%s' is in it\n", operand,
-                    options->histogram);
+        struct suggestion near;
+        suggest_begin(&near, options->histogram);
+        for (uint32_t n = 0; n < times->function_count; n++)
+            if (times->functions[n].name)
+                suggest_offer(&near, times->functions[n].name);
+        message_say("pugmark: %s: no whole call of a function '%s' is in it%s%s%s\n", operand,
+                    options->histogram, *near.meant ? "; is " : "", near.meant,
+                    *near.meant ? " meant?" : "");
         code = EXIT_USAGE;
     }
     if (options->output && code == EXIT_DONE)

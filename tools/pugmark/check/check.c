@@ -22,6 +22,9 @@ enum check_code { CHECK_HOLD = 0, CHECK_FAIL = 1, CHECK_WRONG = 2, CHECK_OPEN = 
 
 #define RULES_MOST ((size_t)16 << 20)
 
+/** What the rules are called that are checked where nobody gave any. */
+static const char usual_file[] = "usual rules";
+
 static bool take_format(const struct option *option, void *target, const char *argument)
 {
     if (!check_format(argument))
@@ -32,8 +35,8 @@ static bool take_format(const struct option *option, void *target, const char *a
 static const struct option table[] = {
     {"rule", "RULE", "a rule, beside those of a file or in their place; may be repeated",
      option_to_list, offsetof(struct check_options, rules)},
-    {"format", "text|junit|tap|json|github", "text (default), junit, tap, json or github", take_format,
-     offsetof(struct check_options, format)},
+    {"format", "text|junit|tap|json|github", "text (default), junit, tap, json or github",
+     take_format, offsetof(struct check_options, format)},
     {"output", "FILE", "write to FILE (-o)", option_string, offsetof(struct check_options, output)},
     {"allow-undecided", NULL, "undecided rules do not count: exit 0 if none is violated",
      option_flag, offsetof(struct check_options, allow_undecided)},
@@ -115,14 +118,27 @@ static int read_file(struct pug_check *check, const char *path)
     return code;
 }
 
+/** The rules of --rule, a line each, so that a message says which one it is of. */
+static int read_words(struct pug_check *check, const struct option_list *rules)
+{
+    struct pug_memory text = {0};
+    struct pug_sink sink = pug_memory_sink(&text);
+    for (size_t n = 0; n < rules->count; n++) {
+        pug_sink_text(&sink, rules->items[n]);
+        pug_sink_text(&sink, "\n");
+    }
+    const enum pug_status status =
+        text.failed ? PUG_ERR_MEM : pug_check_read(check, "--rule", text.bytes, text.count);
+    free(text.bytes);
+    return said_status(check, "--rule", status);
+}
+
 static int read_rules(struct pug_check *check, const struct check_options *options,
                       const char *path)
 {
     int code = path ? read_file(check, path) : CHECK_HOLD;
-    for (size_t n = 0; n < options->rules.count && code == CHECK_HOLD; n++)
-        code = said_status(check, "--rule",
-                           pug_check_read(check, "--rule", options->rules.items[n],
-                                          strlen(options->rules.items[n])));
+    if (code == CHECK_HOLD && options->rules.count > 0)
+        code = read_words(check, &options->rules);
     struct pug_check_verdict verdict;
     if (code != CHECK_HOLD || pug_check_verdict_at(check, 0, &verdict))
         return code;
@@ -133,8 +149,8 @@ static int read_rules(struct pug_check *check, const struct check_options *optio
     if (options->baseline)
         return CHECK_HOLD;
     static const char usual[] = "no loss\nprogram matches\n";
-    return said_status(check, "usual rules",
-                       pug_check_read(check, "usual rules", usual, sizeof(usual) - 1));
+    return said_status(check, usual_file,
+                       pug_check_read(check, usual_file, usual, sizeof(usual) - 1));
 }
 
 /* ---- inputs ---- */
@@ -264,15 +280,11 @@ static bool has_open(const struct pug_check *check, const struct check_options *
     return open;
 }
 
-/** Is there a violation that the wrong program explains, and a rule says so? */
-static bool says_program(const struct pug_check *check)
+/** Are the rules those that are checked where nobody gave any? */
+static bool is_usual(const struct pug_check *check)
 {
     struct pug_check_verdict verdict;
-    for (size_t n = 0; pug_check_verdict_at(check, n, &verdict); n++)
-        if (verdict.verdict == PUG_VIOLATED && strstr(verdict.rule, "program matches") &&
-            strcmp(verdict.file, "usual rules") != 0)
-            return true;
-    return false;
+    return pug_check_verdict_at(check, 0, &verdict) && strcmp(verdict.file, usual_file) == 0;
 }
 
 static int result_of(struct pug_check *check, const struct check_options *options, bool doubtful)
@@ -289,14 +301,15 @@ static int result_of(struct pug_check *check, const struct check_options *option
     const int written = any ? put_report(check, options) : CHECK_HOLD;
     if (written != CHECK_HOLD)
         return written;
-    if (doubtful && !says_program(check)) {
-        message_say("pugmark: what is said above of the input makes this result doubtful: it is "
-                    "no result\n");
-        return CHECK_WRONG;
-    }
-    return check_count(check).violated > 0 ? CHECK_FAIL
-           : has_open(check, options)      ? CHECK_OPEN
-                                           : CHECK_HOLD;
+    const int code = check_count(check).violated > 0 ? CHECK_FAIL
+                     : has_open(check, options)      ? CHECK_OPEN
+                                                     : CHECK_HOLD;
+    /* What holds by a wrong program, or where most of it is missing, does not hold. */
+    if (!doubtful || code == CHECK_OPEN || (code == CHECK_FAIL && !is_usual(check)))
+        return code;
+    message_say("pugmark: what is said above of the input makes this result doubtful: it is no "
+                "result\n");
+    return CHECK_WRONG;
 }
 
 static int check_all(const struct check_options *options, const char *rules, char **inputs)

@@ -96,6 +96,7 @@ const struct explanation explanations_usage[] = {
      "`pugmark info INPUT` says in which unit times are and which range they have. Write FROM,TO; "
      "either may be left out."},
     {"not-there",
+     "*: no whole call of a function '*' is in it*|"
      "*: no whole call of a function '*' is in it|"
      "*: no * in it; there are*|*: no trace buffer *; there are*|--dso *: not one that ran; there "
      "are*|--dso *: it ran in neither|* is of one program or library; choose with --dso*|*: there "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "record_filter.h"
 #include "common/messages.h"
+#include "common/suggest.h"
 
 #include "image/image.h"
 #include "image/symbols.h"
@@ -38,10 +39,13 @@ bool record_filter_begin(struct record_filter *filter, const struct record_list 
     return true;
 }
 
-static bool find_symbol(const struct pug_image *image, const char *name, struct rec_range *range)
+static bool find_symbol(const struct pug_image *image, const char *name, struct rec_range *range,
+                        struct suggestion *suggestion)
 {
+    suggest_begin(suggestion, name);
     for (const struct pug_symbols *list = image->symbols; list; list = list->next) {
         for (size_t i = 0; i < list->count; i++) {
+            suggest_offer(suggestion, list->entries[i].name);
             if (strcmp(list->entries[i].name, name) != 0)
                 continue;
             range->start = list->entries[i].start & ~UINT64_C(1); /* T32's bit */
@@ -64,9 +68,11 @@ bool record_filter_find(struct record_filter *filter, const char *program, uint6
         const char *name = filter->names->items[i];
         if (parse_range(name, &range))
             continue;
-        good = find_symbol(image, name, &filter->ranges[i]);
+        struct suggestion near;
+        good = find_symbol(image, name, &filter->ranges[i], &near);
         if (!good)
-            message_say("pugmark: %s: there is no function '%s'\n", program, name);
+            message_say("pugmark: %s: there is no function '%s'%s%s%s\n", program, name,
+                        *near.meant ? "; is " : "", near.meant, *near.meant ? " meant?" : "");
     }
     pug_image_free(image);
     return good;
