@@ -261,7 +261,13 @@ static bool take_range(struct pug_history *history, const struct pug_origin *ori
     line->range = *element;
     line->space = origin->space;
     line->trapped = false;
-    return element->count == 0 || append(history, &event);
+    line->begin = history->positions;
+    line->ran = 0;
+    if (element->count == 0)
+        return true;
+    const uint32_t number = pug_history_event(history, &event);
+    line->ran = number == UINT32_MAX ? 0 : number + 1;
+    return pug_history_append(history, number);
 }
 
 /** Was the instruction that the exception returns to the one that caused it? */
@@ -308,22 +314,54 @@ static bool take_exception(struct pug_history *history, const struct pug_origin 
     return append(history, &event);
 }
 
+/**
+ * The position from which on an access is done: the one after its instruction, which is in the
+ * thread's last range.
+ */
+static uint64_t position_of(struct pug_history *history, const struct pug_element *access)
+{
+    const struct pug_history_line *line = &history->lines[history->line];
+    if (!(access->flags & PUG_ELEM_HAS_PC) || line->range.count == 0 || line->ran == 0)
+        return history->positions;
+    struct pug_history_event *event = &history->events[line->ran - 1];
+    const uint32_t n = pug_event_instruction(history, event, access->end);
+    return n == UINT32_MAX ? history->positions : line->begin + n + 1;
+}
+
+/** Puts an access behind those that were done before. */
+static void insert_access(struct pug_history *history, const struct pug_data_access *access)
+{
+    uint32_t at = history->data_count++;
+    for (; at > 0 && history->data[at - 1].position > access->position; at--)
+        history->data[at] = history->data[at - 1];
+    history->data[at] = *access;
+}
+
 static bool take_access(struct pug_history *history, const struct pug_element *element)
 {
-    const unsigned size = element->last_size;
-    if (!(element->flags & PUG_ELEM_HAS_ADDRESS) || size == 0 || size > 8 ||
-        (element->reason != PUG_ACCESS_LOAD && element->reason != PUG_ACCESS_STORE))
+    const bool valued = element->type == PUG_ELEM_DATA_VALUE;
+    const bool moves = element->reason == PUG_ACCESS_LOAD || element->reason == PUG_ACCESS_STORE;
+    const bool addressed = !valued || (element->flags & PUG_ELEM_HAS_ADDRESS);
+    /* What an atomic access leaves is not told, nor what a store does that has no value. */
+    const bool changes = (element->reason == PUG_ACCESS_STORE && !valued) ||
+                         ((element->reason & ~PUG_ACCESS_OPERAND) >= PUG_ACCESS_SWAP &&
+                          (element->reason & ~PUG_ACCESS_OPERAND) <= PUG_ACCESS_MIN) ||
+                         element->reason == PUG_ACCESS_UNKNOWN;
+    const unsigned size =
+        element->last_size > 0 && element->last_size <= 8 ? element->last_size : 8;
+    if (!addressed || !(changes || (valued && moves && element->last_size > 0)))
         return true;
     if (!pug_history_grow(history, &history->data, &history->data_room,
                           (uint64_t)history->data_count + 1, sizeof(*history->data)))
         return false;
-    history->data[history->data_count++] =
-        (struct pug_data_access){.position = history->positions,
-                                 .address = element->start,
-                                 .value = element->value,
-                                 .thread = history->line,
-                                 .size = (uint8_t)size,
-                                 .big_endian = element->flags & PUG_ELEM_BIG_ENDIAN};
+    const struct pug_data_access access = {.position = position_of(history, element),
+                                           .address = element->start,
+                                           .value = element->value,
+                                           .thread = history->line,
+                                           .size = (uint8_t)size,
+                                           .unknown = changes,
+                                           .big_endian = element->flags & PUG_ELEM_BIG_ENDIAN};
+    insert_access(history, &access);
     return true;
 }
 
@@ -361,6 +399,7 @@ static bool take(struct pug_history *history, const struct pug_origin *origin,
     case PUG_ELEM_EXCEPTION:
         return pug_history_leave(history) && take_exception(history, origin, element);
     case PUG_ELEM_EXCEPTION_RET: line->trapped = false; return true;
+    case PUG_ELEM_DATA_ADDRESS:
     case PUG_ELEM_DATA_VALUE: return take_access(history, element);
     case PUG_ELEM_EO_TRACE:
     case PUG_ELEM_TRACE_ON:

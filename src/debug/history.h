@@ -15,8 +15,8 @@
 #define PUG_DEBUG_HISTORY_H
 
 #include "base/grow.h"
-#include "pugmark/advanced/image.h"
 #include "pugmark/advanced/history.h"
+#include "pugmark/advanced/image.h"
 #include "pugmark/walk.h"
 
 #define PUG_PAGE_EVENTS 4096u
@@ -125,6 +125,8 @@ struct pug_history_line {
     uint32_t stack_count, stack_room;
     /* what it did last */
     struct pug_element range; /**< the last range; `count` 0: none since trace began */
+    uint64_t begin;           /**< the range's first position */
+    uint32_t ran;             /**< its event + 1 */
     const struct pug_address_space *space;
     bool trapped;  /**< an exception with a position came behind it */
     bool has_next; /**< `next` is where it goes on */
@@ -229,6 +231,7 @@ struct pug_data_access {
     uint64_t address, value;
     uint32_t thread;
     uint8_t size;
+    bool unknown; /**< it changed memory, and nothing tells to what */
     bool big_endian;
 };
 

@@ -19,7 +19,7 @@ enum { SEGMENT_EXECUTES = 1, SEGMENT_WRITES = 2 }; /* PF_X, PF_W */
 /** Reads the loadable segments of an ELF file. */
 static void read_program(const struct pug_infile *file, struct pug_debug_program *program)
 {
-    size_t count;
+    size_t count = 0;
     if (elf_version(EV_CURRENT) == EV_NONE)
         return;
     Elf *elf = elf_begin(pug_infile_descriptor(file), ELF_C_READ, NULL);
@@ -113,9 +113,12 @@ static uint32_t count_accesses(const struct pug_history *history, uint64_t posit
     return low;
 }
 
+/** What is known of a byte. */
+enum { NOTHING, KNOWN, CHANGED };
+
 /** The newest accesses fill in what they tell; `known` says of which bytes. */
 static void read_accesses(const struct pug_history *history, uint64_t position, uint64_t address,
-                          uint8_t *bytes, bool *known, size_t size)
+                          uint8_t *bytes, uint8_t *known, size_t size)
 {
     const uint32_t count = count_accesses(history, position);
     size_t left = size;
@@ -123,10 +126,10 @@ static void read_accesses(const struct pug_history *history, uint64_t position, 
         const struct pug_data_access *access = &history->data[count - 1 - n];
         for (unsigned i = 0; i < access->size; i++) {
             const uint64_t at = access->address + i - address;
-            if (at >= size || known[at])
+            if (at >= size || known[at] != NOTHING)
                 continue;
             bytes[at] = byte_of(access, i);
-            known[at] = true;
+            known[at] = access->unknown ? CHANGED : KNOWN;
             left--;
         }
     }
@@ -155,16 +158,17 @@ size_t pug_history_memory_at(struct pug_history *history, const struct pug_histo
     size_t count = got > 0 ? (size_t)got : 0;
     if (history->data_count == 0)
         return count;
-    bool *known = calloc(size + 1, sizeof(*known));
+    uint8_t *known = calloc(size + 1, 1);
     if (!known)
         return count;
     uint8_t *told = malloc(size + 1);
     if (told) {
         read_accesses(history, place->position, address, told, known, size);
-        for (size_t i = 0; i < size && (i < count || known[i]); i++) {
-            bytes[i] = known[i] ? told[i] : bytes[i];
-            count = i >= count ? i + 1 : count;
-        }
+        const size_t there = count;
+        for (count = 0;
+             count < size && known[count] != CHANGED && (count < there || known[count] == KNOWN);
+             count++)
+            bytes[count] = known[count] == KNOWN ? told[count] : bytes[count];
     }
     free(told);
     free(known);

@@ -203,6 +203,8 @@ def finish(backward):
     while wanted <= END and not (truth[wanted] == entry[0] and stack_at[wanted] is entry[1] and not trap[wanted]):
         wanted += 1
     run("finish")
+    if wanted > END and pc() == entry[0]:
+        return  # its calls were lost, and it came back all the same
     expect("finish", min(wanted, END), at)
 
 

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#define MOST 400000u /* positions that are held against the list */
+#define MOST 100000u /* positions that are held against the list */
 
 /** An instruction, or an exception with a return address, in the order of decoding. */
 struct known {

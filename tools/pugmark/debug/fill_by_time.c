@@ -64,14 +64,20 @@ static struct stream *find_stream(struct filling *filling, uint32_t number)
     return stream;
 }
 
+static bool is_same_reader(const struct pug_reader_space *a, const struct pug_reader_space *b)
+{
+    return a->space == b->space && a->source == b->source &&
+           a->has_context_id == b->has_context_id && a->has_vmid == b->has_vmid &&
+           a->context_id == b->context_id && a->vmid == b->vmid;
+}
+
 /** The memory that an element sees. */
 static void find_space(struct filling *filling, struct stream *stream,
                        const struct pug_element *element)
 {
     struct pug_reader_space reader;
-    memset(&reader, 0, sizeof(reader));
     pug_element_space(element, &reader);
-    if (stream->known && memcmp(&reader, &stream->reader, sizeof(reader)) == 0)
+    if (stream->known && is_same_reader(&reader, &stream->reader))
         return;
     stream->origin.space =
         pug_capture_image_space(filling->session->input.capture, stream->origin.buffer, &reader);

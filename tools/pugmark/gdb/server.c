@@ -44,6 +44,7 @@ static bool general_place(struct gdb_server *server, struct pug_history_place *p
  */
 static size_t make_window(struct gdb_server *server, uint8_t *window)
 {
+    static const uint8_t magic[8] = {'P', 'U', 'G', 'F', 'R', 'A', 'M', 'E'};
     struct pug_history_place place;
     struct pug_history_frame *frames = calloc(FRAMES_MOST, sizeof(*frames));
     if (!frames || !general_place(server, &place)) {
@@ -53,7 +54,7 @@ static size_t make_window(struct gdb_server *server, uint8_t *window)
     size_t count =
         pug_history_frames(server->session->history, place.position, frames, FRAMES_MOST);
     count = count < FRAMES_MOST ? count : FRAMES_MOST;
-    memcpy(window, "PUGFRAME", 8);
+    memcpy(window, magic, sizeof(magic));
     pug_bytes_set_64(window + 8, count);
     pug_bytes_set_64(window + 16, place.position);
     pug_bytes_set_64(window + 24, place.thread);
