@@ -10,6 +10,8 @@
 
 #include "recorder/etmv3.h"
 #include "recorder/ptm.h"
+#include "pugmark/advanced/isa.h"
+#include "pugmark/advanced/settings.h"
 
 #define ARMV7_INSTRUCTIONS 400000u
 #define ARMV7_BASE         0x8000u

@@ -7,6 +7,9 @@
 #ifndef PUG_BENCH_H
 #define PUG_BENCH_H
 
+#include "pugmark/advanced/counts.h"
+#include "pugmark/advanced/snapshot.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/pugmark.h"
 
 #include <stdio.h>

@@ -10,6 +10,7 @@
  * does; the best of each counts.
  */
 #include "bench.h"
+#include "pugmark/advanced/index.h"
 
 #include <unistd.h>
 

@@ -10,6 +10,7 @@
  * has this in its name, which is protocol, program and option with a space between.
  */
 #include "bench.h"
+#include "pugmark/advanced/params.h"
 
 #define ENOUGH (1u << 20) /* bytes of a recording, for one measurement */
 

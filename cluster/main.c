@@ -33,6 +33,7 @@ struct cluster_options {
 };
 
 static const struct option table[] = {
+    OPTION_GROUP("Before the command"),
     {"large", "BYTES", "of many inputs, one from this size on is cut among all (default 1 GiB)",
      option_number, offsetof(struct cluster_options, large)},
     {"output", "FILE", "standard output goes to FILE, which all processes write at once (-o)",
@@ -56,7 +57,6 @@ static void usage(FILE *file, const struct option_set *sets)
           file);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(file, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\nBefore the command:\n", file);
     fflush(file);
     if (file == stdout)
         help_options(sets, 1, false);
@@ -76,7 +76,7 @@ static const struct command *find_command(const char *name)
 static bool takes_word(const char *word)
 {
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-        if (strncmp(word, "--", 2) == 0 && strcmp(word + 2, table[i].name) == 0)
+        if (table[i].name && strncmp(word, "--", 2) == 0 && strcmp(word + 2, table[i].name) == 0)
             return table[i].argument != NULL;
     return false;
 }

@@ -4,6 +4,11 @@
  *
  * Build against an installed library: cc count.c $(pkg-config --cflags --libs pugmark)
  */
+#include "pugmark/capture.h"
+#include "pugmark/element.h"
+#include "pugmark/log.h"
+#include "pugmark/status.h"
+
 #include <pugmark/pugmark.h>
 
 #include <inttypes.h>

@@ -6,6 +6,12 @@
  *
  * Build against an installed library: cc etrace_calls.c $(pkg-config --cflags --libs pugmark)
  */
+#include "pugmark/advanced/image.h"
+#include "pugmark/advanced/params.h"
+#include "pugmark/advanced/tree.h"
+#include "pugmark/element.h"
+#include "pugmark/status.h"
+
 #include <pugmark/pugmark.h>
 
 #include <inttypes.h>

@@ -4,6 +4,11 @@
  *
  * Build against an installed library: cc exceptions.c $(pkg-config --cflags --libs pugmark)
  */
+#include "pugmark/capture.h"
+#include "pugmark/element.h"
+#include "pugmark/names.h"
+#include "pugmark/status.h"
+
 #include <pugmark/pugmark.h>
 
 #include <inttypes.h>

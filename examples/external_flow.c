@@ -9,6 +9,16 @@
  *
  * Build against an installed library: cc external_flow.c $(pkg-config --cflags --libs pugmark)
  */
+#include "pugmark/advanced/image.h"
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/settings.h"
+#include "pugmark/advanced/tree.h"
+#include "pugmark/author/flow.h"
+#include "pugmark/author/protocol.h"
+#include "pugmark/element.h"
+#include "pugmark/setting.h"
+#include "pugmark/status.h"
+
 #include <pugmark/author/flow.h>
 #include <pugmark/pugmark.h>
 

@@ -8,6 +8,14 @@
  *
  * Build against an installed library: cc external_protocol.c $(pkg-config --cflags --libs pugmark)
  */
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/settings.h"
+#include "pugmark/advanced/tree.h"
+#include "pugmark/author/protocol.h"
+#include "pugmark/element.h"
+#include "pugmark/setting.h"
+#include "pugmark/status.h"
+
 #include <pugmark/author/protocol.h>
 #include <pugmark/pugmark.h>
 

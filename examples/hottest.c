@@ -5,6 +5,11 @@
  *
  * Build against an installed library: cc hottest.c $(pkg-config --cflags --libs pugmark)
  */
+#include "pugmark/capture.h"
+#include "pugmark/profile.h"
+#include "pugmark/profiler.h"
+#include "pugmark/status.h"
+
 #include <pugmark/pugmark.h>
 
 #include <inttypes.h>

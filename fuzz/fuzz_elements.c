@@ -6,6 +6,7 @@
 #include "capture/capture.h"
 #include "driver.h"
 #include "profile/steps.h"
+#include "pugmark/advanced/counts.h"
 #include "pugmark/advanced/correlate.h"
 #include "pugmark/advanced/diagnose.h"
 #include "pugmark/calls.h"

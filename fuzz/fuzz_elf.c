@@ -2,6 +2,7 @@
 /** @file Any bytes as an ELF file: for program memory and symbols, and for functions and lines. */
 #include "driver.h"
 #include "files.h"
+#include "pugmark/advanced/image.h"
 #include "pugmark/pugmark.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,6 +5,7 @@
  */
 #include "driver.h"
 #include "index/format.h"
+#include "pugmark/advanced/capture.h"
 #include "pugmark/pugmark.h"
 
 #include <stdio.h>

@@ -8,6 +8,8 @@
  */
 #include "driver.h"
 #include "inputs.h"
+#include "pugmark/advanced/jobs.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
 #include "support/outcome.h"

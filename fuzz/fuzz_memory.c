@@ -8,6 +8,9 @@
  * two choose the first one. Trace follows; without it the capture's own is used.
  */
 #include "driver.h"
+#include "pugmark/advanced/capture.h"
+#include "pugmark/advanced/index.h"
+#include "pugmark/advanced/jobs.h"
 #include "pugmark/pugmark.h"
 #include "starve.h"
 #include "support/outcome.h"

@@ -11,6 +11,8 @@
 #include "files.h"
 #include "index/format.h"
 #include "profile/format.h"
+#include "pugmark/advanced/capture.h"
+#include "pugmark/advanced/params.h"
 #include "pugmark/pugmark.h"
 #include "starve.h"
 #include "support/outcome.h"

@@ -13,6 +13,10 @@
 #define _GNU_SOURCE /* program_invocation_short_name */
 #include "driver.h"
 #include "feed.h"
+#include "pugmark/advanced/capture.h"
+#include "pugmark/advanced/counts.h"
+#include "pugmark/advanced/index.h"
+#include "pugmark/advanced/jobs.h"
 #include "pugmark/pugmark.h"
 #include "support/outcome.h"
 

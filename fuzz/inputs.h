@@ -6,6 +6,8 @@
 #ifndef PUG_FUZZ_INPUTS_H
 #define PUG_FUZZ_INPUTS_H
 
+#include "pugmark/author/protocol.h"
+#include "pugmark/author/transport.h"
 #include "pugmark/pugmark.h"
 
 #define FUZZ_HEADER   5u

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "through.h"
 
+#include "pugmark/advanced/consumer.h"
 #include "pugmark/pugmark.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * @file Decoders from outside: their registration, and the protocol that adapts one. Such a decoder
  * takes trace bytes and gives elements itself; the shell passes on what it says.
  */
+#include "pugmark/advanced/isa.h"
 #include "pugmark/author/protocol.h"
 #include "shell.h"
 

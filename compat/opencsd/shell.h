@@ -7,6 +7,8 @@
 #define OPENCSD_SHELL_H
 
 #include "errlog.h"
+#include "pugmark/advanced/image.h"
+#include "pugmark/author/protocol.h"
 #include "pugmark/pugmark.h"
 
 #include <opencsd/c_api/opencsd_c_api.h>

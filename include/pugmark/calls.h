@@ -41,12 +41,13 @@
 #ifndef PUGMARK_CALLS_H
 #define PUGMARK_CALLS_H
 
-#include "pugmark/advanced/image.h"
 #include "pugmark/element.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct pug_image;
 
 /** A function, as a locator describes it. */
 struct pug_function {
@@ -93,12 +94,12 @@ struct pug_call_frame {
     uint64_t returns_to;              /**< where it returns to, if `has_return` */
     struct pug_call_clock entered;    /**< when it was entered */
     struct pug_call_clock of_callees; /**< spent in what it called and has returned from */
-    void *user; /**< the client's; NULL at first; stays while another thread runs */
-    uint32_t exception;               /**< its number; kind EXCEPTION, and tail calls from there */
-    uint8_t kind;                     /**< enum pug_call_kind */
-    bool in_exception;                /**< the frame is an exception's */
-    bool has_return;                  /**< whether `returns_to` is known */
-    uint8_t exception_numbers;        /**< enum pug_exception_numbers: what `exception` means */
+    void *user;                /**< the client's; NULL at first; stays while another thread runs */
+    uint32_t exception;        /**< its number; kind EXCEPTION, and tail calls from there */
+    uint8_t kind;              /**< enum pug_call_kind */
+    bool in_exception;         /**< the frame is an exception's */
+    bool has_return;           /**< whether `returns_to` is known */
+    uint8_t exception_numbers; /**< enum pug_exception_numbers: what `exception` means */
     bool timed;    /**< entered.timestamp was current then; else it is the first one known */
     bool resumed;  /**< its thread goes on: it was entered before, and counts from then on */
     bool doubtful; /**< some thread's, whose callers are not known */

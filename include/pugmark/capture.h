@@ -24,14 +24,22 @@
 #ifndef PUGMARK_CAPTURE_H
 #define PUGMARK_CAPTURE_H
 
-#include "pugmark/advanced/counts.h"
-#include "pugmark/advanced/jobs.h"
-#include "pugmark/advanced/tree.h"
+#include "pugmark/element.h"
+#include "pugmark/log.h"
 #include "pugmark/names.h"
+#include "pugmark/setting.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct pug_consumer;
+struct pug_counts;
+struct pug_peers;
+struct pug_piece;
+struct pug_quirks;
+struct pug_tree;
+struct pug_travel;
 
 struct pug_capture;
 
@@ -90,7 +98,7 @@ struct pug_capture_stream {
 /** What the options point to is borrowed, and must outlive the capture. */
 struct pug_capture_options {
     struct pug_log *log;              /**< of the capture and of decoding; or NULL */
-    struct pug_quirks quirks;         /**< for what imitates the reference */
+    const struct pug_quirks *quirks;  /**< for what imitates the reference; or NULL */
     struct pug_decode_options decode; /**< of all sources */
     size_t code_limit; /**< as in struct pug_tree_config; 0: less where there are many sources */
 
@@ -150,9 +158,6 @@ enum pug_capture_kind pug_capture_kind(const struct pug_capture *capture);
 const char *pug_capture_path(const struct pug_capture *capture);
 /** In words: "snapshot", "perf.data, per thread, metadata version 1". */
 const char *pug_capture_title(const struct pug_capture *capture);
-
-/** The snapshot that it is, or NULL. */
-const struct pug_snapshot *pug_capture_snapshot(const struct pug_capture *capture);
 
 /** The n-th fact about the whole capture ("arch", "aarch64"); false when there are no more. */
 bool pug_capture_fact(const struct pug_capture *capture, size_t n, const char **name,
@@ -247,11 +252,6 @@ const struct pug_capture_buffer *pug_capture_buffer_at(const struct pug_capture 
 /** As pug_capture_buffer_at(). */
 const struct pug_capture_segment *pug_capture_segment_at(const struct pug_capture *capture,
                                                          size_t n);
-/**
- * When a segment was taken, by the clock that the trace's timestamps count; where no source has
- * any, by that of segment->time. False: unknown, or these clocks cannot be compared.
- */
-bool pug_capture_segment_taken(const struct pug_capture *capture, size_t n, uint64_t *time);
 /** As pug_capture_buffer_at(). */
 const struct pug_capture_source *pug_capture_source_at(const struct pug_capture *capture, size_t n);
 /** As pug_capture_buffer_at(). */
@@ -275,8 +275,6 @@ struct pug_capture_time {
  * be the virtual counter's and the file does not say so, use the setting "timestamp_virtual".)
  */
 struct pug_capture_time pug_capture_times(const struct pug_capture *capture);
-/** What times are in segments and tasks: of the clock that records have, if there are records. */
-struct pug_capture_time pug_capture_record_times(const struct pug_capture *capture);
 
 /**
  * When a timestamp in the trace was taken, in nanoseconds of the capture's time. False: its unit or
@@ -310,15 +308,6 @@ struct pug_origin {
     const struct pug_address_space *space; /**< what lies at addresses then */
     uint64_t spare[4];                     /**< zero */
 };
-
-/**
- * The space of a context of counts, by the number in its `value`. NULL: the memory there is
- * unknown.
- */
-const struct pug_address_space *pug_capture_space(struct pug_capture *capture, uint64_t number);
-
-/** Program memory as a space has it, for pug_image_read(); it has no symbols. */
-const struct pug_image *pug_address_space_image(const struct pug_address_space *space);
 
 /** Which tasks, processors and sources count. All lists are NULL or empty: all of them. */
 struct pug_capture_selection {
@@ -371,19 +360,22 @@ struct pug_capture_decode {
     struct pug_log *log; /**< where messages of decoding go; NULL: the capture's log */
     uint64_t spare[4];   /**< zero */
     /*
-     * Deprecated, until 0.3: one consumer, described here. A list of consumers is more: `passage`
-     * is what begin() gets, `travel` are pack(), unpack() and fold(), flags are bits of `wants`.
+     * Deprecated, until 0.3: one consumer, described here. A list of consumers can do more.
      */
-    void *context;
-    void *(*begin)(void *context, unsigned worker);
+    void *context;                                  /**< of these functions */
+    void *(*begin)(void *context, unsigned worker); /**< pug_consumer.begin() without its piece */
     void (*elements)(void *part, const struct pug_origin *origin,
-                     const struct pug_element *elements, size_t count);
-    bool (*take)(void *context, void *part);
-    void (*drop)(void *part);
-    void (*counted)(void *context, struct pug_counts *counts);
-    void (*passage)(void *part, struct pug_piece *passage);
-    const struct pug_travel *travel;
-    bool times, bare, any_order, each_time, by_time;
+                     const struct pug_element *elements, size_t count); /**< the same there */
+    bool (*take)(void *context, void *part);                            /**< the same there */
+    void (*drop)(void *part);                                           /**< the same there */
+    void (*counted)(void *context, struct pug_counts *counts);          /**< the same there */
+    void (*passage)(void *part, struct pug_piece *passage); /**< the piece, after begin() */
+    const struct pug_travel *travel;                        /**< pack(), unpack() and fold() */
+    bool times;                                             /**< PUG_WANTS_TIMES */
+    bool bare;                                              /**< PUG_WANTS_TOTALS */
+    bool any_order;                                         /**< PUG_WANTS_ANY_ORDER */
+    bool each_time;                                         /**< PUG_WANTS_EACH_TIME */
+    bool by_time;                                           /**< PUG_WANTS_BY_TIME */
 };
 
 /** The result of decoding. */
@@ -409,71 +401,11 @@ enum pug_status pug_capture_decode(struct pug_capture *capture,
                                    struct pug_capture_result *result);
 
 /**
- * Are ranges counted for consumers that have counted()? False: none has, one wants the order of
- * time, or the selection is more than a list of sources; elements() gets them then.
- */
-bool pug_capture_counts(const struct pug_capture_decode *decode);
-
-/**
- * Makes a tree for the sources of a segment, as decoding uses it: for packets, or for one segment
- * alone. Feed it that segment, as pug_capture_bytes() gives it, and free it before the capture. Of
- * perf.data, which lists all processors of a sink, sources without bytes report no end of trace.
- * PUG_ERR_RDR_NO_DECODER: none of its sources can be decoded.
- */
-enum pug_status pug_capture_tree(struct pug_capture *capture, size_t segment, bool decode,
-                                 struct pug_log *log, struct pug_tree **tree);
-
-/**
- * Who decodes segments with trees of their own can ask where elements belong, and whether they are
- * selected, one element after the other in the order of decoding.
- */
-struct pug_origin_reader;
-
-/**
- * Make an origin reader, for the caller to free. `selection` is borrowed; NULL: everything. `times`
- * as in struct pug_capture_decode. PUG_ERR_MEM.
- */
-enum pug_status pug_origin_reader_new(struct pug_capture *capture,
-                                      const struct pug_capture_selection *selection, bool times,
-                                      struct pug_origin_reader **reader);
-/** Free: may be NULL; before the capture. */
-void pug_origin_reader_free(struct pug_origin_reader *reader);
-/** Go over to a segment and its tree. */
-enum pug_status pug_origin_reader_begin(struct pug_origin_reader *reader, size_t segment,
-                                        struct pug_tree *tree);
-/** Is an element selected? `origin` may be NULL. */
-bool pug_origin_reader_look(struct pug_origin_reader *reader, const struct pug_element *element,
-                            struct pug_origin *origin);
-
-/** Read bytes of a segment; fewer than `size` only at its end, or with a status. */
-size_t pug_capture_bytes(const struct pug_capture *capture, size_t segment, uint64_t from,
-                         void *bytes, size_t size, enum pug_status *status);
-
-/**
  * Is it trace from a stream, with more to come? The size of its segment is 0 then.
  * pug_capture_decode() takes it as it comes, once, with at most some 64 KiB of it in memory; so
  * does pug_capture_live(). Who asks for its bytes otherwise has all of it read into memory first.
  */
 bool pug_capture_is_live(const struct pug_capture *capture);
-
-/** How many bytes of a stream came so far. */
-uint64_t pug_capture_came(const struct pug_capture *capture);
-
-/**
- * Behind pug_capture_live(): do its bytes come from another connection than those before? Whoever
- * feeds a tree resets it first (pug_tree_reset()). pug_capture_decode() does.
- */
-bool pug_capture_live_restarted(const struct pug_capture *capture);
-
-/**
- * The stream's bytes from `from` on, which is how many were used so far: as many as there are, at
- * most `size`, waiting for some that were not given before. 0: it is over. One thread.
- */
-size_t pug_capture_live(struct pug_capture *capture, uint64_t from, void *bytes, size_t size,
-                        enum pug_status *status);
-
-/** All bytes of a segment, where they are in memory anyhow; else NULL. */
-const uint8_t *pug_capture_memory(const struct pug_capture *capture, size_t segment);
 
 /**
  * Did reading the capture fail after it was opened: its trace shrank, program memory could not be

@@ -10,10 +10,10 @@
  *     for (n = 0; pug_check_verdict_at(check, n, &verdict); n++)
  *         ...
  *
- * docs/book/answers/check.md has the rules' grammar, and what each means at its edges. What is unknown has not
- * passed: where trace was lost, memory is missing, or times are told too seldom, a rule is
- * undecided. Counts of several captures add up, and the answers are the same for any number of
- * threads.
+ * docs/book/answers/check.md has the rules' grammar, and what each means at its edges. What is
+ * unknown has not passed: where trace was lost, memory is missing, or times are told too seldom, a
+ * rule is undecided. Counts of several captures add up, and the answers are the same for any number
+ * of threads.
  *
  * An object belongs to one thread at a time. Texts live as long as the object.
  */
@@ -71,18 +71,18 @@ struct pug_check_place {
     uint64_t spare[2];    /**< zero */
 };
 
-/** What became of one rule. */
+/** The result of one rule. */
 struct pug_check_verdict {
-    const char *rule; /**< its text */
-    const char *name; /**< that it was given, or NULL */
-    const char *file; /**< where it stands */
-    uint32_t line;    /**< there */
-    enum pug_verdict verdict;
-    bool excused;    /**< it is undecided, and says that this is no matter */
-    bool beforehand; /**< it was undecided before anything was decoded */
-    const char *why; /**< one sentence; never NULL */
-    bool has_place;  /**< the next one is the first violation's, or what left it open */
-    struct pug_check_place place;
+    const char *rule;         /**< its text */
+    const char *name;         /**< that it was given, or NULL */
+    const char *file;         /**< where it stands */
+    uint32_t line;            /**< there */
+    enum pug_verdict verdict; /**< the result */
+    bool excused;             /**< it is undecided, and says that this is no matter */
+    bool beforehand;          /**< it was undecided before anything was decoded */
+    const char *why;          /**< one sentence; never NULL */
+    bool has_place;           /**< the next one is the first violation's, or what left it open */
+    struct pug_check_place place; /**< see `has_place` */
     uint64_t violations, unknown; /**< how often it was violated, or left open */
     uint64_t count;               /**< measured: calls, distances, pairs; else what was counted */
     uint8_t unit; /**< enum pug_check_unit: of the next ones; PUG_CHECK_NO_UNIT: none */

@@ -25,13 +25,16 @@
 #ifndef PUGMARK_CURSOR_H
 #define PUGMARK_CURSOR_H
 
-#include "pugmark/advanced/index.h"
-#include "pugmark/advanced/tree.h"
 #include "pugmark/walk.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct pug_index;
+struct pug_index_mark;
+struct pug_index_query;
+struct pug_tree;
 
 /** The input of a cursor. */
 struct pug_cursor_config {
@@ -111,6 +114,22 @@ enum pug_status pug_cursor_seek_mark(struct pug_cursor *cursor, const struct pug
 enum pug_status pug_cursor_forward(struct pug_cursor *cursor, uint32_t source);
 /** The same backwards, to the one before. */
 enum pug_status pug_cursor_back(struct pug_cursor *cursor, uint32_t source);
+
+/**
+ * A condition on a range of instructions; `time` is the last timestamp of its source, 0: none is
+ * known. True: this one is wanted.
+ */
+typedef bool pug_cursor_accept_fn(void *context, const struct pug_element *range, uint64_t time);
+
+/**
+ * Goes back to the last range with the instruction at `address` whose packet lies before the
+ * cursor, and which `accept` wants; NULL: any. pug_cursor_next() gives that range then. The trace
+ * before the cursor is decoded in pieces, the nearest one first, and each twice as long as the one
+ * before; with an index (pug_index_options.elements) nothing else is. PUG_ERR_NOT_FOUND: there is
+ * none, and the cursor is where it was. (advanced/history.h finds such places without decoding.)
+ */
+enum pug_status pug_cursor_back_to(struct pug_cursor *cursor, uint64_t address,
+                                   pug_cursor_accept_fn *accept, void *context);
 
 #ifdef __cplusplus
 }

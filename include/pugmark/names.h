@@ -25,7 +25,12 @@
 #ifndef PUGMARK_NAMES_H
 #define PUGMARK_NAMES_H
 
-#include "pugmark/advanced/image.h"
+#include "pugmark/element.h"
+#include "pugmark/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -210,22 +215,6 @@ bool pug_names_variable(struct pug_names_file *file, uint64_t address,
 /** What an enumeration calls a value; NULL: it has no name, or this is no enumeration. */
 const char *pug_names_enumerator(struct pug_names_file *file,
                                  const struct pug_names_variable *variable, int64_t value);
-
-/* ---- of program memory ---- */
-
-/**
- * The source line of an address of an image, by the ELF file that has it (pug_image_program_at()).
- * The line's start and end are addresses of memory. `place`, which may be NULL, says which file,
- * and where in it. False: no file has the address, or no line is known there.
- */
-bool pug_image_line(const struct pug_image *image, const struct pug_reader_space *space,
-                    uint64_t address, struct pug_names *names, struct pug_names_line *line,
-                    struct pug_program_place *place);
-
-/** The functions at an address of an image, as pug_names_frames(); `place` as pug_image_line(). */
-size_t pug_image_frames(const struct pug_image *image, const struct pug_reader_space *space,
-                        uint64_t address, struct pug_names *names, struct pug_names_frame *frames,
-                        size_t room, struct pug_program_place *place);
 
 /* ---- the file ---- */
 

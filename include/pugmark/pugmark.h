@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Pugmark's whole public interface; read as a manual it begins here.
+ * @file Pugmark's everyday interface. Read as a manual it begins here.
  *
  * A processor's trace says in few bytes what it did. Pugmark rebuilds it: bytes become packets,
  * packets *elements* (element.h): ranges of instructions that ran, exceptions, contexts, times,
@@ -19,12 +19,12 @@
  *     calls.h       the functions that were entered and left, with times
  *     names.h       functions, files and lines of addresses
  *     profile.h     what ran how often: made of captures (profiler.h), for other tools (export.h)
- *     correlate.h   several streams in the order of time
- *     diagnose.h    what is wrong with a decoding; what bytes look like
  *     disasm.h, dwt.h    instructions in words; what an ITM's hardware packets mean
  *
- * The parts, for programs with trace from elsewhere:
+ * The parts, for programs with trace from elsewhere, are in advanced/ (advanced.h includes all):
  *
+ *     correlate.h   several streams in the order of time
+ *     diagnose.h    what is wrong with a decoding; what bytes look like
  *     tree.h        transport and sources; bytes go in, elements come out, waiting and flushing
  *     consumer.h    what threads make of elements; several consumers share one pass
  *     jobs.h        a capture in memory on all processors (peers.h: on several machines), with the
@@ -65,26 +65,9 @@
 #ifndef PUGMARK_PUGMARK_H
 #define PUGMARK_PUGMARK_H
 
-#include "pugmark/advanced/consumer.h"
-#include "pugmark/advanced/correlate.h"
-#include "pugmark/advanced/counts.h"
-#include "pugmark/advanced/diagnose.h"
-#include "pugmark/advanced/encapsulation.h"
-#include "pugmark/advanced/image.h"
-#include "pugmark/advanced/index.h"
-#include "pugmark/advanced/isa.h"
-#include "pugmark/advanced/jobs.h"
-#include "pugmark/advanced/packet.h"
-#include "pugmark/advanced/params.h"
-#include "pugmark/advanced/peers.h"
-#include "pugmark/advanced/quirks.h"
-#include "pugmark/advanced/settings.h"
-#include "pugmark/advanced/snapshot.h"
-#include "pugmark/advanced/state.h"
-#include "pugmark/advanced/transport.h"
-#include "pugmark/advanced/tree.h"
 #include "pugmark/calls.h"
 #include "pugmark/capture.h"
+#include "pugmark/check.h"
 #include "pugmark/cursor.h"
 #include "pugmark/disasm.h"
 #include "pugmark/dwt.h"
@@ -94,6 +77,7 @@
 #include "pugmark/names.h"
 #include "pugmark/profile.h"
 #include "pugmark/profiler.h"
+#include "pugmark/setting.h"
 #include "pugmark/status.h"
 #include "pugmark/walk.h"
 

@@ -3,6 +3,8 @@
 #ifndef PUGMARK_STATUS_H
 #define PUGMARK_STATUS_H
 
+#include <stdint.h>
+
 /** Unnamed unions are C11's; some compilers have them in C99, too, with an option. */
 #ifdef __GNUC__
 #define PUG_EXTENSION __extension__
@@ -141,6 +143,15 @@ const char *pug_status_reference_name(enum pug_status status);
 
 /** The reference's description of a status, spelled as it spells it, or NULL. */
 const char *pug_status_reference_text(enum pug_status status);
+
+/** Why a file could not be read. */
+struct pug_read_failure {
+    const char *path;       /**< of a file of the image, the capture's, or "program memory" */
+    uint64_t offset;        /**< in the file */
+    enum pug_status status; /**< PUG_ERR_MEM, PUG_ERR_FILE, PUG_ERR_TRUNCATED: it has shrunk */
+    int reason;             /**< PUG_ERR_FILE: errno */
+    uint64_t spare[2];      /**< zero */
+};
 
 #ifdef __cplusplus
 }

@@ -21,8 +21,6 @@
 #ifndef PUGMARK_WALK_H
 #define PUGMARK_WALK_H
 
-#include "pugmark/advanced/image.h"
-#include "pugmark/advanced/isa.h"
 #include "pugmark/element.h"
 
 #ifdef __cplusplus
@@ -31,6 +29,27 @@ extern "C" {
 
 /** Most bytes that an instruction has. */
 #define PUG_STEP_BYTES 8
+
+struct pug_image;
+struct pug_isa_config;
+
+/** One instruction, classified. */
+struct pug_insn {
+    uint64_t target;   /**< of a direct branch */
+    uint64_t constant; /**< RISC-V: value of a CONSTANT; offset of an indirect jump */
+    uint8_t type;      /**< enum pug_instr_type */
+    uint8_t subtype;   /**< enum pug_instr_subtype */
+    uint8_t size;      /**< bytes */
+    uint8_t next_isa;  /**< at the target of a direct branch */
+    bool link;         /**< writes a return address (RISC-V: into a link register) */
+    bool conditional;  /**< may fail its condition */
+    bool table_jump;   /**< RISC-V: `target` is the address of the word that holds the target */
+    uint8_t kind;      /**< enum pug_riscv_kind */
+    uint8_t rd, rs1;   /**< RISC-V: of CONSTANT and of jumps; rs1 0: no register holds the target */
+    uint8_t access;    /**< RISC-V: memory accesses that data trace counts (0 none) */
+    bool csr;          /**< RISC-V: a CSR access, which data trace may report too */
+    bool special;      /**< the code map's: taken, it does not just go to `target` */
+};
 
 /** One instruction of a range. */
 struct pug_step {
@@ -85,9 +104,6 @@ size_t pug_walk_addresses(struct pug_walk *walk, uint64_t *addresses, size_t roo
  * those of pug_image_read() and pug_isa_classify().
  */
 enum pug_status pug_walk_status(const struct pug_walk *walk);
-
-/** The memory space and context that an element was executed in, for pug_image_read(). */
-void pug_element_space(const struct pug_element *element, struct pug_reader_space *space);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The frames of a task: what a branch, an exception or a loss does to them. */
 #include "calls/stack.h"
+#include "pugmark/advanced/image.h"
 
 #include <stdlib.h>
 

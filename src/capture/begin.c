@@ -48,7 +48,7 @@ static void collect(const struct pug_capture *capture, const struct pug_begin *w
     struct pug_transport_sink sink = {.context = first,
                                       .run = take_run,
                                       .reset = ignore_reset,
-                                      .quirks = capture->options.quirks,
+                                      .quirks = capture->quirks,
                                       .stats = &stats};
     void *state;
     const size_t most = what->size < FILE_MOST ? (size_t)what->size : FILE_MOST;
@@ -73,7 +73,7 @@ enum pug_status pug_capture_begin(const struct pug_capture *capture, const struc
     const struct pug_setting *guess = pug_settings_find(&given, "guess_sync");
     *begin = SIZE_MAX;
     if (!description || !description->begin || what->size == 0 ||
-        capture->options.quirks.itm_search_reports || pug_settings_find(&given, "begin_at") ||
+        capture->quirks.itm_search_reports || pug_settings_find(&given, "begin_at") ||
         pug_settings_find(&given, "assume_sync") || (guess && guess->value == 0))
         return PUG_OK;
     struct first_bytes first = {

@@ -4,6 +4,8 @@
 #define PUG_CAPTURE_BEGIN_H
 
 #include "capture/capture.h"
+#include "pugmark/author/protocol.h"
+#include "pugmark/author/transport.h"
 
 /** Settings of a source that begins by a guess. */
 #define PUG_BEGIN_SETTINGS 2u

@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "image/image.h"
+#include "pugmark/advanced/capture.h"
 #include "pugmark/capture.h"
 #include "pugmark/names.h"
 
@@ -132,6 +133,7 @@ struct pug_capture {
     const struct pug_capture_ops *ops;
     void *own; /**< the kind's */
     struct pug_capture_options options;
+    struct pug_quirks quirks; /**< of these; zero: none */
     struct pug_log *log;
     char *path, *title;
     struct pug_list facts;     /**< struct pug_capture_fact */

@@ -152,6 +152,8 @@ enum pug_status pug_capture_open(const char *input, const struct pug_capture_opt
     pthread_mutex_init(&capture->lock, NULL);
     pthread_mutex_init(&capture->marks_lock, NULL);
     capture->options = *options;
+    if (options->quirks)
+        capture->quirks = *options->quirks;
     capture->log = options->log;
     capture->path = strdup(input);
     enum pug_status status = capture->path ? recognise(capture) : PUG_ERR_MEM;

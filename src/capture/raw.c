@@ -450,7 +450,7 @@ bool pug_capture_raw_guesses(const struct pug_capture *capture)
 {
     const struct pug_capture_raw *raw = capture->own;
     return strcmp(raw->transport->name, "coresight") == 0 &&
-           !capture->options.quirks.sync_error_fatal &&
+           !capture->quirks.sync_error_fatal &&
            !pug_coresight_is_told(&(struct pug_settings){.items = raw->items, .count = raw->count});
 }
 

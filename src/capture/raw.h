@@ -4,6 +4,8 @@
 #define PUG_CAPTURE_RAW_H
 
 #include "capture/capture.h"
+#include "pugmark/author/protocol.h"
+#include "pugmark/author/transport.h"
 
 struct pug_params;
 struct pug_ctrace;

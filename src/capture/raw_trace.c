@@ -342,7 +342,7 @@ static enum pug_status make_tree(struct pug_capture *capture, bool decode, struc
         .settings = raw->settings,
         .image = image,
         .log = log,
-        .quirks = capture->options.quirks,
+        .quirks = capture->quirks,
         .code_limit = pug_capture_code_limit(capture, capture->sources.count)};
     enum pug_status status = pug_tree_new(&config, tree);
     if (status != PUG_OK)

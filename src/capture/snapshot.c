@@ -80,7 +80,7 @@ static enum pug_status make_tree(struct pug_capture *capture, uint32_t buffer, b
                     .watch = capture->options.settings.watch},
         .first_only = !capture->options.buffer,
         .log = log,
-        .quirks = capture->options.quirks,
+        .quirks = capture->quirks,
         .code_limit = pug_capture_code_limit(capture, capture->sources.count),
     };
     enum pug_status status = find_image(capture, buffer, &config.filled);
@@ -398,7 +398,7 @@ enum pug_status pug_capture_open_snapshot(struct pug_capture *capture, const cha
 {
     struct from_snapshot *own = calloc(1, sizeof(*own));
     const struct pug_snapshot_options options = {.log = capture->log,
-                                                 .quirks = capture->options.quirks,
+                                                 .quirks = capture->quirks,
                                                  .confine = capture->options.confine};
     if (!own)
         return PUG_ERR_MEM;

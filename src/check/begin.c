@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file What a capture can never decide is said before it is decoded. */
 #include "check/engine.h"
+#include "pugmark/advanced/capture.h"
 #include "pugmark/advanced/snapshot.h"
 #include "pugmark/author/protocol.h"
 
@@ -162,7 +163,7 @@ void pug_check_foresee(struct pug_check *check)
     check->software = can.dwt || can.software;
     check->ns = can.ns;
     check->uses_time = check->uses_cycles = check->looks_depth = check->counts_lines = false;
-    check->looks_program = check->measures_own = false;
+    check->looks_program = check->measures_own = check->looks_decisions = false;
     for (uint32_t n = 0; n < check->tallies.count; n++) {
         struct check_tally *tally = CHECK_TALLY(check, n);
         const struct check_rule *rule = &tally->rule;
@@ -181,6 +182,7 @@ void pug_check_foresee(struct pug_check *check)
         check->measures_own |= rule->kind == CHECK_TAKES && rule->part == CHECK_PART_OWN;
         check->looks_depth |= rule->kind == CHECK_DEPTH;
         check->counts_lines |= rule->kind == CHECK_COVERED;
+        check->looks_decisions |= rule->kind == CHECK_COVERED && rule->covered == CHECK_MCDC;
         check->looks_program |= rule->kind == CHECK_PROGRAM;
     }
 }

@@ -325,7 +325,7 @@ static void look_where(struct pug_check *check, const struct check_link *link,
             pug_check_violate(check, link->rule, &seen, "it was entered in %s", rule->other.name);
     } else if (rule->other.kind == CHECK_THREAD) {
         const struct check_rule wanted = {.scope = CHECK_SCOPE_THREAD, .thread = rule->other.name};
-        if (!stream->label)
+        if (!stream->label || stream->unknown_thread)
             pug_check_doubt(check, link->rule, &seen, "the trace does not tell threads apart");
         else if (!pug_check_in_scope(check, &wanted, stream))
             pug_check_violate(check, link->rule, &seen, "it was entered in %s", stream->label);
@@ -349,6 +349,11 @@ static void enter_link(struct pug_check *check, uint32_t number, const struct en
     struct check_stream *stream = entry->stream;
     const bool subject = link->role == CHECK_ROLE_SUBJECT, news = !entry->found && !entry->resumed;
     struct check_order *order;
+    if (stream->unknown_thread &&
+        (rule->scope == CHECK_SCOPE_THREAD || rule->scope == CHECK_SCOPE_THREADS)) {
+        const struct check_seen seen = seen_of(entry);
+        pug_check_doubt(check, link->rule, &seen, "it ran in a thread that is not known");
+    }
     if (rule->scope == CHECK_SCOPE_THREAD && !pug_check_in_scope(check, rule, stream))
         return;
     switch ((enum check_kind)rule->kind) {

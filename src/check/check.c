@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file A check: its rules, the captures that it goes through, and how they are decoded for it. */
 #include "check/cover.h"
+#include "export/decisions.h"
+#include "pugmark/advanced/capture.h"
 #include "pugmark/advanced/diagnose.h"
 
 #include <stdlib.h>
@@ -53,6 +55,7 @@ void pug_check_free(struct pug_check *check)
     free(check->rules.items);
     free(check->errors.items);
     pug_profile_free(check->profile);
+    pug_mcdc_free(check->mcdc);
     pug_names_free(check->own_names);
     pug_check_text_free(&check->texts);
     free(check);
@@ -218,7 +221,7 @@ static void elements(void *context, const struct pug_origin *where, const struct
         pug_profiling_elements(part->profile, where, given, count);
     if (part->diagnosis)
         pug_diagnosis_elements(part->diagnosis, given, count);
-    for (size_t i = 0; i < count && !part->failed && !part->unwanted;) {
+    for (size_t i = 0; i < count && !part->failed && !part->unwanted && !part->check->fed;) {
         struct batch *batch = part->last;
         if (!batch || batch->count == batch->room || !is_same(&batch->where, where)) {
             const size_t left = count - i;

@@ -3,6 +3,7 @@
 #include "check/cover.h"
 
 #include "export/coverage.h"
+#include "export/decisions.h"
 #include "pugmark/advanced/diagnose.h"
 
 #include <inttypes.h>
@@ -56,7 +57,27 @@ bool pug_check_cover_begin(struct pug_check *check)
         return true;
     if (!check->profile)
         check->profile = pug_profile_new();
-    return check->profile != NULL;
+    if (check->looks_decisions && !check->mcdc)
+        check->mcdc = pug_mcdc_new();
+    return check->profile && (check->mcdc || !check->looks_decisions);
+}
+
+bool pug_check_decision(struct pug_check *check, uint32_t stream, const struct pug_element *e)
+{
+    struct pug_location at;
+    if (e->last_type != PUG_INSTR_BR)
+        return true;
+    const uint64_t last = e->end - e->last_size;
+    if (!pug_capture_locate(check->capture, check->where, last, &at) ||
+        at.object >= check->object_count || !check->objects[at.object].file)
+        return true;
+    return pug_mcdc_take(check->mcdc, check->first_stream + stream, check->objects[at.object].file,
+                         at.vaddr, (e->flags & PUG_ELEM_EXECUTED) != 0);
+}
+
+void pug_check_forget_decision(struct pug_check *check, uint32_t stream)
+{
+    pug_mcdc_forget(check->mcdc, check->first_stream + stream);
 }
 
 /* ---- coverage ---- */
@@ -79,6 +100,7 @@ static void sum_up(const struct coverage *coverage, const struct check_rule *rul
         switch ((enum check_covered)rule->covered) {
         case CHECK_LINES: *seen += sum.lines_seen, *all += sum.lines; break;
         case CHECK_FUNCTIONS: *seen += sum.functions_seen, *all += sum.functions; break;
+        case CHECK_MCDC: *seen += sum.conditions_covered, *all += sum.conditions; break;
         default: *seen += sum.outcomes_seen, *all += sum.outcomes;
         }
     }
@@ -92,13 +114,9 @@ static void decide_covered(struct pug_check *check, struct check_tally *tally,
     const struct check_rule *rule = &tally->rule;
     uint64_t seen = 0, all = 0;
     char words[48];
-    if (rule->covered == CHECK_MCDC) {
-        decide(tally, PUG_UNDECIDED, "MC/DC is not counted by this version of `check`");
-        return;
-    }
     sum_up(coverage, rule, &seen, &all);
     tally->count = all;
-    if (all == 0) {
+    if (all == 0) { /* of MC/DC: no decision of it is measurable in the object code */
         decide(tally, PUG_UNDECIDED,
                pug_check_keep_format(&check->texts, "no %s of it are known", what[rule->covered]));
         return;
@@ -124,7 +142,7 @@ static void decide_covered(struct pug_check *check, struct check_tally *tally,
 
 enum pug_status pug_check_cover_end(struct pug_check *check)
 {
-    const struct pug_export_options options = {.names = check->names};
+    const struct pug_export_options options = {.names = check->names, .mcdc = check->mcdc};
     struct pug_sink sink = {0};
     struct exporter exporter;
     struct coverage coverage = {0};

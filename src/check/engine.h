@@ -82,6 +82,7 @@ struct check_tally {
     struct pug_list sums;  /**< struct check_sum * */
     uint64_t total, other; /**< of a share: all instructions or time, and the thread's */
     bool share_of_time;
+    uint64_t maybe; /**< of a share: of nobody knows which thread */
     uint8_t unit;
     const char *decided_why; /**< at the end */
     uint8_t verdict;
@@ -247,10 +248,17 @@ struct check_stream {
     struct pug_list
         doubtful; /**< uint32_t: rules with entries that may have been in an interrupt */
     const char *label, *name;
-    bool unknown_thread;
+    bool unknown_thread; /**< nobody knows which thread of a kernel that is */
 };
 
 struct check_swo;
+
+/** A thread of a kernel, by the number of its task. */
+struct check_thread {
+    uint32_t task;
+    const char *name;
+    bool unknown;
+};
 
 #define CHECK_CACHE 4096u
 
@@ -293,6 +301,8 @@ struct pug_check {
     bool at_known;
     uint64_t clear_first, clear_last; /**< addresses around the last range without a span */
     struct pug_list cores, streams;   /**< pointers */
+    struct pug_list threads;          /**< struct check_thread: names that somebody tells */
+    bool fed;                         /**< elements come by pug_check_element() */
     struct check_core *core;
     struct check_stream *stream;
     const struct pug_element *element;
@@ -302,6 +312,9 @@ struct pug_check {
     struct pug_list suspended; /**< struct check_call *: all that were made */
     struct pug_profile *profile;
     struct pug_profiling *profiling;
+    struct pug_mcdc *mcdc; /**< evaluations of decisions, of all captures */
+    uint32_t first_stream; /**< streams of earlier captures */
+    bool looks_decisions;
     struct pug_diagnosis *diagnosis;
     uint64_t diagnosed;
     struct pug_vectors vectors;
@@ -342,6 +355,15 @@ void pug_check_foresee(struct pug_check *check);
 /* ---- streams.c ---- */
 void pug_check_element(struct pug_check *check, const struct pug_origin *where,
                        const struct pug_element *element);
+/**
+ * For a caller that knows threads and hands over elements itself: from now on the consumer of
+ * pug_check_decode() only counts what other consumers decide.
+ */
+void pug_check_feed(struct pug_check *check);
+/** Names a task, before its first element. */
+void pug_check_thread(struct pug_check *check, uint32_t task, const char *name, bool unknown);
+/** Does it want more elements? */
+bool pug_check_goes_on(const struct pug_check *check);
 void pug_check_end_streams(struct pug_check *check);
 void pug_check_free_streams(struct pug_check *check);
 struct check_core *pug_check_core(struct pug_check *check, uint32_t buffer, uint16_t source);
@@ -417,6 +439,11 @@ void pug_check_violate(struct pug_check *check, uint32_t rule, const struct chec
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 void pug_check_doubt(struct pug_check *check, uint32_t rule, const struct check_seen *seen,
                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* ---- cover.c: of rules about MC/DC ---- */
+/** A range ended with a conditional branch, perhaps. False: no memory. */
+bool pug_check_decision(struct pug_check *check, uint32_t stream, const struct pug_element *range);
+void pug_check_forget_decision(struct pug_check *check, uint32_t stream);
 
 /* ---- swo.c ---- */
 bool pug_check_swo_take(struct pug_check *check, struct check_core *core,

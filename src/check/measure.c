@@ -215,7 +215,8 @@ static void end(struct pug_check *check, struct check_core *core, struct check_c
     }
     if (took.to == CHECK_UNKNOWN && took.from == 0 && rule->stat == CHECK_EACH) {
         call->sum->unknown++;
-        pug_check_doubt(check, link->rule, &seen, "the trace tells no time before a call, or none behind it");
+        pug_check_doubt(check, link->rule, &seen,
+                        "the trace tells no time before a call, or none behind it");
         return;
     }
     pug_check_sum_add(call->sum, took.from, took.to);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Rules from their text. The grammar is in docs/book/answers/check.md. A line's first mistake is told,
- * with what was expected there; the next line is read all the same.
+ * @file Rules from their text. The grammar is in docs/book/answers/check.md. A line's first mistake
+ * is told, with what was expected there; the next line is read all the same.
  */
 #include "check/lexer.h"
 

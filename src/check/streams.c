@@ -43,6 +43,14 @@ static void name_stream(struct pug_check *check, struct check_stream *stream)
 {
     const struct pug_capture_task *task =
         stream->task == PUG_NO_TASK ? NULL : pug_capture_task_at(check->capture, stream->task);
+    const struct check_thread *threads = check->threads.items;
+    for (size_t n = 0; n < check->threads.count; n++)
+        if (threads[n].task == stream->task) {
+            stream->name = threads[n].name;
+            stream->unknown_thread = threads[n].unknown;
+            stream->label = pug_check_keep_format(&check->texts, "thread %.64s", threads[n].name);
+            return;
+        }
     if (task) {
         stream->name = task->comm;
         stream->label =
@@ -104,6 +112,28 @@ struct check_stream *pug_check_stream(struct pug_check *check, struct check_core
             .task = task, .has_context = has_context, .context = context, .core_key = key});
 }
 
+void pug_check_feed(struct pug_check *check)
+{
+    check->fed = true;
+}
+
+void pug_check_thread(struct pug_check *check, uint32_t task, const char *name, bool unknown)
+{
+    struct check_thread *thread = pug_list_add(&check->threads, sizeof(*thread));
+    if (thread)
+        *thread = (struct check_thread){
+            .task = task,
+            .name = pug_check_keep(&check->texts, name ? name : "?", strlen(name ? name : "?")),
+            .unknown = unknown};
+    else
+        pug_check_starve(check);
+}
+
+bool pug_check_goes_on(const struct pug_check *check)
+{
+    return check->status == PUG_OK && !check->stopped;
+}
+
 /** The stream goes on, on this core; the one before it stops. */
 static struct check_stream *run(struct pug_check *check, struct check_core *core,
                                 const struct pug_element *element)
@@ -148,6 +178,8 @@ bool pug_check_in_scope(struct pug_check *check, const struct check_rule *rule,
         return false;
     if (stream->has_context)
         return number == stream->context;
+    if (check->threads.count > 0)
+        return false;
     const struct pug_capture_task *task = pug_capture_task_at(check->capture, stream->task);
     return task && task->tid >= 0 && number == (unsigned long)task->tid;
 }
@@ -164,6 +196,7 @@ struct check_order *pug_check_order_of(struct pug_check *check, struct check_str
     if (!order->used)
         *order = (struct check_order){
             .used = true, .rule = rule, .scope = pug_check_scope_label(of, stream)};
+    order->switched |= stream->unknown_thread;
     return order;
 }
 
@@ -178,7 +211,9 @@ static void share_time(struct pug_check *check, struct check_core *core, uint64_
             continue;
         tally->share_of_time = true;
         tally->total += span;
-        if (pug_check_in_scope(check, &tally->rule, core->current))
+        if (core->current->unknown_thread)
+            tally->maybe += span;
+        else if (pug_check_in_scope(check, &tally->rule, core->current))
             tally->other += span;
     }
 }
@@ -328,6 +363,8 @@ static void miss(struct pug_check *check, struct check_core *core, const struct 
             if (pug_calls_take(check->calls, streams[n]->number, e, 1) != PUG_OK)
                 pug_check_starve(check);
             streams[n]->time_at = streams[n]->cycles_at = CHECK_UNKNOWN;
+            if (check->looks_decisions)
+                pug_check_forget_decision(check, streams[n]->number);
         }
 }
 
@@ -343,6 +380,9 @@ static void take_range(struct pug_check *check, struct check_core *core,
     check->flow_seen++;
     if (check->looks_spans && e->type == PUG_ELEM_INSTR_RANGE)
         pug_check_look(check, e);
+    if (check->looks_decisions && e->type == PUG_ELEM_INSTR_RANGE &&
+        !pug_check_decision(check, stream->number, e))
+        pug_check_starve(check);
     if (pug_calls_take(check->calls, stream->number, e, 1) != PUG_OK)
         pug_check_starve(check);
     stream->instructions += e->count;
@@ -517,7 +557,9 @@ void pug_check_end_streams(struct pug_check *check)
             tally->count += mine;
             if (!tally->share_of_time)
                 tally->total += streams[n]->instructions;
-            if (!tally->share_of_time && mine)
+            if (!tally->share_of_time && streams[n]->unknown_thread)
+                tally->maybe += streams[n]->instructions;
+            else if (!tally->share_of_time && mine)
                 tally->other += streams[n]->instructions;
         }
     }
@@ -546,10 +588,14 @@ void pug_check_free_streams(struct pug_check *check)
     }
     for (size_t n = 0; n < check->suspended.count; n++)
         free(calls[n]);
+    check->first_stream += (uint32_t)check->streams.count;
     free(check->cores.items);
     free(check->streams.items);
     free(check->suspended.items);
     check->cores = check->streams = check->suspended = (struct pug_list){0};
+    free(check->threads.items);
+    check->threads = (struct pug_list){0};
+    check->fed = false;
     check->core = NULL;
     check->stream = NULL;
     check->any_segment = false;

@@ -276,7 +276,8 @@ static void decide_share(struct pug_check *check, struct check_tally *tally)
     }
     const uint64_t total = tally->total >> 40 ? tally->total >> 20 : tally->total,
                    own = tally->total >> 40 ? tally->other >> 20 : tally->other;
-    const struct check_interval share = {own * 100000 / total, (own * 100000 + total - 1) / total};
+    const uint64_t most = own + (tally->total >> 40 ? tally->maybe >> 20 : tally->maybe);
+    const struct check_interval share = {own * 100000 / total, (most * 100000 + total - 1) / total};
     const enum pug_verdict verdict =
         pug_check_compare(&share, tally->rule.cmp, tally->rule.limit.value);
     char words[48];

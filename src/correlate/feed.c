@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "correlate/feed.h"
+#include "pugmark/advanced/capture.h"
 #include "pugmark/author/protocol.h"
 
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file A tree that waits after each batch, so that its elements can be asked for. */
+#include "pugmark/advanced/index.h"
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/cursor.h"
 
 #include <stdlib.h>
@@ -342,6 +345,79 @@ enum pug_status pug_cursor_seek_time(struct pug_cursor *cursor, uint32_t source,
     if (status == PUG_OK)
         status = cursor->status != PUG_OK ? cursor->status : PUG_ERR_NOT_FOUND;
     return status;
+}
+
+/* ---- back to an address ---- */
+
+#define FIRST_PIECE UINT64_C(65536)
+#define SOURCES     65536u
+
+/** What a search in a piece found last. */
+struct sought {
+    uint64_t address;
+    pug_cursor_accept_fn *accept;
+    void *context;
+    uint64_t *times; /* the last timestamp of each source */
+    bool found;
+    uint64_t index, nth; /* the nth element of that index */
+};
+
+static bool is_sought(const struct sought *sought, const struct pug_element *element)
+{
+    return element->type == PUG_ELEM_INSTR_RANGE && sought->address >= element->start &&
+           sought->address < element->end &&
+           (!sought->accept ||
+            sought->accept(sought->context, element, sought->times[element->source]));
+}
+
+/** Looks through [from, to). */
+static enum pug_status look_between(struct pug_cursor *cursor, struct sought *sought, uint64_t from,
+                                    uint64_t to)
+{
+    const struct pug_element *element;
+    uint64_t index = UINT64_MAX, nth = 0;
+    enum pug_status status = pug_cursor_seek(cursor, from);
+    if (status != PUG_OK)
+        return status;
+    memset(sought->times, 0, SOURCES * sizeof(*sought->times));
+    while ((element = pug_cursor_next(cursor)) && element->index < to) {
+        nth = element->index == index ? nth + 1 : 0;
+        index = element->index;
+        if (element->type == PUG_ELEM_TIMESTAMP)
+            sought->times[element->source] = element->timestamp;
+        if (!is_sought(sought, element))
+            continue;
+        sought->found = true;
+        sought->index = index;
+        sought->nth = nth;
+    }
+    return cursor->status;
+}
+
+enum pug_status pug_cursor_back_to(struct pug_cursor *cursor, uint64_t address,
+                                   pug_cursor_accept_fn *accept, void *context)
+{
+    if (!cursor)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    const uint64_t begin = cursor->at;
+    struct sought sought = {.address = address, .accept = accept, .context = context};
+    enum pug_status status = PUG_OK;
+    sought.times = calloc(SOURCES, sizeof(*sought.times));
+    if (!sought.times)
+        return PUG_ERR_MEM;
+    for (uint64_t piece = FIRST_PIECE, to = begin; status == PUG_OK && !sought.found && to > 0;) {
+        const uint64_t from = to > piece ? to - piece : 0;
+        status = look_between(cursor, &sought, from, to);
+        to = from;
+        piece = piece < UINT64_MAX / 2 ? piece * 2 : piece;
+    }
+    free(sought.times);
+    const enum pug_status moved = pug_cursor_seek(cursor, sought.found ? sought.index : begin);
+    for (uint64_t n = 0; sought.found && moved == PUG_OK && n < sought.nth; n++)
+        (void)pug_cursor_next(cursor);
+    if (status == PUG_OK && !sought.found)
+        status = PUG_ERR_NOT_FOUND;
+    return status == PUG_OK ? moved : status;
 }
 
 /* ---- making and freeing ---- */

@@ -2,6 +2,8 @@
 /** @file What program memory says: functions, and where a branch goes. */
 #include "base/hash.h"
 #include "debug/history.h"
+#include "pugmark/advanced/capture.h"
+#include "pugmark/advanced/isa.h"
 
 #include <stdlib.h>
 

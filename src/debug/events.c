@@ -2,6 +2,7 @@
 /** @file The distinct events of a history, and the instructions of those that are ranges. */
 #include "base/hash.h"
 #include "debug/history.h"
+#include "pugmark/advanced/capture.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,6 +15,7 @@
 #define PUG_DEBUG_HISTORY_H
 
 #include "base/grow.h"
+#include "pugmark/advanced/image.h"
 #include "pugmark/advanced/history.h"
 #include "pugmark/walk.h"
 

@@ -3,6 +3,7 @@
 #include "debug/history.h"
 #include "files/elf.h"
 #include "files/infile.h"
+#include "pugmark/advanced/capture.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file What is known of a position. */
 #include "debug/history.h"
+#include "pugmark/advanced/capture.h"
+#include "pugmark/advanced/isa.h"
 
 /** Does a call of a RISC-V program write ra, and not the other link register? */
 static bool links_ra(const struct pug_history_event *event)

@@ -6,6 +6,7 @@
  */
 #include "base/hash.h"
 #include "profile/profile.h"
+#include "pugmark/advanced/consumer.h"
 #include "pugmark/profiler.h"
 #include "text/sink.h"
 

@@ -7,6 +7,7 @@
 
 #include "pugmark/names.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PATH_SIZE 4096u
@@ -54,12 +55,8 @@ static bool map(const char *rule, const char *path, char *out)
         return false;
     const char *begin = equal + 1, *rest = path + length;
     rest += !*begin && *rest == '/'; /* OLD= makes it relative */
-    const size_t size = strlen(begin);
-    if (size + strlen(rest) >= PATH_SIZE)
-        return false;
-    memcpy(out, begin, size);
-    memcpy(out + size, rest, strlen(rest) + 1);
-    return true;
+    const int size = snprintf(out, PATH_SIZE, "%s%s", begin, rest);
+    return size >= 0 && (size_t)size < PATH_SIZE;
 }
 
 const char *pug_coverage_path(const struct exporter *exporter, const char *path)

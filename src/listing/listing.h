@@ -8,6 +8,7 @@
 #define PUG_LISTING_LISTING_H
 
 #include "base/text.h"
+#include "pugmark/author/protocol.h"
 #include "pugmark/advanced/tree.h"
 
 /** `0x0014 (NAME) [description]; TrcIdx=1; CS ID=10; text`: an error without who says it. */

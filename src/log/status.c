@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Status codes in words: Pugmark's own, and the reference's spelled as it spells them. */
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/transport.h"
 #include "pugmark/status.h"
 
 #include <stddef.h>

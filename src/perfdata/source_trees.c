@@ -244,7 +244,7 @@ enum pug_status pug_perf_tree(struct pug_perf *perf, uint32_t number, bool decod
         .transport = source_trees->raw ? "plain" : "coresight",
         .settings = {.items = frames, .count = source_trees->raw ? 0 : 2},
         .log = log,
-        .quirks = options->quirks,
+        .quirks = perf->capture->quirks,
         .code_limit = pug_capture_code_limit(perf->capture, source_trees->count),
     };
     *out = NULL;

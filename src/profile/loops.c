@@ -3,6 +3,7 @@
 #include "profile/loops.h"
 
 #include "base/hash.h"
+#include "pugmark/advanced/capture.h"
 #include "pugmark/walk.h"
 
 #include <stdlib.h>

@@ -8,6 +8,8 @@
 
 #include "calls/stack.h"
 #include "profile/profile.h"
+#include "pugmark/advanced/consumer.h"
+#include "pugmark/advanced/state.h"
 #include "pugmark/profiler.h"
 
 #include <assert.h>

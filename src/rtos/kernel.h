@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file What a kernel's description says: share/rtos/NAME.rtos, as docs/rtos.md has it.
+ * @file What a kernel's description says: share/rtos/NAME.rtos, as docs/book/answers/threads.md has it.
  *
  *     kernel NAME
  *       if      SYMBOLS that all are in its programs

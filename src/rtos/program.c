@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MOST 64u /* bytes of a name that are read */
+#define NAME_MOST   64u /* bytes of a name that are read */
+#define BLOCK_LEAST 16u /* bytes of a control block */
 
 /* ---- symbols ---- */
 
@@ -192,8 +193,10 @@ static bool name_of_object(const struct rtos_program *program, uint64_t block, c
     const char *words = variable.name;
     if (prefix && strncmp(words, prefix, strlen(prefix)) == 0 && words[strlen(prefix)])
         words += strlen(prefix);
-    /* The first member of a block is where the block is. */
+    /* The first member of a block is where the block is. A byte of a heap is no block. */
     const char *const dot = strchr(words, '.');
+    if (!dot && variable.size < BLOCK_LEAST)
+        return false;
     const size_t length = dot ? (size_t)(dot - words) : strlen(words);
     snprintf(name, size, "%.*s", (int)(length < size ? length : size - 1), words);
     return *name != 0;

@@ -156,7 +156,8 @@ static bool join(struct rtos_stacks *stacks, uint32_t n, uint32_t left)
     const uint32_t kept = skip < left ? left - skip : 0;
     if (!grow(above, kept + above->depth))
         return false;
-    memmove(above->at + kept, above->at, above->depth * sizeof(*above->at));
+    if (above->depth > 0)
+        memmove(above->at + kept, above->at, above->depth * sizeof(*above->at));
     if (kept > 0)
         memcpy(above->at, below->at + left - kept, kept * sizeof(*above->at));
     above->depth += kept;

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "log/records.h"
+#include "pugmark/capture.h"
 #include "pugmark/advanced/consumer.h"
 
 /** A list of consumers, which share one pass. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Counting on several threads: each part has counts of its own, appended in their order. */
+#include "pugmark/capture.h"
 #include "pugmark/advanced/counts.h"
 
 /** There is nothing in a part: ranges are counted beside it. */

@@ -13,6 +13,7 @@
 #define PUG_SCHEDULE_SEGMENTS_H
 
 #include "base/bytes.h"
+#include "pugmark/capture.h"
 #include "pugmark/advanced/peers.h"
 #include "schedule/consumers.h"
 

@@ -23,5 +23,9 @@ if command -v cc >/dev/null; then
     cc -std=c17 -Wall -Wextra -Werror -fsyntax-only -Iinclude "$work/block.c" || { cat "$block"; bad=1; }
   done
 fi
-perl tests/support/book.pl "$source" "$(dirname "$bin")" "$work" "${@:3}" || bad=1
+mkdir "$work/0" "$work/1"
+BOOK_SHARE=1/2 perl tests/support/book.pl "$source" "$(dirname "$bin")" "$work/1" "${@:3}" >"$work/said" 2>&1 &
+BOOK_SHARE=0/2 perl tests/support/book.pl "$source" "$(dirname "$bin")" "$work/0" "${@:3}" || bad=1
+wait $! || bad=1
+cat "$work/said"
 exit $bad

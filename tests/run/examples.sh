@@ -13,6 +13,13 @@ trap 'rm -rf "$work"' EXIT
 sed -n '/^\[regs\]/,/^\[/s/^\([A-Z0-9]*\)(.*)=\(.*\)/\1 = \2/p' "$demo/ETM_0.ini" >"$work/registers"
 "$bin/example_live" ETMV4I "$work/registers" "$demo/program.bin" 0x400000 <"$demo/trace.bin" | diff - "$demo/path.txt"
 
+# Rules: one that holds, one that does not, one of a function that is not there.
+"$bin/example_rules" "$source/examples/crash" "is_name runs == 9 times" | grep -qx 'holds: is_name runs == 9 times'
+if "$bin/example_rules" "$source/examples/crash" "call never runs" >"$work/said"; then exit 1; fi
+grep -qx 'violated: call never runs: it ran' "$work/said"
+if "$bin/example_rules" "$source/examples/crash" "cal never runs" >"$work/said" 2>&1; then exit 1; fi
+grep -q "did you mean 'call'" "$work/said"
+
 # Instructions of functions: without symbols all are of none.
 [[ $("$bin/example_functions" "$demo") == *" $(wc -l <"$demo/path.txt")  (no symbol)" ]]
 

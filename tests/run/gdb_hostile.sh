@@ -35,9 +35,15 @@ perl -e '
     my ($socket, $words) = @_;
     print $socket packet($words);
     my $got = "";
-    while ($got !~ /\$([^#]*)#../) { sysread($socket, $got, 65536, length $got) or return undef }
-    print $socket "+";
-    return $got =~ /\$([^#]*)#../ ? $1 : undef;
+    for (;;) {
+      if ($got =~ s/^[^\$]*\$([^#]*)#..//s) {
+        my $answer = $1;
+        print $socket "+";
+        return $answer if $answer !~ /^O[0-9a-f]/; # what it says meanwhile
+        next;
+      }
+      sysread($socket, $got, 65536, length $got) or return undef;
+    }
   }
   # A client that knows what it wants gets it, after each of the others.
   sub good {

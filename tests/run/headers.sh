@@ -13,6 +13,11 @@ for header in "$source"/include/pugmark/**/*.h; do # each is a unit of its own
   for ending in c cpp; do echo "#include <${header#"$source/include/"}>" >"$work/$count.$ending"; done
 done
 [[ $count -gt 40 ]] || { echo "only $count headers"; exit 1; }
+# Everyday headers bring no advanced ones along; what stood there until 0.3 forwards by one line.
+if grep -l '#include "pugmark/advanced/' "$source"/include/pugmark/*.h | grep -v '/advanced\.h$' | xargs -r grep -L 'where it was until 0.3' | grep .; then
+  echo "these everyday headers include advanced ones"
+  exit 1
+fi
 check() { # compiler, ending, options
   local files=("$work"/*."$2") file
   command -v "$1" >/dev/null || return 0

@@ -37,6 +37,10 @@ if command -v mandoc >/dev/null; then
 else
   echo "mandoc is not there: the pages are not checked by it"
 fi
+if command -v groff >/dev/null; then # as lintian does
+  groff -Kutf8 -man -Tutf8 -z -ww "$work"/pages/*.[13] >"$work/said" 2>&1 || true
+  [[ ! -s $work/said ]] || { wrong "groff:"; head "$work/said"; }
+fi
 
 # The examples of all pages, where they need no target, no QEMU and no file of somebody else's.
 "$pugmark" --version | grep -q '[( ]elf ' || exit $bad

@@ -37,6 +37,7 @@ done < <({
   perl tests/support/message_formats.pl diagnosis_say,said,refuse tools/pugmark/*/*.c
   perl tests/support/message_formats.pl pug_capture_say,pug_snapshot_say,pug_perf_say src/*/*.c
 } | sort -u)
+((bad == 0)) || echo "Entries stand in tools/pugmark/help/explanations_*.c: give the message a pattern, in an entry that fits or a new one."
 [[ $tried -gt 200 ]] || wrong "only $tried formats were found"
 # What a library's log says begins with its status.
 while IFS= read -r text; do

@@ -8,7 +8,7 @@ pugmark=$1/pugmark source=$2
 command -v clang >/dev/null && command -v ld.lld >/dev/null && command -v qemu-system-arm >/dev/null ||
   { echo "skipped: there is no clang, no lld or no qemu-system-arm here"; exit 77; }
 work=$(mktemp -d)
-[[ -n ${KEEP-} ]] || trap 'rm -rf "$work"' EXIT
+trap 'rm -rf "$work"' EXIT
 cd "$work"
 wrong() { echo "$kernel, $how: $*"; exit 1; }
 symbol() { llvm-nm "$kernel.elf" | awk -v name="$1" '$3 == name {print "0x" $1}' | sed 's/^0x0*\(.\)/0x\1/'; }
@@ -20,7 +20,7 @@ for kernel in freertos threadx rtx5; do
     "$source/tests/rtos/kernel_$kernel.c" 2>said || { echo "skipped: this clang makes nothing for Arm"; exit 77; }
   ld.lld -static -n --defsym=CODE=0 --defsym=DATA=0x20000000 -T "$source/tests/truth/machine_m.ld" -e start \
     -o "$kernel.elf" "$kernel.o"
-  "$pugmark" record --quiet --data --limit 250000 --path path -- qemu-system-arm -M mps2-an385 -nic none -display none \
+  "$pugmark" record --quiet --data --limit 160000 --path path -- qemu-system-arm -M mps2-an385 -nic none -display none \
     -serial none -kernel "$kernel.elf" 2>said || { cat said; exit 1; }
   "$pugmark" record --quiet --force --from path --data --protocol etmv3 --out data
   "$pugmark" record --quiet --force --from path --protocol etmv4 --out flow
@@ -48,6 +48,14 @@ for kernel in freertos threadx rtx5; do
     "$pugmark" threads --quiet --format csv --elf "$kernel.elf" $how | sed 1d |
       sed -E 's/^[0-9]+,"([^"]*)",[a-z]+,[^,]*,[^,]*,([0-9]+),.*/\1 \2/' >said
     while read -r line; do echo "$(sed "$named" <<<"${line% *}") ${line##* }"; done <said | sort >got
+    # Where a few instructions of a thread fit several, flow alone cannot say whose they are: "?", which is little.
+    unknown=$(awk '$1 == "?" {print $2}' got)
+    if [[ $how == flow && -n $unknown ]]; then
+      awk 'NR == FNR {want[$1] = $2; all += $2; next}
+        {sum += $2; if ($1 != "?" && $2 > want[$1]) exit 1; if ($1 == "?" && $2 * 100 > all) exit 1}
+        END {exit sum != all}' want got || { diff want got; wrong "not these shares"; }
+      continue
+    fi
     diff want got || wrong "not these shares"
 
     awk '$1 == "switch" {print $2}' truth >want
@@ -88,6 +96,17 @@ if "$pugmark" calls --quiet --comm alpha --elf rtx5.elf data | grep -E '^ +(beta
 tid=$("$pugmark" threads --quiet --format csv --elf rtx5.elf data | awk -F, '$2 == "\"beta_block\"" {print $4}')
 "$pugmark" calls --quiet --tid "$tid" --elf rtx5.elf data | grep -q '^ *beta_block ' || wrong "no thread $tid"
 "$pugmark" timeline --quiet --format chrome --elf rtx5.elf data | grep -q '"gamma_block"' || wrong "no track of gamma"
+
+# A watchpoint of a DWT alone: shares are of time, and a control block in a heap has no name there.
+kernel=freertos how=swo
+pointer=$(symbol pxCurrentTCB) heap=$(symbol ucHeap)
+write() { printf 'exception 14 entered\ndata 0 address=%s value=%#x written\nat %d\nexception 0 returned\n' "$pointer" "$1" "$2"; }
+{ write $((heap + 8)) 100; echo 'at 120'; write $((heap + 104)) 1100; echo 'at 1120'; write $((heap + 8)) 3100; echo 'at 3120'
+  printf 'exception 15 entered\nat 3500\nexception 0 returned\nat 4000\n'; } >events
+"$pugmark" record --quiet --force --protocol itm --out swo --script events
+"$pugmark" threads --quiet --format csv --elf freertos.elf swo | awk -F, '{print $2, $7, $8}' >got
+printf '"task %#x" 1980 1\n"task %#x" 1360 2\n"[interrupts]" 560 0\n' $((heap + 104)) $((heap + 8)) >want
+sed 1d got | diff want - || wrong "not these shares of time"
 
 # A description of one's own, and what is wrong with one.
 sed 's/RTX5/Mine/; s/osRtxThread_t/no_such_type/' "$source/share/rtos/rtx5.rtos" >mine.rtos

@@ -8,8 +8,10 @@
 #                       `$ echo $?`.
 # ```console hardware   what needs a probe, a board or root: each command, of a shell ("$ ") or of gdb ("(gdb) "), is a
 #                       line of docs/book/tools.txt, and each line there is on a page.
-# <!-- needs: a b -->   the page is passed over where a program is missing.
+# <!-- needs: a b -->   the page is passed over where a program is missing; @FILE is one of the build, +WORD what
+#                       `pugmark --version` says that it was built with.
 #
+# BOOK_SHARE=K/N runs the commands of every N-th page, from page K on.
 # BOOK_FILL=1 writes what commands print into pages that show nothing of it, up to 14 lines.
 #
 # The commands of a page run in one shell, in an empty folder of the page's own, as `. docs/book/try.sh` makes it.
@@ -20,6 +22,7 @@ use open qw(:std :encoding(UTF-8));
 use constant FILLED => 14;
 my ($source, $build, $work, @only) = @ARGV;
 my ($bad, $commands, @passed_over, %told, %used) = (0, 0);
+my ($share, $shares) = ($ENV{BOOK_SHARE} // '0/1') =~ m{^(\d+)/(\d+)$} or die "BOOK_SHARE: K/N\n";
 my %missing;
 
 sub slurp { open my $f, '<', $_[0] or die "$_[0]: $!\n"; local $/; my $text = <$f>; return $text // '' }
@@ -28,7 +31,10 @@ sub wrong { print "$_[0]\n"; $bad++ }
 
 sub there {
     my ($program) = @_;
-    $missing{$program} //= system("command -v $program >/dev/null 2>&1") ? 1 : 0;
+    $missing{$program} //=
+        $program =~ /^\@(.*)/ ? !-e "$build/$1"
+      : $program =~ /^\+(.*)/ ? system("'$build/bin/pugmark' --version | grep -qw $1")
+      :                         system("command -v $program >/dev/null 2>&1");
     return !$missing{$program};
 }
 
@@ -75,7 +81,7 @@ sub run_page {
             elsif (/\S/) { wrong("$page:$line: output of no command") }
         }
     }
-    return if !@steps;
+    return if !@steps || $number % $shares != $share;
     my $folder = "$work/page$number";
     mkdir $folder or die "$folder: $!\n";
     mkdir "$folder/said";
@@ -97,7 +103,7 @@ sub run_page {
         my ($said, $code) = (slurp("$folder/said/$n.out") . slurp("$folder/said/$n.err"), 0 + slurp("$folder/said/$n.code"));
         my @wanted = @{ $step->{wanted} };
         pop @wanted while @wanted && $wanted[-1] !~ /\S/;
-        $said .= "\n" if length $said && $said !~ /\n\z/;
+        $said =~ s/\s*\z/\n/ if length $said;
         my $asked = $n < $#steps && $steps[ $n + 1 ]{command} eq 'echo $?';
         if (!@wanted && length $said && $ENV{BOOK_FILL} && (!$code || $asked)) {
             my @lines = split /\n/, $said;
@@ -126,7 +132,7 @@ my $number = 0;
 for my $page (@pages) {
     my $text = slurp("$source/$page");
     my @absent = map { grep { !there($_) } split ' ' } $text =~ /<!-- needs: (.*?) -->/g;
-    if (@absent) { push @passed_over, "$page (@absent)"; $text =~ s/```console\n/```text\n/g }
+    if (@absent) { push @passed_over, $number % $shares == $share ? "$page (@absent)" : (); $text =~ s/```console\n/```text\n/g }
     run_page($page, $text, $number++);
 }
 if (!@only) { $used{$_} or wrong("docs/book/tools.txt: on no page: $_") for sort keys %told }

@@ -5,6 +5,8 @@
 #ifndef PUG_TESTS_SUPPORT_CAPTURES_H
 #define PUG_TESTS_SUPPORT_CAPTURES_H
 
+#include "pugmark/advanced/image.h"
+#include "pugmark/advanced/snapshot.h"
 #include "pugmark/pugmark.h"
 
 /** A buffer in memory. The bytes may be changed. */

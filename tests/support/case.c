@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/case.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/author/protocol.h"
 
 #include "support/case_file.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/case_file.h"
+#include "pugmark/advanced/image.h"
 
 #include <ctype.h>
 #include <stdio.h>

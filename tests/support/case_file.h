@@ -3,6 +3,7 @@
 #ifndef PUG_TESTS_SUPPORT_CASE_FILE_H
 #define PUG_TESTS_SUPPORT_CASE_FILE_H
 
+#include "pugmark/advanced/quirks.h"
 #include "pugmark/pugmark.h"
 
 struct case_memory {

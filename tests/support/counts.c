@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/counts.h"
+#include "pugmark/advanced/counts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

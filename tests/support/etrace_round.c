@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/etrace_round.h"
+#include "pugmark/advanced/image.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

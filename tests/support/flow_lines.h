@@ -3,6 +3,7 @@
 #ifndef PUG_TESTS_FLOW_LINES_H
 #define PUG_TESTS_FLOW_LINES_H
 
+#include "pugmark/advanced/image.h"
 #include "pugmark/pugmark.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/hash_parts.h"
+#include "pugmark/author/protocol.h"
 
 #include <stdlib.h>
 

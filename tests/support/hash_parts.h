@@ -4,6 +4,7 @@
 #define TEST_HASH_PARTS_H
 
 #include "support/outcome.h"
+#include "pugmark/advanced/consumer.h"
 
 /** Hashes in a chunk. */
 #define HASH_PORTION 24u

@@ -3,6 +3,7 @@
 #ifndef PUG_TESTS_SUPPORT_INDEXED_H
 #define PUG_TESTS_SUPPORT_INDEXED_H
 
+#include "pugmark/advanced/index.h"
 #include "pugmark/advanced/snapshot.h"
 #include "pugmark/pugmark.h"
 #include "support/captures.h"

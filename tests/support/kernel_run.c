@@ -3,6 +3,7 @@
 
 #include "recorder/frames.h"
 #include "support/temporary.h"
+#include "pugmark/advanced/consumer.h"
 
 #include <dirent.h>
 #include <setjmp.h>

@@ -4,6 +4,7 @@
 #define PUG_TESTS_SUPPORT_MARKS_CHECK_H
 
 #include "support/stream.h"
+#include "pugmark/advanced/packet.h"
 
 /** How many marks of each kind there were. */
 struct marks_found {

@@ -3,6 +3,8 @@
 #ifndef PUG_TESTS_NTRACE_STREAM_H
 #define PUG_TESTS_NTRACE_STREAM_H
 
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/advanced/packet/ntrace.h"
 #include "support/flow_lines.h"
 

@@ -4,6 +4,7 @@
 #include "recorder/etmv4.h"
 #include "recorder/frames.h"
 #include "support/elf_section.h"
+#include "pugmark/advanced/consumer.h"
 
 #define NOP 0xd503201fu
 

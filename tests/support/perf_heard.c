@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/perf_heard.h"
+#include "pugmark/advanced/consumer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,6 +3,8 @@
 #include "support/counts.h"
 
 #include "recorder/bytes.h"
+#include "pugmark/advanced/counts.h"
+#include "pugmark/advanced/jobs.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

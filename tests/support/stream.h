@@ -6,6 +6,8 @@
 #ifndef PUG_TESTS_SUPPORT_STREAM_H
 #define PUG_TESTS_SUPPORT_STREAM_H
 
+#include "pugmark/advanced/quirks.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/pugmark.h"
 
 /** Elements as "INDEX TEXT", log records as "! INDEX TEXT". */

@@ -3,6 +3,9 @@
  * @file ETMv3 and PTM packets: what the recorder writes the reader gives back, whatever the
  * packets, the registers and the pieces.
  */
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/settings.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/pugmark.h"
 #include "recorder/etmv3.h"
 #include "recorder/ptm.h"

@@ -2,6 +2,9 @@
 /**
  * @file ETMv3 and PTM: how unsynchronised bytes are cut into packets, in whatever pieces they come.
  */
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/quirks.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/pugmark.h"
 
 #include <setjmp.h>

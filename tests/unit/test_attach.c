@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file What a program can attach: a transport, a classifier, packets, and a bus trace's elements.
  */
+#include "pugmark/advanced/isa.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/author/transport.h"
 #include "pugmark/pugmark.h"
 

@@ -3,6 +3,10 @@
  * @file A few bytes of trace that stand for gigabytes of elements: what threads hold is bounded,
  * lack of memory is reported as such, and the expansion of a byte is a setting.
  */
+#include "pugmark/advanced/counts.h"
+#include "pugmark/advanced/image.h"
+#include "pugmark/advanced/jobs.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/pugmark.h"
 
 #include <setjmp.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Captures: the same elements as from the buffers themselves, on any number of threads. */
+#include "pugmark/advanced/capture.h"
+#include "pugmark/advanced/consumer.h"
 #include "pugmark/pugmark.h"
 #include "support/captures.h"
 #include "support/temporary.h"

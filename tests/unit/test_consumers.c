@@ -5,6 +5,7 @@
 #include "support/crew.h"
 #include "support/hash_parts.h"
 
+#include "pugmark/advanced/counts.h"
 #include "pugmark/pugmark.h"
 
 #include <stdlib.h>

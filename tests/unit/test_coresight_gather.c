@@ -4,6 +4,10 @@
  * under its index, in its order, whatever the frames and the blocks are; what a consumer that waits
  * leaves comes later. So it is where they are gathered for the trace's order (test_turns.c).
  */
+#include "pugmark/advanced/counts.h"
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/transport.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"
 #include "recorder/frames.h"

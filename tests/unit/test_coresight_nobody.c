@@ -3,6 +3,7 @@
  * @file CoreSight frames without a consumer are counted, not taken apart. What is counted,
  * reported, decoded and still to come is the same as with a listener to runs, which gets all.
  */
+#include "pugmark/advanced/tree.h"
 #include "pugmark/author/transport.h"
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"

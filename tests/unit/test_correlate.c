@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Correlation: which element of which stream comes when, and what is known of that. */
+#include "pugmark/advanced/capture.h"
 #include "pugmark/advanced/correlate.h"
 #include "pugmark/advanced/snapshot.h"
 #include "recorder/stm.h"

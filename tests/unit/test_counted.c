@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file What is counted of a capture, or of a part of it: as its elements have it, by spaces. */
 #include "files/infile.h"
+#include "pugmark/advanced/capture.h"
 #include "pugmark/advanced/counts.h"
 #include "pugmark/capture.h"
 #include "support/made_folder.h"

@@ -5,6 +5,8 @@
  * the other elements answers; and these others are delivered as ever. Sources that may come in any
  * order come with the same elements, each in its own order.
  */
+#include "pugmark/advanced/counts.h"
+#include "pugmark/advanced/jobs.h"
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"
 #include "support/captures.h"

@@ -3,6 +3,11 @@
  * @file Counts are those of the elements: of streams that are made for what is seldom, and of parts
  * that are added up. tests/unit/test_counts.c has captures.
  */
+#include "pugmark/advanced/counts.h"
+#include "pugmark/advanced/image.h"
+#include "pugmark/advanced/quirks.h"
+#include "pugmark/advanced/settings.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/pugmark.h"
 #include "support/counts.h"
 

@@ -3,6 +3,7 @@
  * @file Cursors: what is pulled is what a tree pushes, from any place on, with an index and
  * without. Over the bundled capture always, over the shared captures where they are.
  */
+#include "pugmark/advanced/index.h"
 #include "pugmark/advanced/snapshot.h"
 #include "pugmark/cursor.h"
 #include "recorder/bytes.h"
@@ -420,6 +421,64 @@ static void steps_through_instructions(void **state)
 
 /* ---- what is missing ---- */
 
+/* ---- back to an address ---- */
+
+static bool takes_few(void *context, const struct pug_element *range, uint64_t time)
+{
+    (void)context;
+    (void)time;
+    return range->count <= 2;
+}
+
+/** The last range with an address whose packet lies before an index; NULL: there is none. */
+static const struct pug_element *last_before(const struct pushed *pushed, uint64_t index,
+                                             uint64_t address, bool few)
+{
+    const struct pug_element *found = NULL;
+    for (size_t i = 0; i < pushed->count; i++) {
+        const struct pug_element *e = &pushed->elements[i];
+        if (e->type == PUG_ELEM_INSTR_RANGE && e->index < index && address >= e->start &&
+            address < e->end && (!few || e->count <= 2))
+            found = e;
+    }
+    return found;
+}
+
+static void one_goes_back(struct capture *capture, void *context)
+{
+    struct pushed pushed;
+    (void)context;
+    if (!push_all(capture, &pushed)) {
+        free_pushed(&pushed);
+        return;
+    }
+    struct pug_cursor *cursor = cursor_of(&pushed, NULL);
+    for (unsigned n = 1; n < 8; n++) {
+        const struct pug_element *from = &pushed.elements[pushed.count * n / 8];
+        const struct pug_element *at = &pushed.elements[pushed.count * (n * 5 % 8) / 8];
+        if (at->type != PUG_ELEM_INSTR_RANGE)
+            continue;
+        for (unsigned few = 0; few < 2; few++) {
+            const struct pug_element *wanted = last_before(&pushed, from->index, at->start, few);
+            assert_int_equal(pug_cursor_seek(cursor, from->index), PUG_OK);
+            assert_int_equal(pug_cursor_back_to(cursor, at->start, few ? takes_few : NULL, NULL),
+                             wanted ? PUG_OK : PUG_ERR_NOT_FOUND);
+            const struct pug_element *got = wanted ? pug_cursor_next(cursor) : NULL;
+            if (wanted)
+                assert_memory_equal(got, wanted, sizeof(*got));
+            else
+                assert_int_equal(pug_cursor_at(cursor), from->index);
+        }
+    }
+    pug_cursor_free(cursor);
+    free_pushed(&pushed);
+}
+
+static void goes_back_to_addresses(void **state)
+{
+    captures_each(*(const enum captures *)*state, one_goes_back, NULL);
+}
+
 static void needs_a_tree_and_bytes(void **state)
 {
     (void)state;
@@ -459,6 +518,7 @@ int main(void)
         cmocka_unit_test(goes_from_one_synchronisation_point_to_another),
         cmocka_unit_test(starts_anew),
         cmocka_unit_test(steps_through_instructions),
+        TEST_CAPTURES(goes_back_to_addresses),
         cmocka_unit_test(needs_a_tree_and_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

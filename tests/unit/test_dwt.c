@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file DWT packets as events: each kind in words, joined accesses, and times. */
+#include "pugmark/advanced/tree.h"
 #include "pugmark/pugmark.h"
 #include "recorder/itm.h"
 

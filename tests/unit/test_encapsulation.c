@@ -4,6 +4,9 @@
  * by bit: bits that are lost or come twice, types and sources that are none of ours, cuts at any
  * bit; and whatever arrives in whatever pieces.
  */
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/transport.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/advanced/packet/etrace.h"
 #include "pugmark/pugmark.h"
 #include "support/wire.h"

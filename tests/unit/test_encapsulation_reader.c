@@ -2,6 +2,10 @@
 /**
  * @file The public reader of the encapsulation: packets with all they carry, types of one's own.
  */
+#include "pugmark/advanced/encapsulation.h"
+#include "pugmark/advanced/jobs.h"
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/pugmark.h"
 #include "recorder/encapsulation.h"
 #include "recorder/frames.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file END while the consumer waits. */
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"
 

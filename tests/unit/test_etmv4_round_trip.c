@@ -2,6 +2,7 @@
 /**
  * @file Random programs, random paths, random registers: the recorder's trace gives the path back.
  */
+#include "pugmark/advanced/tree.h"
 #include "pugmark/pugmark.h"
 #include "recorder/etmv4.h"
 #include "recorder/frames.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Random data accesses with random options, encoded and decoded: each comes back, in order.
  */
+#include "pugmark/advanced/tree.h"
 #include "pugmark/pugmark.h"
 #include "recorder/encapsulation.h"
 #include "recorder/etrace.h"

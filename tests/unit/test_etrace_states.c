@@ -5,6 +5,7 @@
  */
 #include "support/state_check.h"
 #include "vectors/vector_files.h"
+#include "pugmark/advanced/params.h"
 
 #include <dirent.h>
 #include <setjmp.h>

@@ -4,6 +4,8 @@
  * callback for all sources, CUSTOM elements, a changed clock, raw frames, what a log keeps and
  * passes on.
  */
+#include "pugmark/advanced/transport.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/pugmark.h"
 

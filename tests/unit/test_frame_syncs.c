@@ -3,6 +3,8 @@
  * @file Frames of a trace port: the format is found without a setting; their syncs are in an index,
  * and so is the content of triggers.
  */
+#include "pugmark/advanced/capture.h"
+#include "pugmark/advanced/snapshot.h"
 #include "pugmark/advanced/index.h"
 #include "pugmark/capture.h"
 #include "pugmark/pugmark.h"

@@ -4,6 +4,7 @@
  * for whole captures and damaged ones, with pieces that are far too small, so that there are many
  * places where one decoder takes over from another.
  */
+#include "pugmark/advanced/encapsulation.h"
 #include "pugmark/advanced/counts.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"

@@ -3,6 +3,7 @@
  * @file Processes that keep what they have done, end anywhere, and begin again: what they give then
  * is what one gives that did all at once, and what was done is not read again.
  */
+#include "pugmark/advanced/jobs.h"
 #include "pugmark/pugmark.h"
 #include "support/captures.h"
 #include "support/crew.h"

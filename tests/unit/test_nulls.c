@@ -1,5 +1,20 @@
 // SPDX-License-Identifier: MIT
 /** @file NULL where something must be is an error, everywhere, and freeing nothing does nothing. */
+#include "pugmark/advanced/capture.h"
+#include "pugmark/advanced/consumer.h"
+#include "pugmark/advanced/correlate.h"
+#include "pugmark/advanced/counts.h"
+#include "pugmark/advanced/encapsulation.h"
+#include "pugmark/advanced/image.h"
+#include "pugmark/advanced/index.h"
+#include "pugmark/advanced/isa.h"
+#include "pugmark/advanced/jobs.h"
+#include "pugmark/advanced/params.h"
+#include "pugmark/advanced/peers.h"
+#include "pugmark/advanced/settings.h"
+#include "pugmark/advanced/snapshot.h"
+#include "pugmark/advanced/state.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/pugmark.h"
 
 #include <setjmp.h>

@@ -4,6 +4,9 @@
  * packets: captures that begin anywhere in either byte order, lost bytes, modules without a name,
  * addresses of any width; and all fields of an event.
  */
+#include "pugmark/advanced/jobs.h"
+#include "pugmark/advanced/transport.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/advanced/packet/osd.h"
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"

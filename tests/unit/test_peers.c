@@ -3,6 +3,7 @@
  * @file Several processes give what one gives, whole or damaged, with spans and pieces that are far
  * too small: here they are threads that share nothing but messages.
  */
+#include "pugmark/advanced/jobs.h"
 #include "pugmark/pugmark.h"
 #include "support/captures.h"
 #include "support/crew.h"

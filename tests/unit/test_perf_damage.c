@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file What is said of damaged perf.data: which file, where in it, which record or feature. */
+#include "pugmark/advanced/capture.h"
 #include "pugmark/pugmark.h"
 #include "recorder/perfdata.h"
 #include "support/said.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Lines and functions of addresses: of an image, and of a capture's tasks at their time. */
+#include "pugmark/advanced/consumer.h"
+#include "pugmark/advanced/image.h"
 #include "pugmark/pugmark.h"
 #include "support/made_folder.h"
 

@@ -5,6 +5,7 @@
  * who starts in the middle.
  */
 #include "index/format.h"
+#include "pugmark/advanced/jobs.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"
 #include "recorder/stm.h"

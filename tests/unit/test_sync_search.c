@@ -5,6 +5,9 @@
  * same state; and passing over bytes costs no packet. The search of a wrapping passes over as many
  * bytes as it has: the same, whatever it is given at a time.
  */
+#include "pugmark/advanced/encapsulation.h"
+#include "pugmark/advanced/transport.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"

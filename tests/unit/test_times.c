@@ -3,6 +3,8 @@
 #include "recorder/bytes.h"
 #include "support/perf_story.h"
 
+#include "pugmark/advanced/capture.h"
+#include "pugmark/advanced/consumer.h"
 #include "pugmark/pugmark.h"
 #include "support/temporary.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file Walks over the instructions of ranges: sizes, classes, and whose memory is read. */
+#include "pugmark/advanced/image.h"
 #include "pugmark/walk.h"
 
 #include <setjmp.h>

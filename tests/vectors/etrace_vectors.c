@@ -5,6 +5,8 @@
  *
  *     etrace_vectors [-v] [FOLDER [NAME.params]]
  */
+#include "pugmark/advanced/params.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/advanced/packet/etrace.h"
 #include "pugmark/author/protocol.h"
 #include "vector_files.h"

@@ -3,6 +3,7 @@
 #ifndef TEST_VECTOR_FILES_H
 #define TEST_VECTOR_FILES_H
 
+#include "pugmark/advanced/image.h"
 #include "pugmark/pugmark.h"
 #include "tests/support/whole_file.h"
 

@@ -4,6 +4,7 @@
 #define LISTER_LISTER_H
 
 #include "options.h"
+#include "pugmark/advanced/snapshot.h"
 #include "pugmark/pugmark.h"
 
 struct lister;

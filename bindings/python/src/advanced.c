@@ -2,6 +2,12 @@
 /** @file Parts for programs with bytes from elsewhere: program memory, trees, and places in a
  * capture. */
 #include "binding.h"
+#include "pugmark/advanced/capture.h"
+#include "pugmark/advanced/diagnose.h"
+#include "pugmark/advanced/image.h"
+#include "pugmark/advanced/index.h"
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/tree.h"
 
 /* ---- images ---- */
 

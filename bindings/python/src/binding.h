@@ -16,6 +16,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "pugmark/advanced/quirks.h"
 #include "pugmark/pugmark.h"
 
 #include <pthread.h>
@@ -146,6 +147,7 @@ struct core {
     size_t message_count;
     bool timed;
     struct pug_names_options names;
+    struct pug_quirks quirks; /**< of the options */
     struct kept *kept; /**< memory that the options point to */
 };
 

@@ -163,8 +163,10 @@ static bool take_options(struct opening *opening, PyObject *options)
         (struct pug_decode_options){.data_elements = !reference,
                                     .join_payloads = !reference,
                                     .expansion = (uint32_t)option_number(options, "expansion", 0)};
-    if (reference)
-        o->quirks = pug_quirks_reference();
+    if (reference) {
+        core->quirks = pug_quirks_reference();
+        o->quirks = &core->quirks;
+    }
     core->names = (struct pug_names_options){.symfs = o->roots.symfs,
                                              .symdirs = o->roots.symdirs,
                                              .symdir_count = o->roots.symdir_count};

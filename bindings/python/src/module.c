@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The module pugmark._core: types, functions and constants of the library. */
 #include "binding.h"
+#include "pugmark/advanced/packet.h"
 
 PyObject *add_type(PyObject *module, PyType_Spec *spec)
 {

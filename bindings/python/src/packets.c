@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 /** @file Streams that are not made of a capture's elements: packets, and elements by time. */
 #include "binding.h"
+#include "pugmark/advanced/capture.h"
+#include "pugmark/advanced/correlate.h"
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/tree.h"
+#include "pugmark/author/protocol.h"
 
 /* ---- packets ---- */
 

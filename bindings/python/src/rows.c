@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Rows of every kind, in chunks: as Python objects one by one, and as buffers. */
 #include "binding.h"
+#include "pugmark/advanced/correlate.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 /** @file What streams make of elements: calls, instructions, events of an ITM or DWT. */
 #include "binding.h"
+#include "pugmark/advanced/capture.h"
+#include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/tree.h"
 
 /* ---- places: what is known of addresses ---- */
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Threads that decode into a bounded queue, and threads that work while Python waits. */
 #include "binding.h"
+#include "pugmark/advanced/consumer.h"
 
 #include <stddef.h>
 #include <structmember.h>

@@ -20,6 +20,7 @@
 #define PUGMARK_IMAGE_H
 
 #include "pugmark/advanced/quirks.h"
+#include "pugmark/names.h"
 #include "pugmark/status.h"
 
 #include <stdbool.h>
@@ -189,15 +190,6 @@ struct pug_image_range {
 /** The n-th range in order of adding; false when there are no more. */
 bool pug_image_range(const struct pug_image *image, size_t n, struct pug_image_range *range);
 
-/** Why a file could not be read. */
-struct pug_read_failure {
-    const char *path;       /**< of a file of the image, the capture's, or "program memory" */
-    uint64_t offset;        /**< in the file */
-    enum pug_status status; /**< PUG_ERR_MEM, PUG_ERR_FILE, PUG_ERR_TRUNCATED: it has shrunk */
-    int reason;             /**< PUG_ERR_FILE: errno */
-    uint64_t spare[2];      /**< zero */
-};
-
 /**
  * Did a read of a file of program memory fail, or was there no memory for it, or for its code?
  * Bytes that could not be had count as not there, so who decodes asks in the end. False: all is
@@ -277,6 +269,25 @@ bool pug_vector_symbol(const struct pug_image *image, const struct pug_vector_ta
  * bytes are unknown.
  */
 uint64_t pug_image_hash(const struct pug_image *image);
+
+/** The memory space and context that an element was executed in, for pug_image_read(). */
+void pug_element_space(const struct pug_element *element, struct pug_reader_space *space);
+
+/* ---- lines and functions (names.h) ---- */
+
+/**
+ * The source line of an address of an image, by the ELF file that has it (pug_image_program_at()).
+ * The line's start and end are addresses of memory. `place`, which may be NULL, says which file,
+ * and where in it. False: no file has the address, or no line is known there.
+ */
+bool pug_image_line(const struct pug_image *image, const struct pug_reader_space *space,
+                    uint64_t address, struct pug_names *names, struct pug_names_line *line,
+                    struct pug_program_place *place);
+
+/** The functions at an address of an image, as pug_names_frames(); `place` as pug_image_line(). */
+size_t pug_image_frames(const struct pug_image *image, const struct pug_reader_space *space,
+                        uint64_t address, struct pug_names *names, struct pug_names_frame *frames,
+                        size_t room, struct pug_program_place *place);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include "pugmark/advanced/quirks.h"
 #include "pugmark/element.h"
 #include "pugmark/status.h"
+#include "pugmark/walk.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,24 +50,6 @@ enum pug_riscv_kind {
 
 /** `access` of a vector load or store: how many there are is not in the opcode. */
 #define PUG_RV_ACCESS_VECTOR 255
-
-/** One instruction, classified. */
-struct pug_insn {
-    uint64_t target;   /**< of a direct branch */
-    uint64_t constant; /**< RISC-V: value of a CONSTANT; offset of an indirect jump */
-    uint8_t type;      /**< enum pug_instr_type */
-    uint8_t subtype;   /**< enum pug_instr_subtype */
-    uint8_t size;      /**< bytes */
-    uint8_t next_isa;  /**< at the target of a direct branch */
-    bool link;         /**< writes a return address (RISC-V: into a link register) */
-    bool conditional;  /**< may fail its condition */
-    bool table_jump;   /**< RISC-V: `target` is the address of the word that holds the target */
-    uint8_t kind;      /**< enum pug_riscv_kind */
-    uint8_t rd, rs1;   /**< RISC-V: of CONSTANT and of jumps; rs1 0: no register holds the target */
-    uint8_t access;    /**< RISC-V: memory accesses that data trace counts (0 none) */
-    bool csr;          /**< RISC-V: a CSR access, which data trace may report too */
-    bool special;      /**< the code map's: taken, it does not just go to `target` */
-};
 
 /**
  * Classify the instruction at `address` from its first `avail` bytes (little-endian, at most 8).

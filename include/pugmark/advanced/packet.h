@@ -8,6 +8,7 @@
 #ifndef PUGMARK_PACKET_H
 #define PUGMARK_PACKET_H
 
+#include "pugmark/setting.h"
 #include "pugmark/status.h"
 
 #include <stdbool.h>
@@ -134,34 +135,6 @@ struct pug_mark_list {
 };
 
 /* ---- notifications to a source, and its counters ---- */
-
-/**
- * A few bytes of trace can stand for a great deal of execution, and damaged or hostile ones for far
- * more than ever ran. So many ranges (of up to 1024 instructions: what has more counts as several)
- * a byte of a packet may give at most; beyond that the packet is bad, with a message, and decoding
- * goes on at the next synchronisation. Protocols have it each in its own measure: an atom may be a
- * 32nd of a byte; a packet of E-Trace and a message of N-Trace count as 8 bytes, whatever they
- * have, since a few of them repeat a loop that ran for long. Bounds that a protocol's settings have
- * (walk_limit, branch_limit) hold besides.
- */
-#define PUG_EXPANSION (UINT32_C(1) << 20)
-
-/** Choices of the user, per source. */
-struct pug_decode_options {
-    bool halt_on_bad_packet;     /**< a bad packet is fatal instead of a resynchronisation */
-    bool error_on_bad_packet;    /**< … is an error instead of a warning */
-    bool check_direct_branch;    /**< N atom on an unconditional direct branch: bad image */
-    bool check_strict_branch;    /**< N atom on any unconditional branch: bad image */
-    bool check_range_continuity; /**< successive ranges must join */
-    bool check_skips_thumb;      /**< the branch checks leave T32 alone */
-    bool split_source_address;   /**< ETE: split source-address ranges at N atoms */
-    bool check_opcode;           /**< A64 opcode with empty upper half is an error */
-    bool data_elements;          /**< ETMv3: data packets become elements (native tools: on) */
-    bool join_payloads;          /**< STM: the data packets of a message become one element */
-    uint32_t range_limit;        /**< most instructions in one range; 0: the built-in bound only */
-    uint32_t expansion;          /**< see PUG_EXPANSION; 0: that many */
-    uint32_t spare[7];           /**< zero */
-};
 
 /** Counters that a packet reader keeps. */
 struct pug_reader_stats {

@@ -3,33 +3,11 @@
 #ifndef PUGMARK_SETTINGS_H
 #define PUGMARK_SETTINGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "pugmark/setting.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** One named value. Names are those of the specification ("TRCIDR0", "iaddress_width_p"). */
-struct pug_setting {
-    const char *name; /**< what is set */
-    uint64_t value;   /**< of numbers */
-    const char *text; /**< for settings that are words; NULL for numbers */
-};
-
-/** Receives each name that is looked up in a list, to find settings that nothing reads. */
-struct pug_settings_watch {
-    void (*asked)(void *context, const char *name, bool word); /**< only a word would do */
-    void *context;                                             /**< is handed to it */
-};
-
-/** A list of settings. The list, its strings and its watch belong to the caller. */
-struct pug_settings {
-    const struct pug_setting *items;        /**< the first of a name counts */
-    size_t count;                           /**< how many there are */
-    const struct pug_settings_watch *watch; /**< or NULL */
-};
 
 /** Find a setting by its name (case-sensitive), or NULL. The first one wins. */
 const struct pug_setting *pug_settings_find(const struct pug_settings *settings, const char *name);

@@ -49,7 +49,7 @@ static bool take_by(const struct option *option, void *target, const char *argum
 }
 
 static const struct option table[] = {
-    {"by", "WHAT", "of --summary: path (default); function, caller: shortest, mean, longest, own …",
+    {"by", "path|function|caller", "of --summary: path (default); function, caller: shortest, mean, longest, own …",
      take_by, offsetof(struct calls_options, by)},
     {"by-time", NULL, "calls of all buffers and sources in the order of time", option_flag,
      offsetof(struct calls_options, by_time)},

@@ -12,6 +12,7 @@
 #include "slices_names.h"
 #include "slices_swo.h"
 #include "swo/swo_sources.h"
+#include "pugmark/advanced/capture.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark check: does a trace keep these rules? */
 #include "check_command.h"
+#include "check_threads.h"
 #include "common/command.h"
 #include "common/output.h"
 #include "common/progress.h"
@@ -31,7 +32,7 @@ static bool take_format(const struct option *option, void *target, const char *a
 static const struct option table[] = {
     {"rule", "RULE", "a rule, beside those of a file or in their place; may be repeated",
      option_to_list, offsetof(struct check_options, rules)},
-    {"format", "NAME", "text (default), junit, tap, json or github", take_format,
+    {"format", "text|junit|tap|json|github", "text (default), junit, tap, json or github", take_format,
      offsetof(struct check_options, format)},
     {"output", "FILE", "write to FILE (-o)", option_string, offsetof(struct check_options, output)},
     {"allow-undecided", NULL, "undecided rules do not count: exit 0 if none is violated",
@@ -185,10 +186,17 @@ static int check_opened(struct checking *checking, struct input *input, struct p
     enum pug_status status = pug_check_begin(checking->check, input->capture, &options);
     if (status != PUG_OK)
         return said_status(checking->check, pug_capture_path(input->capture), status);
-    struct pug_capture_decode decode = {0};
-    pug_check_decode(checking->check, &decode);
     checking->decoding = true;
-    status = input_decode_quietly(input, &decode, goes_on, &result);
+    switch (check_threads_decode(checking->check, input, names, checking->options->capture.rtos,
+                                 &status, &result)) {
+    case CHECK_THREADS_WRONG: return CHECK_WRONG;
+    case CHECK_THREADS_DONE: break;
+    case CHECK_THREADS_NONE: {
+        struct pug_capture_decode decode = {0};
+        pug_check_decode(checking->check, &decode);
+        status = input_decode_quietly(input, &decode, goes_on, &result);
+    }
+    }
     const enum pug_status checked = pug_check_end(checking->check, PUG_OK);
     if (status == PUG_OK && checked == PUG_ERR_MEM)
         status = checked;
@@ -357,9 +365,10 @@ const struct command command_check = {
     .summary = "does the trace keep these rules? times, orders, coverage",
     .run = check_run,
     .task = TASK_DEBUG,
-    .purpose = "Checks rules of a file, such as \"SysTick_Handler takes < 20us\", against what ran: "
-               "a trace as a test. Exit code 0: all hold; 1: one is violated; 2: rules or input are "
-               "wrong; 3: the trace does not decide one.",
+    .purpose =
+        "Checks rules of a file, such as \"SysTick_Handler takes < 20us\", against what ran: "
+        "a trace as a test. Exit code 0: all hold; 1: one is violated; 2: rules or input are "
+        "wrong; 3: the trace does not decide one.",
     .examples =
         {
             {"pugmark check --rule 'call never runs' examples/crash",

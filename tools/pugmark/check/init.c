@@ -97,9 +97,10 @@ static void put_rules(const struct times *times, const char *operand, struct pug
         qsort(list, count, sizeof(*list), by_total);
     pug_sink_text(sink, "# Rules from what ");
     pug_sink_printable(sink, operand);
-    pug_sink_text(sink, " shows, with a fifth more. A start: keep what has to hold, and say how\n"
-                        "# long things may take, not how long they took. docs/book/answers/check.md has all "
-                        "rules.\n\nno loss\nprogram matches\n\n");
+    pug_sink_text(
+        sink, " shows, with a fifth more. A start: keep what has to hold, and say how\n"
+              "# long things may take, not how long they took. docs/book/answers/check.md has all "
+              "rules.\n\nno loss\nprogram matches\n\n");
     for (size_t n = 0; n < count && n < RULES_MOST; n++) {
         if (list[n]->all.longest[unit] > 0) {
             put_name(sink, list[n]->name);

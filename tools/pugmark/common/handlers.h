@@ -3,6 +3,7 @@
 #ifndef PUGMARK_TOOL_HANDLERS_H
 #define PUGMARK_TOOL_HANDLERS_H
 
+#include "pugmark/advanced/image.h"
 #include "pugmark/pugmark.h"
 
 /** Sources that may have programs of their own. */

@@ -5,6 +5,7 @@
 
 #include "input/input.h"
 #include "text/json.h"
+#include "pugmark/advanced/encapsulation.h"
 
 /** The fields that an element's type defines, in an object that is open. */
 void json_element(struct pug_json *json, const struct pug_element *element);

@@ -20,6 +20,7 @@ struct seen {
     uint64_t earlier; /* what it reported elsewhere since; 0: nothing */
     uint32_t buffer;
     uint16_t source;
+    struct pug_origin where; /* of its last range */
 };
 
 struct places {
@@ -108,14 +109,14 @@ static void see(struct places *places, uint32_t task, const struct trace_item *i
     const bool moved = seen->buffer != where->buffer || seen->source != where->source;
     if (item->element.type == PUG_ELEM_INSTR_RANGE && seen->earlier > 0 && moved) {
         places->returns++;
-        *seen = (struct seen){seen->earlier, 0, where->buffer, where->source};
+        *seen = (struct seen){seen->earlier, 0, where->buffer, where->source, seen->where};
     }
     if (item->element.type != PUG_ELEM_TIMESTAMP || time == 0)
         return;
     if (moved && time < seen->time)
         seen->earlier = time;
     else
-        *seen = (struct seen){time, 0, where->buffer, where->source};
+        *seen = (struct seen){time, 0, where->buffer, where->source, seen->where};
 }
 
 void places_tell(const struct places *places, const char *what, bool quiet)
@@ -138,8 +139,10 @@ bool places_follow(struct places *places, const struct trace_item *item)
     struct trace_place *place = place_of(places, task);
     if (place)
         see(places, task, item);
-    if (place && item->place)
+    if (place && item->place) {
         *place = *item->place;
+        places->seen[task].where = *item->where;
+    }
     return place && (place->object == PUG_NO_OBJECT || has_object(places, place->object));
 }
 
@@ -164,11 +167,33 @@ bool places_vaddr(const struct places *places, uint32_t task, uint64_t address, 
     return true;
 }
 
+/**
+ * What an address lies in: what the task ran last, or elsewhere in its space, as where an exception
+ * came before the first instruction of what was called. False: nothing is known to lie there.
+ */
+static bool find_object(struct places *places, uint32_t task, uint64_t address, uint64_t *vaddr,
+                        uint32_t *object)
+{
+    struct pug_location location;
+    if (task >= places->task_count)
+        return false;
+    *object = places->tasks[task].object;
+    if (places_vaddr(places, task, address, vaddr))
+        return true;
+    if (!places->seen[task].where.space ||
+        !pug_capture_locate(places->capture, &places->seen[task].where, address, &location) ||
+        location.object == PUG_NO_OBJECT || !has_object(places, location.object))
+        return false;
+    *vaddr = location.vaddr;
+    *object = location.object;
+    return true;
+}
+
 struct pug_names_file *places_find(struct places *places, uint32_t task, uint64_t address,
                                    uint64_t *vaddr)
 {
-    return places_vaddr(places, task, address, vaddr) ? file_of(places, places->tasks[task].object)
-                                                      : NULL;
+    uint32_t object;
+    return find_object(places, task, address, vaddr, &object) ? file_of(places, object) : NULL;
 }
 
 bool places_locate(void *context, uint32_t task, const struct pug_element *element,
@@ -177,14 +202,16 @@ bool places_locate(void *context, uint32_t task, const struct pug_element *eleme
     struct places *places = context;
     struct pug_names_function found;
     uint64_t vaddr;
+    uint32_t object;
     (void)element;
-    struct pug_names_file *file = places_find(places, task, address, &vaddr);
+    struct pug_names_file *file =
+        find_object(places, task, address, &vaddr, &object) ? file_of(places, object) : NULL;
     if (!file || !pug_names_function(file, vaddr, &found))
         return false;
     *function = (struct pug_function){.name = found.name,
                                       .start = address - (vaddr - found.start),
                                       .size = found.size,
-                                      .id = places->tasks[task].object};
+                                      .id = object};
     return true;
 }
 

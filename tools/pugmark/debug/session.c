@@ -4,6 +4,7 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/progress.h"
+#include "fill_by_time.h"
 #include "input/live_input.h"
 
 #include <inttypes.h>
@@ -74,8 +75,8 @@ static bool go_on(void *context, uint64_t done)
     return more;
 }
 
-/** Reads all of the input. */
-static void fill(struct session *session)
+/** Reads all of the input, in the order of decoding; the exit code. */
+static int fill_in_order(struct session *session)
 {
     struct input *input = &session->input;
     struct progress progress = progress_begin(input_bytes(input), input->options->quiet, NULL);
@@ -99,9 +100,17 @@ static void fill(struct session *session)
     struct pug_capture_result result = {0};
     const enum pug_status status = pug_capture_decode(input->capture, &decode, &result);
     progress_end(&progress);
+    return input_concluded(input, status, &result);
+}
+
+/** Reads all of the input. */
+static void fill(struct session *session)
+{
+    struct input *input = &session->input;
+    const int code = fill_is_by_time(session) ? fill_by_time(session) : fill_in_order(session);
     session_lock(session);
+    session->code = code;
     pug_history_end(session->history);
-    session->code = input_concluded(input, status, &result);
     if (pug_history_status(session->history) == PUG_ERR_LIMIT)
         message_say("pugmark: the trace is longer than there is room for: what came later is left "
                     "out. Choose less of it with --time or --source\n");

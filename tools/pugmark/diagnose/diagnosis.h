@@ -3,6 +3,8 @@
 #ifndef PUGMARK_TOOL_DIAGNOSIS_H
 #define PUGMARK_TOOL_DIAGNOSIS_H
 
+#include "pugmark/advanced/consumer.h"
+#include "pugmark/advanced/diagnose.h"
 #include "pugmark/pugmark.h"
 
 struct input;

@@ -6,6 +6,7 @@
 #include "common/messages.h"
 #include "diagnosis_private.h"
 #include "swo/dwt_sources.h"
+#include "pugmark/advanced/snapshot.h"
 
 #include <stdio.h>
 #include <stdlib.h>

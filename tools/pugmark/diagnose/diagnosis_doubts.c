@@ -8,6 +8,7 @@
 
 #include "common/said.h"
 #include "input/input_private.h"
+#include "pugmark/advanced/snapshot.h"
 #include "pugmark/author/protocol.h"
 
 #include <inttypes.h>

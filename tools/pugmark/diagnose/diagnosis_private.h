@@ -8,6 +8,7 @@
 
 #include "diagnosis.h"
 #include "input/input.h"
+#include "pugmark/advanced/diagnose.h"
 
 struct diagnosis {
     struct input *input;

@@ -117,11 +117,10 @@ static int accept_peer(int listener)
 static void serve_port(struct session *session, const struct gdb_options *options, int listener,
                        unsigned port)
 {
-    fprintf(stderr,
-            "pugmark: GDB can connect now:\n"
-            "    gdb-multiarch -ex 'set osabi none' -ex 'set sysroot /' -ex 'target remote "
-            "127.0.0.1:%u'\n",
-            port);
+    message_say("pugmark: GDB can connect now:\n");
+    message_say("    gdb-multiarch -ex 'set osabi none' -ex 'set sysroot /' -ex 'target remote "
+                "127.0.0.1:%u'\n",
+                port);
     fflush(stderr);
     for (bool more = true; more;) {
         const int file = accept_peer(listener);

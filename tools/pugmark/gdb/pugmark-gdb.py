@@ -7,6 +7,7 @@ never sends packets of its own from there: GDB 13 crashes then.
 import struct
 
 import gdb
+import gdb.FrameDecorator
 from gdb.unwinder import Unwinder
 
 HEAD = struct.Struct("<8sQQQ")
@@ -179,6 +180,13 @@ for command in ("find", "where", "time", "calls", "compare", "history", "losses"
     Asks(command)
 
 
+class Nameless(gdb.FrameDecorator.FrameDecorator):
+    """A frame that GDB would print without anything in place of its function."""
+
+    def function(self):
+        return "??"
+
+
 class HideUnknown:
     """Leaves the caller that nobody knows out of backtraces."""
 
@@ -191,7 +199,7 @@ class HideUnknown:
     def filter(self, frames):
         for frame in frames:
             if frame.inferior_frame().pc() != 0:
-                yield frame
+                yield frame if frame.function() is not None else Nameless(frame)
 
 
 HideUnknown()

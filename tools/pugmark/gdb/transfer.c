@@ -226,7 +226,8 @@ static void write_libraries(struct gdb_server *server, struct pug_sink *sink)
     pug_sink_text(sink, "</library-list>");
 }
 
-static void write_program(struct gdb_server *server, const char *annex, struct pug_sink *sink)
+/** False: the process has no program that is known. */
+static bool write_program(struct gdb_server *server, const char *annex, struct pug_sink *sink)
 {
     const uint32_t thread =
         server->general == PUG_HISTORY_ANY ? server->session->thread : server->general;
@@ -235,9 +236,11 @@ static void write_program(struct gdb_server *server, const char *annex, struct p
     const struct session_object *program =
         pid <= INT32_MAX ? main_object(server, (int32_t)pid) : NULL;
     char *path = program ? path_of(server, program) : NULL;
-    if (path)
+    const bool known = path != NULL;
+    if (known)
         pug_sink_text(sink, path);
     free(path);
+    return known;
 }
 
 static bool write_document(struct gdb_server *server, const char *name)
@@ -252,9 +255,8 @@ static bool write_document(struct gdb_server *server, const char *name)
         write_threads(server, &sink);
     else if (strcmp(name, "libraries:") == 0)
         write_libraries(server, &sink);
-    else if (strncmp(name, "exec-file:", 10) == 0 && annex)
-        write_program(server, annex + 1, &sink);
-    else
+    else if (strncmp(name, "exec-file:", 10) != 0 || !annex ||
+             !write_program(server, annex + 1, &sink))
         return false;
     return !server->document.failed;
 }

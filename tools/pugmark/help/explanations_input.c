@@ -3,6 +3,17 @@
 #include "explanations.h"
 
 const struct explanation explanations_input[] = {
+    {"no-kernel",
+     "--rtos *: *|no program of this input is one of *|*: threads of Linux are in it, not those of "
+     "a kernel *",
+     "The kernel whose threads are asked for is not known, or is not in the program at hand.",
+     "`pugmark threads --kernels` lists the names. Give the program with its symbols: --elf FILE."},
+    {"no-gdb",
+     "no memory to start GDB|pugmark-gdb.py is not there*|"
+     "* cannot be started: *|no thread to read *",
+     "Another program, such as GDB, or one more thread could not be started.",
+     "Install the program (Debian: gdb-multiarch), name another with --gdb, or close some "
+     "programs."},
     {"is-a-program", "*: this is a program*|*: this is source text*|*: this is an ELF file*",
      "INPUT is the program or its source, not its trace.",
      "Give the trace as INPUT and the program with --elf FILE; source text with --source-dir DIR "

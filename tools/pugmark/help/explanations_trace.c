@@ -3,6 +3,15 @@
 #include "explanations.h"
 
 const struct explanation explanations_trace[] = {
+    {"nothing-to-debug", "*: no instruction of it can be rebuilt*",
+     "Debugging backwards needs instructions, and none could be rebuilt from this input.",
+     "`pugmark info INPUT` shows what is missing: usually the program (--elf FILE) or registers."},
+    {"check-undecided",
+     "nothing was decoded, so no rule was checked|what is said above of the input makes this "
+     "result doubtful*",
+     "The trace is incomplete or does not fit the program, so rules are neither kept nor violated. "
+     "The exit code is 3.",
+     "Deal with the messages above first; `pugmark info INPUT` says what is missing."},
     {"something-is-wrong", "*: something is wrong:*",
      "At the end of a run Pugmark lists what does not fit: program, settings, ids, damaged bytes. "
      "The exit code is 1.",
@@ -85,6 +94,8 @@ const struct explanation explanations_trace[] = {
      "Messages or lines that differ in numbers only were counted after the first few.",
      "Deal with the first ones; the rest usually go with them."},
     {"work-done",
+     "threads of *, by the values of *|"
+     "GDB can connect now:*|"
      "*: written; next: *|"
      "* calls|* calls, *|* instructions of * processor*|* overflows|* traces *|its functions have "
      "names with --elf *|*: * at * bits in a second, *",

@@ -3,6 +3,12 @@
 #include "explanations.h"
 
 const struct explanation explanations_usage[] = {
+    {"check-rules",
+     "*: a folder, not a file of rules*|*: more than * rules, or a line longer than *|*: there are "
+     "no rules in it|more rules are wrong; mend these first",
+     "The file of rules of `pugmark check` is none, is empty, or has lines that are no rules.",
+     "Begin with `pugmark check --init INPUT`, which writes rules from what a capture shows, or "
+     "give one with --rule."},
     {"no-command",
      "'*' is no code of a message*|"
      "'*' is no command*",
@@ -13,7 +19,7 @@ const struct explanation explanations_usage[] = {
      "after the input.",
      "`pugmark COMMAND --help` lists a command's options, --help-all those that many commands "
      "have."},
-    {"option-value", "option '*' takes no argument|option '*' needs *",
+    {"option-value", "option '*' takes no argument|option '*' needs *|--version takes --json*",
      "An option was given a value that it does not have, or lacks the one that it needs.",
      "Write --option VALUE or --option=VALUE; `pugmark COMMAND --help` shows which options have "
      "one."},
@@ -57,6 +63,9 @@ const struct explanation explanations_usage[] = {
      "The option names a format or type that does not exist.",
      "Choose one of those that the message lists."},
     {"options-exclude",
+     "--csv and --callers are of *|--times and --histogram are of one capture*|-- starts GDB "
+     "itself*|"
+     "--csv and --rows are of *|a table of times is of all that is chosen*|--init takes one INPUT*|"
      "*: a snapshot is made of one file of trace *|"
      "* select what ran; *|"
      "* exclude each other*|--* is of *|--* is for *|--* says what *|--* is a table of its "
@@ -87,6 +96,7 @@ const struct explanation explanations_usage[] = {
      "`pugmark info INPUT` says in which unit times are and which range they have. Write FROM,TO; "
      "either may be left out."},
     {"not-there",
+     "*: no whole call of a function '*' is in it|"
      "*: no * in it; there are*|*: no trace buffer *; there are*|--dso *: not one that ran; there "
      "are*|--dso *: it ran in neither|* is of one program or library; choose with --dso*|*: there "
      "is no * in it|there is no * in it|nothing ran at *|the trace does not come to offset *|*: "
@@ -101,6 +111,7 @@ const struct explanation explanations_usage[] = {
      "The output is binary data or an HTML page, which a terminal cannot show.",
      "Write it to a file with -o FILE, or send it to another program with |."},
     {"not-on-this-system",
+     "gdb needs a POSIX system*|"
      "recording needs QEMU's user mode*|trace is not encoded on Windows|serve is not there on this "
      "system|--sandbox: not on this system*|a stream of perf is not read on Windows*",
      "This system lacks what the command or option needs.",

@@ -352,13 +352,12 @@ static bool write_commands(const struct reference_options *options)
 {
     const struct command *command;
     struct page page = {.options = options, .file = open_output(options, "commands.md")};
-    const char *heading;
     if (!page.file)
         return false;
     fputs("# Command reference\n\nMade from the program's own tables; `pugmark COMMAND --help` "
           "says the same. Examples begin at the folder that has `examples`.\n",
           page.file);
-    for (unsigned task = 0; (heading = help_task((enum command_task)task)) != NULL; task++)
+    for (unsigned task = 0; help_task((enum command_task)task); task++)
         for (size_t n = 0; (command = command_at(n)) != NULL; n++) {
             if ((unsigned)command->task != task)
                 continue;

@@ -9,6 +9,7 @@
 #include "input/address.h"
 #include "input/input_lists.h"
 #include "swo/vectors.h"
+#include "pugmark/advanced/index.h"
 
 #include <ctype.h>
 #include <inttypes.h>

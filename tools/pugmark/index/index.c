@@ -8,6 +8,7 @@
 #include "diagnose/diagnosis.h"
 #include "index_input.h"
 #include "schedule/peers.h"
+#include "pugmark/advanced/index.h"
 
 #include <errno.h>
 #include <inttypes.h>

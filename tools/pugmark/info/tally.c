@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tally.h"
 
+#include "pugmark/advanced/tree.h"
 #include "pugmark/author/protocol.h"
 
 #include <inttypes.h>

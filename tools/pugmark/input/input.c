@@ -10,6 +10,7 @@
 #include "input_lists.h"
 #include "live_input.h"
 #include "unread.h"
+#include "pugmark/advanced/snapshot.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -175,7 +176,7 @@ void input_tell_slip(void *context, const char *file, const char *name, const ch
 struct pug_capture_options input_capture_options(const struct input *input)
 {
     const struct input_options *options = input->options;
-    struct pug_capture_options capture = {
+    return (struct pug_capture_options){
         .log = input->log,
         .decode = {.data_elements = !options->reference,
                    .join_payloads = !options->reference,
@@ -192,6 +193,7 @@ struct pug_capture_options input_capture_options(const struct input *input)
         .source_limit = (size_t)options->source_limit,
         .confine = options->confine,
         .peers = input_peers(),
+        .quirks = options->reference ? &input->quirks : NULL,
         .live = input->is_stream ? &input->live : NULL,
         .roots = {.symfs = options->symfs,
                   .symdirs = options->symdirs.items,
@@ -203,15 +205,14 @@ struct pug_capture_options input_capture_options(const struct input *input)
                   .kallsyms = options->kallsyms,
                   .debuginfod = options->debuginfod},
     };
-    if (options->reference)
-        (void)pug_quirks_of_version(options->reference, &capture.quirks);
-    return capture;
 }
 
 static bool open_capture(struct input *input, const char *operand)
 {
     const struct input_options *options = input->options;
     input->watch = (struct pug_settings_watch){known_note, &input->known};
+    if (options->reference)
+        (void)pug_quirks_of_version(options->reference, &input->quirks);
     const struct pug_capture_options capture = input_capture_options(input);
     const enum pug_status status = pug_capture_open(operand, &capture, &input->capture);
     if (status == PUG_ERR_INVALID_PARAM_VAL ||

@@ -12,6 +12,7 @@
 #include "common/messages.h"
 #include "common/options.h"
 #include "common/set_options.h"
+#include "pugmark/advanced/peers.h"
 #include "pugmark/pugmark.h"
 
 /** All inputs are decoded together with other processes from now on; NULL: by this one. */
@@ -146,6 +147,7 @@ struct input {
     struct known known; /**< private: the names that transport and protocols look for */
     struct known told;  /**< private: names that nothing reads, and that were reported */
     struct pug_settings_watch watch;
+    struct pug_quirks quirks; /**< private: of the reference that is imitated */
     struct pug_capture_stream live; /**< private: of a stream */
     bool is_stream;                 /**< the operand is one */
     /** Optional: looks at captured bytes before they are decoded, each once, on this thread. */

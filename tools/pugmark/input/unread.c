@@ -2,6 +2,7 @@
 #include "unread.h"
 
 #include "base/edit_distance.h"
+#include "pugmark/advanced/snapshot.h"
 #include "pugmark/advanced/params.h"
 #include "pugmark/author/protocol.h"
 

@@ -4,6 +4,7 @@
 #define PUGMARK_TOOL_BY_TIME_H
 
 #include "input/input.h"
+#include "pugmark/advanced/correlate.h"
 
 /** Decode and correlate everything that was chosen; the exit code. */
 int by_time_run(struct input *input, struct pug_correlate *correlate);

@@ -6,6 +6,7 @@
 #include "common/handlers.h"
 #include "index/window.h"
 #include "input/input.h"
+#include "pugmark/author/protocol.h"
 
 enum list_format { LIST_TEXT, LIST_JSONL, LIST_CSV };
 

@@ -4,6 +4,7 @@
 #define PUGMARK_TOOL_TEXT_PARTS_H
 
 #include "common/output.h"
+#include "pugmark/advanced/consumer.h"
 #include "pugmark/pugmark.h"
 
 /** Puts out what it has to say of some elements; `worker` as in struct pug_consumer. */

@@ -3,6 +3,7 @@
 #ifndef PUGMARK_TOOL_TABLE_H
 #define PUGMARK_TOOL_TABLE_H
 
+#include "pugmark/advanced/image.h"
 #include "pugmark/pugmark.h"
 #include "text/sink.h"
 

@@ -3,6 +3,7 @@
 #include "calls/times_command.h"
 #include "common/command.h"
 #include "common/messages.h"
+#include "common/suggest.h"
 #include "common/terminal.h"
 #include "files/outfile.h"
 #include "profile_input.h"
@@ -34,10 +35,16 @@ static bool take_format(const struct option *option, void *target, const char *a
     for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++)
         if (strcmp(format->name, argument) == 0)
             return option_string(option, target, argument);
+    struct suggestion suggestion;
+    suggest_begin(&suggestion, argument);
     message_say("pugmark: --format %s: the formats are", argument);
-    for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++)
+    for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++) {
         message_say(" %s", format->name);
-    message_say(" %s\n", brstack);
+        suggest_offer(&suggestion, format->name);
+    }
+    suggest_offer(&suggestion, brstack);
+    message_say(" %s%s%s%s\n", brstack, *suggestion.meant ? "; is " : "", suggestion.meant,
+                *suggestion.meant ? " meant?" : "");
     return false;
 }
 
@@ -248,8 +255,8 @@ static int profile_times(char **operands, const struct profile_options *options)
 {
     if (operands[1] || profile_is_saved(operands[0]) || options->format || options->stacks ||
         options->interrupts || (options->csv && options->json)) {
-        fprintf(stderr, "pugmark: --times and --histogram are of one capture, as a table, --csv or "
-                        "--json\n");
+        message_say("pugmark: --times and --histogram are of one capture, as a table, --csv or "
+                    "--json\n");
         return EXIT_USAGE;
     }
     const struct times_options wanted = {.callers = options->callers,
@@ -277,7 +284,7 @@ static int profile_run(const struct command *self, int argc, char **argv)
     if (options.times || options.histogram)
         return profile_times(argv + 1, &options);
     if (options.csv || options.callers) {
-        fprintf(stderr, "pugmark: --csv and --callers are of --times\n");
+        message_say("pugmark: --csv and --callers are of --times\n");
         return EXIT_USAGE;
     }
     if (!format_fits(&options))

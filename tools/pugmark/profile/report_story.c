@@ -5,6 +5,7 @@
 #include "common/places.h"
 #include "diagnose/diagnosis.h"
 #include "report_window.h"
+#include "pugmark/advanced/capture.h"
 
 #include <inttypes.h>
 #include <stdio.h>

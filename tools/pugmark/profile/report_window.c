@@ -2,6 +2,7 @@
 #include "report_window.h"
 
 #include "base/text.h"
+#include "pugmark/advanced/capture.h"
 #include "pugmark/disasm.h"
 #include "pugmark/walk.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "dwt_sources.h"
+#include "pugmark/advanced/tree.h"
 #include "pugmark/author/protocol.h"
 
 #include <stdlib.h>

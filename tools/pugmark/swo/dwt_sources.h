@@ -3,6 +3,7 @@
 #ifndef PUGMARK_TOOL_DWT_SOURCES_H
 #define PUGMARK_TOOL_DWT_SOURCES_H
 
+#include "pugmark/author/protocol.h"
 #include "pugmark/pugmark.h"
 
 struct dwt_sources;

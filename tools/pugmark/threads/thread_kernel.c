@@ -85,8 +85,9 @@ static struct rtos_kernel *read_file(const char *path)
     status = pug_rtos_kernel_read((const char *)text, size, &kernel, &mistake);
     free(text);
     if (status == PUG_ERR_INVALID_PARAM_VAL)
-        message_say("%s:%u:%u: %s (docs/rtos.md has the lines of a description)\n", path,
-                    mistake.line, mistake.column, mistake.message);
+        message_say("%s:%u:%u: %s (the book has the lines of a description: Threads of a real-time "
+                    "kernel)\n",
+                    path, mistake.line, mistake.column, mistake.message);
     else if (status != PUG_OK)
         message_say("pugmark: --rtos %s: %s\n", path, pug_status_text(status));
     return kernel;

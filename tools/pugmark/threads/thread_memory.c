@@ -2,6 +2,7 @@
 #include "thread_memory.h"
 
 #include "base/hash.h"
+#include "pugmark/advanced/image.h"
 
 #include <stdlib.h>
 

@@ -9,6 +9,7 @@
 
 #include "common/command.h"
 #include "common/output.h"
+#include "pugmark/author/protocol.h"
 
 #include <stdio.h>
 #include <stdlib.h>

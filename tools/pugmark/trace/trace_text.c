@@ -12,6 +12,7 @@
 #include "common/places.h"
 
 #include "text/json.h"
+#include "pugmark/advanced/capture.h"
 
 #include <inttypes.h>
 #include <stdio.h>
