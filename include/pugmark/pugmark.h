@@ -88,9 +88,9 @@
 /** The version of the headers. */
 #define PUG_VERSION_PATCH 0
 /** The version of the headers in words. */
-#define PUG_VERSION                           PUG_VERSION_OF(PUG_VERSION_MAJOR, PUG_VERSION_MINOR, PUG_VERSION_PATCH)
+#define PUG_VERSION PUG_VERSION_OF(PUG_VERSION_MAJOR, PUG_VERSION_MINOR, PUG_VERSION_PATCH)
 /** How PUG_VERSION is made. */
-#define PUG_VERSION_OF(major, minor, patch)   PUG_VERSION_TEXT(major, minor, patch)
+#define PUG_VERSION_OF(major, minor, patch) PUG_VERSION_TEXT(major, minor, patch)
 /** How PUG_VERSION is made. */
 #define PUG_VERSION_TEXT(major, minor, patch) #major "." #minor "." #patch
 
