@@ -97,6 +97,7 @@ struct pug_export_options {
     const char *const *path_map;
     size_t path_map_count; /**< how many there are */
     struct pug_mcdc *mcdc; /**< private: evaluations of decisions, for coverage; or NULL */
+    uint64_t spare[4];     /**< zero */
 };
 
 /** Takes bytes of the output, in order. */

@@ -70,12 +70,12 @@ bool pug_history_ended(const struct pug_history *history)
 
 enum pug_status pug_history_status(const struct pug_history *history)
 {
-    return history->status;
+    return history ? history->status : PUG_ERR_INVALID_PARAM_VAL;
 }
 
 uint64_t pug_history_memory(const struct pug_history *history)
 {
-    return history->memory + sizeof(*history);
+    return history ? history->memory + sizeof(*history) : 0;
 }
 
 uint64_t pug_history_count(const struct pug_history *history)

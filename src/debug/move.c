@@ -16,6 +16,8 @@ enum pug_status pug_history_breakpoints(struct pug_history *history,
                                         size_t count)
 {
     struct pug_history_breakpoint *copy = NULL;
+    if (!history || (count > 0 && !breakpoints))
+        return PUG_ERR_INVALID_PARAM_VAL;
     if (count > 0) {
         copy = malloc(count * sizeof(*copy));
         if (!copy)

@@ -17,8 +17,8 @@ sed -n '/^\[regs\]/,/^\[/s/^\([A-Z0-9]*\)(.*)=\(.*\)/\1 = \2/p' "$demo/ETM_0.ini
 "$bin/example_rules" "$source/examples/crash" "is_name runs == 9 times" | grep -qx 'holds: is_name runs == 9 times'
 if "$bin/example_rules" "$source/examples/crash" "call never runs" >"$work/said"; then exit 1; fi
 grep -qx 'violated: call never runs: it ran' "$work/said"
-if "$bin/example_rules" "$source/examples/crash" "cal never runs" >"$work/said" 2>&1; then exit 1; fi
-grep -q "did you mean 'call'" "$work/said"
+if "$bin/example_rules" "$source/examples/crash" "read_lin never runs" >"$work/said" 2>&1; then exit 1; fi
+grep -q "did you mean 'read_line'" "$work/said"
 
 # Instructions of functions: without symbols all are of none.
 [[ $("$bin/example_functions" "$demo") == *" $(wc -l <"$demo/path.txt")  (no symbol)" ]]

@@ -23,6 +23,7 @@ variants() {
     list) printf 'list\nlist --packets\nlist --format jsonl\n' ;;
     pc) printf 'pc\npc --by-thread\n' ;;
     profile) printf 'profile\nprofile --format folded\nprofile --format brstack\n' ;;
+    threads) echo "threads --rtos flow" ;;
     index) echo "index --output made.pugindex --rebuild" ;;
     *) echo "$1" ;;
   esac

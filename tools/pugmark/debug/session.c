@@ -191,7 +191,7 @@ bool session_open(struct session *session, const struct session_options *options
         return true;
     }
     const int code = session_close(session);
-    session->code = code > EXIT_TRACE_ERRORS ? code : EXIT_FATAL;
+    session->code = code > EXIT_TRACE_ERRORS ? code : EXIT_INPUT;
     return false;
 }
 

@@ -257,6 +257,7 @@ static int run_input(const struct threads_options *options, struct input *input)
         message_say("pugmark: %s: threads of Linux are in it, not those of a kernel that its "
                     "program has: `pugmark stat` and `pugmark info` list them\n",
                     pug_capture_path(input->capture));
+        code = EXIT_INPUT;
     } else if (thread_stage_new(&stage, &threads.stage)) {
         if (!threads.stage)
             code = refuse(input);
