@@ -40,7 +40,7 @@ static void unlock(void)
     held--;
 }
 
-/* A message is digits with a dot behind them; its value, or -1. */
+/* A message is digits, followed by a dot; its value, or -1. */
 static int parse(const char *text)
 {
     int value = 0;

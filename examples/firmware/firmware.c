@@ -38,7 +38,7 @@ static void move_valve(int difference)
 {
     int size = difference < 0 ? -difference : difference;
     const int8_t *step =
-        size > 100 ? (const int8_t *)0xf0000000 : &steps[size]; /* behind the table */
+        size > 100 ? (const int8_t *)0xf0000000 : &steps[size]; /* past the table */
     valve = valve + (difference < 0 ? -*step : *step);
 }
 
@@ -72,7 +72,8 @@ void HardFault_Handler(void)
         ;
 }
 
-/** Waits for the timer. A real timer would raise the interrupt; here the firmware does it itself.
+/**
+ * Waits for the timer. A real timer would raise the interrupt; here the firmware does it itself.
  */
 static void wait_for_tick(void)
 {

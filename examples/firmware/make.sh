@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make.sh PUGMARK: makes the firmware and its three captures anew. Needs clang, lld, perl and qemu-system-arm. The times
-# in etb.bin are the host's, so no two makings are the same.
+# make.sh PUGMARK: makes the firmware and its three captures again. Needs clang, lld, perl and
+# qemu-system-arm. The times in etb.bin are the host's, so no two makings are the same.
 #   etb.bin  CoreSight frames of the ETM, as a debugger saves an ETB
 #   ram.bin  the first 4 KB of RAM, where the MTB wrote a ring of 1 KB at 0x38000800
 #   swo.bin  bytes of the SWO pin: what swo.events says

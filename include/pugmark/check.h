@@ -10,10 +10,9 @@
  *     for (n = 0; pug_check_verdict_at(check, n, &verdict); n++)
  *         ...
  *
- * docs/book/answers/check.md has the rules' grammar, and what each means at its edges. What is
- * unknown has not passed: where trace was lost, memory is missing, or times are told too seldom, a
- * rule is undecided. Counts of several captures add up, and the answers are the same for any number
- * of threads.
+ * docs/book/answers/check.md has the rules' grammar, and what each means at its edges. Unknown is
+ * not passed: where trace was lost, memory is missing, or times are too rare, a rule is undecided.
+ * Counts of several captures add up, and the answers are the same for any number of threads.
  *
  * An object belongs to one thread at a time. Texts live as long as the object.
  */
@@ -29,14 +28,14 @@ extern "C" {
 struct pug_check;
 struct pug_names;
 
-/** What became of a rule. */
+/** The result of a rule. */
 enum pug_verdict {
     PUG_HOLDS,
     PUG_VIOLATED,
-    PUG_UNDECIDED, /**< the trace does not tell */
+    PUG_UNDECIDED, /**< the trace does not show it */
 };
 
-/** What a rule's numbers are in. */
+/** The unit of a rule's numbers. */
 enum pug_check_unit {
     PUG_CHECK_NO_UNIT, /**< a plain number: calls, functions above another one */
     PUG_CHECK_NANOSECONDS,
@@ -56,13 +55,13 @@ struct pug_check_error {
     uint64_t spare[2];     /**< zero */
 };
 
-/** Where something was seen. */
+/** The place of an event. */
 struct pug_check_place {
     const char *capture;  /**< its path */
     uint64_t index;       /**< trace index */
     uint64_t time;        /**< where `has_time`: in `unit` */
     uint8_t unit;         /**< enum pug_check_unit */
-    bool has_time;        /**< the trace tells one */
+    bool has_time;        /**< the trace has one */
     uint16_t source;      /**< trace id */
     const char *thread;   /**< NULL: it is not known */
     const char *function; /**< NULL: no function's */
@@ -87,7 +86,7 @@ struct pug_check_verdict {
     uint64_t count;               /**< measured: calls, distances, pairs; else what was counted */
     uint8_t unit; /**< enum pug_check_unit: of the next ones; PUG_CHECK_NO_UNIT: none */
     uint64_t shortest, longest, total; /**< of what was measured, at least */
-    bool rough;                        /**< they may be more: the trace tells times too seldom */
+    bool rough;                        /**< they may be more: times in the trace are too rare */
     uint64_t value;    /**< that was compared with the limit, where there is one value */
     uint64_t spare[4]; /**< zero */
 };
@@ -97,7 +96,7 @@ struct pug_check_options {
     unsigned threads;                              /**< 0: one for each processor */
     struct pug_names *names;                       /**< functions' lines; or NULL */
     const struct pug_capture_selection *selection; /**< or NULL */
-    bool strict; /**< calls that began before the trace, or end behind it, leave a rule undecided */
+    bool strict; /**< calls that began before the trace, or end after it, leave a rule undecided */
     bool stop;   /**< stop at the first violation */
     /** Optional: called with each rule that is violated, or else undecided, as soon as it is. */
     void (*found)(void *context, size_t rule);

@@ -55,7 +55,7 @@ enum pug_status pug_attribution_begin(struct pug_attribution *attribution, uint3
 
 /* ---- one origin ---- */
 
-/** Does time pass, or may memory change, before an element, where its ids do not tell? */
+/** Does time pass, or may memory change, before an element, where its ids do not show it? */
 static inline bool is_moment(const struct pug_element *element)
 {
     return element->type == PUG_ELEM_TRACE_ON || element->type == PUG_ELEM_PE_CONTEXT;
@@ -109,12 +109,12 @@ static bool is_chosen(const struct pug_attribution *attribution)
     if (!pug_capture_is_listed(selection->cpus, selection->cpu_count, at->cpu))
         return false;
     if ((selection->has_from || selection->has_to) && at->time == 0)
-        return false; /* nobody tells when it was */
+        return false; /* its time is unknown */
     return (!selection->has_from || at->time >= selection->from) &&
            (!selection->has_to || at->time < selection->to);
 }
 
-/** When what begins at an index was, of a capture that only its trace dates; 0: nobody tells. */
+/** The time of an element at an index, of a capture that only its trace dates; 0: unknown. */
 static uint64_t trace_time(struct pug_attribution *attribution, uint16_t source, uint64_t index)
 {
     struct pug_capture *capture = attribution->decoding->capture;
@@ -271,7 +271,7 @@ void pug_attribution_elements(struct pug_attribution *attribution,
 
 /* ---- counts ---- */
 
-/** What counts belong to. */
+/** The owner of counts. */
 struct counted {
     struct pug_capture *capture;
     uint32_t buffer;

@@ -53,7 +53,7 @@ static void collect(const struct pug_capture *capture, const struct pug_begin *w
     void *state;
     const size_t most = what->size < FILE_MOST ? (size_t)what->size : FILE_MOST;
     if (what->transport->create(what->settings, &sink, &state) != PUG_OK)
-        return; /* it is told where the tree is made */
+        return; /* it is reported where the tree is made */
     for (size_t at = 0, used; at < most && first->count < BYTES_MOST; at += used) {
         used = 0;
         const size_t size = most - at < BLOCK ? most - at : BLOCK;

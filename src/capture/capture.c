@@ -246,7 +246,7 @@ size_t pug_capture_live(struct pug_capture *capture, uint64_t from, void *bytes,
     return capture->live ? capture->ops->live(capture, from, bytes, size, status) : 0;
 }
 
-/** Who asks for bytes of a stream anywhere has all of it read. */
+/** A request for any bytes of a stream reads all of it. */
 static void settle(const struct pug_capture *capture)
 {
     if (capture->live)

@@ -31,12 +31,12 @@ struct pug_space_name {
 struct pug_address_space {
     const struct pug_image *image;
     struct pug_reader_space reader; /**< who reads it: where the image knows contexts */
-    /** Where an address lies; NULL: as the image's files say. */
+    /** The object at an address; NULL: as the image's files say. */
     const struct pug_memory_map *map;
     uint64_t number; /**< no two spaces of a capture have the same; 0 is none */
 };
 
-/** What elements have that tells where they belong. */
+/** The fields of elements that show where they belong. */
 struct pug_capture_moment {
     uint32_t segment;
     uint64_t index;
@@ -71,7 +71,7 @@ struct pug_capture_row {
     uint64_t count;
 };
 
-/** What a kind of input does. */
+/** The operations of a kind of input. */
 struct pug_capture_ops {
     void (*free)(struct pug_capture *capture);
     /** A tree for a segment's buffer, and its image, which is the capture's. */
@@ -97,7 +97,7 @@ struct pug_capture_ops {
     /** Task, time, processor and space of a moment; the origin has buffer, segment, source. */
     void (*situate)(struct pug_capture_worker *worker, const struct pug_capture_moment *moment,
                     struct pug_origin *origin);
-    /** The processor that a source of the segment traces, or PUG_NO_CPU; NULL: nobody tells. */
+    /** The processor that a source of the segment traces, or PUG_NO_CPU; NULL: unknown. */
     int32_t (*cpu)(const struct pug_capture *capture, uint32_t segment, uint16_t source);
     /** As pug_capture_clock(); NULL: no clock is known. */
     bool (*clock)(const struct pug_capture *capture, uint64_t timestamp, uint64_t *time);
@@ -112,7 +112,7 @@ struct pug_capture_ops {
     /** NULL: by the files of the space's image. */
     bool (*locate)(struct pug_capture *capture, const struct pug_address_space *space,
                    uint64_t address, struct pug_location *location);
-    /** As pug_capture_segment_taken(); NULL: nobody tells. */
+    /** As pug_capture_segment_taken(); NULL: unknown. */
     bool (*taken)(const struct pug_capture *capture, uint32_t segment, uint64_t *time);
     /** As pug_capture_failure(), of what is the kind's own. */
     bool (*failure)(const struct pug_capture *capture, struct pug_read_failure *failure);
@@ -147,7 +147,7 @@ struct pug_capture {
     struct pug_list too_large; /**< uint32_t: those where it is left out, which was said */
     struct pug_list nameless;  /**< uint32_t: those whose text of symbols, in memory, has none */
     struct pug_capture_time times, record_times;
-    uint64_t hertz;                     /**< of its times, as settings say; 0: nobody does */
+    uint64_t hertz;                     /**< of its times, from settings; 0: not given */
     uint64_t local_hertz, global_hertz; /**< of local timestamps, and of those that all share */
     struct pug_capture_marks **marks;   /**< by segment, once asked for; or NULL */
     pthread_mutex_t marks_lock;         /**< guards these */
@@ -168,7 +168,7 @@ struct pug_capture_fact {
     const char *name, *value;
 };
 
-/** What one buffer's elements see, where spaces do not change. */
+/** The memory of one buffer's elements, where spaces do not change. */
 struct pug_capture_images {
     struct pug_image *image;
     struct pug_list spaces; /**< struct pug_address_space *, by reader */
@@ -193,7 +193,7 @@ static inline void pug_capture_starve(struct pug_capture *capture)
     atomic_store(&capture->starved, true);
 }
 
-/** pug_list_add(), whose want of memory the capture tells of. */
+/** pug_list_add(); a lack of memory is reported by the capture. */
 void *pug_capture_add(struct pug_capture *capture, struct pug_list *list, size_t item_size);
 
 /** A copy that lives as long as the capture; "" without memory. At most `size` bytes are read. */
@@ -308,7 +308,10 @@ const uint8_t *pug_capture_begun(const struct pug_capture *capture, uint64_t *si
  */
 bool pug_capture_has_sides(const struct pug_capture *capture);
 
-/** Does it say when it is, or that nobody knows? That is what counts of what is left out. */
+/**
+ * Does it have a time, or the information that the time is unknown? That is what counts of what is
+ * left out.
+ */
 static inline bool pug_capture_tells_time(const struct pug_element *element)
 {
     return element->type == PUG_ELEM_TIMESTAMP || element->type == PUG_ELEM_TRACE_ON ||

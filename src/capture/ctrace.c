@@ -172,7 +172,7 @@ bool pug_capture_ctrace_wants(const struct pug_ctrace *ctrace, uint16_t id)
     return !told && id > 0 && id < 0x70; /* others are no sources */
 }
 
-/** That of an id, or where ids are not told, of the n-th one. */
+/** The processor of an id, or, without ids, the n-th one. */
 static const struct pug_ctrace_processor *processor_of(const struct pug_ctrace *ctrace, uint16_t id,
                                                        size_t n)
 {

@@ -9,7 +9,7 @@
 #include "capture/capture.h"
 #include "schedule/segments.h"
 
-/** What of a capture is decoded, and what is to be known of it. */
+/** The part of a capture to decode, and the wanted properties. */
 struct pug_capture_decoding {
     struct pug_capture *capture;
     const struct pug_capture_selection *selection; /**< NULL: everything */
@@ -21,28 +21,28 @@ struct pug_capture_decoding {
     struct pug_capture_marks *marks; /**< with which all attributions read times; or NULL */
 };
 
-/** Trace ids, which an attribution tells apart. */
+/** Number of trace ids that an attribution distinguishes. */
 #define PUG_ATTRIBUTION_SOURCES 128u
 
 /**
- * Where a source was last. A *residency* is what it tells of a task from where that comes to the
- * processor, or tracing begins there, up to where one of them happens again: what is behind its
- * last timestamp is not dated by what others do afterwards.
+ * Where a source was last. A *residency* is the time of a task from where it comes to the
+ * processor, or tracing begins there, up to where one of them happens again. Elements after its
+ * last timestamp are not dated by what others do afterwards.
  */
 struct pug_capture_last {
     uint64_t round; /**< of the attribution; of another one it means nothing */
     uint32_t task;
     struct pug_reader_space reader;
     const struct pug_address_space *space;
-    uint64_t residency; /**< when its residency began: the timestamp behind that */
+    uint64_t residency; /**< when its residency began: the timestamp that follows */
 };
 
-/** What one worker decodes with. */
+/** The state with which one worker decodes. */
 struct pug_attribution {
     const struct pug_capture_decoding *decoding;
     struct pug_capture_worker *worker;
     struct pug_receiver receiver; /**< of elements as soon as it is known where they belong */
-    /* Where the last elements belonged. */
+    /* The origin of the last elements. */
     struct pug_origin origin;
     struct pug_reader_space reader;
     uint64_t since, until; /**< the origin's time is that of these indices */
@@ -56,7 +56,8 @@ struct pug_attribution {
     uint32_t marked;                       /**< … of this segment; UINT32_MAX: of none */
 };
 
-/** False: no memory; close it then, too. `receiver`: NULL if only pug_attribution_look() is used.
+/**
+ * False: no memory; close it then, too. `receiver`: NULL if only pug_attribution_look() is used.
  */
 bool pug_attribution_open(struct pug_attribution *attribution,
                           const struct pug_capture_decoding *decoding,
@@ -86,10 +87,11 @@ static inline bool pug_capture_is_listed(const int32_t *list, size_t count, int3
 
 /** Are ranges counted with this selection, if a consumer counts? */
 bool pug_capture_selection_counts(const struct pug_capture_selection *selection);
-/** Which tasks are chosen; false: no memory. */
+/** Chooses the tasks; false: no memory. */
 bool pug_capture_choose_tasks(struct pug_capture_decoding *decoding);
 void pug_capture_forget_tasks(struct pug_capture_decoding *decoding);
-/** Can anything in the segment be of tasks that are chosen? A thread's buffer has its trace alone.
+/**
+ * Can anything in the segment be of tasks that are chosen? A thread's buffer has its trace alone.
  */
 bool pug_capture_may_choose(const struct pug_capture_decoding *decoding, uint32_t segment);
 
@@ -103,7 +105,7 @@ bool pug_capture_choose_sources(const struct pug_capture_decoding *decoding, uin
 /** Another origin reader with the selection of one that outlives it; as pug_origin_reader_new(). */
 enum pug_status pug_origin_reader_share(const struct pug_origin_reader *origin_reader,
                                         struct pug_origin_reader **out);
-/** pug_capture_may_choose() for who has an origin reader. */
+/** pug_capture_may_choose() for code that has an origin reader. */
 bool pug_origin_reader_may_choose(const struct pug_origin_reader *origin_reader, size_t segment);
 
 /* ---- one.c: struct pug_capture_decode with the functions of one consumer, until 0.3 ---- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Address spaces that do not change in time: a buffer's image, by who reads it. */
+/** @file Address spaces that do not change in time: a buffer's image, by its reader. */
 #include "capture/capture.h"
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What is read at a time. */
+/* The number of bytes that are read at a time. */
 #define BLOCK ((size_t)64 << 10)
 /* Before that many bytes nothing can be said of frames, and then not while more are coming. */
 #define LEAST_AHEAD   32u
@@ -98,7 +98,7 @@ static int64_t read_more(struct pug_capture *capture, int timeout, enum pug_stat
         raw->bytes.size += (uint64_t)got;
         return keep(raw, (uint64_t)got) ? got : starve(capture, status);
     }
-    /* What is read into memory first is one connection's. */
+    /* Bytes that are read into memory first belong to one connection. */
     if (got == PUG_LIVE_GAP && capture->live)
         restart(capture);
     if ((got == PUG_LIVE_GAP && capture->live) || got == PUG_LIVE_PAUSE)
@@ -179,7 +179,7 @@ static void say_doubt(const struct pug_capture *capture)
                         words);
 }
 
-/** What was used is forgotten. */
+/** Used bytes are forgotten. */
 static void forget(struct pug_capture_raw *raw, uint64_t from)
 {
     const uint64_t used = from - raw->used;
@@ -196,7 +196,7 @@ size_t pug_capture_live_read(struct pug_capture *capture, uint64_t from, uint8_t
     struct pug_capture_raw *raw = capture->own;
     capture->restarted = false;
     forget(raw, from);
-    /* Who asks again for the same had too little of it. */
+    /* a second request for the same had too little of it */
     uint64_t known = raw->asked == from ? raw->bytes.size : 0;
     raw->asked = from;
     raw->begun = true;

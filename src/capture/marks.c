@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file The timestamps of a segment, read before it is decoded: they stand behind what they date.
+/**
+ * @file The timestamps of a segment, read before it is decoded: they follow what they date.
  */
 #include "capture/marks.h"
 #include "base/bisect.h"
@@ -100,7 +101,7 @@ static void keep(struct list *list, uint64_t index, uint64_t time)
         thin(list);
 }
 
-/** False: the mark tells no time. */
+/** False: the mark has no time. */
 static bool take_local(struct list *list, const struct pug_placed_mark *mark)
 {
     bool restarts = false;
@@ -183,7 +184,7 @@ static void feed(struct pug_capture_marks *marks, uint32_t segment)
     (void)pug_tree_end(marks->tree);
 }
 
-/** What is read with, of a segment; false: there is none of it. */
+/** Opens what a segment is read with; false: it is empty. */
 static bool begin_reading(struct pug_capture_marks *marks, uint32_t segment)
 {
     const bool good = marks->tree && marks->kind == pug_capture_tree_kind(marks->capture, segment)

@@ -21,7 +21,7 @@ void pug_named_note(struct pug_named *named, uint64_t number);
 /** Their names; nothing is left. */
 void pug_named_pack(struct pug_named *named, struct pug_capture *capture, struct pug_state *bytes);
 
-/** What spaces are here that had a number there. */
+/** The present numbers of spaces that had a number there. */
 struct pug_named_known {
     struct pug_named_space *spaces;
     size_t count;

@@ -28,16 +28,17 @@ static bool was_asked(struct pug_list *asked, uint32_t number)
     return false;
 }
 
-/** What of an object's debug information is not read, once. */
+/** Report once the part of an object's debug information that is not read. */
 static void say_unread(struct pug_capture *capture, uint32_t number,
                        const struct pug_names_file *file)
 {
     char package[4096];
     if (pug_names_too_large(file) && !was_asked(&capture->too_large, number))
-        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: its debug information is left out, since it would become too large when "
-                        "it is read: lines and inlined functions are not known",
-                        pug_names_path(file));
+        pug_capture_say(
+            capture, PUG_SEV_WARN, PUG_OK,
+            "%s: its debug information is left out, since it would become too large when "
+            "it is read: lines and inlined functions are not known",
+            pug_names_path(file));
     if (!was_asked(&capture->unread, number) && pug_names_unread(file, package, sizeof(package)))
         pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
                         "%s: this build's libdw does not read packages of split debug "
@@ -46,8 +47,8 @@ static void say_unread(struct pug_capture *capture, uint32_t number,
 }
 
 /**
- * What is told of an object's symbols, as text; NULL: none. The names know what they found, and
- * files in vain; which texts in memory have none is known here.
+ * Open the text of an object's symbols, if one was given; NULL: none. The names know what they
+ * found, and files in vain; which texts in memory have none is known here.
  */
 static struct pug_names_file *open_told(struct pug_capture *capture, uint32_t number,
                                         struct pug_names *names)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Captures that are one file of trace, which the options describe: one buffer, one segment.
+/**
+ * @file Captures that are one file of trace, which the options describe: one buffer, one segment.
  */
 #include "capture/raw.h"
 #include "capture/begin.h"
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** How the protocol's sources travel, told apart by the setting "src_id"; or NULL. */
+/** The transport of the protocol's sources, distinguished by the setting "src_id"; or NULL. */
 static const char *transport_of(const struct pug_protocol *protocol)
 {
     return protocol->description ? protocol->description->transport : NULL;
@@ -27,7 +28,7 @@ static const char *transport_of(const struct pug_protocol *protocol)
 
 /* ---- names ---- */
 
-/** Names are compared without case and punctuation: ntrace is N-Trace. *rest: what is behind. */
+/** Names are compared without case and punctuation: ntrace is N-Trace. *rest: the rest of it. */
 static bool begins_with(const char *name, const char *begin, const char **rest)
 {
     for (;; begin++, name++) {
@@ -107,7 +108,7 @@ static bool is_of_parameters(const struct pug_protocol *protocol)
     return protocol->description && protocol->description->of_parameters;
 }
 
-/** What a file of trace has where nobody says it: the protocol of parameter files. */
+/** The protocol of a file of trace when no option says it: that of parameter files. */
 static const struct pug_protocol *usual_protocol(void)
 {
     const struct pug_protocol *protocol;
@@ -117,7 +118,7 @@ static const struct pug_protocol *usual_protocol(void)
     return protocol;
 }
 
-/** What the options have in a parameter file's word; or NULL. */
+/** The container in a parameter file's word, as the options have it; or NULL. */
 static const char *container_of(const struct pug_settings *given)
 {
     const struct pug_settings unwatched = {.items = given->items, .count = given->count};
@@ -160,7 +161,7 @@ static enum pug_status choose_ways(struct pug_capture *capture, struct pug_captu
 
 /* ---- settings ---- */
 
-/** RISC-V trace has to be told the hart's width: where nobody does, the program tells. */
+/** RISC-V trace needs the hart's width: without a setting the program gives it. */
 static void add_xlen(const struct pug_capture *capture, struct pug_capture_raw *raw)
 {
     const struct pug_capture_options *options = &capture->options;
@@ -170,7 +171,7 @@ static void add_xlen(const struct pug_capture *capture, struct pug_capture_raw *
         return;
     struct pug_infile *file;
     if (pug_infile_open(options->programs[0].path, &file) != PUG_OK)
-        return; /* it is told where the program is added */
+        return; /* it is reported where the program is added */
     const bool read = pug_infile_read(file, 0, ident, sizeof(ident)) == PUG_OK;
     pug_infile_close(file);
     if (!read || memcmp(ident, "\177ELF", 4) != 0)
@@ -183,11 +184,11 @@ static void add_xlen(const struct pug_capture *capture, struct pug_capture_raw *
                         (unsigned)told->value, options->programs[0].path, (unsigned)width);
 }
 
-/* Settings that nobody gives: the hart's width, how frames lie, packets' layout, a clock, what a
-   stream is, and usual registers. */
+/* Settings that were not given: the hart's width, the layout of frames and packets, a clock, the
+ * kind of a stream, and usual registers. */
 #define DERIVED (7u + PUG_CAPTURE_USUAL)
 
-/** A trace folder tells the clock that local timestamps count. */
+/** A trace folder gives the clock that local timestamps count. */
 static void add_clock(struct pug_capture_raw *raw)
 {
     static const char name[] = "local_timestamp_hz";
@@ -293,7 +294,7 @@ static bool make_room(struct pug_capture_raw *raw, size_t sources, size_t items)
     return raw->of_sources && raw->source_settings;
 }
 
-/** Where the source begins, if that is to be guessed. */
+/** Set the beginning of the source, if it has to be guessed. */
 static enum pug_status add_begin(const struct pug_capture *capture, uint16_t id,
                                  struct pug_setting *items, size_t *count)
 {
@@ -386,7 +387,7 @@ static bool named_source(const struct pug_capture_raw *raw, uint16_t *id)
 }
 
 /**
- * Is it a file of frames, of which nobody says the trace id? All sources of the trace are such
+ * Is it a file of frames, without a setting for the trace id? All sources of the trace are such
  * then: of software's trace, and of cores.
  */
 static bool is_in_frames(const struct pug_capture *capture)
@@ -449,12 +450,13 @@ static enum pug_status find_sources(struct pug_capture *capture)
 bool pug_capture_raw_guesses(const struct pug_capture *capture)
 {
     const struct pug_capture_raw *raw = capture->own;
-    return strcmp(raw->transport->name, "coresight") == 0 &&
-           !capture->quirks.sync_error_fatal &&
+    return strcmp(raw->transport->name, "coresight") == 0 && !capture->quirks.sync_error_fatal &&
            !pug_coresight_is_told(&(struct pug_settings){.items = raw->items, .count = raw->count});
 }
 
-/** Where nobody says how frames lie, their bytes do; but to the reference they are aligned. */
+/**
+ * Without a setting the bytes show the layout of frames; but for the reference they are aligned.
+ */
 static void add_guess(const struct pug_capture *capture, struct pug_capture_raw *raw)
 {
     if (!pug_capture_raw_guesses(capture))
@@ -479,7 +481,7 @@ static enum pug_status check_settings(struct pug_capture *capture)
     raw->transport->free(made);
     const struct pug_settings *settings = source ? source->settings : &raw->settings;
     const bool complete = pug_capture_raw_registers(capture, settings);
-    /* Also where that was told: so all settings are asked for. */
+    /* Also where that was reported: so all settings are looked up. */
     status = raw->protocol->config_new(settings, complete ? capture->log : NULL, &made);
     if (status == PUG_OK)
         raw->protocol->config_free(made);

@@ -26,7 +26,7 @@ struct pug_capture_raw {
     struct pug_setting *of_sources;       /* the same with what is a source's own in front */
     struct pug_settings *source_settings; /* by source */
     struct pug_capture_bytes bytes;
-    /* Of a stream that is read as it comes: `bytes` are those that nobody has used yet. */
+    /* Of a stream that is read as it arrives: `bytes` are those that are not used yet. */
     bool open;                      /* more may come */
     bool doubted;                   /* its first bytes were looked at */
     uint64_t room;                  /* for these */
@@ -49,7 +49,7 @@ enum pug_status pug_capture_raw_describe(struct pug_capture *capture, const uint
 /** Describe all wanted sources that are in the trace. */
 enum pug_status pug_capture_raw_scan(struct pug_capture *capture);
 
-/** Describe those in the first bytes of a live input, up to a pause behind some. */
+/** Describe the sources in the first bytes of a live input, up to a pause after some. */
 enum pug_status pug_capture_raw_scan_live(struct pug_capture *capture);
 
 /** Get hold of the trace; of a stream, of so much as has to be known before. */
@@ -64,13 +64,13 @@ bool pug_capture_raw_names_source(const struct pug_capture *capture, uint16_t *i
 /** Usual registers are no more than so many. */
 #define PUG_CAPTURE_USUAL 8u
 
-/** Add what is usual for the core that the settings name, of registers that nobody gives. */
+/** Add the usual values for the core that the settings name, of registers that were not given. */
 void pug_capture_raw_add_usual(struct pug_capture_raw *raw);
 /** Is there a register, or another setting, with the source's trace id? */
 bool pug_capture_raw_has_id(const struct pug_capture_raw *raw, const struct pug_settings *settings);
 /**
- * Report the registers that matter and that nobody gave, and which were taken from the core or from
- * the trace. False: it does not go without them.
+ * Report the registers that matter and were not given, and those taken from the core or from the
+ * trace. False: it does not go without them.
  */
 bool pug_capture_raw_registers(const struct pug_capture *capture,
                                const struct pug_settings *settings);
@@ -92,14 +92,16 @@ static inline const char *pug_capture_raw_file(const struct pug_capture *capture
 /** The settings of a source, which is the n-th; how many there are. */
 size_t pug_capture_ctrace_settings(const struct pug_capture_raw *raw, uint16_t id, size_t n,
                                    struct pug_setting items[PUG_CAPTURE_CTRACE_SETTINGS]);
-/** Is that id one of the ITMs that it tells? All are where it tells of none. */
+/** Is that id one of the ITMs that it lists? All are if it lists none. */
 bool pug_capture_ctrace_wants(const struct pug_ctrace *ctrace, uint16_t id);
 const struct pug_ctrace_processor *pug_capture_ctrace_first(const struct pug_ctrace *ctrace);
 
 /* live.c: as in struct pug_capture_ops */
 enum pug_status pug_capture_live_open(struct pug_capture *capture);
-/** Read until the bytes show something (NULL: never), the first pause after more of them, the end,
- * or so many. */
+/**
+ * Read until the bytes show something (NULL: never), the first pause after more of them, the end,
+ * or so many.
+ */
 enum pug_status pug_capture_live_ahead(struct pug_capture *capture,
                                        bool (*shows)(const uint8_t *bytes, size_t size),
                                        uint64_t most);

@@ -53,7 +53,7 @@ struct found {
     struct pug_osd_modules *modules; /* what they are, where that is to be found out; or NULL */
 };
 
-/** Modules of an OSD trace that nobody chose are told apart. */
+/** Modules of an OSD trace are distinguished when none was chosen. */
 static bool tells_modules(const struct pug_capture *capture)
 {
     const struct pug_capture_raw *raw = capture->own;
@@ -87,7 +87,7 @@ static void ignore_reset(void *context, uint64_t index)
 }
 
 #define SCAN_BLOCK (1u << 20)
-/* Of a live input so much is looked at for its sources, at most. */
+/* Number of bytes of a live input that are searched for its sources, at most. */
 #define MOST_SCANNED (UINT64_C(4) << 20)
 
 /** Let the transport alone go over the trace. */
@@ -104,7 +104,7 @@ static enum pug_status scan(const struct pug_capture *capture, struct found *fou
     enum pug_status status = raw->transport->create(&raw->settings, &sink, &state);
     if (status != PUG_OK)
         return status;
-    sink.log = NULL; /* what is wrong with the trace is told when it is decoded */
+    sink.log = NULL; /* faults of the trace are reported when it is decoded */
     uint64_t at = 0;
     size_t used = 1;
     while (at < raw->bytes.size && used > 0) {
@@ -174,7 +174,7 @@ static bool keep_largest(struct found *found, size_t limit)
     return true;
 }
 
-/** Which sources there are, where none of those that are wanted is. */
+/** Report the sources that exist, where none of the wanted ones does. */
 static void say_ids(const struct pug_capture *capture, const struct found *found)
 {
     char text[160] = "";
@@ -230,7 +230,7 @@ static enum pug_status describe_found(struct pug_capture *capture, struct found 
     return status;
 }
 
-/** What the user's protocol and settings say of the modules. */
+/** What the user's protocol and settings say about the modules. */
 static void expect_modules(const struct pug_capture *capture, struct pug_osd_modules *modules)
 {
     const struct pug_capture_raw *raw = capture->own;

@@ -161,7 +161,7 @@ static enum pug_status find_bytes(struct pug_capture *capture,
                : PUG_ERR_LIMIT;
 }
 
-/** Of one file its path, of several their names. */
+/** The path of one file, or the names of several. */
 static const char *file_of(struct pug_capture *capture, const struct pug_snapshot_buffer *buffer)
 {
     char path[PATH_MAX];
@@ -214,7 +214,7 @@ static enum pug_status add_sources(struct pug_capture *capture,
                                               .core = found.core_name,
                                               .protocol = found.protocol ? found.protocol : "",
                                               .cpu = PUG_NO_CPU};
-        errno = 0; /* that it has no id is told where its tree is made; no memory here */
+        errno = 0; /* a missing id is reported where its tree is made; no memory here */
         if (!pug_snapshot_source_id(own->snapshot, &found, &capture->options.settings,
                                     &source->id) &&
             errno == ENOMEM)
@@ -259,7 +259,7 @@ static enum pug_status add_setting(struct pug_capture *capture, const char *sour
     return PUG_OK;
 }
 
-/** Where the sources of a buffer begin, if that is to be guessed. */
+/** Set the beginning of a buffer's sources, if it has to be guessed. */
 static enum pug_status add_begins(struct pug_capture *capture, uint32_t number)
 {
     const struct from_snapshot *own = capture->own;
@@ -397,9 +397,8 @@ static const struct pug_capture_ops ops = {
 enum pug_status pug_capture_open_snapshot(struct pug_capture *capture, const char *folder)
 {
     struct from_snapshot *own = calloc(1, sizeof(*own));
-    const struct pug_snapshot_options options = {.log = capture->log,
-                                                 .quirks = capture->quirks,
-                                                 .confine = capture->options.confine};
+    const struct pug_snapshot_options options = {
+        .log = capture->log, .quirks = capture->quirks, .confine = capture->options.confine};
     if (!own)
         return PUG_ERR_MEM;
     capture->kind = PUG_CAPTURE_SNAPSHOT;

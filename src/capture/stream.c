@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file Opening a stream, and finding out what it is where nobody says. */
+/** @file Opening a stream, and finding out what it is when no option says it. */
 #include "capture/capture.h"
 #include "live/live.h"
 
@@ -86,7 +86,7 @@ static void say_unknown(const struct pug_capture *capture)
                            : "is it another protocol (--protocol)?");
 }
 
-/** What it was recognised as becomes the options. */
+/** The recognised kind becomes the options. */
 static void describe(struct pug_capture *capture, enum pug_live_kind kind)
 {
     struct pug_capture_options *options = &capture->options;

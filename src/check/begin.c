@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What the sources of a capture can tell. */
+/** The kinds of facts that the sources of a capture provide. */
 struct abilities {
     bool flow, exceptions, dwt, software, data, threads;
     bool no_times, no_cycles; /* every source of program flow is known to be set up without */
@@ -34,7 +34,7 @@ static void look_at_settings(const struct pug_settings *settings, bool *times, b
     }
 }
 
-/** The same of a snapshot's devices; false: nothing of it says. */
+/** Look at a snapshot's devices; false: none of them shows it. */
 static bool look_at_devices(const struct pug_snapshot *snapshot, bool *times, bool *cycles)
 {
     const struct pug_snapshot_device *device;

@@ -21,7 +21,7 @@ static void stamp_event(const struct pug_check *check, const struct check_stream
     stamp->time = (struct check_interval){core->time, CHECK_UNKNOWN};
     out->time_known = core->has_time && stream->time_at == ran;
     if (core->has_time && stream->time_at != CHECK_UNKNOWN &&
-        event->now.timestamp < stream->task_time) { /* the last time is of behind it */
+        event->now.timestamp < stream->task_time) { /* the last time belongs after it */
         stamp->time.from = event->now.timestamp;
         stamp->time.to = core->time;
         out->time_known = true;
@@ -43,7 +43,7 @@ static void stamp_event(const struct pug_check *check, const struct check_stream
     }
 }
 
-/** The same of the element at hand. */
+/** Stamps the element at hand. */
 static void stamp_now(const struct pug_check *check, const struct check_stream *stream,
                       struct check_event *out)
 {
@@ -239,7 +239,7 @@ static void return_order(struct pug_check *check, struct check_stream *stream, u
         queue_order(check, stream, rule, stamp, CHECK_OP_RETURN, function);
 }
 
-/** What a tail call went on for ends with it. */
+/** The call that a tail call continued ends with it. */
 static void end_carried(struct pug_check *check, struct check_stream *stream,
                         const struct check_event *stamp, uint32_t depth, unsigned flags)
 {
@@ -490,7 +490,8 @@ void pug_check_pause_stream(struct pug_check *check, struct check_stream *stream
     }
 }
 
-/** A function that the caller's frame called begins or ends: the caller's own time stops, goes on.
+/**
+ * A function that the caller's frame called begins or ends: the caller's own time stops, goes on.
  */
 static bool is_own_turn(const struct pug_check *check, const struct check_stream *stream,
                         const struct pug_call_event *event)
@@ -756,7 +757,7 @@ void pug_check_exception(struct pug_check *check, struct check_stream *stream, u
     }
 }
 
-/* ---- of a DWT, which tells of handlers alone ---- */
+/* ---- of a DWT, which reports only handlers ---- */
 
 void pug_check_enter(struct pug_check *check, struct check_stream *stream, uint32_t function,
                      const struct check_event *stamp, uint32_t depth, bool found)

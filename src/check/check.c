@@ -105,7 +105,7 @@ struct batch {
     struct batch *next;
     struct pug_origin where;
     size_t count, room;
-    uint8_t *payload; /* of those that have one, one behind the other */
+    uint8_t *payload; /* of those that have one, one after the other */
     size_t payload_size;
     struct pug_element elements[];
 };

@@ -5,9 +5,9 @@
  *     elements ─ consumer.c ─ streams.c ─ pug_calls ─ calls.c ─ queue.c ─ measure.c, order.c
  *                                └ swo.c ──────────────┘
  *
- * A *core* is a trace source: its clocks, and what waits for them. A *stream* is what has one call
- * stack: a core, or a thread that its context id or the capture tells of. Whatever has a time waits
- * in the core's queue until the next time is told, so that it is known between which two it was.
+ * A *core* is a trace source: its clocks, and what waits for them. A *stream* has one call stack: a
+ * core, or a thread that its context id or the capture shows. An event with a time waits in the
+ * core's queue until the next time comes, so that the two times around it are known.
  */
 #ifndef PUG_CHECK_ENGINE_H
 #define PUG_CHECK_ENGINE_H
@@ -55,7 +55,7 @@ struct check_sum {
     uint64_t unknown; /**< trace was lost inside */
 };
 
-/** False: no memory. A value behind which nothing is known has `high` CHECK_UNKNOWN. */
+/** False: no memory. A value with no upper bound has `high` CHECK_UNKNOWN. */
 void pug_check_sum_add(struct check_sum *sum, uint64_t low, uint64_t high);
 /** The value of a statistic, between two numbers. False: nothing was measured. */
 bool pug_check_sum_value(const struct check_sum *sum, const struct check_rule *rule,
@@ -82,7 +82,7 @@ struct check_tally {
     struct pug_list sums;  /**< struct check_sum * */
     uint64_t total, other; /**< of a share: all instructions or time, and the thread's */
     bool share_of_time;
-    uint64_t maybe; /**< of a share: of nobody knows which thread */
+    uint64_t maybe; /**< of a share: of an unknown thread */
     uint8_t unit;
     const char *decided_why; /**< at the end */
     uint8_t verdict;
@@ -198,7 +198,7 @@ enum check_op {
 
 enum check_op_flag { CHECK_FOUND = 1, CHECK_CUT = 2, CHECK_DAMAGED = 4 };
 
-/** What waits for its time. */
+/** An event that waits for its time. */
 struct check_event {
     struct check_stamp stamp;
     struct check_call *call;
@@ -233,11 +233,11 @@ struct check_stream {
     uint32_t core_key;
     struct check_core *core; /**< where it ran last */
     uint64_t instructions;
-    uint64_t time_at, cycles_at;     /**< instructions when they were told; CHECK_UNKNOWN */
+    uint64_t time_at, cycles_at;     /**< instructions when they came; CHECK_UNKNOWN */
     uint64_t task_time, task_cycles; /**< as pug_calls has them */
     uint32_t exceptions;             /**< levels that are open */
     uint32_t version;                /**< changes with what entries are looked at for */
-    bool switches;                   /**< threads that nobody tells apart run in it */
+    bool switches;                   /**< threads that are not distinguished run in it */
     struct check_call **calls;       /**< by link */
     struct check_call *open;         /**< that are measured now */
     struct check_order *orders;      /**< by rule */
@@ -248,7 +248,7 @@ struct check_stream {
     struct pug_list
         doubtful; /**< uint32_t: rules with entries that may have been in an interrupt */
     const char *label, *name;
-    bool unknown_thread; /**< nobody knows which thread of a kernel that is */
+    bool unknown_thread; /**< the kernel's thread is unknown */
 };
 
 struct check_swo;
@@ -301,7 +301,7 @@ struct pug_check {
     bool at_known;
     uint64_t clear_first, clear_last; /**< addresses around the last range without a span */
     struct pug_list cores, streams;   /**< pointers */
-    struct pug_list threads;          /**< struct check_thread: names that somebody tells */
+    struct pug_list threads;          /**< struct check_thread: the known names */
     bool fed;                         /**< elements come by pug_check_element() */
     struct check_core *core;
     struct check_stream *stream;
@@ -323,7 +323,7 @@ struct pug_check {
     uint64_t local_hertz, global_hertz;
     uint64_t samples;       /**< of the program counter */
     uint64_t flow_seen;     /**< ranges that ran */
-    bool watches;           /**< accesses to memory were told */
+    bool watches;           /**< accesses to memory came */
     uint64_t lost, missing; /**< losses, and ranges without memory, of the capture */
 };
 
@@ -343,7 +343,7 @@ void pug_check_unbind(struct pug_check *check);
 pug_locate_fn pug_check_locate;
 /** The function at an address of what is decoded now: its number plus 1, or 0. */
 uint32_t pug_check_function_at(struct pug_check *check, uint64_t address);
-/** Of a range: looks for code that must not run. */
+/** Looks for code in a range that must not run. */
 void pug_check_look(struct pug_check *check, const struct pug_element *range);
 /** The number of a function with that name plus 1, or 0. */
 uint32_t pug_check_named(struct pug_check *check, const char *name);
@@ -375,7 +375,7 @@ struct check_order *pug_check_order_of(struct pug_check *check, struct check_str
 /** Does the rule's scope have this stream in it? */
 bool pug_check_in_scope(struct pug_check *check, const struct check_rule *rule,
                         struct check_stream *stream);
-/** What a scope calls a stream; NULL: all. */
+/** The name of a stream in a scope; NULL: all. */
 const char *pug_check_scope_label(const struct check_rule *rule, const struct check_stream *stream);
 
 /** Something is missing on a core from here on. */

@@ -314,7 +314,7 @@ static void say_inlined(struct pug_check *check, const struct check_rule *rule,
 
 /* ---- binding ---- */
 
-/** By the architecture's words: a handler of an exception where only a DWT tells of them. */
+/** By the architecture's words: a handler of an exception where only a DWT reports them. */
 static bool match_handler(struct pug_check *check, uint32_t rule, enum check_role role,
                           const struct check_subject *subject)
 {
@@ -484,7 +484,7 @@ void pug_check_unbind(struct pug_check *check)
 
 /* ---- while decoding ---- */
 
-/** Where an address is; false: in no object. */
+/** Find the object of an address; false: none. */
 static bool go_to(struct pug_check *check, uint64_t address)
 {
     if (check->at_space != check->where->space || !check->where->space ||
@@ -549,14 +549,14 @@ void pug_check_look(struct pug_check *check, const struct pug_element *range)
     }
     const uint64_t start = range->start + check->at.vaddr, end = range->end + check->at.vaddr;
     size_t low = 0, high = object->spans.count;
-    while (low < high) { /* the first one that begins behind the range */
+    while (low < high) { /* the first one that begins after the range */
         const size_t middle = low + (high - low) / 2;
         if (spans[middle].start < end)
             low = middle + 1;
         else
             high = middle;
     }
-    /* up to the next span, and from behind the longest that may begin before, nothing is looked for
+    /* up to the next span; after the longest that may begin before, nothing is searched
      */
     const uint64_t next = low < object->spans.count ? spans[low].start : UINT64_MAX,
                    before = low > 0 ? spans[low - 1].start + object->longest : 0;

@@ -8,7 +8,7 @@
 enum check_token_kind {
     CHECK_END,
     CHECK_WORD,
-    CHECK_NUMBER, /**< begins with a digit; what is behind the digits belongs to it: "20us" */
+    CHECK_NUMBER, /**< begins with a digit; the letters after the digits belong to it: "20us" */
     CHECK_STRING, /**< without its quotes */
     CHECK_SIGN,   /**< ":" "," "%" "<" "<=" ">" ">=" "==" "±" */
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file How long calls took, as far as the trace tells. */
+/** @file The duration of calls, as far as the trace shows it. */
 #include "check/engine.h"
 
 #include <inttypes.h>
@@ -180,7 +180,7 @@ static void end(struct pug_check *check, struct check_core *core, struct check_c
     if (!call->begun || !call->sum)
         return;
     call->begun = false;
-    /* behind a loss it may be another call; and one that was not seen to return may have long */
+    /* after a loss it may be another call; and one without a seen return may have long */
     const struct check_stamp *until = call->damaged                  ? &call->gap
                                       : event->flags & CHECK_DAMAGED ? &call->start
                                                                      : &event->stamp;

@@ -119,7 +119,7 @@ static enum pug_verdict in_time(const struct check_rule *rule, const struct chec
 static void add_pending(struct pug_check *check, struct check_order *order,
                         const struct check_event *event)
 {
-    if (order->pending.count == PENDING_MOST) { /* the oldest decides for those behind it */
+    if (order->pending.count == PENDING_MOST) { /* the oldest decides for the later ones */
         CHECK_TALLY(check, order->rule)->count++;
         return;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file Rules from their text. The grammar is in docs/book/answers/check.md. A line's first mistake
- * is told, with what was expected there; the next line is read all the same.
+ * is reported, with what was expected there; the next line is read all the same.
  */
 #include "check/lexer.h"
 
@@ -124,7 +124,7 @@ static bool read_fixed(const char *text, uint64_t *value, const char **end)
     return at > text;
 }
 
-/** A number, and the word behind its digits, or the next token; "" where none is wanted. */
+/** A number, and the word after its digits, or the next token; "" where none is wanted. */
 static uint64_t take_fixed(struct reader *reader, const char *what, const char **suffix)
 {
     const struct check_token *token = reader->at;
@@ -717,7 +717,7 @@ static void take_label(struct reader *reader)
     reader->at++;
 }
 
-/** The rule without blanks around it and without what is behind "#", as reports show it. */
+/** The rule without blanks around it and without its comment, as reports show it. */
 static const char *tidy(struct check_text *texts, const struct check_token *tokens,
                         const char *line)
 {
@@ -747,7 +747,7 @@ static void read_rule(struct check_text *texts, struct check_rule rule, struct p
     struct pug_list tokens = {0};
     struct reader reader = {.texts = texts, .errors = errors, .rule = rule};
     if (pug_check_cut(texts, errors, &rule, rule.line_text, &tokens)) {
-        /* three ends behind the last word, so that none looks behind them */
+        /* three ends after the last word, so that none looks beyond them */
         const struct check_token end = ((struct check_token *)tokens.items)[tokens.count - 1];
         for (int i = 0; i < 3; i++) {
             struct check_token *more = pug_list_add(&tokens, sizeof(*more));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file What waits for its time. A branch happened between the last time that the trace told before
- * it and the first one behind it: what is made of it waits for that one. So much waits at most;
- * what is more goes on without.
+ * @file What waits for its time. A branch happened between the last time in the trace before it and
+ * the first one after it: its event waits for that one. So much waits at most; what is more goes on
+ * without.
  */
 #include "check/engine.h"
 
@@ -40,7 +40,7 @@ static void deliver_ready(struct pug_check *check, struct check_core *core)
     }
 }
 
-/** Nothing is told of the ends of what waits. */
+/** Give up the ends of waiting events. */
 static void give_up(struct check_core *core)
 {
     for (size_t n = core->queued_from; n < core->queue.count; n++) {

@@ -6,7 +6,7 @@
 #include "base/grow.h"
 #include "pugmark/check.h"
 
-/** So many rules are checked at once. */
+/** Most rules that are checked at once. */
 #define CHECK_RULES 4096u
 /** The longest line, with those that "\" joins to it. */
 #define CHECK_LINE ((size_t)65536)
@@ -34,7 +34,7 @@ enum check_kind {
 
 enum check_cmp { CHECK_LESS, CHECK_AT_MOST, CHECK_MORE, CHECK_AT_LEAST, CHECK_EQUAL };
 
-/** What of a call counts. */
+/** The part of a call that counts. */
 enum check_part { CHECK_PART_ALL, CHECK_PART_OWN, CHECK_PART_NO_INTERRUPTS, CHECK_PART_WALL };
 
 enum check_stat {
@@ -59,7 +59,7 @@ enum check_subject_kind {
     CHECK_THREAD,
 };
 
-/** What a rule is about: a function, or an event. */
+/** The subject of a rule: a function, or an event. */
 struct check_subject {
     uint8_t kind; /**< enum check_subject_kind */
     bool glob, by_address;
@@ -115,7 +115,7 @@ const char *pug_check_nearest(const char *word, const char *const *words, size_t
 
 /** Does a name match a pattern with "*" and "?"? */
 bool pug_check_glob(const char *pattern, const char *name);
-/** The same of a path: as a whole, or from behind a "/" on. */
+/** Matches a path: as a whole, or from after a "/" on. */
 bool pug_check_glob_path(const char *pattern, const char *path);
 
 #endif

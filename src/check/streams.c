@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Elements to what they mean for rules: which stream runs, what time it is, what is missing.
+/**
+ * @file Elements to what they mean for rules: which stream runs, what time it is, what is missing.
  */
 #include "check/engine.h"
 
@@ -498,7 +499,7 @@ static void expect_entries(struct pug_check *check, struct check_core *core)
     }
 }
 
-/** What functions and depths counted goes to the rules. */
+/** Gives the counts of functions and depths to the rules. */
 static void end_counts(struct pug_check *check)
 {
     const struct check_depth *depths = check->depths.items;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /** @file A tree that waits after each batch, so that its elements can be asked for. */
+#include "pugmark/cursor.h"
 #include "pugmark/advanced/index.h"
 #include "pugmark/advanced/packet.h"
 #include "pugmark/advanced/tree.h"
-#include "pugmark/cursor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -352,7 +352,7 @@ enum pug_status pug_cursor_seek_time(struct pug_cursor *cursor, uint32_t source,
 #define FIRST_PIECE UINT64_C(65536)
 #define SOURCES     65536u
 
-/** What a search in a piece found last. */
+/** The last result of a search in a piece. */
 struct sought {
     uint64_t address;
     pug_cursor_accept_fn *accept;

@@ -328,7 +328,7 @@ static uint64_t position_of(struct pug_history *history, const struct pug_elemen
     return n == UINT32_MAX ? history->positions : line->begin + n + 1;
 }
 
-/** Puts an access behind those that were done before. */
+/** Puts an access after those that were done before. */
 static void insert_access(struct pug_history *history, const struct pug_data_access *access)
 {
     uint32_t at = history->data_count++;
@@ -342,7 +342,8 @@ static bool take_access(struct pug_history *history, const struct pug_element *e
     const bool valued = element->type == PUG_ELEM_DATA_VALUE;
     const bool moves = element->reason == PUG_ACCESS_LOAD || element->reason == PUG_ACCESS_STORE;
     const bool addressed = !valued || (element->flags & PUG_ELEM_HAS_ADDRESS);
-    /* What an atomic access leaves is not told, nor what a store does that has no value. */
+    /* The result of an atomic access is unknown, and so is the effect of a store without a value.
+     */
     const bool changes = (element->reason == PUG_ACCESS_STORE && !valued) ||
                          ((element->reason & ~PUG_ACCESS_OPERAND) >= PUG_ACCESS_SWAP &&
                           (element->reason & ~PUG_ACCESS_OPERAND) <= PUG_ACCESS_MIN) ||

@@ -128,7 +128,7 @@ struct pug_history_line {
     uint64_t begin;           /**< the range's first position */
     uint32_t ran;             /**< its event + 1 */
     const struct pug_address_space *space;
-    bool trapped;  /**< an exception with a position came behind it */
+    bool trapped;  /**< an exception with a position followed it */
     bool has_next; /**< `next` is where it goes on */
     uint64_t next;
     uint8_t next_isa;
@@ -143,7 +143,7 @@ struct pug_program_segment {
     uint8_t flags;        /**< of its program header */
 };
 
-/** What the header of a program says. */
+/** The fields of a program's header. */
 struct pug_debug_program {
     struct pug_program_segment *segments;
     uint32_t count;
@@ -157,7 +157,7 @@ struct pug_history_file {
     struct pug_debug_program program;
 };
 
-/** What function is at an address. */
+/** The function at an address. */
 struct pug_function_memo {
     const struct pug_address_space *space;
     uint64_t address;
@@ -215,7 +215,7 @@ struct pug_history {
     size_t breakpoint_count;
     uint8_t *hits; /* by event: 0 not looked at, 1 no, 2 yes */
     uint32_t hit_room;
-    uint64_t told; /* position + 1 where a move was told of an end */
+    uint64_t told; /* position + 1 where a move reported an end */
     bool told_backward;
     struct pug_data_access *data; /* in their order */
     uint32_t data_count, data_room;
@@ -225,13 +225,13 @@ struct pug_history {
     uint32_t frame_room;
 };
 
-/** An access to memory that data trace told of. */
+/** An access to memory in data trace. */
 struct pug_data_access {
     uint64_t position; /**< of the first position that is not before it */
     uint64_t address, value;
     uint32_t thread;
     uint8_t size;
-    bool unknown; /**< it changed memory, and nothing tells to what */
+    bool unknown; /**< it changed memory, and the new value is unknown */
     bool big_endian;
 };
 
@@ -244,7 +244,7 @@ uint64_t pug_event_address(struct pug_history *history, struct pug_history_event
 /** The n of the instruction at an address; UINT32_MAX: none begins there. */
 uint32_t pug_event_instruction(struct pug_history *history, struct pug_history_event *event,
                                uint64_t address);
-/** Who reads memory in it. */
+/** Returns the reader of memory for it. */
 struct pug_reader_space pug_event_reader(const struct pug_history_event *event);
 
 /* page.c */
@@ -262,7 +262,7 @@ bool pug_page_has(struct pug_history *history, uint32_t page,
 /** The page that a position is in, and the event in it. False: none is. */
 bool pug_history_locate(struct pug_history *history, uint64_t position, uint32_t *page,
                         uint32_t *event);
-/** Where in the trace the n-th event of a page is. */
+/** The place in the trace of the n-th event of a page. */
 void pug_page_packet(const struct pug_history *history, uint32_t page, uint32_t n,
                      struct pug_history_packet *packet);
 /** Counts the pages, with the last one. */
@@ -287,7 +287,7 @@ void pug_debug_program_free(struct pug_debug_program *program);
 /** As pug_locate_fn, for the thread that elements are of. */
 bool pug_history_function(void *history, uint32_t task, const struct pug_element *element,
                           uint64_t address, struct pug_function *function);
-/** Where execution goes on behind a range; false: it is not known. */
+/** Where execution continues after a range; false: unknown. */
 bool pug_history_next(struct pug_history *history, const struct pug_history_line *line,
                       uint64_t *next, uint8_t *isa);
 

@@ -113,7 +113,7 @@ static uint32_t count_accesses(const struct pug_history *history, uint64_t posit
     return low;
 }
 
-/** What is known of a byte. */
+/** The knowledge of a byte. */
 enum { NOTHING, KNOWN, CHANGED };
 
 /** The newest accesses fill in what they tell; `known` says of which bytes. */

@@ -79,7 +79,7 @@ static bool has_breakpoint(struct pug_history *history, uint32_t number)
 
 /* ---- searching ---- */
 
-/** What a search stops at. */
+/** The condition at which a search stops. */
 struct search {
     uint32_t thread; /* its positions; NONE: of no thread */
     bool in_range;   /* … but those in [from, to) */

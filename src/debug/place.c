@@ -34,7 +34,7 @@ static const struct pug_history_event *find_call(struct pug_history *history,
     return NULL;
 }
 
-/** What a call that was made just before left in the link register. */
+/** The value that a call directly before left in the link register. */
 static void find_link(struct pug_history *history, uint32_t page, uint32_t at,
                       struct pug_history_place *place)
 {

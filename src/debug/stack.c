@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file The calls of each thread: told while a history is filled, and at a position. */
+/** @file The calls of each thread: collected while a history is filled, and found at a position. */
 #include "debug/history.h"
 
 #include <stdlib.h>

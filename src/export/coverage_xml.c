@@ -20,7 +20,7 @@ static void put_name(struct pug_sink *sink, const char *name, const char *value)
     put_attribute(sink, name, value, strlen(value));
 }
 
-/** The folder of a path, and what is behind it. */
+/** The folder of a path, and the rest. */
 static size_t folder_of(const char *path, const char **name)
 {
     const char *slash = strrchr(path, '/');

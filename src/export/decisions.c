@@ -151,7 +151,8 @@ static uint64_t behind_jumps(const struct finding *finding, size_t n)
     return n < finding->count ? finding->steps[n].vaddr : UINT64_MAX;
 }
 
-/** The condition that control comes to from an instruction; UINT32_MAX: to none of the statement.
+/**
+ * The condition that control comes to from an instruction; UINT32_MAX: to none of the statement.
  */
 static uint32_t next_condition(const struct finding *finding, const struct statement *statement,
                                size_t n)
@@ -186,7 +187,7 @@ static uint8_t exit_of(struct statement *statement, uint64_t place)
     return (uint8_t)(DECISION_EXIT_0 + statement->exit_count++);
 }
 
-/** Where an outcome leads. */
+/** The target of an outcome. */
 static uint8_t leads_to(const struct finding *finding, struct statement *statement, size_t n)
 {
     if (n == SIZE_MAX || n >= finding->count) {

@@ -75,7 +75,7 @@ bool pug_decisions_same_code(struct pug_names_file *a, struct pug_names_file *b)
 
 /** How many conditions are covered as MC/DC has it (unique cause with short circuit). */
 uint32_t pug_decision_covered(const struct decision *decision, uint32_t *covered);
-/** Which exits were seen: bit 0 and 1. */
+/** The exits that were seen: bits 0 and 1. */
 unsigned pug_decision_exits(const struct decision *decision);
 
 /* ---- evaluations, as branches come ---- */

@@ -14,13 +14,13 @@
 
 enum { EXCLUDES_ALL = 1, EXCLUDES_BRANCHES = 2 };
 
-/** What a line of a source leaves out. */
+/** The parts of a line that are excluded. */
 struct marks {
     uint8_t *lines; /* by number */
     uint32_t count;
 };
 
-/** The rest of a marker in a line, behind "…_EXCL_"; NULL: there is none. */
+/** The rest of a marker in a line, after "…_EXCL_"; NULL: no marker. */
 static const char *marker(const char *line, size_t size)
 {
     static const char *const begins[] = {"LCOV_EXCL_", "GCOV_EXCL_", "GCOVR_EXCL_"};
@@ -39,7 +39,7 @@ static bool says(const char *at, const char *end, const char *word)
     return (size_t)(end - at) >= size && strncmp(at, word, size) == 0;
 }
 
-/** What holds on a line; *open is what holds from there on. */
+/** The marks of a line; *open: those of the next lines. */
 static uint8_t marks_of(const char *line, size_t size, uint8_t *open)
 {
     const char *at = marker(line, size), *const end = line + size;

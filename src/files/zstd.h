@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/** @file libzstd, which is loaded when something is to be unpacked, so that nobody else has to have
- * it. */
+/**
+ * @file libzstd, which is loaded when something has to be unpacked, so that it is needed only then.
+ */
 #ifndef PUG_FILES_ZSTD_H
 #define PUG_FILES_ZSTD_H
 

@@ -79,7 +79,7 @@ static bool find_member(struct names_dwarf *dwarf, Dwarf_Die *type, const char *
     return false; /* too many */
 }
 
-/** Goes into the element of an array that "[n]" names; the path is behind it then. */
+/** Goes into the element of an array that "[n]" names, and moves the path past it. */
 static bool enter_element(struct walk *walk)
 {
     Dwarf_Die plain, element;

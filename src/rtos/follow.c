@@ -32,8 +32,8 @@ struct rtos_follow {
     struct level levels[LEVELS];
     uint32_t level;
     uint8_t departure; /* enum pug_departure_kind: how control left the last range */
-    bool returning;    /* an exception's return was told */
-    uint64_t next;     /* the address behind the last instruction that ran */
+    bool returning;    /* an exception's return came */
+    uint64_t next;     /* the address after the last instruction that ran */
     bool has_pending, traced;
     uint64_t pending; /* the object's new value */
     bool idle, failed;
@@ -150,7 +150,7 @@ static void switch_by_value(struct rtos_follow *follow, uint64_t address)
     follow->threads[thread].switches += thread != RTOS_UNKNOWN;
 }
 
-/** Where nothing tells who runs, threads that stopped at the address are the candidates. */
+/** Without a known thread, threads that stopped at the address are the candidates. */
 static void switch_by_flow(struct rtos_follow *follow, uint64_t address)
 {
     switch (pug_rtos_stacks_guess(&follow->stacks, address)) {
@@ -336,7 +336,7 @@ enum pug_status pug_rtos_written(struct rtos_follow *follow, uint64_t value,
     follow->idle_level = follow->level;
     if (none || follow->level > 0 || !pug_rtos_stacks_open(&follow->stacks))
         return PUG_OK;
-    /* It comes late: it tells who has been running since the last switch. */
+    /* It comes late: it gives the thread that has been running since the last switch. */
     const uint32_t thread = thread_of(follow, value, RTOS_NO_ADDRESS);
     follow->has_pending = false;
     follow->failed |= !pug_rtos_stacks_choose(&follow->stacks, thread);

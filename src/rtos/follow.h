@@ -14,11 +14,11 @@
 #include "pugmark/element.h"
 #include "pugmark/status.h"
 
-/** The thread of elements of which nobody knows whose they are. */
+/** The unknown thread. */
 #define RTOS_UNKNOWN 0u
-/** An address that nobody knows. */
+/** An unknown address. */
 #define RTOS_NO_ADDRESS UINT64_MAX
-/** So many threads are told apart at most. */
+/** Most threads that are distinguished. */
 #define RTOS_THREADS 1024u
 
 struct rtos_span {
@@ -27,7 +27,7 @@ struct rtos_span {
 
 #define RTOS_SPANS 32u
 
-/** What is known of a kernel in one program. */
+/** A kernel's objects in one program. */
 struct rtos_object {
     bool has_current;  /**< else there is program flow alone */
     uint64_t current;  /**< address of the object that says who runs */
@@ -49,7 +49,7 @@ struct rtos_thread {
     uint64_t switches; /**< how often it was switched to */
 };
 
-/** What an element's place is. */
+/** The place of an element. */
 struct rtos_answer {
     uint32_t thread;     /**< that it belongs to, where it is not held */
     bool held;           /**< that is known later */
@@ -59,7 +59,7 @@ struct rtos_answer {
     bool idle;           /**< the kernel says that no thread runs */
     bool switched;       /**< this is the first element since a switch from … */
     uint32_t stopped;    /**< … this thread … */
-    uint64_t stopped_at; /**< … which goes on there; RTOS_NO_ADDRESS: nobody knows */
+    uint64_t stopped_at; /**< … which continues there; RTOS_NO_ADDRESS: unknown */
 };
 
 struct rtos_follow;
@@ -74,8 +74,8 @@ enum pug_status pug_rtos_take(struct rtos_follow *follow, const struct pug_eleme
                               struct rtos_answer *answer);
 
 /**
- * The object that says who runs was written, as another source tells (a DWT, software): *answer
- * says whether what is held is decided by that.
+ * The object that names the running thread was written, as another source reports (a DWT,
+ * software): *answer says whether that decides what is held.
  */
 enum pug_status pug_rtos_written(struct rtos_follow *follow, uint64_t value,
                                  struct rtos_answer *answer);

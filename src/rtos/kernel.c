@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a line's words are. */
+/* The form of a line's words. */
 enum shape { NAME, LIST, CHOICES, PREFIX, VALUES };
 
 static const struct {
@@ -72,7 +72,7 @@ static bool take_list(struct reading *reading, struct rtos_words *words, char *a
     return true;
 }
 
-/** What is between bars, without the blanks around it. */
+/** The text between bars, without the blanks around it. */
 static bool take_choices(struct reading *reading, struct rtos_words *words, char *at)
 {
     for (;;) {
@@ -194,7 +194,7 @@ enum pug_status pug_rtos_kernel_read(const char *text, size_t size, struct rtos_
         return PUG_ERR_MEM;
     }
     memcpy(copy, text, size);
-    copy[size] = 0; /* what is behind a NUL is not read */
+    copy[size] = 0; /* nothing after a NUL is read */
     kernel->text = copy;
     struct reading reading = {.kernel = kernel, .mistake = mistake};
     if (!take_text(&reading)) {

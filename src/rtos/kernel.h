@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file What a kernel's description says: share/rtos/NAME.rtos, as docs/book/answers/threads.md has it.
+ * @file What a kernel's description says: share/rtos/NAME.rtos, as docs/book/answers/threads.md has
+ * it.
  *
  *     kernel NAME
  *       if      SYMBOLS that all are in its programs
@@ -37,7 +38,7 @@ struct rtos_kernel {
     char *text; /**< that all these are in */
 };
 
-/** Where a description is wrong. */
+/** The place of a mistake in a description. */
 struct rtos_mistake {
     unsigned line, column;
     const char *message; /**< what was expected there */

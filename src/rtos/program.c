@@ -54,7 +54,8 @@ static bool put_cpu(const char *expression, unsigned cpu, char *out, size_t size
     return length >= 0 && (size_t)length < size;
 }
 
-/** One expression: by debug information, or SYMBOL+OFFSET:SIZE, which is of the first core alone.
+/**
+ * One expression: by debug information, or SYMBOL+OFFSET:SIZE, which is of the first core alone.
  */
 static bool place_of(struct pug_names_file *file, const char *expression, unsigned cpu,
                      struct names_place *place)
@@ -71,7 +72,7 @@ static bool place_of(struct pug_names_file *file, const char *expression, unsign
     return true;
 }
 
-/** "contextid", "itm:3": no object, but what trace tells by itself. */
+/** "contextid", "itm:3": no object, but something that trace itself reports. */
 static bool is_event(struct rtos_object *object, const char *expression)
 {
     char *end;

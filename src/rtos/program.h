@@ -14,7 +14,7 @@ struct rtos_memory {
     void *context;
 };
 
-/** Where a thread's name is. */
+/** The place of a thread's name. */
 struct rtos_naming {
     bool has_member;
     uint64_t offset; /**< in the control block */

@@ -202,7 +202,7 @@ static bool take_candidate(struct rtos_stacks *stacks, struct rtos_candidate can
     return joined;
 }
 
-/** What the candidates' threads have in common. */
+/** The properties that the candidates' threads share. */
 struct possible {
     uint32_t thread; /* the only one */
     bool any, several;
@@ -215,7 +215,7 @@ static void add_possible(struct possible *possible, uint32_t thread)
     possible->thread = thread;
 }
 
-/** Which threads may run. */
+/** The threads that may run. */
 static struct possible possible_threads(const struct rtos_stacks *stacks)
 {
     struct possible possible = {.thread = RTOS_UNKNOWN};

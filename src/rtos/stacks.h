@@ -17,7 +17,7 @@ struct rtos_frames {
 struct rtos_candidate {
     uint32_t stamp;  /* of its stack that waits */
     uint32_t left;   /* of its frames, those that what runs has not returned from */
-    uint32_t beyond; /* returns behind these, where it is not known whose stack it is … */
+    uint32_t beyond; /* returns after these, where the stack's owner is unknown … */
     uint64_t may_be; /* … and which of its `perhaps` they still fit, a bit for each */
     bool fits;       /* a return came where it says */
 };
@@ -74,7 +74,7 @@ enum rtos_guess {
 };
 /** Some thread goes on at an address. */
 enum rtos_guess pug_rtos_stacks_guess(struct rtos_stacks *stacks, uint64_t address);
-/** Of RTOS_GUESS_FOUND: which one. */
+/** For RTOS_GUESS_FOUND: which one. */
 uint32_t pug_rtos_stacks_found(const struct rtos_stacks *stacks);
 
 /** Is it open which thread runs? */

@@ -8,12 +8,12 @@
 
 #include <stdlib.h>
 
-/** What a worker has beside its tree. */
+/** The objects of a worker beside its tree. */
 struct reader {
     const struct pug_jobs_decoding *decoding;
     struct pug_worker *worker;
     bool unwanted;             /* the block that is being read, by now */
-    struct pug_log *log;       /* its own; NULL: the tree is the caller's, or nobody's */
+    struct pug_log *log;       /* its own; NULL: the tree belongs to the caller, or to none */
     struct pug_parts *parts;   /* being made */
     struct pug_pieces *pieces; /* what consumers emit chunks with */
     void *attribution;         /* says where elements belong; NULL: of a tree alone */
@@ -101,7 +101,7 @@ static bool find_origins(struct reader *reader)
                                                            reader->worker->tree) == PUG_OK;
 }
 
-/** Is it the tree of who called, which gets its own consumer back? */
+/** Is it the caller's tree, which gets its own consumer back? */
 static bool is_borrowed(const struct pug_jobs_decoding *decoding, const struct pug_worker *worker)
 {
     return worker->tree == decoding->tree ||

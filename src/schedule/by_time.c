@@ -328,7 +328,7 @@ static bool is_earlier(const struct by_time *all, uint32_t a, uint32_t b)
     return b == NOBODY || (a != NOBODY && all->sides[a].time <= all->sides[b].time);
 }
 
-/** Who is next has changed for a side. */
+/** The next one has changed for a side. */
 static void note_turn(struct by_time *all, uint32_t number, bool done)
 {
     uint32_t at = all->leaves + number;
@@ -400,7 +400,7 @@ static bool open_turns(struct by_time *all)
     all->turns = malloc(2 * (size_t)all->leaves * sizeof(*all->turns));
     if (!all->turns)
         return false;
-    memset(all->turns, 0xff, 2 * (size_t)all->leaves * sizeof(*all->turns)); /* nobody */
+    memset(all->turns, 0xff, 2 * (size_t)all->leaves * sizeof(*all->turns)); /* none */
     for (uint32_t i = 0; i < all->count; i++)
         note_turn(all, i, false);
     return true;

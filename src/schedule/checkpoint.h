@@ -7,7 +7,7 @@
 #include "pugmark/advanced/state.h"
 #include "schedule/peers.h"
 
-/** Two files: a record, which is written anew each time, and a spool that grows. */
+/** Two files: a record, which is rewritten each time, and a spool that grows. */
 struct pug_checkpoint {
     const struct pug_peers_keep *keep; /* NULL: nothing is kept */
     uint64_t identity;
@@ -15,7 +15,7 @@ struct pug_checkpoint {
     char record[4096], spool[4096];
 };
 
-/** Of the call at hand, `identity` being what tells it from others at its place. */
+/** For the present call; `identity` separates it from others at its place. */
 void pug_checkpoint_open(struct pug_checkpoint *kept, const struct pug_peers *peers,
                          uint64_t identity);
 

@@ -30,7 +30,7 @@ unsigned pug_jobs_processors(void)
     return count > 0 ? (unsigned)count : 1;
 }
 
-/** The same for all processes, which may have more or fewer threads. */
+/** The piece size for all processes, which may have more or fewer threads. */
 static uint64_t counted_piece(const struct pug_jobs_plan *plan)
 {
     const unsigned workers = pug_peers_any(plan->peers) ? plan->peers->count : plan->threads;

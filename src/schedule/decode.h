@@ -33,7 +33,7 @@ struct pug_pass {
 /** False: out of memory. Messages are not kept. */
 bool pug_pass_run(const struct pug_pass *pass);
 
-/** What is decoded, and how it went. */
+/** The input of a pass, and its result. */
 struct pug_jobs_decoding {
     struct pug_tree *tree;
     const struct pug_pass *pass; /* NULL: one thread alone reads with the caller's tree */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file Where a strand meets another: behind a block at which both know the same.
+ * @file Where a strand meets another: after a block at which both know the same.
  *
  * A source that was silent since the other strand began is unknown to that, however long it is: the
  * strand from the left gives it, with all it knows, and the other exchanges its own for it as soon
@@ -27,7 +27,7 @@ void pug_jobs_touch(void *context, size_t source)
 
 /* ---- what is the same ---- */
 
-/** What is known of the losses of a source that may be given. */
+/** The known losses of a source that may be given. */
 static enum pug_tree_loss loss_of(const struct pug_jobs_worker *worker, size_t source)
 {
     const struct pug_source *given = worker->strand->seats[source].given;
@@ -56,7 +56,7 @@ enum verdict {
     GIVE, /* to `to` */
 };
 
-/** `same`: the other's source has the same state behind block `number`. */
+/** `same`: the other's source has the same state after block `number`. */
 static enum verdict judge(struct pug_jobs_strand *other, size_t source, size_t number, bool same,
                           struct pug_jobs_strand **to)
 {
@@ -90,7 +90,7 @@ static bool give_source(struct pug_jobs_worker *worker, size_t source, struct pu
     return given != NULL;
 }
 
-/** A source that is switched off is touched by nobody, not even at the end. */
+/** A source that is switched off is never touched, not even at the end. */
 static bool is_heard(const struct pug_jobs_worker *worker, size_t source)
 {
     const struct pug_tree *tree = worker->base.tree;

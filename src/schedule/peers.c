@@ -86,7 +86,7 @@ static bool grow(struct pug_spool *spool, size_t size)
     return true;
 }
 
-/** What is in memory goes into a file. */
+/** Memory's content goes into a file. */
 static bool move_out(struct pug_spool *spool)
 {
     spool->file = pug_scratch_stream();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Messages among the processes that decode one capture together, and where they keep much.
+/**
+ * @file Messages among the processes that decode one capture together, and where they keep much.
  */
 #ifndef PUG_SCHEDULE_PEERS_H
 #define PUG_SCHEDULE_PEERS_H
@@ -46,7 +47,7 @@ bool pug_peers_receive(struct pug_peers *peers, unsigned from, enum pug_peers_ch
 /** This process cannot go on: ends all of them. */
 _Noreturn void pug_peers_fail(const struct pug_peers *peers, const char *why);
 
-/** What number 0 has there all have then. */
+/** Sends the bytes of number 0 to all. */
 void pug_peers_share(struct pug_peers *peers, void *bytes, size_t size);
 
 /* ---- what is kept until it is clear whether somebody wants it ---- */
@@ -61,7 +62,7 @@ struct pug_spool {
 
 /** Keep it in a file with this name, which has so many bytes of it. False: it cannot be. */
 bool pug_spool_open(struct pug_spool *spool, const char *path, uint64_t size);
-/** What was put is safe now, if it has a name; false: it is not. */
+/** The bytes are safe now, if it has a name; false: they are not. */
 bool pug_spool_settle(struct pug_spool *spool);
 
 /** False: neither memory nor room. */

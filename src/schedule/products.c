@@ -88,7 +88,7 @@ static bool keep(struct pug_products *products, const struct pug_jobs_block *blo
     return good;
 }
 
-/** What was folded becomes a record. */
+/** The folded parts become a record. */
 static bool flush(struct pug_products *products)
 {
     if (!products->folded.parts)
@@ -194,7 +194,7 @@ void pug_products_drop(struct pug_products *products)
 
 /* ---- all that counts as one ---- */
 
-/** Fold one record of the spool, or of what another process sent, behind what is folded. */
+/** Fold one record of the spool, or of another process, after what is folded. */
 static bool fold_record(struct pug_products *products, const struct record *record,
                         const uint8_t *bytes)
 {
@@ -202,7 +202,7 @@ static bool fold_record(struct pug_products *products, const struct record *reco
     return block.parts && fold(products, &block);
 }
 
-/** The record at *at of the spool, which is moved behind it; NULL: no memory. */
+/** The record at *at of the spool, which moves past it; NULL: no memory. */
 static uint8_t *next_record(struct pug_products *products, uint64_t *at)
 {
     struct record record;
@@ -238,7 +238,7 @@ static bool fold_all(struct pug_products *products)
     return good;
 }
 
-/** What another process sent: behind what is here, or, on number 0, to the client. */
+/** The record of another process: after what is here, or, on number 0, to the client. */
 static bool take_record(struct pug_products *products, const uint8_t *bytes, bool *more)
 {
     const struct pug_jobs_client *client = products->client;
@@ -283,7 +283,9 @@ static bool receive_folded(struct pug_products *products, struct pug_peers *peer
     return good;
 }
 
-/** Number n sends what it has to the one that lacks its lowest bit, once it has all behind it. */
+/**
+ * Number n sends what it has to the one that lacks its lowest bit, once it has everything after it.
+ */
 static bool reduce(struct pug_products *products, struct pug_peers *peers, bool more)
 {
     for (unsigned bit = 1; bit < peers->count; bit *= 2) {

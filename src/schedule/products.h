@@ -15,9 +15,9 @@ void pug_products_free(struct pug_products *products);
 
 /* These answer false where there is no memory, or no room. */
 
-/** What comes from here on may count when what came before does not. */
+/** Records from here on may count when earlier ones do not. */
 bool pug_products_cut(struct pug_products *products);
-/** Of a block; it is freed. */
+/** Puts a block's parts; it is freed. */
 bool pug_products_block(struct pug_products *products, struct pug_jobs_block *block);
 bool pug_products_chunk(struct pug_products *products, struct pug_parts *parts);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every block's state is told up to here, then those of more and more distant ones. */
+/* The state of every block is sent up to here, then those of more and more distant ones. */
 #define DENSE_PLACES 128u
 /* Places in a message. */
 #define CHUNK 96u
@@ -23,7 +23,7 @@ struct control {
     uint64_t told;   /* PLACES: there are none but these up to this block */
 };
 
-/* ---- who has which ---- */
+/* ---- which process has which ---- */
 
 /** Number 0 has some, whoever has none. */
 static size_t first_piece(const struct pug_jobs_state *jobs, unsigned number)
@@ -196,7 +196,7 @@ static void put_places(struct pug_rank_range *range, unsigned to)
                    sizeof(struct control) + (size_t)count * sizeof(struct place));
 }
 
-/** Who waits for places gets those that are new. */
+/** A process that waits for places gets the new ones. */
 static void answer(struct pug_rank_range *range)
 {
     for (unsigned i = 0; i < range->peers->number; i++)
@@ -231,7 +231,7 @@ static void take_places(struct pug_rank_range *range, const struct control *cont
     range->asked = false;
 }
 
-/** One message from a neighbour; false: there is none, and nobody waits for it. */
+/** One message from a neighbour; false: there is none, and the call does not wait for it. */
 static bool listen(struct pug_rank_range *range, bool wait)
 {
     struct pug_peers_message message;
@@ -258,9 +258,9 @@ static bool listen(struct pug_rank_range *range, bool wait)
     return true;
 }
 
-/* ---- for who comes from the left ---- */
+/* ---- for the process on the left ---- */
 
-/** Products behind this place are kept apart from those before it. */
+/** Products after this place are kept apart from those before it. */
 static void add_place(struct pug_rank_range *range)
 {
     struct pug_jobs_state *jobs = range->jobs;
@@ -275,7 +275,7 @@ static void add_place(struct pug_rank_range *range)
     answer(range);
 }
 
-/** No state in the range will be told any more. */
+/** No more states in the range will be sent. */
 static void end_places(struct pug_rank_range *range)
 {
     if (range->final)
@@ -286,7 +286,7 @@ static void end_places(struct pug_rank_range *range)
 
 /* ---- going over to the right ---- */
 
-/** What the process is told that has the block, which is behind this one's range. */
+/** Ask the process that has the block, which is after this one's range. */
 static void look_right(struct pug_rank_range *range, uint64_t block)
 {
     const struct pug_jobs_state *jobs = range->jobs;
@@ -349,7 +349,7 @@ static bool pass(struct pug_rank_range *range, bool whole)
     return !range->empty && pug_rank_range_pass(range, whole);
 }
 
-/** What is behind the block that was taken. False: this process's part ends here. */
+/** Handle what follows the block that was taken. False: this process's part ends here. */
 static bool go_on(struct pug_rank_range *range, bool has_state)
 {
     const struct pug_jobs_state *jobs = range->jobs;
@@ -398,7 +398,7 @@ bool pug_rank_range_block(struct pug_jobs_state *jobs, struct pug_jobs_block *bl
     else if (range->keeps && !pug_products_block(range->products, block))
         starve(range);
     else if (!range->keeps && !client->take(client->context, block))
-        range->empty = true; /* nobody wants the rest */
+        range->empty = true; /* the rest is not needed */
     pug_state_free(&block->state);
     return kept ? pass(range, whole) : go_on(range, has_state) && whole;
 }

@@ -2,7 +2,7 @@
 /**
  * @file What one of several processes reads of a capture, and where its strands meet those of its
  * neighbours: docs/cluster.md. Each begins its range as if the trace began there, as a strand does,
- * and keeps what it makes; behind its end it goes on until its state is that which the process on
+ * and keeps what it makes. After its end it continues until its state is that which the process on
  * the right had at the same place. Only then it says where the other's products begin to count.
  */
 #ifndef PUG_SCHEDULE_RANKS_H

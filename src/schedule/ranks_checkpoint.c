@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What tells the range from that of other plans. */
+/** A number that separates the range from that of other plans. */
 static uint64_t identity(const struct pug_jobs_state *jobs)
 {
     const struct pug_jobs_plan *plan = jobs->plan;

@@ -10,18 +10,18 @@
 #include "schedule/products.h"
 #include "schedule/ranks.h"
 
-/** A state, behind a block. */
+/** A state after a block. */
 struct hash {
     uint64_t words[2];
 };
 
-/** Where somebody from the left may go over into this range. */
+/** A place where the process on the left may continue in this range. */
 struct place {
-    uint64_t block; /* the first one behind it */
+    uint64_t block; /* the first one after it */
     struct hash hash;
 };
 
-/** Who asked for places, and has so many of them. */
+/** A process that asked for places, and how many it has. */
 struct asker {
     bool waits;
     uint64_t has;
@@ -32,7 +32,7 @@ struct pug_rank_range {
     struct pug_peers *peers;
     size_t begin, end;   /* blocks */
     struct hash *states; /* the last known: of the transport, and of each source */
-    bool *known;         /* of the block at hand: which of them it tells */
+    bool *known;         /* of the block at hand: those that it sends */
     /* For who comes from the left: */
     struct place *places;
     size_t count, room;
@@ -51,14 +51,14 @@ struct pug_rank_range {
     uint64_t met_at;
     struct pug_products *products;
     bool over;    /* what is to be read was */
-    bool dropped; /* nothing counts: an earlier run was told so */
+    bool dropped; /* nothing counts: an earlier run dropped it */
     /* Where it is kept: */
     struct pug_checkpoint kept;
     bool keeps;
     bool begun, missed;  /* reading was; and in vain, as it began too late */
     size_t first, lead;  /* pieces: the first one; to read before that where it goes on */
     uint64_t goes_on;    /* what is before this block was made: … */
-    struct hash *wanted; /* … by who had these states there; NULL: that was reached */
+    struct hash *wanted; /* … by the process that had these states there; NULL: that was reached */
 };
 
 /** Room for more items; NULL: no memory, and they are freed. */

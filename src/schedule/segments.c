@@ -213,7 +213,7 @@ enum pug_status pug_schedule_run(const struct pug_segments *segments,
     schedule.by_worker = calloc(options->threads, sizeof(*schedule.by_worker));
     enum pug_status status = schedule.by_worker ? read_segments(&schedule) : PUG_ERR_MEM;
     if (schedule.counts && schedule.by_worker && pug_peers_any(options->peers))
-        reduce_counts(&schedule); /* also of who could decode nothing */
+        reduce_counts(&schedule); /* also those of a process that decoded nothing */
     else if (status == PUG_OK)
         give_counts(&schedule);
     share_result(options->peers, result, &status);

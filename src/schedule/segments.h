@@ -13,11 +13,11 @@
 #define PUG_SCHEDULE_SEGMENTS_H
 
 #include "base/bytes.h"
-#include "pugmark/capture.h"
 #include "pugmark/advanced/peers.h"
+#include "pugmark/capture.h"
 #include "schedule/consumers.h"
 
-/** What gets elements as soon as it is known where they belong. */
+/** Gets elements as soon as their origin is known. */
 struct pug_receiver {
     void *context;
     /**
@@ -70,7 +70,7 @@ struct pug_segments {
      */
     void (*look_ahead)(void *context, uint32_t segment, uint64_t *time);
 
-    /* Where elements belong: an attribution is one worker's. */
+    /* Finds the origin of elements: an attribution is one worker's. */
     void *(*open)(void *context, const struct pug_receiver *receiver); /**< NULL: out of memory */
     void (*close)(void *attribution);                                  /**< NULL is allowed */
     enum pug_status (*begin)(void *attribution, uint32_t segment, struct pug_tree *tree);
@@ -94,7 +94,7 @@ struct pug_schedule_options {
     void *progress_context;
 };
 
-/** What came of it. */
+/** The result. */
 struct pug_schedule_result {
     uint64_t bytes;   /**< that were decoded */
     uint64_t stopped; /**< segments where decoding was fatal before their end … */

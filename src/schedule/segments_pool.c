@@ -4,7 +4,7 @@
  *
  * A worker claims the next run of segments, one or some short ones, and decodes it in pieces,
  * which wait in the run's queue until the caller's thread has taken all before them. Small pieces
- * are handed over together. Queues are short: who is ahead waits.
+ * are handed over together. Queues are short: a worker that is ahead waits.
  */
 #include "schedule/segments_pool.h"
 
@@ -145,7 +145,7 @@ static bool hand_over(struct worker *worker)
     return !stop;
 }
 
-/** Parts behind those that are to be handed over; false: stop. */
+/** Adds parts to those that are to be handed over; false: stop. */
 static bool put(struct worker *worker, struct pug_parts *parts)
 {
     if (worker->pool->workers == 1)
@@ -244,7 +244,8 @@ static uint64_t end_of(const struct pool *pool, uint32_t segment)
                : segments->size(segments->context, segment);
 }
 
-/** Bytes that the worker has at the offset `at` through its tree, in steps that show ranges or not.
+/**
+ * Bytes that the worker has at the offset `at` through its tree, in steps that show ranges or not.
  */
 static bool feed(struct worker *worker, uint64_t index, uint64_t at, size_t size, size_t *used)
 {
@@ -427,7 +428,8 @@ static void *work(void *context)
 /* ---- the caller's thread ---- */
 
 /**
- * The next parts of run n, in its turn; none: it has no more, or nobody makes them. Under the lock.
+ * The next parts of run n, in its turn; none: it has no more, or no worker makes them. Under the
+ * lock.
  */
 static void next_parts(struct pool *pool, uint32_t n, struct parts_queue *queue)
 {

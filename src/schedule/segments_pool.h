@@ -75,7 +75,7 @@ struct worker {
     struct parts_queue queue; /* to be handed over … */
     uint64_t amount;          /* … with so many elements and instructions, if it is not ENOUGH */
     uint32_t n;               /* of its run */
-    bool unwanted;            /* nobody wants the run any more … */
+    bool unwanted;            /* the run is no longer needed … */
     bool starved;             /* … since there was no memory */
     uint64_t read;            /* bytes */
     pthread_t thread;
@@ -127,7 +127,7 @@ bool pug_pool_begin_among(struct pool *pool, struct pug_peers *peers,
 /** The first process takes what the others made. False: no memory. */
 bool pug_pool_finish_among(struct pool *pool, struct pug_peers *peers,
                            const struct pug_jobs_client *client);
-/** Keep what there is while nobody is at work. False: no memory, or no room. */
+/** Keep the results so far while no worker is active. False: no memory, or no room. */
 bool pug_pool_keep(struct pool *pool);
 /** The workers' counts that were kept; false: no memory. */
 bool pug_pool_take_kept(struct pool *pool);

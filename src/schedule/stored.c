@@ -16,7 +16,7 @@
 struct element_store {
     struct element_store *next;
     size_t count;
-    uint8_t *payloads; /* of the elements that have one, one behind the other */
+    uint8_t *payloads; /* of the elements that have one, one after the other */
     size_t used, room;
     struct pug_element elements[STORE_ELEMENTS];
 };
@@ -28,7 +28,7 @@ struct stored {
     struct pug_jobs_pool *pool;
     struct pug_piece *piece;
     struct element_store *store; /* NULL: there is none yet */
-    bool failed;                 /* nobody wants it, or there is no memory */
+    bool failed;                 /* it is not needed, or no memory */
 };
 
 /* ---- the pool ---- */

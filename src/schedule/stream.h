@@ -5,7 +5,7 @@
 
 #include "pugmark/advanced/jobs.h"
 
-/** Where such trace comes from. */
+/** The source of such trace. */
 struct pug_stream {
     void *context;
     uint64_t index; /**< of its first byte in the trace */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Pieces that nobody reads yet, so that nobody waits. */
+/* Pieces that are not read yet, so that no worker waits. */
 #define PIECES_AHEAD 1u
 
 /* ---- blocks ---- */
@@ -163,7 +163,7 @@ static bool open_workers(struct pug_jobs_worker *workers, unsigned *count,
     return good;
 }
 
-/** The first worker has the first piece; false: it cannot be started, and nobody is. */
+/** The first worker has the first piece; false: it cannot be started, and none is. */
 static bool start(struct pug_jobs_worker *workers, unsigned count, struct pug_jobs_state *jobs)
 {
     pthread_mutex_lock(&jobs->lock);
@@ -241,7 +241,7 @@ static bool read_together(struct pug_jobs_state *jobs, struct pug_jobs_outcome *
     return done;
 }
 
-/** Who reads all on the caller's thread. */
+/** The worker that reads everything on the caller's thread. */
 struct loner {
     struct pug_worker base; /* first: it is the way from the one to the other */
     const struct pug_jobs_client *client;

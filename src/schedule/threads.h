@@ -23,12 +23,12 @@ struct pug_jobs_block {
     uint64_t at;                   /* where it begins; when it was read, how far that came */
     struct pug_jobs_chunks chunks; /* before the parts */
     struct pug_parts *parts;       /* NULL: no memory */
-    struct pug_state state;        /* behind it */
+    struct pug_state state;        /* after it */
     bool has_state;
     enum pug_response response;
 };
 
-/** What reads: a tree, and what the client has beside it. */
+/** A worker: a tree, and the client's objects beside it. */
 struct pug_worker {
     unsigned number;
     bool alone; /* it reads all, on the caller's thread */
@@ -36,13 +36,13 @@ struct pug_worker {
     void *own;
     /**
      * For read(): hand on parts of about `size` bytes before the block's own. NULL: there is no
-     * memory. Waits where too much is held and others are first. False: nobody wants it, nor the
+     * memory. Waits where too much is held and others are first. False: it is not needed, nor the
      * rest of the block; it was dropped.
      */
     bool (*give)(struct pug_worker *base, struct pug_parts *parts, size_t size);
 };
 
-/** What makes parts of blocks, and takes them. */
+/** Makes parts of blocks, and takes them. */
 struct pug_jobs_client {
     void *context;
     const struct pug_consumers *consumers; /* whose parts these are */
@@ -59,20 +59,20 @@ struct pug_jobs_client {
                  struct pug_jobs_block *block);
     /** Take and free a block's parts; on the caller's thread. False: stop. */
     bool (*take)(void *context, struct pug_jobs_block *block);
-    /** The same of parts that were handed on before their block was read. NULL: none are. */
+    /** Takes parts that were handed on before their block was read. NULL: none are. */
     bool (*take_chunk)(void *context, struct pug_parts *parts);
 };
 
-/** What is read, and how it is cut. */
+/** The bytes to read, and how they are cut. */
 struct pug_jobs_plan {
     const struct pug_tree *tree; /* that the workers' are clones of */
     unsigned threads;
     uint64_t from, end; /* of the capture */
-    uint64_t alone;     /* bytes in a block of who reads alone; 0: those of several threads */
+    uint64_t alone;     /* bytes in a block of a single worker; 0: those of several threads */
     uint64_t block;     /* bytes in a short one of several threads */
     /**
-     * A thread takes a piece at once. It begins with so many short blocks, since strands meet
-     * behind blocks, and goes on with blocks of that length together, since each costs something.
+     * A thread takes a piece at once. It begins with so many short blocks, since strands meet after
+     * blocks, and continues with blocks of that length together, since each costs something.
      */
     uint64_t growth;
     /* Or, where each costs much: it ends so many times as far into its piece as the one before. */
@@ -101,7 +101,7 @@ struct pug_jobs_outcome {
 void pug_jobs_read(const struct pug_jobs_plan *plan, const struct pug_jobs_client *client,
                    struct pug_jobs_outcome *outcome);
 
-/** For read(): feed the tree, and note the state behind the block if more can follow. */
+/** For read(): feed the tree, and note the state after the block if more can follow. */
 void pug_jobs_feed(const struct pug_worker *worker, const uint8_t *bytes, uint64_t end,
                    struct pug_jobs_block *block);
 

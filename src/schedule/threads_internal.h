@@ -34,7 +34,7 @@ struct pug_jobs_strand {
     bool stuck;                  /* in that block: it holds too much, and waits for its turn */
     bool ended;
     bool proven; /* its last blocks are the true output: it began it, or a proven strand met it */
-    struct pug_jobs_strand *met; /* goes on with this one's block behind its own last */
+    struct pug_jobs_strand *met; /* continues with the block of this one after its own last */
     struct pug_jobs_seat *seats; /* by source */
 };
 
@@ -67,7 +67,7 @@ struct pug_jobs_state {
     bool failed; /* there is no memory */
 };
 
-/** Where a block begins in its piece; behind the last one: the piece's size. */
+/** The start of a block in its piece; for the block after the last: the piece's size. */
 static inline uint64_t pug_jobs_start_in_piece(const struct pug_jobs_plan *plan, size_t block)
 {
     const uint64_t shorts = block < plan->growth ? block : plan->growth;
@@ -79,7 +79,7 @@ static inline uint64_t pug_jobs_start_in_piece(const struct pug_jobs_plan *plan,
     return start;
 }
 
-/** Where a block begins; behind the last one: where reading ends. */
+/** The start of a block; for the block after the last: where reading ends. */
 static inline uint64_t pug_jobs_block_start(const struct pug_jobs_state *jobs, size_t number)
 {
     const struct pug_jobs_plan *plan = jobs->plan;
@@ -94,7 +94,7 @@ void pug_jobs_block_free(struct pug_jobs_state *jobs, struct pug_jobs_block *blo
 void pug_jobs_wait(struct pug_jobs_state *jobs);
 
 /* chunks.c */
-/** Chunks that a thread may hold, in bytes: those of usual pieces, so that nobody waits. */
+/** Chunks that a thread may hold, in bytes: those of usual pieces, so that no thread waits. */
 #define PUG_JOBS_HELD ((size_t)24 << 20)
 
 /** What the one whose turn it is may hold besides, where others hold all that. */
@@ -113,7 +113,7 @@ struct pug_jobs_worker {
     struct pug_jobs_state *jobs;
     struct pug_jobs_strand *strand; /* being read */
     size_t number;                  /* of its block */
-    bool used; /* the tree saw trace: it must be renewed before it starts anew */
+    bool used;                      /* the tree got trace: it must be renewed before it restarts */
     pthread_t thread;
     bool running;
 };
@@ -130,7 +130,8 @@ static inline bool pug_jobs_given_up(const struct pug_jobs_state *jobs)
     return jobs->vain > (jobs->plan->end - jobs->plan->from) / PUG_JOBS_VAIN;
 }
 
-/** A strand that begins with the next piece; NULL: there is none. Waits for room. Under the lock.
+/**
+ * A strand that begins with the next piece; NULL: there is none. Waits for room. Under the lock.
  */
 struct pug_jobs_strand *pug_jobs_new_strand(struct pug_jobs_state *jobs);
 /** No memory: everybody stops. Under the lock. */
@@ -140,8 +141,8 @@ void pug_jobs_fail(struct pug_jobs_state *jobs);
 /** A source of the worker's tree is about to get something for the first time. */
 void pug_jobs_touch(void *worker, size_t source);
 /**
- * Can the worker's strand go on as the other, behind this block? Then it does. Under the lock. The
- * other has read the block.
+ * Can the worker's strand continue as the other, after this block? Then it does. Under the lock.
+ * The other has read the block.
  */
 bool pug_jobs_meet(struct pug_jobs_worker *worker, struct pug_jobs_strand *other,
                    const struct pug_jobs_block *block);

@@ -90,7 +90,7 @@ static bool enter_piece(struct pug_jobs_state *jobs, struct pug_jobs_strand *str
 }
 
 /**
- * Meet the other strand behind this block, if that can be; waits until the other has read it, but
+ * Meet the other strand after this block, if that can be. Waits until the other has read it, but
  * not where that holds too much and waits for its turn, which would not come.
  */
 static bool meet(struct pug_jobs_worker *worker, struct pug_jobs_strand *other,
@@ -127,7 +127,7 @@ static bool publish(struct pug_jobs_state *jobs, struct pug_jobs_strand *strand,
     /* the caller is not woken for each block, which would cost as much as a short one */
     if (jobs->waiting > 0)
         pthread_cond_broadcast(&jobs->published);
-    /* the caller took this block from another strand: nobody will want what this one does */
+    /* the caller took this block from another strand: this one's is not needed */
     bool overtaken = strand != jobs->current && strand->first + strand->count <= jobs->taken;
     return !jobs->stop && !overtaken && PUG_RESP_IS_CONT(block->response) && block->at == end;
 }
@@ -173,8 +173,8 @@ static void read_strand(struct pug_jobs_worker *worker, struct pug_jobs_strand *
 }
 
 /**
- * The first strand of a process that begins in the middle: who comes from the left meets it where
- * nothing was lost of a source that neither heard, so it must not tell a loss when it does.
+ * The first strand of a process that begins in the middle: the strand from the left meets it where
+ * nothing was lost of a source that neither heard, so it must not report a loss when it does.
  */
 static void begin_span(const struct pug_jobs_worker *worker, const struct pug_jobs_strand *strand)
 {

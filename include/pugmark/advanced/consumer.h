@@ -52,7 +52,7 @@ static inline bool pug_piece_emit(struct pug_piece *piece, void *chunk, size_t s
 struct pug_piece_end {
     uint64_t at;                   /**< the offset that reading came to */
     unsigned worker;               /**< as in begin() */
-    bool over;                     /**< the tree was told that the trace ends */
+    bool over;                     /**< the tree got the end of the trace */
     struct pug_tree *tree;         /**< the worker's */
     const struct pug_state *state; /**< of the tree, or `failed`; NULL: it is not needed here */
 };
@@ -130,7 +130,7 @@ struct pug_consumer {
     bool (*shows)(void *context, uint64_t at, uint64_t *end);
     /**
      * Optional: called when a piece was read, for what is no element. If the trace ends there, it
-     * is called before the tree is told so, and once more after that. Returns false when memory
+     * is called before the tree gets the end, and once more after that. Returns false when memory
      * runs out.
      */
     bool (*end)(void *part, const struct pug_piece_end *end);

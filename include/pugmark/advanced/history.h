@@ -10,10 +10,10 @@
  *     pug_history_step(history, position, &move);       // move.position, move.stop
  *
  * A *position* is a number that counts from 0. There is one before each instruction that was
- * executed, one before each exception whose return address the trace tells (the instruction that
- * faulted was not executed: this is its place), and one at each end of a stretch of trace, if it is
- * known where execution went on. All threads share one time: position n + 1 is later than position
- * n, whatever thread it belongs to.
+ * executed, one before each exception whose return address the trace has (the instruction that
+ * faulted was not executed: this is its place), and one at each end of a segment of trace, if it is
+ * known where execution continued. All threads share one time: position n + 1 is later than
+ * position n, whatever thread it belongs to.
  *
  * A history keeps a few bits for each block of code that ran. It finds a place by an index of the
  * blocks that each piece of it holds, not by stepping.
@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-/** What a history is made of. */
+/** The input of a history. */
 struct pug_history_config {
     struct pug_capture *capture; /**< that it is of; not NULL */
     struct pug_names *names;     /**< names the functions of the call stack; NULL: nothing does */
@@ -61,7 +61,7 @@ uint64_t pug_history_memory(const struct pug_history *history);
 /** How many positions there are. */
 uint64_t pug_history_count(const struct pug_history *history);
 
-/** Whoever runs: a task, or where nobody tells of tasks a source. */
+/** A task, or a source where tasks are unknown. */
 struct pug_history_thread {
     uint32_t task;     /**< of the capture, or PUG_NO_TASK */
     uint32_t buffer;   /**< of the capture: where its first trace is */
@@ -129,7 +129,7 @@ struct pug_history_place {
 bool pug_history_at(struct pug_history *history, uint64_t position,
                     struct pug_history_place *place);
 
-/** Where the trace tells of a position. */
+/** The place in the trace of a position. */
 struct pug_history_packet {
     uint32_t buffer, segment; /**< by number */
     uint64_t index;           /**< trace index of the packet */
@@ -137,15 +137,15 @@ struct pug_history_packet {
     uint64_t spare[2];        /**< zero */
 };
 
-/** Finds the packet that tells of a position. False: there is no such position, or no memory. */
+/** Finds the packet of a position. False: there is no such position, or no memory. */
 bool pug_history_packet(struct pug_history *history, uint64_t position,
                         struct pug_history_packet *packet);
 
-/** What ends a move. */
+/** The reason why a move ended. */
 enum pug_history_end_kind {
     PUG_MOVE_DONE,       /**< it went as far as it was asked to */
     PUG_MOVE_BREAKPOINT, /**< it came to a breakpoint */
-    PUG_MOVE_LOSS,       /**< trace is missing here; the next such move goes on behind that */
+    PUG_MOVE_LOSS,       /**< trace is missing here; the next such move continues after the loss */
     PUG_MOVE_BEGIN,      /**< nothing is known of earlier times */
     PUG_MOVE_END,        /**< the trace ends */
     PUG_MOVE_EXCEPTION,  /**< the trace ends in the exception that is here */
@@ -178,7 +178,7 @@ void pug_history_step(struct pug_history *history, struct pug_history_move *move
 /** Moves to the next or last breakpoint, of whatever thread. */
 void pug_history_run(struct pug_history *history, struct pug_history_move *move);
 
-/** Where a move stops. */
+/** A place where a move stops. */
 struct pug_history_breakpoint {
     uint64_t address;  /**< of the instruction */
     int32_t pid;       /**< of the process that it is in; PUG_NO_CPU: in all */
@@ -196,11 +196,11 @@ enum pug_status pug_history_breakpoints(struct pug_history *history,
 bool pug_history_of_thread(struct pug_history *history, uint64_t position, uint32_t thread,
                            uint64_t *found);
 
-/** What pug_history_find() looks for. */
+/** The target of pug_history_find(). */
 enum pug_history_want {
     PUG_FIND_ADDRESS,   /**< the instruction at `value` */
     PUG_FIND_EXCEPTION, /**< an exception */
-    PUG_FIND_OFFSET,    /**< the first position that a packet at trace index `value` tells of */
+    PUG_FIND_OFFSET,    /**< the first position whose packet is at trace index `value` */
     PUG_FIND_TIME,      /**< the first position at time `value` or later */
     PUG_FIND_LOSS,      /**< the last position before trace was lost */
 };
@@ -234,9 +234,9 @@ size_t pug_history_frames(struct pug_history *history, uint64_t position,
                           struct pug_history_frame *frames, size_t room);
 
 /**
- * Reads program memory as the thread of a place saw it then: what the program's files hold and the
- * program cannot write, else what data trace told before. Sets *known[i] to whether bytes[i] is
- * known, and returns how many are known from the first one on.
+ * Reads program memory as the thread of a place saw it then: the content of the program's files
+ * that the program cannot write, else what data trace gave before. Sets *known[i] to whether
+ * bytes[i] is known, and returns how many are known from the first one on.
  */
 size_t pug_history_memory_at(struct pug_history *history, const struct pug_history_place *place,
                              uint64_t address, uint8_t *bytes, size_t size);

@@ -23,7 +23,7 @@ struct level {
     struct times_callee callees[TIMES_CALLEES];
 };
 
-/** What a task had of a function. */
+/** The sums of a function in a task. */
 struct per_task {
     uint32_t open;
     bool has_last;
@@ -229,7 +229,7 @@ static void enter(struct counting *counting, struct task *task, const struct pug
     for (int unit = 0; mine->has_last && unit < TIMES_UNITS; unit++) {
         const uint64_t apart = now[unit] > mine->last[unit] ? now[unit] - mine->last[unit] : 0;
         if (unit == TIMES_TIME && mine->last[unit] == 0)
-            continue; /* the trace had told no time yet */
+            continue; /* the trace had no time yet */
         if (function->distances[unit]++ == 0 || apart < function->nearest[unit])
             function->nearest[unit] = apart;
         if (apart > function->farthest[unit])

@@ -10,7 +10,7 @@
 #include "pugmark/calls.h"
 #include "text/sink.h"
 
-/** What times are in: the best clock that the trace has. */
+/** The unit of times: the best clock that the trace has. */
 enum times_unit { TIMES_TIME, TIMES_CYCLES, TIMES_INSTRUCTIONS, TIMES_UNITS };
 
 #define TIMES_PATH    24u /**< callers of the longest call that are kept */

@@ -119,7 +119,7 @@ static struct pug_names_file *file_of(const struct pug_profile_object *object,
     return pug_names_open(names, &wanted, &file) == PUG_OK ? file : NULL;
 }
 
-/** What each function ran itself, by name; NULL: no memory. */
+/** Each function's own instructions, by name; NULL: no memory. */
 static struct own *own_of(struct pug_profile *profile, struct pug_names *names, size_t *count)
 {
     size_t object_count, range_count;

@@ -17,12 +17,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What check's exit codes mean, which are its own. */
+/* The exit codes of check, which are its own. */
 enum check_code { CHECK_HOLD = 0, CHECK_FAIL = 1, CHECK_WRONG = 2, CHECK_OPEN = 3 };
 
 #define RULES_MOST ((size_t)16 << 20)
 
-/** What the rules are called that are checked where nobody gave any. */
+/** The name of the rules that are checked without a file. */
 static const char usual_file[] = "usual rules";
 
 static bool take_format(const struct option *option, void *target, const char *argument)
@@ -161,7 +161,8 @@ struct checking {
     bool decoding;
 };
 
-/** Rules that an input can never decide, before anything is decoded; of live ones the others, too.
+/**
+ * Rules that an input can never decide, before anything is decoded; of live ones the others, too.
  */
 static void on_found(void *context, size_t rule)
 {
@@ -280,7 +281,7 @@ static bool has_open(const struct pug_check *check, const struct check_options *
     return open;
 }
 
-/** Are the rules those that are checked where nobody gave any? */
+/** Are the rules those that are checked without a file? */
 static bool is_usual(const struct pug_check *check)
 {
     struct pug_check_verdict verdict;

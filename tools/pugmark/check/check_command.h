@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file What `pugmark check` was told, and what it does besides checking rules. */
+/** @file The options of `pugmark check`, and its work besides checking rules. */
 #ifndef PUGMARK_TOOL_CHECK_COMMAND_H
 #define PUGMARK_TOOL_CHECK_COMMAND_H
 

@@ -22,7 +22,7 @@ struct progress {
 
 /** Begins with so many bytes. */
 struct progress progress_begin(uint64_t all, bool quiet, bool (*go_on)(void));
-/** The same of other things. */
+/** Counts other things than bytes. */
 struct progress progress_begin_count(uint64_t all, const char *what, bool quiet);
 
 /** So much is done; `progress` is a struct progress. False: the work is to end. */

@@ -139,7 +139,7 @@ static void toggle_breakpoint(struct view *view)
     snprintf(view->message, sizeof(view->message), "a breakpoint at 0x%" PRIx64, place.pc);
 }
 
-/** Where a function that ran begins; false: none is called so. */
+/** Finds the start of a function that ran; false: none has this name. */
 static bool find_function(struct view *view, const char *name, uint64_t *address)
 {
     struct session *session = view->session;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Where the elements of a stream belong. */
+/** The origin of a stream's elements. */
 struct stream {
     struct pug_origin origin;
     struct pug_reader_space reader; /* that its space is of */

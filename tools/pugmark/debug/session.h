@@ -27,7 +27,7 @@ struct session {
     int code;        /**< exit code of decoding */
     /* where a live input is read */
     bool live, has_feeder;
-    bool ending; /**< nobody wants more */
+    bool ending; /**< no more is wanted */
     pthread_t feeder;
     pthread_mutex_t lock; /**< guards the history */
     int wake[2];          /**< a byte for what came; -1: not live */
@@ -66,7 +66,7 @@ unsigned session_process(const struct session *session, uint32_t thread);
 /** "task1 (1234)", "source 0x10": as people know a thread. */
 void session_thread_words(const struct session *session, uint32_t thread, char *words, size_t size);
 
-/** The time of a packet with its unit; "" where nobody knows. */
+/** The time of a packet with its unit; "" if unknown. */
 void session_time_words(const struct session *session, uint64_t time, char *words, size_t size);
 
 /** Why a move stopped, in a line; "" where there is nothing to say. */

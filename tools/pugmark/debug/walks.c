@@ -5,7 +5,7 @@
 
 #define STEPS_MOST 100000000u
 
-/** Where a position is, as far as lines go. */
+/** The source line of a position. */
 struct spot {
     uint32_t line; /* 0: no line is known */
     const char *path;

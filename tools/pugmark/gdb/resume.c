@@ -8,7 +8,7 @@
 
 #ifndef _WIN32
 
-/** What a packet asks for. */
+/** The request in a packet. */
 struct wish {
     bool steps, backward, in_range;
     uint64_t from, to;

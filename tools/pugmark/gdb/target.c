@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/** What is known of a register. */
+/** The knowledge of a register. */
 enum meaning {
     NOTHING,
     ZERO, /* RISC-V: x0 */

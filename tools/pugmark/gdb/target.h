@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** @file What GDB is told of a processor: its registers, and which of them are known where. */
+/** @file The processor as GDB sees it: its registers, and where each is known. */
 #ifndef PUGMARK_TOOL_GDB_TARGET_H
 #define PUGMARK_TOOL_GDB_TARGET_H
 
@@ -25,14 +25,14 @@ void gdb_target_registers(enum gdb_target target, const struct pug_history_place
 bool gdb_target_register(enum gdb_target target, const struct pug_history_place *place,
                          unsigned number, struct pug_sink *sink);
 
-/** Writes the registers that a stop tells at once. */
+/** Writes the registers that a stop contains at once. */
 void gdb_target_expedite(enum gdb_target target, const struct pug_history_place *place,
                          struct pug_sink *sink);
 
 /** The signal of the exception at a place, by GDB's numbers. */
 unsigned gdb_signal_of(const struct pug_history_place *place);
 
-/** Where the server keeps the call stack for the unwinder. */
+/** The place where the server keeps the call stack for the unwinder. */
 uint64_t gdb_target_window(enum gdb_target target);
 
 #endif

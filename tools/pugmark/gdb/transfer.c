@@ -61,7 +61,7 @@ static void find_objects(struct gdb_server *server)
     }
 }
 
-/** The name of a program as Linux tells it: at most 15 bytes of its last component. */
+/** The name of a program in Linux: at most 15 bytes of its last component. */
 static bool is_called(const char *path, const char *comm)
 {
     const char *name = strrchr(path, '/');

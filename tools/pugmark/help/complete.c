@@ -62,7 +62,7 @@ static void put_first(const char *begin)
 /* ---- a command's words ---- */
 
 struct line {
-    char **words; /* behind the command's name; the last one is to be completed */
+    char **words; /* after the command's name; the last one is to be completed */
     size_t count;
 };
 
@@ -142,7 +142,7 @@ static int complete_run(const struct command *self, int argc, char **argv)
     char empty[] = "";
     struct line line = {.words = argv + 2, .count = argc > 2 ? (size_t)argc - 2 : 0};
     (void)self;
-    if (argc > 1 && strcmp(argv[1], "--") == 0) { /* the words of the line stand behind it */
+    if (argc > 1 && strcmp(argv[1], "--") == 0) { /* the words of the line follow it */
         line.words = argv + 3;
         line.count = argc > 3 ? (size_t)argc - 3 : 0;
         argv++;

@@ -20,7 +20,7 @@
 #define INPUT_MOST  ((uint64_t)256 << 20)
 #define VALUES_MOST 4000u
 
-/** What is wanted. */
+/** The request. */
 struct wish {
     const struct complete_line *line;
     const char *prefix, *begin;

@@ -10,7 +10,7 @@ struct complete_line {
     const struct command *command;
     const struct option_set *sets;
     size_t set_count;
-    char **words; /**< behind the command's name, whole ones */
+    char **words; /**< after the command's name, whole ones */
     size_t count;
 };
 

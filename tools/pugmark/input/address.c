@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What is looked for. */
+/** The target of a search. */
 struct search {
     struct input *input;
     struct pug_names *names;
     const struct pug_image *image; /* of all, where there is one of all; or NULL */
     char name[256];                /* the function, or the end of a source file's path */
-    uint64_t offset;               /* behind the function's begin */
+    uint64_t offset;               /* from the function's start */
     uint32_t line;                 /* 0: a function is looked for */
     struct address_places *places;
     struct suggestion suggestion;

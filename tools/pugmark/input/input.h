@@ -147,7 +147,7 @@ struct input {
     struct known known; /**< private: the names that transport and protocols look for */
     struct known told;  /**< private: names that nothing reads, and that were reported */
     struct pug_settings_watch watch;
-    struct pug_quirks quirks; /**< private: of the reference that is imitated */
+    struct pug_quirks quirks;       /**< private: of the reference that is imitated */
     struct pug_capture_stream live; /**< private: of a stream */
     bool is_stream;                 /**< the operand is one */
     /** Optional: looks at captured bytes before they are decoded, each once, on this thread. */
@@ -231,7 +231,7 @@ bool input_decode(struct input *input, struct pug_capture_decode *decode, bool (
 enum pug_status input_decode_quietly(struct input *input, struct pug_capture_decode *decode,
                                      bool (*go_on)(void), struct pug_capture_result *result);
 
-/** The capture tells of no threads, and the command finds those of a kernel. */
+/** The capture has no threads, and the command finds those of a kernel. */
 bool input_finds_threads(const struct input *input);
 
 /** Do options select more than buffers and sources? Then input_decode() is asked. */

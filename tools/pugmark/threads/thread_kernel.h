@@ -8,7 +8,7 @@
 
 /** Kernels that were read, and the one that was found. */
 struct thread_kernel {
-    struct rtos_kernel *kernel;  /**< NULL: none, program flow alone tells of threads */
+    struct rtos_kernel *kernel;  /**< NULL: none, threads are found by program flow alone */
     struct pug_names_file *file; /**< the program that has it; or, without one, the first program */
 };
 
@@ -20,7 +20,7 @@ enum thread_kernel_answer {
 
 /**
  * Looks a kernel up. `wanted` is what --rtos says, or NULL: whatever the program has. "off": none;
- * "flow": threads are told apart by program flow alone; else a kernel's name or a description's
+ * "flow": threads are distinguished by program flow alone; else a kernel's name or a description's
  * path.
  */
 enum thread_kernel_answer thread_kernel_find(struct pug_capture *capture, struct pug_names *names,

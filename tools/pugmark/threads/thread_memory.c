@@ -32,7 +32,7 @@ void thread_memory_free(struct thread_memory *memory)
     free(memory);
 }
 
-/** Where a word is, or where it would be. */
+/** The place of a word, or the place for it. */
 static struct word *find(const struct thread_memory *memory, uint64_t address)
 {
     size_t at = (size_t)pug_hash_mix(0, address) & (memory->room - 1);

@@ -312,7 +312,7 @@ static bool give_stop(struct thread_stage *stage, struct core *core,
 
 /* ---- what comes ---- */
 
-/** What an ITM tells may be the value of the object that says who runs. */
+/** An ITM packet may be the value of the object that names the running thread. */
 static bool take_event(struct thread_stage *stage, const struct pug_dwt_event *event)
 {
     bool goes_on = true;

@@ -11,7 +11,7 @@
 #include "thread_kernel.h"
 #include "trace/trace_window.h"
 
-/** What an item's thread is doing there. */
+/** The activity of an item's thread. */
 struct thread_place {
     uint32_t core;   /**< number of the core's source, as it spoke first */
     uint32_t thread; /**< of the core; RTOS_UNKNOWN: not known */
@@ -23,7 +23,7 @@ struct thread_stage_options {
     struct input *input;
     struct pug_names *names;
     const char *rtos; /**< as thread_kernel_find() takes it */
-    /** Takes items; false: nobody wants more. */
+    /** Takes items; false: no more is wanted. */
     bool (*give)(void *context, const struct trace_item *item, const struct thread_place *place);
     void *context;
 };
@@ -35,18 +35,18 @@ struct thread_stage;
  * be made.
  */
 bool thread_stage_new(const struct thread_stage_options *options, struct thread_stage **stage);
-/** All has come: what is held goes on. False: nobody wants more, or no memory. */
+/** All has come: what is held goes on. False: no more is wanted, or no memory. */
 bool thread_stage_end(struct thread_stage *stage);
 void thread_stage_free(struct thread_stage *stage);
 
-/** Take an item, which stays the caller's. False: nobody wants more, or no memory. */
+/** Take an item, which stays the caller's. False: no more is wanted, or no memory. */
 bool thread_stage_take(struct thread_stage *stage, const struct trace_item *item);
 bool thread_stage_failed(const struct thread_stage *stage);
 
 /** The n-th thread of a core; NULL: there is none. */
 const struct rtos_thread *thread_stage_thread(const struct thread_stage *stage, uint32_t core,
                                               uint32_t thread);
-/** What it is called. */
+/** Returns its name. */
 const char *thread_stage_name(struct thread_stage *stage, uint32_t core, uint32_t thread);
 /** The trace id of a core's source. */
 uint16_t thread_stage_source(const struct thread_stage *stage, uint32_t core);

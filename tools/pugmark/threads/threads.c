@@ -43,7 +43,7 @@ static const struct option table[] = {
      offsetof(struct threads_options, kernels)},
 };
 
-/** What a thread did. */
+/** The sums of a thread. */
 struct tally {
     struct thread_tally is;
     uint64_t run; /* instructions since it was switched to */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What a source's DWT told so far. */
+/** The content of a source's DWT so far. */
 struct running {
     struct threads_swo *all;
     struct rtos_thread threads[RTOS_THREADS];

@@ -43,7 +43,7 @@ void threads_put_switch(uint64_t index, uint16_t source, uint64_t time, const ch
 
 /** Has the input ITMs alone, and no program flow? */
 bool threads_swo_is(struct input *input);
-/** Threads by values that a DWT or software tells, with their times. An exit code. */
+/** Threads by values that a DWT or software sends, with their times. An exit code. */
 int threads_swo(struct input *input, struct pug_names *names, const char *rtos, bool switches,
                 bool json, bool csv);
 
