@@ -241,7 +241,9 @@ static void begin_function(struct object_pass *pass, const struct export_instruc
     size_t next = pass->statement;
     while (next < rows->count && rows->items[next].at <= instruction->vaddr)
         next++;
-    pass->entry_end = next < rows->count ? rows->items[next].at : 0;
+    if (next == rows->count || !rows->items[next].body)
+        return; /* optimized code may begin with the function's first statement */
+    pass->entry_end = rows->items[next].at;
     pass->entry_line = frame->declared;
 }
 

@@ -147,6 +147,7 @@ struct names_statement {
     uint32_t order;        /* in the table */
     bool begins;           /* a statement does */
     bool ends;             /* no code, from here on */
+    bool body; /* the code that enters a function ends before it, as the compiler says */
 };
 struct names_statements {
     struct names_statement *items; /* by address; free() them */

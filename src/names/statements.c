@@ -17,6 +17,7 @@ struct reading {
     struct names_dwarf *dwarf;
     struct names_statements *out;
     size_t room;
+    uint64_t left; /* rows, as pug_names_dwarf_take() bounds them: units may share a table */
     bool failed;
 };
 
@@ -42,23 +43,31 @@ static void read_unit(struct reading *reading, struct names_unit *unit)
     if (!pug_names_files_fit(reading->dwarf, &unit->main) ||
         dwarf_getsrclines(&unit->main, &lines, &count) != 0)
         return;
+    if (count > reading->left) {
+        reading->left = 0;
+        reading->dwarf->file->overfull = true;
+        return;
+    }
+    reading->left -= count;
     for (size_t i = 0; i < count && !reading->failed; i++) {
         Dwarf_Line *line = dwarf_onesrcline(lines, i);
         Dwarf_Addr address;
         int number = 0, column = 0;
-        bool begins = false, ends = false;
+        bool begins = false, ends = false, body = false;
         if (dwarf_lineaddr(line, &address) != 0)
             continue;
         (void)dwarf_lineno(line, &number);
         (void)dwarf_linecol(line, &column);
         (void)dwarf_linebeginstatement(line, &begins);
         (void)dwarf_lineendsequence(line, &ends);
+        (void)dwarf_lineprologueend(line, &body);
         add_row(reading, &(struct names_statement){.at = address + reading->dwarf->bias,
                                                    .order = (uint32_t)reading->out->count,
                                                    .line = number > 0 ? (uint32_t)number : 0,
                                                    .column = column > 0 ? (uint32_t)column : 0,
                                                    .begins = begins,
-                                                   .ends = ends});
+                                                   .ends = ends,
+                                                   .body = body});
     }
 }
 
@@ -87,9 +96,10 @@ static void join_rows(struct names_statements *out)
         if (!last || last->at != out->items[i].at) {
             out->items[kept++] = out->items[i];
         } else if (!out->items[i].ends) {
-            const bool begins = last->begins && !last->ends;
+            const bool begins = last->begins && !last->ends, body = last->body && !last->ends;
             *last = out->items[i];
             last->begins |= begins;
+            last->body |= body;
         }
     }
     out->count = kept;
@@ -99,7 +109,7 @@ bool pug_names_statements_of(struct pug_names_file *file, struct names_statement
 {
     struct names_dwarf *dwarf = file ? pug_names_dwarf_of(file) : NULL;
     *out = (struct names_statements){.items = NULL};
-    struct reading reading = {.dwarf = dwarf, .out = out};
+    struct reading reading = {.dwarf = dwarf, .out = out, .left = dwarf ? dwarf->left : 0};
     if (!dwarf || !pug_names_guard(dwarf->dwarf, read_all, &reading)) {
         free(out->items);
         *out = (struct names_statements){.items = NULL};
