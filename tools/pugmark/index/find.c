@@ -8,8 +8,8 @@
 #include "index_input.h"
 #include "input/address.h"
 #include "input/input_lists.h"
-#include "swo/vectors.h"
 #include "pugmark/advanced/index.h"
+#include "swo/vectors.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -131,19 +131,6 @@ static bool make_query(const struct find_options *options, struct pug_index_quer
     return true;
 }
 
-/** The one source that has local times, or the chosen one. */
-static enum pug_status find_elapsed(const struct pug_index *index, const struct input *input,
-                                    uint32_t wanted, uint64_t elapsed, struct pug_index_mark *mark)
-{
-    struct pug_index_source source;
-    for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
-        if ((wanted == PUG_INDEX_ANY || wanted == source.id) &&
-            source.counts[PUG_MARK_TIME_STEP] > 0)
-            return pug_index_find_elapsed(index, input->tree, input->trace, input->trace_size,
-                                          source.id, elapsed, mark);
-    return PUG_ERR_NOT_FOUND;
-}
-
 /**
  * Says that an index of a part may have missed the answer. Returns whether nothing was found for
  * that reason alone.
@@ -168,19 +155,6 @@ static bool missed(const struct input *input, const struct pug_index *index,
     return found != PUG_OK;
 }
 
-/** Are times sums of local timestamps: there are no others, or their clock alone is known? */
-static bool adds_up(const struct pug_index *index, const struct input *input, uint32_t wanted)
-{
-    const struct pug_capture *capture = input->capture;
-    struct pug_index_source source;
-    for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
-        if ((wanted == PUG_INDEX_ANY || wanted == source.id) &&
-            source.counts[PUG_MARK_TIME_STEP] > 0)
-            return source.counts[PUG_MARK_TIMESTAMP] == 0 ||
-                   (capture->local_hertz > 0 && capture->global_hertz == 0);
-    return false;
-}
-
 /**
  * In the segment at hand; *found: whether it is there; *unknown: it may be there. The exit code
  * where it cannot be asked.
@@ -192,12 +166,12 @@ static int answer(struct input *input, const struct find_options *options,
     if (!index)
         return EXIT_INPUT;
     struct pug_index_mark mark;
-    const bool summed = options->time && adds_up(index, input, query->source);
-    *found =
-        options->elapsed.given || summed
-            ? find_elapsed(index, input, query->source,
-                           summed ? query->least : options->elapsed.value, &mark)
-            : pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
+    if (options->elapsed.given)
+        *found = index_find_elapsed(index, input, query->source, options->elapsed.value, &mark);
+    else if (options->time && index_adds_up(index, input, query->source))
+        *found = index_find_elapsed(index, input, query->source, query->least, &mark);
+    else
+        *found = pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
     *unknown |= missed(input, index, query, *found);
     pug_index_free(index);
     if (*found != PUG_OK)

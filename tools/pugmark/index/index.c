@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark index: makes the file that says where things are in a capture. */
+#include "pugmark/advanced/index.h"
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/output.h"
@@ -8,7 +9,6 @@
 #include "diagnose/diagnosis.h"
 #include "index_input.h"
 #include "schedule/peers.h"
-#include "pugmark/advanced/index.h"
 
 #include <errno.h>
 #include <inttypes.h>

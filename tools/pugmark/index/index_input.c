@@ -208,3 +208,27 @@ bool index_add_states(struct input *input, const char *asked, uint64_t until,
     }
     return index_tree(input, false); /* the one before is used up, or decodes */
 }
+
+enum pug_status index_find_elapsed(const struct pug_index *index, const struct input *input,
+                                   uint32_t wanted, uint64_t elapsed, struct pug_index_mark *mark)
+{
+    struct pug_index_source source;
+    for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
+        if ((wanted == PUG_INDEX_ANY || wanted == source.id) &&
+            source.counts[PUG_MARK_TIME_STEP] > 0)
+            return pug_index_find_elapsed(index, input->tree, input->trace, input->trace_size,
+                                          source.id, elapsed, mark);
+    return PUG_ERR_NOT_FOUND;
+}
+
+bool index_adds_up(const struct pug_index *index, const struct input *input, uint32_t wanted)
+{
+    const struct pug_capture *capture = input->capture;
+    struct pug_index_source source;
+    for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
+        if ((wanted == PUG_INDEX_ANY || wanted == source.id) &&
+            source.counts[PUG_MARK_TIME_STEP] > 0)
+            return source.counts[PUG_MARK_TIMESTAMP] == 0 ||
+                   (capture->local_hertz > 0 && capture->global_hertz == 0);
+    return false;
+}
