@@ -120,11 +120,13 @@ static void fill(struct session *session)
     session_unlock(session);
 }
 
+#ifndef _WIN32
 static void *feed(void *context)
 {
     fill(context);
     return NULL;
 }
+#endif
 
 static bool begin_feeder(struct session *session)
 {
