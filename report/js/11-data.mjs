@@ -25,6 +25,17 @@ export const hasSource = (file) => document.getElementById('part-source-' + file
 
 export const nameOf = (f) => (f >= 0 ? data.functions.name[f] : f === -2 ? '…' : '[unknown]');
 export const objectOf = (f) => (f >= 0 && data.head.objects[data.functions.object[f]]) || '';
+/** A path without steps that lead nowhere, as the page's files have it. */
+export const plainPath = (path) => {
+  const steps = [];
+  for (const step of path.split('/')) {
+    if (step === '..' && steps.length && steps.at(-1) !== '..' && steps.at(-1) !== '') steps.pop();
+    else if (step !== '.' && (step !== '' || !steps.length)) steps.push(step);
+  }
+  return steps.join('/');
+};
+/** The number of a source file by any path to it; -1: it has none. */
+export const fileNumber = (path) => data.head.files.indexOf(plainPath(path ?? ''));
 export const fileOf = (f) => (f >= 0 && data.head.files[data.functions.file[f]]) || '';
 export const sampled = () => 'samples' in data.head.totals;
 export const total = () => value(data.head.totals.instructions ?? data.head.totals.samples);

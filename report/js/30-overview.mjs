@@ -2,7 +2,7 @@
 // The answer first: how it ended, what that rests on, the last instructions, where it ran.
 import { commandLine, make } from './10-dom.mjs';
 import { baseName, count, plural, quoted, share, shortPath, value } from './01-text.mjs';
-import { addressOf, data, functionNamed, hasSource, nameOf, objectOf, part, sampled, sourceOf, total } from './11-data.mjs';
+import { addressOf, data, functionNamed, hasSource, nameOf, objectOf, part, sampled, sourceOf, total, fileNumber } from './11-data.mjs';
 import { left, link, linked, trustItem, view, views } from './21-shell.mjs';
 
 const TRUST_SHOWN = 4; // sentences that are not folded
@@ -52,7 +52,7 @@ function trustCard() {
 async function texts(lines) {
   const found = new Map();
   for (const path of new Set(lines.map((line) => line[5]))) {
-    const file = data.head.files.indexOf(path);
+    const file = fileNumber(path);
     const source = file >= 0 && hasSource(file) ? await sourceOf(file) : null;
     if (source) found.set(path, source);
   }

@@ -2,7 +2,7 @@
 // Source and instructions side by side, with how often each ran and where branches went.
 import { commandLine, make } from './10-dom.mjs';
 import { baseName, count, plural, share, shortPath, value } from './01-text.mjs';
-import { addressOf, data, fileOf, functionNamed, hasSource, nameOf, objectOf, part, sourceOf, total } from './11-data.mjs';
+import { addressOf, data, fileOf, functionNamed, hasSource, nameOf, objectOf, part, sourceOf, total, fileNumber } from './11-data.mjs';
 import { go, keep, left, link, view, views } from './21-shell.mjs';
 import { lineList } from './20-table.mjs';
 import { aroundCommand, windowList } from './30-overview.mjs';
@@ -97,7 +97,7 @@ async function codeView(wanted) {
   const code = codes ?? {};
   const byOwn = Object.keys(code).map(Number).sort((a, b) => value(data.functions.own[b]) - value(data.functions.own[a]));
   let f = wanted.name !== undefined ? functionNamed(wanted.name, wanted.object) : wanted.file !== undefined ? -1 : byOwn[0] ?? -1;
-  const wantedFile = wanted.file !== undefined ? data.head.files.indexOf(wanted.file) : -1;
+  const wantedFile = wanted.file !== undefined ? fileNumber(wanted.file) : -1;
   if (wantedFile >= 0) {
     const near = byOwn.filter((one) => code[one].some((row) => row[3] === wantedFile && row[4] === Number(wanted.line)));
     f = near[0] ?? -1;

@@ -2,7 +2,7 @@
 // Which lines and branches of each file ran; beside a baseline, which lines are gained and lost.
 import { make } from './10-dom.mjs';
 import { count, matcher, plural, share, shortPath } from './01-text.mjs';
-import { data, hasSource, part, sourceOf } from './11-data.mjs';
+import { data, hasSource, part, sourceOf, fileNumber } from './11-data.mjs';
 import { go, keep, left, link, view, views } from './21-shell.mjs';
 import { searchBox, table } from './20-table.mjs';
 import { sourcePane } from './33-code.mjs';
@@ -26,7 +26,7 @@ function columnsOf(compare) {
 }
 
 async function oneFile(wanted) {
-  const file = data.head.files.indexOf(wanted.file);
+  const file = fileNumber(wanted.file);
   const source = file >= 0 && hasSource(file) ? await sourceOf(file) : null;
   if (left(wanted)) return;
   view().append(make('div', { class: 'tools' }, link('← Files', 'coverage'), make('span', { class: 'mono', text: shortPath(wanted.file) })));

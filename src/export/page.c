@@ -69,6 +69,11 @@ int64_t pug_page_number(struct page *page, const char *text)
     return (int64_t)texts->table[at] - 1;
 }
 
+int64_t pug_page_source_number(struct page *page, const char *path)
+{
+    return pug_page_number(page, path ? pug_coverage_path(page->exporter, path) : NULL);
+}
+
 /* ---- numbers ---- */
 
 void pug_page_count(struct pug_json *json, const char *key, uint64_t count)
@@ -284,7 +289,7 @@ static void put_place(struct page *page, const struct export_function *function,
     if (number)
         pug_json_number(&page->json, NULL, line.line);
     else
-        pug_json_signed(&page->json, NULL, pug_page_number(page, line.path));
+        pug_json_signed(&page->json, NULL, pug_page_source_number(page, line.path));
 }
 
 static void put_function(struct page *page, const struct export_function *item, enum column column)

@@ -125,7 +125,7 @@ static bool take_instruction(void *context, const struct export_instruction *it)
     pug_text_end(&text);
     pug_disasm_text(page->disasm, (enum pug_isa)it->isa, it->vaddr, it->bytes, it->size, words,
                     sizeof(words));
-    const int64_t file = pug_page_number(page, it->path);
+    const int64_t file = pug_page_source_number(page, it->path);
     pug_json_array(json, NULL);
     pug_json_string(json, NULL, address);
     pug_json_string(json, NULL, words);

@@ -42,6 +42,8 @@ struct page {
 
 /** The number of a text; -1 of NULL, and where there is no memory. */
 int64_t pug_page_number(struct page *page, const char *text);
+/** The number of a source file, by its path in debug information, as coverage names it. */
+int64_t pug_page_source_number(struct page *page, const char *path);
 
 /** Beyond 2^53 a reader of JSON would lose digits: then the count is a string. */
 void pug_page_count(struct pug_json *json, const char *key, uint64_t count);

@@ -46,8 +46,8 @@ static bool put_source(struct page *page, const struct coverage_file *file, size
     size_t size = 0;
     char name[32];
     if (number < 0 ||
-        !pug_export_source(page->exporter, file->path, *left < SOURCE_LIMIT ? *left : SOURCE_LIMIT,
-                           &bytes, &size))
+        !pug_export_source(page->exporter, file->source ? file->source : file->path,
+                           *left < SOURCE_LIMIT ? *left : SOURCE_LIMIT, &bytes, &size))
         return number < 0 || size != SIZE_MAX;
     *left -= size;
     struct pug_memory memory = {.bytes = NULL};

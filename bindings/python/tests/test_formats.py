@@ -48,16 +48,19 @@ def with_lines(tmp_path_factory):
     from conftest import BIN
 
     folder = tmp_path_factory.mktemp("lines")
-    if not shutil.which("aarch64-linux-gnu-gcc") or not shutil.which("qemu-aarch64"):
-        pytest.skip("needs aarch64-linux-gnu-gcc and qemu-aarch64")
+    for tool in ("clang", "ld.lld", "qemu-aarch64"):
+        if not shutil.which(tool):
+            pytest.skip(f"needs {tool}")
     (folder / "p.c").write_text("int f(int n)\n{\n    return n > 2 ? n * 3 : n;\n}\n"
-                                "int main(void)\n{\n    return f(1) + f(5) - 16;\n}\n")
-    subprocess.run(["aarch64-linux-gnu-gcc", "-g", "-O0", "-static", "p.c", "-o", "p"], cwd=folder,
-                   check=True)
-    done = subprocess.run([BIN / "pugmark", "record", "--output", "trace", "--", "./p"], cwd=folder,
-                          capture_output=True, text=True)
-    if not (folder / "trace").exists():
-        pytest.skip(done.stderr)
+                                "void _start(void)\n{\n"
+                                "    register long status __asm(\"x0\") = f(1) + f(5) - 16;\n"
+                                "    register long call __asm(\"x8\") = 94;\n"
+                                "    __asm volatile(\"svc #0\" :: \"r\"(status), \"r\"(call));\n"
+                                "}\n")
+    subprocess.run(["clang", "--target=aarch64-linux-gnu", "-g", "-O0", "-static", "-nostdlib",
+                    "-ffreestanding", "-fuse-ld=lld", "p.c", "-o", "p"], cwd=folder, check=True)
+    subprocess.run([BIN / "pugmark", "record", "--quiet", "--protocol", "etmv4", "--out", "trace",
+                    "--", "./p"], cwd=folder, check=True)
     return folder / "trace"
 
 
