@@ -8,10 +8,10 @@
 
 #include "bench.h"
 
-#include "recorder/etmv3.h"
-#include "recorder/ptm.h"
 #include "pugmark/advanced/isa.h"
 #include "pugmark/advanced/settings.h"
+#include "recorder/etmv3.h"
+#include "recorder/ptm.h"
 
 #define ARMV7_INSTRUCTIONS 400000u
 #define ARMV7_BASE         0x8000u

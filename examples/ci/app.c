@@ -121,6 +121,9 @@ void start(void)
 }
 
 __attribute__((section(".vectors"), used)) static const void *const vectors[16] = {
-    &stack[512], (void *)start, (void *)panic, (void *)HardFault_Handler,
+    &stack[512],
+    (void *)start,
+    (void *)panic,
+    (void *)HardFault_Handler,
     [15] = (void *)SysTick_Handler,
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file The instructions of range elements, with a table of those that were seen last. */
-#include "pugmark/advanced/isa.h"
 #include "pugmark/walk.h"
 #include "image/image.h"
+#include "pugmark/advanced/isa.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #define PUG_LISTING_LISTING_H
 
 #include "base/text.h"
-#include "pugmark/author/protocol.h"
 #include "pugmark/advanced/tree.h"
+#include "pugmark/author/protocol.h"
 
 /** `0x0014 (NAME) [description]; TrcIdx=1; CS ID=10; text`: an error without who says it. */
 void pug_listing_error(struct pug_text *text, const struct pug_log_record *record);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file Status codes in words: Pugmark's own, and the reference's spelled as it spells them. */
+#include "pugmark/status.h"
 #include "pugmark/advanced/packet.h"
 #include "pugmark/advanced/transport.h"
-#include "pugmark/status.h"
 
 #include <stddef.h>
 

@@ -5,8 +5,8 @@
 
 #include "base/bytes.h"
 #include "log/records.h"
-#include "pugmark/capture.h"
 #include "pugmark/advanced/consumer.h"
+#include "pugmark/capture.h"
 
 /** A list of consumers, which share one pass. */
 struct pug_consumers {

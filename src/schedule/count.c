@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file Counting on several threads: each part has counts of its own, appended in their order. */
-#include "pugmark/capture.h"
 #include "pugmark/advanced/counts.h"
+#include "pugmark/capture.h"
 
 /** There is nothing in a part: ranges are counted beside it. */
 static void *begin(void *context, unsigned worker, struct pug_piece *piece)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program of this folder: run() does all of it. START makes it one without a C library, for a tracer.
+// A program of this folder: run() does all of it. START makes it one without a C library, for a
+// tracer.
 int run(void);
 volatile int result;
 

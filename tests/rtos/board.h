@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What three small kernels share: a Cortex-M3 board, threads that call, yield and sleep, and the truth of what ran.
+// What three small kernels share: a Cortex-M3 board, threads that call, yield and sleep, and the
+// truth of what ran.
 //
-// Kernels write `truth_running` at the end of each switch: 0: no thread, else the number of the thread. Threads' functions
-// are instrumented: `truth_entered` and `truth_left` get each function that is entered or left. Tests read these variables
-// in data trace; nothing of Pugmark knows them.
+// Kernels write `truth_running` at the end of each switch: 0: no thread, else the number of the
+// thread. Threads' functions are instrumented: `truth_entered` and `truth_left` get each function
+// that is entered or left. Tests read these variables in data trace; nothing of Pugmark knows them.
 #ifndef BOARD_H
 #define BOARD_H
 
@@ -11,7 +12,14 @@ typedef unsigned word;
 #define REG(address) (*(volatile word *)(address))
 #define KERNEL       __attribute__((no_instrument_function))
 #define THREAD       __attribute__((noinline))
-enum { SYST = 0xe000e010, ICSR = 0xe000ed04, SHPR = 0xe000ed20, THREADS = 4, IDLE = 3, STACK = 128 };
+enum {
+    SYST = 0xe000e010,
+    ICSR = 0xe000ed04,
+    SHPR = 0xe000ed20,
+    THREADS = 4,
+    IDLE = 3,
+    STACK = 128
+};
 
 volatile word truth_running;
 void *volatile truth_entered;
@@ -55,7 +63,8 @@ KERNEL static word choose_thread(void)
     return IDLE;
 }
 
-/** All threads that give up the processor do it here, so that all of them go on at one instruction. */
+/** All threads that give up the processor do it here, so that all of them go on at one instruction.
+ */
 KERNEL __attribute__((noinline)) static void give_up(void)
 {
     REG(ICSR) = 1u << 28;
@@ -182,7 +191,20 @@ __attribute__((naked)) KERNEL void on_fault(void)
     __asm volatile("b .");
 }
 
-__attribute__((section(".vectors"), used)) static void *const vectors[16] = {
-    main_stack + 256, start, on_fault, on_fault, on_fault,    on_fault, on_fault,       0,
-    0,                0,     0,        SVC_Handler, on_fault, 0,        PendSV_Handler, SysTick_Handler};
+__attribute__((section(".vectors"), used)) static void *const vectors[16] = {main_stack + 256,
+                                                                             start,
+                                                                             on_fault,
+                                                                             on_fault,
+                                                                             on_fault,
+                                                                             on_fault,
+                                                                             on_fault,
+                                                                             0,
+                                                                             0,
+                                                                             0,
+                                                                             0,
+                                                                             SVC_Handler,
+                                                                             on_fault,
+                                                                             0,
+                                                                             PendSV_Handler,
+                                                                             SysTick_Handler};
 #endif

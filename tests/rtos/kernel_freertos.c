@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FreeRTOS's symbols, types, members and order of writes on a Cortex-M3, around a scheduler of our own: control blocks lie
-// in a heap, so that only what wrote their names tells them.
+// FreeRTOS's symbols, types, members and order of writes on a Cortex-M3, around a scheduler of our
+// own: control blocks lie in a heap, so that only what wrote their names tells them.
 #include "board.h"
 
 typedef struct {
@@ -68,15 +68,18 @@ KERNEL __attribute__((used)) void tell_truth(void)
 
 __attribute__((naked)) KERNEL void PendSV_Handler(void)
 {
-    __asm volatile("mrs r0, psp\n isb\n ldr r3, =pxCurrentTCB\n ldr r2, [r3]\n stmdb r0!, {r4-r11}\n str r0, [r2]\n"
-                   "push {r3, lr}\n bl vTaskSwitchContext\n bl tell_truth\n pop {r3, lr}\n"
-                   "ldr r1, [r3]\n ldr r0, [r1]\n ldmia r0!, {r4-r11}\n msr psp, r0\n isb\n bx lr\n");
+    __asm volatile(
+        "mrs r0, psp\n isb\n ldr r3, =pxCurrentTCB\n ldr r2, [r3]\n stmdb r0!, {r4-r11}\n str r0, "
+        "[r2]\n"
+        "push {r3, lr}\n bl vTaskSwitchContext\n bl tell_truth\n pop {r3, lr}\n"
+        "ldr r1, [r3]\n ldr r0, [r1]\n ldmia r0!, {r4-r11}\n msr psp, r0\n isb\n bx lr\n");
 }
 
 __attribute__((naked)) KERNEL void SVC_Handler(void)
 {
     __asm volatile("push {r3, lr}\n bl tell_truth\n pop {r3, lr}\n"
-                   "ldr r3, =pxCurrentTCB\n ldr r1, [r3]\n ldr r0, [r1]\n ldmia r0!, {r4-r11}\n msr psp, r0\n isb\n"
+                   "ldr r3, =pxCurrentTCB\n ldr r1, [r3]\n ldr r0, [r1]\n ldmia r0!, {r4-r11}\n "
+                   "msr psp, r0\n isb\n"
                    "orr lr, #0xd\n bx lr\n");
 }
 

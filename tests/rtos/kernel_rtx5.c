@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// RTX5's symbols, types, members and order of writes on a Cortex-M3: `next` is set first, and SVC, PendSV and SysTick all go
-// on in SVC_Context, in the middle of SVC_Handler, which does `curr = next`. One thread has a name, others an object's.
+// RTX5's symbols, types, members and order of writes on a Cortex-M3: `next` is set first, and SVC,
+// PendSV and SysTick all go on in SVC_Context, in the middle of SVC_Handler, which does `curr =
+// next`. One thread has a name, others an object's.
 #include "board.h"
 
 typedef struct osRtxThread_s {
@@ -79,7 +80,8 @@ __attribute__((naked)) KERNEL void SVC_Handler(void)
     __asm volatile("push {r4, lr}\n bl osRtxPendSV_Handler\n pop {r4, lr}\n"
                    ".globl SVC_Context\n.thumb_func\nSVC_Context:\n"
                    "ldr r3, =osRtxInfo+20\n ldm r3, {r1, r2}\n cmp r1, r2\n beq 2f\n"
-                   "cbz r1, 1f\n mrs r0, psp\n mov r12, lr\n stmdb r0!, {r12}\n stmdb r0!, {r4-r11}\n str r0, [r1, #56]\n"
+                   "cbz r1, 1f\n mrs r0, psp\n mov r12, lr\n stmdb r0!, {r12}\n stmdb r0!, "
+                   "{r4-r11}\n str r0, [r1, #56]\n"
                    "1: str r2, [r3]\n"
                    "push {r2, lr}\n bl tell_truth\n pop {r2, lr}\n"
                    "ldr r0, [r2, #56]\n ldmia r0!, {r4-r11}\n ldmia r0!, {lr}\n msr psp, r0\n"

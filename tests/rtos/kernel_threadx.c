@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ThreadX's symbols, types, members and order of writes on a Cortex-M3: the pointer becomes 0 behind the saving of a thread,
-// then names the next one; while there is none the handler itself waits. Names are pointers into read-only data.
+// ThreadX's symbols, types, members and order of writes on a Cortex-M3: the pointer becomes 0
+// behind the saving of a thread, then names the next one; while there is none the handler itself
+// waits. Names are pointers into read-only data.
 #include "board.h"
 
 typedef struct TX_THREAD_STRUCT {
@@ -47,15 +48,17 @@ KERNEL void tx_thread_create(TX_THREAD *thread, const char *name, void (*entry)(
 
 __attribute__((naked)) KERNEL void PendSV_Handler(void)
 {
-    __asm volatile("ldr r0, =_tx_thread_current_ptr\n ldr r1, [r0]\n movs r3, #0\n cbz r1, 1f\n"
-                   "mrs r12, psp\n push {r4}\n mov r4, lr\n stmdb r12!, {r4}\n pop {r4}\n"
-                   "stmdb r12!, {r4-r11}\n str r12, [r1, #8]\n str r3, [r0]\n"
-                   "1: bl choose_ready\n cbnz r0, 2f\n"
-                   ".globl __tx_ts_wait\n.type __tx_ts_wait, %function\n__tx_ts_wait:\n"
-                   "cpsid i\n wfi\n cpsie i\n isb\n b 1b\n"
-                   "2: ldr r0, =_tx_thread_current_ptr\n ldr r1, =_tx_thread_execute_ptr\n ldr r1, [r1]\n str r1, [r0]\n"
-                   "push {r1, r2}\n bl tell_truth\n pop {r1, r2}\n"
-                   "ldr r12, [r1, #8]\n ldmia r12!, {r4-r11}\n ldmia r12!, {lr}\n msr psp, r12\n bx lr\n");
+    __asm volatile(
+        "ldr r0, =_tx_thread_current_ptr\n ldr r1, [r0]\n movs r3, #0\n cbz r1, 1f\n"
+        "mrs r12, psp\n push {r4}\n mov r4, lr\n stmdb r12!, {r4}\n pop {r4}\n"
+        "stmdb r12!, {r4-r11}\n str r12, [r1, #8]\n str r3, [r0]\n"
+        "1: bl choose_ready\n cbnz r0, 2f\n"
+        ".globl __tx_ts_wait\n.type __tx_ts_wait, %function\n__tx_ts_wait:\n"
+        "cpsid i\n wfi\n cpsie i\n isb\n b 1b\n"
+        "2: ldr r0, =_tx_thread_current_ptr\n ldr r1, =_tx_thread_execute_ptr\n ldr r1, [r1]\n str "
+        "r1, [r0]\n"
+        "push {r1, r2}\n bl tell_truth\n pop {r1, r2}\n"
+        "ldr r12, [r1, #8]\n ldmia r12!, {r4-r11}\n ldmia r12!, {lr}\n msr psp, r12\n bx lr\n");
 }
 
 __attribute__((naked)) KERNEL void SVC_Handler(void)

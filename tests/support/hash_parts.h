@@ -3,8 +3,8 @@
 #ifndef TEST_HASH_PARTS_H
 #define TEST_HASH_PARTS_H
 
-#include "support/outcome.h"
 #include "pugmark/advanced/consumer.h"
+#include "support/outcome.h"
 
 /** Hashes in a chunk. */
 #define HASH_PORTION 24u

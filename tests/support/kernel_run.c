@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "support/kernel_run.h"
 
+#include "pugmark/advanced/consumer.h"
 #include "recorder/frames.h"
 #include "support/temporary.h"
-#include "pugmark/advanced/consumer.h"
 
 #include <dirent.h>
 #include <setjmp.h>

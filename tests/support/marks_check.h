@@ -3,8 +3,8 @@
 #ifndef PUG_TESTS_SUPPORT_MARKS_CHECK_H
 #define PUG_TESTS_SUPPORT_MARKS_CHECK_H
 
-#include "support/stream.h"
 #include "pugmark/advanced/packet.h"
+#include "support/stream.h"
 
 /** How many marks of each kind there were. */
 struct marks_found {

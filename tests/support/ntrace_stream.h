@@ -4,8 +4,8 @@
 #define PUG_TESTS_NTRACE_STREAM_H
 
 #include "pugmark/advanced/packet.h"
-#include "pugmark/advanced/tree.h"
 #include "pugmark/advanced/packet/ntrace.h"
+#include "pugmark/advanced/tree.h"
 #include "support/flow_lines.h"
 
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "support/perf_app.h"
 
+#include "pugmark/advanced/consumer.h"
 #include "recorder/etmv4.h"
 #include "recorder/frames.h"
 #include "support/elf_section.h"
-#include "pugmark/advanced/consumer.h"
 
 #define NOP 0xd503201fu
 

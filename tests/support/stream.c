@@ -2,9 +2,9 @@
 #include "support/stream.h"
 #include "support/counts.h"
 
-#include "recorder/bytes.h"
 #include "pugmark/advanced/counts.h"
 #include "pugmark/advanced/jobs.h"
+#include "recorder/bytes.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

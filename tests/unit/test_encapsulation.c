@@ -5,9 +5,9 @@
  * bit; and whatever arrives in whatever pieces.
  */
 #include "pugmark/advanced/packet.h"
+#include "pugmark/advanced/packet/etrace.h"
 #include "pugmark/advanced/transport.h"
 #include "pugmark/advanced/tree.h"
-#include "pugmark/advanced/packet/etrace.h"
 #include "pugmark/pugmark.h"
 #include "support/wire.h"
 

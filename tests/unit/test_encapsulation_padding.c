@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /** @file E-Trace payloads in the packet encapsulation, with padding of any kind. */
-#include "pugmark/advanced/packet.h"
-#include "pugmark/advanced/tree.h"
 #include "pugmark/advanced/encapsulation.h"
+#include "pugmark/advanced/packet.h"
 #include "pugmark/advanced/packet/etrace.h"
+#include "pugmark/advanced/tree.h"
 #include "support/wire.h"
 
 #include <inttypes.h>

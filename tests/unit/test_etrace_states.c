@@ -3,9 +3,9 @@
  * @file Written states on test vectors of all wrappings: decoders that begin anywhere, beside one
  * that saw everything. (Random streams: test_etrace_roundtrip.c.)
  */
+#include "pugmark/advanced/params.h"
 #include "support/state_check.h"
 #include "vectors/vector_files.h"
-#include "pugmark/advanced/params.h"
 
 #include <dirent.h>
 #include <setjmp.h>

@@ -4,8 +4,8 @@
  * and so is the content of triggers.
  */
 #include "pugmark/advanced/capture.h"
-#include "pugmark/advanced/snapshot.h"
 #include "pugmark/advanced/index.h"
+#include "pugmark/advanced/snapshot.h"
 #include "pugmark/capture.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"

@@ -4,8 +4,8 @@
  * for whole captures and damaged ones, with pieces that are far too small, so that there are many
  * places where one decoder takes over from another.
  */
-#include "pugmark/advanced/encapsulation.h"
 #include "pugmark/advanced/counts.h"
+#include "pugmark/advanced/encapsulation.h"
 #include "pugmark/pugmark.h"
 #include "recorder/frames.h"
 #include "support/captures.h"

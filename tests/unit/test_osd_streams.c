@@ -5,9 +5,9 @@
  * addresses of any width; and all fields of an event.
  */
 #include "pugmark/advanced/jobs.h"
+#include "pugmark/advanced/packet/osd.h"
 #include "pugmark/advanced/transport.h"
 #include "pugmark/advanced/tree.h"
-#include "pugmark/advanced/packet/osd.h"
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"
 #include "support/outcome.h"

@@ -7,10 +7,10 @@
  *
  *     etrace_midstream [OFFSETS [FOLDER [NAME.params [OFFSET]]]]
  */
-#include "vector_files.h"
 #include "pugmark/advanced/params.h"
 #include "pugmark/advanced/settings.h"
 #include "pugmark/advanced/tree.h"
+#include "vector_files.h"
 
 #include <dirent.h>
 #include <inttypes.h>

@@ -5,9 +5,9 @@
  *
  *     etrace_vectors [-v] [FOLDER [NAME.params]]
  */
+#include "pugmark/advanced/packet/etrace.h"
 #include "pugmark/advanced/params.h"
 #include "pugmark/advanced/tree.h"
-#include "pugmark/advanced/packet/etrace.h"
 #include "pugmark/author/protocol.h"
 #include "vector_files.h"
 

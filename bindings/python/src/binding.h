@@ -148,7 +148,7 @@ struct core {
     bool timed;
     struct pug_names_options names;
     struct pug_quirks quirks; /**< of the options */
-    struct kept *kept; /**< memory that the options point to */
+    struct kept *kept;        /**< memory that the options point to */
 };
 
 struct core *core_hold(struct core *core);

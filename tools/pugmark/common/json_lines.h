@@ -4,8 +4,8 @@
 #define PUGMARK_TOOL_JSON_LINES_H
 
 #include "input/input.h"
-#include "text/json.h"
 #include "pugmark/advanced/encapsulation.h"
+#include "text/json.h"
 
 /** The fields that an element's type defines, in an object that is open. */
 void json_element(struct pug_json *json, const struct pug_element *element);

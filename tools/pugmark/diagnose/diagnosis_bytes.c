@@ -5,8 +5,8 @@
  */
 #include "common/messages.h"
 #include "diagnosis_private.h"
-#include "swo/dwt_sources.h"
 #include "pugmark/advanced/snapshot.h"
+#include "swo/dwt_sources.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -321,7 +321,8 @@ const struct command command_info = {
             {"pugmark info examples/demo", "devices, sources, settings and program memory"},
             {"pugmark info examples/demo/trace.bin",
              "what a file of trace looks like that nothing describes"},
-            {"pugmark info --protocol etmv4 --transport coresight --core Cortex-A53 examples/demo/trace.bin",
+            {"pugmark info --protocol etmv4 --transport coresight --core Cortex-A53 "
+             "examples/demo/trace.bin",
              "the same file, with what is known about it"},
         },
     .more_help = print_names,

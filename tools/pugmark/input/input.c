@@ -9,8 +9,8 @@
 #include "common/sandbox.h"
 #include "input_lists.h"
 #include "live_input.h"
-#include "unread.h"
 #include "pugmark/advanced/snapshot.h"
+#include "unread.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "unread.h"
 
 #include "base/edit_distance.h"
-#include "pugmark/advanced/snapshot.h"
 #include "pugmark/advanced/params.h"
+#include "pugmark/advanced/snapshot.h"
 #include "pugmark/author/protocol.h"
 
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 
 #include "calls/slices_input.h"
 #include "common/command.h"
-#include "report_story.h"
 #include "pugmark/advanced/snapshot.h"
+#include "report_story.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "common/places.h"
 #include "diagnose/diagnosis.h"
-#include "report_window.h"
 #include "pugmark/advanced/capture.h"
+#include "report_window.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -594,7 +594,8 @@ static void put_beginning(const struct story *story, struct pug_json *json)
     pug_json_string(json, "beginning", words);
 }
 
-/** Of several buffers: their names. Places in the page's timeline are numbers of both (slices.h). */
+/** Of several buffers: their names. Places in the page's timeline are numbers of both (slices.h).
+ */
 static void put_buffers(const struct story *story, struct pug_json *json)
 {
     const struct pug_capture_buffer *buffer;

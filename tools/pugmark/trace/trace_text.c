@@ -11,8 +11,8 @@
 #include "common/handlers.h"
 #include "common/places.h"
 
-#include "text/json.h"
 #include "pugmark/advanced/capture.h"
+#include "text/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
