@@ -62,7 +62,8 @@ static struct pug_check_place place_of(struct pug_check *check, const struct che
     return place;
 }
 
-static const char *sentence(struct pug_check *check, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static const char *
+sentence(struct pug_check *check, const char *format, va_list arguments)
 {
     char words[512];
     const int length = vsnprintf(words, sizeof(words), format, arguments);
