@@ -8,7 +8,7 @@ crash=$source/examples/crash
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 wrong() { echo "$*"; bad=1; }
-"$pugmark" --version | grep -q '[( ]elf ' || { echo "skipped: built without ELF files"; exit 77; }
+"$pugmark" --version | head -n 1 | grep -q '[( ]elf ' || { echo "skipped: built without ELF files"; exit 77; }
 start=$(readelf -s "$crash/crash" | awk '$8 == "on_fault" { print "0x" $2 }')
 inside=$(printf '0x%x' $((start + 8)))
 
@@ -19,7 +19,7 @@ for words in on_fault on_fault+0 on_fault+0x0; do
   [[ $(before "$words") == "$(before "$start")" ]] || wrong "--before $words: not the same as $start"
 done
 [[ $(before on_fault+8) == "$(before "$inside")" ]] || wrong "--before on_fault+8: not the same as $inside"
-if "$pugmark" --version | grep -q dwarf; then
+if "$pugmark" --version | head -n 1 | grep -q dwarf; then
   for words in crash.c:100 /crash.c:100; do
     [[ $(before "$words") == "$(before "$start")" ]] || wrong "--before $words: not the same as $start"
   done

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 cp -r "$source/examples" "$work"
 cd "$work"
 wrong() { echo "$*"; bad=1; }
-has_elf() { pugmark --version | grep -q '[( ]elf '; }
+has_elf() { pugmark --version | head -n 1 | grep -q '[( ]elf '; }
 # has CANDIDATES WORD...: the last word can be each of these, separated by blanks
 has() {
   local wanted=$1 found

@@ -4,7 +4,7 @@
 # in its columns; the example of real hardware in shared/swo/ctrace row for row.
 set -eu
 pugmark=$1/pugmark dir=$2 example=$2/../shared/swo/ctrace
-"$pugmark" --version | grep -q yaml || { echo "skipped: this build reads no YAML"; exit 77; }
+"$pugmark" --version | head -n 1 | grep -q yaml || { echo "skipped: this build reads no YAML"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

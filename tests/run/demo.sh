@@ -14,7 +14,7 @@ crash=$source/examples/crash
 "$bin/pugmark" trace "$crash" --last 20 --before exception >"$bin/../demo.trace"
 tail -n 1 "$bin/../demo.trace" | grep -q '^-- exception 12 (data fault), returns to '
 grep -q 'number+0x38' "$bin/../demo.trace"
-if "$bin/pugmark" --version | grep -qw dwarf; then
+if "$bin/pugmark" --version | head -n 1 | grep -qw dwarf; then
   grep -q "crash.c:$(grep -n 'value = value \* 10' "$crash/crash.c" | cut -d: -f1)\$" "$bin/../demo.trace"
 fi
 

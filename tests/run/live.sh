@@ -14,7 +14,7 @@ mkfifo "$work/stream/trace"
 
 # Without libdw some have no answer, and other things are wrong.
 names=yes
-"$pugmark" --version | grep -qw dwarf || names=no
+"$pugmark" --version | head -n 1 | grep -qw dwarf || names=no
 
 # Speed is never the same, and brstack says where a dump lies for each part that it is decoded in.
 settled() { sed -E '/(seconds|megabytes a second|nanoseconds an element)$/d; /PERF_RECORD_MMAP2/d' "$1"; }

@@ -43,7 +43,7 @@ if command -v groff >/dev/null; then # as lintian does
 fi
 
 # The examples of all pages, where they need no target, no QEMU and no file of somebody else's.
-"$pugmark" --version | grep -q '[( ]elf ' || exit $bad
+"$pugmark" --version | head -n 1 | grep -q '[( ]elf ' || exit $bad
 cp -r "$source/examples" "$work/examples"
 chmod -R u+w "$work/examples"
 mkdir "$work/bin"

@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 wrong() { echo "$*"; bad=1; }
-has_elf() { "$pugmark" --version | grep -q '[( ]elf '; }
+has_elf() { "$pugmark" --version | head -n 1 | grep -q '[( ]elf '; }
 
 # What `info` says next can be run as it stands; with the program in its place it gives the path that ran.
 cp "$demo/trace.bin" 'my trace.bin'
