@@ -34,8 +34,7 @@ size_t fuzz_begin(uint8_t *data, size_t room, struct rec_random *random)
 {
     static const char *const rules[] = {
         "find takes < 20us own p99\n",
-        "find runs every 1ms \xc2\xb1"
-        "50us\n",
+        "find runs every 1ms \302\26150us\n", /* plus or minus */
         "number within 100 ticks after find\n",
         "behind follows find within 3 instructions unless undecided\n",
         "a: on_fault never runs for each thread\n",
@@ -53,8 +52,8 @@ size_t fuzz_begin(uint8_t *data, size_t room, struct rec_random *random)
         const size_t length = strlen(rule);
         if (size + length > room)
             break;
-        memcpy(data + size, rule, length);
-        size += length;
+        for (size_t i = 0; i < length; i++)
+            data[size++] = (uint8_t)rule[i];
     }
     return size;
 }

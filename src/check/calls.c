@@ -498,6 +498,7 @@ static bool is_own_turn(const struct pug_check *check, const struct check_stream
 {
     const struct pug_call_frame *caller = event->depth > 0 ? event->frame - 1 : NULL;
     return check->measures_own && stream->open && caller && caller->function.id != 0 &&
+           caller->function.id <= check->functions.count && check->functions.items &&
            CHECK_FUNCTION_AT(check, caller->function.id - 1)->measured_own;
 }
 

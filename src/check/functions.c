@@ -294,10 +294,10 @@ static void say_unknown(struct pug_check *check, const struct check_rule *rule,
     if (!subject->glob)
         near = nearest_function(check, subject->name);
     refuse(check, rule, subject,
-           pug_check_keep_format(&check->texts, "the program has no function '%s'%s%s%s%s%s%s",
+           pug_check_keep_format(&check->texts, "the program has no function '%s'%s%s%s%s%s",
                                  subject->name, subject->file ? " in " : "",
                                  subject->file ? subject->file : "", near ? "; did you mean '" : "",
-                                 near ? near : "", near ? "'?" : "", near ? "" : ""));
+                                 near ? near : "", near ? "'?" : ""));
 }
 
 static void say_inlined(struct pug_check *check, const struct check_rule *rule,

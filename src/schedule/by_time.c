@@ -413,7 +413,8 @@ static void close_side(struct side *side)
         pug_payload_free(&elements[i]);
     free(side->elements.items);
     free(side->waiting.items);
-    side->all->schedule->segments->close(side->attribution);
+    if (side->all)
+        side->all->schedule->segments->close(side->attribution);
     pug_tree_free(side->tree);
 }
 

@@ -120,7 +120,7 @@ static void give_counts(const struct pug_schedule *schedule)
 {
     if (schedule->counted)
         pug_consumers_counted(schedule->consumers, schedule->counted);
-    for (unsigned i = 0; i < schedule->options->threads; i++)
+    for (unsigned i = 0; schedule->by_worker && i < schedule->options->threads; i++)
         if (schedule->by_worker[i])
             pug_consumers_counted(schedule->consumers, schedule->by_worker[i]);
 }

@@ -598,9 +598,8 @@ static void put_beginning(const struct story *story, struct pug_json *json)
  */
 static void put_buffers(const struct story *story, struct pug_json *json)
 {
-    const struct pug_capture_buffer *buffer;
     pug_json_array(json, "buffers");
-    for (uint32_t n = 0; (buffer = pug_capture_buffer_at(story->capture, n)) != NULL; n++)
+    for (uint32_t n = 0; pug_capture_buffer_at(story->capture, n); n++)
         pug_json_string(json, NULL, buffer_of(story, n));
     pug_json_close(json);
 }
