@@ -10,8 +10,10 @@
 #define NESTED 16u
 /** Bit 3 of EXC_RETURN: the exception interrupted Thread mode. */
 #define EXC_RETURN_THREAD UINT32_C(8)
-/** Packets that are read ahead to find out whether an exception was chained. */
+/** Packets that are read ahead to find out whether an exception was chained … */
 #define LOOK_AHEAD 4096u
+/** … and those that may be for each packet of the ring, in all. */
+#define LOOK_AHEAD_EACH 4u
 /** Entries of a vector table, its first four bytes included. */
 #define VECTORS 256u
 
@@ -45,6 +47,7 @@ struct decoder {
     } interrupted[NESTED];
     unsigned depth;
     uint32_t table; /* the address of the vector table */
+    uint64_t ahead; /* packets that may still be read ahead */
 };
 
 enum pug_status pug_mtb_decoder_new(const void *config, struct pug_stage *stage, void **out)
@@ -259,7 +262,7 @@ static bool was_chained(struct decoder *d)
     uint32_t inner[NESTED];
     unsigned depth = 0, number;
     const size_t end = d->ring.count - d->at > LOOK_AHEAD ? d->at + LOOK_AHEAD : d->ring.count;
-    for (size_t at = d->at + 1; at < end && d->depth == 2; at++) {
+    for (size_t at = d->at + 1; at < end && d->depth == 2 && d->ahead > 0; at++, d->ahead--) {
         const struct pug_mtb_kept *packet = packet_at(d, at);
         const uint32_t source = pug_mtb_address(packet->source);
         const uint32_t destination = pug_mtb_address(packet->destination);
@@ -379,6 +382,7 @@ enum pug_response pug_mtb_decode_end(void *data)
     struct decoder *d = data;
     d->table = d->config->has_table ? d->config->table : find_table(d);
     d->ring = pug_mtb_find(d->stage, d->config, d->packets, d->count);
+    d->ahead = LOOK_AHEAD + (uint64_t)LOOK_AHEAD_EACH * d->ring.count;
     d->phase = BEGIN;
     if (d->ring.count == 0 && d->count > 0 && !d->config->has_position) {
         pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_WARN, PUG_ERR_TRACE_MISMATCH, 0,
