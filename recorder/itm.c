@@ -81,6 +81,14 @@ void rec_itm_swit(struct rec_bytes *bytes, unsigned port, uint32_t value, unsign
                                                .size = (uint8_t)size});
 }
 
+void rec_itm_page(struct rec_bytes *bytes, unsigned page)
+{
+    put_extension(bytes, &(struct pug_itm_packet){.type = PUG_ITM_PKT_EXTENSION,
+                                                  .source = PUG_ITM_EXTENSION_PAGE,
+                                                  .size = 4,
+                                                  .value = page});
+}
+
 void rec_itm_dwt(struct rec_bytes *bytes, unsigned source, uint32_t value, unsigned size)
 {
     put_source(bytes, &(struct pug_itm_packet){.type = PUG_ITM_PKT_DWT,

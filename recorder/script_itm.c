@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hardware sources of the DWT. */
-enum { COUNTERS = 0, EXCEPTION = 1, SAMPLE = 2, PMU = 3, ACCESS = 8, VALUE = 16 };
-
-#define DELTA_MOST ((1u << 28) - 1) /* cycles that a local timestamp can tell */
-
 struct rec_script {
     struct rec_script_config config;
     struct rec_random random;
@@ -47,7 +42,7 @@ static void tell_time(struct rec_script *script)
 {
     while (script->told < script->time) {
         uint64_t delta = script->time - script->told;
-        uint32_t part = delta < DELTA_MOST ? (uint32_t)delta : DELTA_MOST;
+        uint32_t part = delta < REC_ITM_LOCAL_MOST ? (uint32_t)delta : REC_ITM_LOCAL_MOST;
         unsigned relation = script->config.seed ? rec_random_below(&script->random, 4) : 0;
         rec_itm_local_ts(script->out, relation, part);
         script->told += part;
@@ -67,10 +62,7 @@ static void select_page(struct rec_script *script, unsigned port)
     if (port / 32 == script->page && !once_in(script, 30))
         return;
     script->page = port / 32;
-    rec_itm_put(script->out, &(struct pug_itm_packet){.type = PUG_ITM_PKT_EXTENSION,
-                                                      .source = PUG_ITM_EXTENSION_PAGE,
-                                                      .size = 4,
-                                                      .value = script->page});
+    rec_itm_page(script->out, script->page);
 }
 
 static bool write_port(struct rec_script *script, const struct rec_words *words)
@@ -111,7 +103,7 @@ static bool exception(struct rec_script *script, const struct rec_words *words)
     for (unsigned i = 0; i < 3; i++) {
         if (strcmp(words->at[2], actions[i]) != 0)
             continue;
-        rec_itm_dwt(script->out, EXCEPTION, (uint32_t)number | (i + 1) << 12, 2);
+        rec_itm_dwt(script->out, REC_DWT_EXCEPTION, (uint32_t)number | (i + 1) << 12, 2);
         return true;
     }
     return false;
@@ -123,11 +115,11 @@ static bool sample(struct rec_script *script, const struct rec_words *words)
     if (words->count != 2)
         return false;
     if (strcmp(words->at[1], "sleeping") == 0)
-        rec_itm_dwt(script->out, SAMPLE, 0, 1);
+        rec_itm_dwt(script->out, REC_DWT_SAMPLE, 0, 1);
     else if (strcmp(words->at[1], "denied") == 0)
-        rec_itm_dwt(script->out, SAMPLE, 0xff, 1);
+        rec_itm_dwt(script->out, REC_DWT_SAMPLE, 0xff, 1);
     else if (rec_words_number(words->at[1], UINT32_MAX, &pc))
-        rec_itm_dwt(script->out, SAMPLE, (uint32_t)pc, 4);
+        rec_itm_dwt(script->out, REC_DWT_SAMPLE, (uint32_t)pc, 4);
     else
         return false;
     return true;
@@ -147,13 +139,14 @@ static bool data(struct rec_script *script, const struct rec_words *words)
     bool reads = rec_words_flag(words, "read"), writes = rec_words_flag(words, "written");
     if ((rec_words_value(words, "value") != NULL) != (reads != writes) || (reads && writes))
         return false;
-    unsigned source = ACCESS + 2 * (unsigned)n;
+    unsigned source = REC_DWT_ACCESS + 2 * (unsigned)n;
     if (rec_words_value(words, "pc"))
         rec_itm_dwt(script->out, source, (uint32_t)pc, 4);
     if (rec_words_value(words, "address")) /* ARMv7-M sends its lower half alone */
         rec_itm_dwt(script->out, source + 1, (uint32_t)address, address >> 16 ? 4 : 2);
     if (reads || writes)
-        rec_itm_dwt(script->out, VALUE + 2 * (unsigned)n + writes, (uint32_t)value, (unsigned)size);
+        rec_itm_dwt(script->out, REC_DWT_VALUE + 2 * (unsigned)n + writes, (uint32_t)value,
+                    (unsigned)size);
     return rec_words_value(words, "pc") || rec_words_value(words, "address") || reads || writes;
 }
 
@@ -171,7 +164,7 @@ static bool match(struct rec_script *script, const struct rec_words *words)
     uint64_t n;
     if (!rec_words_numbers(words, 1, &n) || n > 3)
         return false;
-    rec_itm_dwt(script->out, ACCESS + 2 * (unsigned)n, 1, 1);
+    rec_itm_dwt(script->out, REC_DWT_ACCESS + 2 * (unsigned)n, 1, 1);
     return true;
 }
 
@@ -205,9 +198,9 @@ static bool put_event(struct rec_script *script, const struct rec_words *words)
     if (strcmp(name, "data") == 0)
         return data(script, words);
     if (strcmp(name, "counters") == 0)
-        return byte(script, words, COUNTERS);
+        return byte(script, words, REC_DWT_COUNTERS);
     if (strcmp(name, "pmu") == 0)
-        return byte(script, words, PMU);
+        return byte(script, words, REC_DWT_PMU);
     if (strcmp(name, "match") == 0)
         return match(script, words);
     if (strcmp(name, "time") == 0)

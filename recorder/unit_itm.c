@@ -42,13 +42,11 @@ static const struct rec_absent absent[] = {
 
 enum { WATCH_PC = 1, WATCH_ADDRESS = 2, WATCH_VALUE = 4 };
 
-/* Hardware sources of the DWT, and its actions on exceptions. */
-enum { SOURCE_EXCEPTION = 1, SOURCE_SAMPLE = 2, SOURCE_ACCESS = 8, SOURCE_VALUE = 16 };
+/* Actions of the DWT on exceptions. */
 enum { ENTERED = 1, EXITED = 2, RETURNED = 3 };
 
 #define PORTS      UINT64_C(0xe0000000) /* of stimulus */
 #define PORT_COUNT 256u
-#define DELTA_MOST ((UINT32_C(1) << 28) - 1) /* steps in a local timestamp */
 #define NESTED     16u
 
 struct rec_unit {
@@ -104,7 +102,7 @@ static void put_time(struct rec_unit *unit)
     if (!unit->values[TIMESTAMPS] || unit->out->size == unit->before)
         return;
     for (uint64_t steps = (unit->cycles - unit->sent) >> shift; steps > 0;) {
-        const uint32_t part = steps < DELTA_MOST ? (uint32_t)steps : DELTA_MOST;
+        const uint32_t part = steps < REC_ITM_LOCAL_MOST ? (uint32_t)steps : REC_ITM_LOCAL_MOST;
         rec_itm_local_ts(unit->out, 0, part);
         unit->sent += (uint64_t)part << shift;
         steps -= part;
@@ -125,7 +123,7 @@ static void begin(struct rec_unit *unit, const struct rec_place *at,
 static void put_exception(struct rec_unit *unit, unsigned action, unsigned number)
 {
     if (unit->values[EXCEPTIONS])
-        rec_itm_dwt(unit->out, SOURCE_EXCEPTION, number | action << 12, 2);
+        rec_itm_dwt(unit->out, REC_DWT_EXCEPTION, number | action << 12, 2);
 }
 
 static void put_port(struct rec_unit *unit, const struct rec_path_access *access)
@@ -135,10 +133,7 @@ static void put_port(struct rec_unit *unit, const struct rec_path_access *access
         return;
     if (port / 32 != unit->page) {
         unit->page = port / 32;
-        rec_itm_put(unit->out, &(struct pug_itm_packet){.type = PUG_ITM_PKT_EXTENSION,
-                                                        .source = PUG_ITM_EXTENSION_PAGE,
-                                                        .size = 4,
-                                                        .value = unit->page});
+        rec_itm_page(unit->out, unit->page);
     }
     rec_itm_swit(unit->out, port, (uint32_t)access->value, 1u << access->size);
 }
@@ -147,13 +142,13 @@ static void put_watched(struct rec_unit *unit, unsigned n, uint64_t pc,
                         const struct rec_path_access *access)
 {
     const uint64_t what = unit->values[WATCH];
-    const unsigned source = SOURCE_ACCESS + 2 * n;
+    const unsigned source = REC_DWT_ACCESS + 2 * n;
     if (what & WATCH_PC)
         rec_itm_dwt(unit->out, source, (uint32_t)pc, 4);
     if (what & WATCH_ADDRESS)
         rec_itm_dwt(unit->out, source + 1, (uint32_t)access->address & 0xffff, 2);
     if (what & WATCH_VALUE && access->known && access->size <= 2)
-        rec_itm_dwt(unit->out, SOURCE_VALUE + 2 * n + access->store, (uint32_t)access->value,
+        rec_itm_dwt(unit->out, REC_DWT_VALUE + 2 * n + access->store, (uint32_t)access->value,
                     1u << access->size);
 }
 
@@ -183,7 +178,7 @@ static void instruction(struct rec_unit *unit, const struct rec_step *step)
     for (uint32_t i = 0; i < step->access_count; i++)
         put_access(unit, step->pc, &step->accesses[i]);
     if (unit->values[SAMPLE] && unit->cycles >= unit->sample_at) {
-        rec_itm_dwt(unit->out, SOURCE_SAMPLE, (uint32_t)step->pc, 4);
+        rec_itm_dwt(unit->out, REC_DWT_SAMPLE, (uint32_t)step->pc, 4);
         unit->sample_at += unit->values[SAMPLE];
     }
     if (step->returns)
