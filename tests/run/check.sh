@@ -106,7 +106,7 @@ expect() {
 }
 rules_checked=0
 
-# ---- calls, with a time behind each branch ----
+# ---- calls, with a time after each branch ----
 
 # control is entered at 1001, 11001, 21101; helper runs in it for 1000 ns, and once by a tail call.
 path flow <<'END'
@@ -234,7 +234,7 @@ holds     "named rule": lo?k takes < 1us
 holds     *lock takes < 1us
 holds     lock in program.s takes < 1us
 END
-# ---- times that are told seldom: what lies between two of them is not known ----
+# ---- rare times: the time between two of them is unknown ----
 
 record sparse flow --times 30
 expect --elf program.elf --clock 1000000000 sparse <<'END'
@@ -265,7 +265,7 @@ violated  lock within 5 instructions after control
 END
 grep -q '^rules:1: undecided: control takes < 3us: the trace was recorded without timestamps$' said ||
   fail "untimed: not said before: $(head -n 1 said)"
-# A clock of which nobody knows how fast it is tells ticks.
+# A clock of unknown rate gives ticks.
 expect --elf program.elf exact <<'END'
 undecided control takes < 3us
 holds     control takes < 3000 ticks

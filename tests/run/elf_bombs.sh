@@ -21,7 +21,7 @@ arm=(--jobs 2 --protocol etmv4i --transport plain --core ARMv8-A --set TRCIDR0=0
     --set TRCCONFIGR=0xc1)
 kinds=$(perl "$source/tests/support/elf_bombs.pl" kinds)
 [[ $kinds == *abbreviations*sections* ]] || { echo "no kinds of programs: $kinds"; exit 1; }
-# Variables are looked for where a DWT tells of accesses.
+# Variables are looked for where a DWT reports accesses.
 perl -I"$source/tests/support" -Mswo -e 'swo::sync; for (0 .. 99) { swo::watch(0, 0x1002, 4 * $_, 4, 1); swo::time(10); } swo::done' >watch.swo
 swo=(--protocol itm --set DWT_COMP0=0x20000000 --elf program.elf watch.swo)
 for kind in $kinds; do
