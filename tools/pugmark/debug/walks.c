@@ -77,37 +77,39 @@ static void begin_of_line(struct session *session, const struct spot *line, bool
         session_go(session, move.position);
 }
 
-enum pug_history_end_kind walks_back_line(struct session *session, bool over)
+/** Steps until another line begins. Returns whether one did, at *spot; *end: what ended the move.
+ */
+static bool to_other_line(struct session *session, bool backward, bool over, struct spot *spot,
+                          enum pug_history_end_kind *end)
 {
     struct pug_history_move move = {
-        .position = session->position, .thread = session->thread, .backward = true};
-    struct spot here, spot;
+        .position = session->position, .thread = session->thread, .backward = backward};
+    struct spot here;
+    *end = PUG_MOVE_ENDED_EARLY;
     if (!look(session, session->position, &here))
-        return PUG_MOVE_ENDED_EARLY;
+        return false;
     for (;;) {
-        const bool good = step_over(session, &move, here.depth, over, &spot);
+        const bool good = step_over(session, &move, here.depth, over, spot);
         session_go(session, move.position);
-        if (!good)
-            return (enum pug_history_end_kind)move.stop;
-        if (spot.line > 0 && !is_same_line(&spot, &here))
-            break;
+        *end = good ? PUG_MOVE_DONE : (enum pug_history_end_kind)move.stop;
+        if (!good || (spot->line > 0 && !is_same_line(spot, &here)))
+            return good;
     }
-    begin_of_line(session, &spot, over);
-    return PUG_MOVE_DONE;
+}
+
+enum pug_history_end_kind walks_back_line(struct session *session, bool over)
+{
+    enum pug_history_end_kind end;
+    struct spot spot;
+    if (to_other_line(session, true, over, &spot, &end))
+        begin_of_line(session, &spot, over);
+    return end;
 }
 
 enum pug_history_end_kind walks_line(struct session *session, bool over)
 {
-    struct pug_history_move move = {.position = session->position, .thread = session->thread};
-    struct spot here, spot;
-    if (!look(session, session->position, &here))
-        return PUG_MOVE_ENDED_EARLY;
-    for (;;) {
-        const bool good = step_over(session, &move, here.depth, over, &spot);
-        session_go(session, move.position);
-        if (!good)
-            return (enum pug_history_end_kind)move.stop;
-        if (spot.line > 0 && !is_same_line(&spot, &here))
-            return PUG_MOVE_DONE;
-    }
+    enum pug_history_end_kind end;
+    struct spot spot;
+    (void)to_other_line(session, false, over, &spot, &end);
+    return end;
 }
