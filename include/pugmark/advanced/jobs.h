@@ -38,9 +38,14 @@ struct pug_travel {
 /** How several threads decode, and who takes what they make. */
 struct pug_jobs {
     unsigned threads; /**< 0: as many as there are processors for this process */
-    /** All of these get the elements (consumer.h). NULL: elements go where the tree's go. */
+    /** All of these get the elements (consumer.h). If there are none, `deliver` is set. */
     const struct pug_consumer *consumers;
     size_t consumer_count; /**< of these */
+    /**
+     * The tree's own function (pug_tree_on_elements()) gets the elements, too, on the caller's
+     * thread and in their order, whatever the number of threads.
+     */
+    bool deliver;
     /** Called now and then on the caller's thread; false: stop. May be NULL. */
     bool (*progress)(void *context, uint64_t done);
     void *progress_context; /**< is handed to progress() */
@@ -48,7 +53,7 @@ struct pug_jobs {
     size_t block; /**< bytes between the first places where states are compared; 0: a good size */
     struct pug_peers
         *peers;        /**< processes that decode it together (peers.h); NULL: this one does */
-    uint64_t spare[2]; /**< zero */
+    uint64_t spare[1]; /**< zero */
 };
 
 /** The result of decoding. */
