@@ -21,21 +21,7 @@
 extern "C" {
 #endif
 
-/** How parts go from one process to another (peers.h), which has a consumer of its own. */
-struct pug_travel {
-    /** Appends a part's bytes; the part stays. */
-    void (*pack)(const void *part, struct pug_state *bytes);
-    /** The part of such bytes; `context` is the consumer's. NULL: no memory. */
-    void *(*unpack)(void *context, const uint8_t *bytes, size_t size);
-    /**
-     * Optional: make one part of it and a later one, which is freed, so that less has to travel.
-     * False: no memory.
-     */
-    bool (*fold)(void *part, void *later);
-    uint64_t spare[5]; /**< zero */
-};
-
-/** How several threads decode, and who takes what they make. */
+/** How several threads decode, and the consumers of what they make. */
 struct pug_jobs {
     unsigned threads; /**< 0: as many as there are processors for this process */
     /** All of these get the elements (consumer.h). If there are none, `deliver` is set. */

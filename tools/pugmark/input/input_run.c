@@ -220,8 +220,7 @@ int input_concluded(struct input *input, enum pug_status status,
 enum pug_status input_decode_quietly(struct input *input, struct pug_capture_decode *decode,
                                      bool (*go_on)(void), struct pug_capture_result *result)
 {
-    struct pug_capture_one one;
-    const struct pug_consumers consumers = pug_capture_consumers(decode, &one);
+    const struct pug_consumers consumers = pug_capture_consumers(decode);
     struct pug_consumer *list = malloc((consumers.count + 1) * sizeof(*list));
     if (!list)
         return PUG_ERR_MEM;
