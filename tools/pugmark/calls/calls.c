@@ -748,8 +748,7 @@ static int calls_run(const struct command *self, int argc, char **argv)
         code = calls_of_tasks(&options, &input);
     else if (input_flow_tree(&input) && make_stacks(&calls)) {
         print_head(&calls);
-        input_on_elements(&input, on_elements, &calls);
-        input_run(&input, NULL, output_wanted);
+        input_run_elements(&input, on_elements, &calls, output_wanted);
         pug_calls_end(calls.stacks);
         code = calls.failed ? out_of_memory() : input_result(&input);
     }
