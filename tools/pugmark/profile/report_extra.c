@@ -140,8 +140,9 @@ static void say_what(struct report_extra *extra, struct pug_capture *capture,
     struct pug_sink sink = pug_memory_sink(&extra->what);
     for (size_t n = 0; (source = pug_capture_source_at(capture, n)) != NULL; n++) {
         add_once(cores, sizeof(cores), core_of(capture, source));
-        add_once(protocols, sizeof(protocols),
-                 pug_protocol_title(pug_protocol_find(source->protocol)));
+        const struct pug_protocol *protocol = pug_protocol_find(source->protocol);
+        if (protocol) /* else the snapshot does not describe the source */
+            add_once(protocols, sizeof(protocols), pug_protocol_title(protocol));
     }
     story_extent(story, extent, sizeof(extent));
     pug_sink_text(&sink, extra->what.count > 0 ? "; " : "");
