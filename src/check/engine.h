@@ -2,7 +2,7 @@
 /**
  * @file Checking from inside.
  *
- *     elements ─ consumer.c ─ streams.c ─ pug_calls ─ calls.c ─ queue.c ─ measure.c, order.c
+ *     elements ─ check.c ─ streams.c ─ pug_calls ─ calls.c, frames.c ─ queue.c ─ measure.c, order.c
  *                                └ swo.c ──────────────┘
  *
  * A *core* is a trace source: its clocks, and what waits for them. A *stream* has one call stack: a
