@@ -62,9 +62,9 @@ static struct check_call *outer_call(const struct check_stream *stream,
     return call && call->nest > 0 ? call : NULL;
 }
 
-static void enter_links(struct pug_check *check, struct check_stream *stream,
-                        const struct pug_call_event *event, struct check_function *function,
-                        struct check_event *stamp, bool stamped)
+void pug_check_enter_links(struct pug_check *check, struct check_stream *stream,
+                           const struct pug_call_event *event, struct check_function *function,
+                           struct check_event *stamp, bool stamped)
 {
     const struct pug_call_frame *frame = event->frame;
     const bool found = frame->kind == PUG_CALL_FOUND && frame->address != frame->function.start;
@@ -129,17 +129,19 @@ static void on_enter(struct pug_check *check, struct check_stream *stream,
     if (event->switched)
         pug_check_call_resume(check, stream, &stamp, event);
     stream->switches |= frame->doubtful || event->switched;
+    if (frame->kind == PUG_CALL_FOUND)
+        stream->on_track = false;
     if (own)
         pug_check_turn_own(check, stream, event, &stamp, false);
     if (function && function->link_count > 0)
-        enter_links(check, stream, event, function, &stamp, stamped);
+        pug_check_enter_links(check, stream, event, function, &stamp, stamped);
     if (check->looks_depth)
         look_at_depths(check, stream, event);
 }
 
-static void leave_links(struct pug_check *check, struct check_stream *stream,
-                        const struct pug_call_event *event, const struct check_function *function,
-                        struct check_event *stamp)
+void pug_check_leave_links(struct pug_check *check, struct check_stream *stream,
+                           const struct pug_call_event *event,
+                           const struct check_function *function, struct check_event *stamp)
 {
     const struct check_entry entry = {.stream = stream,
                                       .stamp = stamp,
@@ -170,8 +172,10 @@ static void on_leave(struct pug_check *check, struct check_stream *stream,
     const bool exception = frame->in_exception && !event->tail && !event->switched;
     struct check_event stamp;
     stream->switches |= event->switched;
+    if (stream->copies.count > 0)
+        pug_check_leave_copies(check, stream, event);
     if (function && function->link_count > 0)
-        leave_links(check, stream, event, function, &stamp);
+        pug_check_leave_links(check, stream, event, function, &stamp);
     const bool own =
         !event->tail && !frame->in_exception && pug_check_is_own_turn(check, stream, event);
     if (!exception && stream->carried == 0 && !own)

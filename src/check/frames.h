@@ -45,14 +45,34 @@ void pug_check_call_suspend(struct pug_check *check, struct check_stream *stream
 /** The calls that wait with a frame go on. */
 void pug_check_call_resume(struct pug_check *check, struct check_stream *stream,
                            const struct check_event *stamp, const struct pug_call_event *event);
-/**
- * A function that the caller's frame called begins or ends: the caller's own time stops, goes on.
- */
+/** Does a function that the caller's frame called begin or end, whose own time is measured? */
 bool pug_check_is_own_turn(const struct pug_check *check, const struct check_stream *stream,
                            const struct pug_call_event *event);
+/** The own time of the caller, and of what was inlined into it, stops or goes on. */
 void pug_check_turn_own(struct pug_check *check, struct check_stream *stream,
                         const struct pug_call_event *event, const struct check_event *stamp,
                         bool back);
+
+/** The frame that waits has an inlined copy in it, too. False: no memory. */
+bool pug_check_keep_copy(struct pug_check *check, struct check_stream *stream,
+                         struct pug_call_frame *frame, const struct check_copy *copy);
+
+/* ---- calls.c ---- */
+/** A function is entered or left: all its rules hear of it. `stamped`: the stamp is there. */
+void pug_check_enter_links(struct pug_check *check, struct check_stream *stream,
+                           const struct pug_call_event *event, struct check_function *function,
+                           struct check_event *stamp, bool stamped);
+void pug_check_leave_links(struct pug_check *check, struct check_stream *stream,
+                           const struct pug_call_event *event,
+                           const struct check_function *function, struct check_event *stamp);
+
+/* ---- copies.c ---- */
+/** A frame is left: so are the inlined copies in it. */
+void pug_check_leave_copies(struct pug_check *check, struct check_stream *stream,
+                            const struct pug_call_event *event);
+/** A frame is entered again, with a copy that it has. */
+void pug_check_copy_again(struct pug_check *check, struct check_stream *stream,
+                          const struct pug_call_event *event, const struct check_copy *copy);
 
 /* ---- frames.c ---- */
 /** Something that an order is about happened. */

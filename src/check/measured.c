@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+/* Of an inlined copy that waits. */
+#define NO_LINK UINT32_MAX
+
 /* ---- when ---- */
 
 /** The time of something that happened on a stream's core, as the call stack has it. */
@@ -79,16 +82,15 @@ static void resume_call(struct pug_check *check, struct check_call *call,
         queue_call(check, call, stamp, CHECK_OP_RESUME, 0);
 }
 
-static struct check_call *call_of(struct pug_check *check, struct check_stream *stream,
-                                  uint32_t link)
+/** One that is not used, or a new one. */
+static struct check_call *take_call(struct pug_check *check, struct check_stream *stream,
+                                    uint32_t link)
 {
-    if (stream->calls[link])
-        return stream->calls[link];
     for (struct check_call **at = &stream->idle; *at; at = &(*at)->next_open)
         if ((*at)->link == link) {
             struct check_call *call = *at;
             *at = call->next_open;
-            return stream->calls[link] = call;
+            return call;
         }
     struct check_call *call = calloc(1, sizeof(*call));
     struct check_call **slot = call ? pug_list_add(&check->suspended, sizeof(*slot)) : NULL;
@@ -100,7 +102,27 @@ static struct check_call *call_of(struct pug_check *check, struct check_stream *
     *slot = call;
     call->stream = stream;
     call->link = link;
-    return stream->calls[link] = call;
+    return call;
+}
+
+static struct check_call *call_of(struct pug_check *check, struct check_stream *stream,
+                                  uint32_t link)
+{
+    if (!stream->calls[link])
+        stream->calls[link] = take_call(check, stream, link);
+    return stream->calls[link];
+}
+
+bool pug_check_keep_copy(struct pug_check *check, struct check_stream *stream,
+                         struct pug_call_frame *frame, const struct check_copy *copy)
+{
+    struct check_call *call = take_call(check, stream, NO_LINK);
+    if (!call)
+        return false;
+    call->copy = copy;
+    call->next_open = frame->user;
+    frame->user = call;
+    return true;
 }
 
 const struct check_rule *pug_check_rule_of(const struct pug_check *check, uint32_t link)
@@ -192,7 +214,15 @@ void pug_check_call_resume(struct pug_check *check, struct check_stream *stream,
     struct check_call *call = event->frame->user;
     event->frame->user = NULL;
     while (call) {
-        struct check_call *next = call->next_open, *other = stream->calls[call->link];
+        struct check_call *next = call->next_open;
+        if (call->copy) {
+            pug_check_copy_again(check, stream, event, call->copy);
+            call->next_open = stream->idle;
+            stream->idle = call;
+            call = next;
+            continue;
+        }
+        struct check_call *other = stream->calls[call->link];
         if (other && other->open) {
             pug_check_call_end(check, other, stamp, CHECK_DAMAGED);
         }
@@ -243,27 +273,26 @@ void pug_check_pause_stream(struct pug_check *check, struct check_stream *stream
     }
 }
 
-/**
- * A function that the caller's frame called begins or ends: the caller's own time stops, goes on.
- */
 bool pug_check_is_own_turn(const struct pug_check *check, const struct check_stream *stream,
                            const struct pug_call_event *event)
 {
     const struct pug_call_frame *caller = event->depth > 0 ? event->frame - 1 : NULL;
-    return check->measures_own && stream->open && caller && caller->function.id != 0 &&
-           caller->function.id <= check->functions.count && check->functions.items &&
-           CHECK_FUNCTION_AT(check, caller->function.id - 1)->measured_own;
+    if (!check->measures_own || !stream->open || !caller)
+        return false;
+    return stream->copies.count > 0 ||
+           (caller->function.id != 0 && caller->function.id <= check->functions.count &&
+            check->functions.items &&
+            CHECK_FUNCTION_AT(check, caller->function.id - 1)->measured_own);
 }
 
-void pug_check_turn_own(struct pug_check *check, struct check_stream *stream,
-                        const struct pug_call_event *event, const struct check_event *stamp,
-                        bool back)
+/** Of one function that the caller's frame is in. */
+static void turn_function(struct pug_check *check, struct check_stream *stream, uint32_t number,
+                          uint32_t depth, const struct check_event *stamp, bool back)
 {
-    const struct check_function *function =
-        CHECK_FUNCTION_AT(check, (event->frame - 1)->function.id - 1);
+    const struct check_function *function = CHECK_FUNCTION_AT(check, number - 1);
     for (uint32_t at = function->first_link; at < function->first_link + function->measures; at++) {
         struct check_call *call = stream->calls[at];
-        if (!call || !call->open || call->carried || call->depth + 1 != event->depth ||
+        if (!call || !call->open || call->carried || call->depth + 1 != depth ||
             pug_check_rule_of(check, at)->part != CHECK_PART_OWN)
             continue;
         if (back)
@@ -271,4 +300,17 @@ void pug_check_turn_own(struct pug_check *check, struct check_stream *stream,
         else
             pause_call(check, call, stamp);
     }
+}
+
+void pug_check_turn_own(struct pug_check *check, struct check_stream *stream,
+                        const struct pug_call_event *event, const struct check_event *stamp,
+                        bool back)
+{
+    const struct check_open_copy *copies = stream->copies.items;
+    const uint64_t caller = (event->frame - 1)->function.id;
+    if (caller != 0 && caller <= check->functions.count)
+        turn_function(check, stream, (uint32_t)caller, event->depth, stamp, back);
+    for (size_t n = stream->copies.count; n-- > 0 && copies[n].depth + 1 >= event->depth;)
+        if (copies[n].depth + 1 == event->depth && copies[n].copy->function != caller)
+            turn_function(check, stream, copies[n].copy->function, event->depth, stamp, back);
 }
