@@ -90,7 +90,7 @@ struct check_tally {
     bool has_value;
     uint32_t variable_size;
     uint64_t variable; /**< address of what is watched */
-    bool has_variable;
+    bool has_variable, variable_signed;
     bool saw_depth, shallow; /**< the function of a depth was entered; something ran before */
 };
 
@@ -515,11 +515,15 @@ bool pug_check_holds_text(const char *text, const char *line);
 /** A line of text of a port or channel. */
 void pug_check_line(struct pug_check *check, struct check_core *core, unsigned port,
                     const char *line, const struct check_event *stamp);
+/* ---- watch.c ---- */
+/** Finds the variable that a rule names. `program`: symbols of one are known. */
+void pug_check_bind_watch(struct pug_check *check, uint32_t rule, bool program);
 /** An access to memory: by a DWT, or data trace. */
 void pug_check_access(struct pug_check *check, struct check_core *core, uint64_t address,
                       bool has_value, uint64_t value, unsigned size,
                       const struct check_event *stamp);
 
+/* ---- swo.c ---- */
 /** Is a name an exception's? By the profile's words, the handler's symbol, or its number. */
 bool pug_check_is_exception(struct pug_check *check, const char *name, unsigned numbers,
                             uint32_t number);

@@ -395,6 +395,7 @@ static void bind_rules(struct pug_check *check, struct check_bound *bound)
         if (n % 2 && (functions || !CHECK_TALLY(check, n / 2)->impossible)) {
             bind_exception(check, rule, &rule->subject);
             bind_exception(check, rule, &rule->other);
+            pug_check_bind_watch(check, n / 2, functions);
         }
     }
 }
