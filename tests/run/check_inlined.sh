@@ -113,7 +113,7 @@ __attribute__((naked)) void _start(void)
 }
 END
 build() { # OUTPUT SOURCE OPTIONS...
-  clang --target=aarch64-linux-gnu -g -nostdlib -static -ffreestanding -fuse-ld=lld -w -o "$1" "${@:2}" 2>said ||
+  clang --target=aarch64-linux-gnu -g -nostdlib -static -ffreestanding -fuse-ld=lld -mno-outline-atomics -w -o "$1" "${@:2}" 2>said ||
     { echo "skipped: this clang makes nothing for aarch64"; exit 77; }
 }
 build whole whole.c -O0 -DROUNDS=4
