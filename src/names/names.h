@@ -122,6 +122,12 @@ int pug_names_open_regular(const char *path);
 /** Add a data symbol of a file; false: no memory. */
 bool pug_names_data_symbol(struct pug_names_file *file, uint64_t start, uint64_t size,
                            const char *name);
+/**
+ * The variable whose name is nearer to `name` than `*distance`, by debug information or symbol;
+ * *distance is how near then (pug_name_distance()). NULL: none is.
+ */
+const char *pug_names_nearest_variable(struct pug_names_file *file, const char *name,
+                                       unsigned *distance);
 
 /* layout.c: where members are, by name */
 /** A variable or a member of one, or a member of a type. */
