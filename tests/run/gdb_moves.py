@@ -77,7 +77,7 @@ def kind(address):
             if name in ("jal", "jalr") and re.match(r"(zero|x0|t\d)\b", rest):
                 what = ""
         elif name == "ret" or re.fullmatch("bx" + CONDITION, name):
-            what = "return"
+            what = "return" if not rest or rest == "lr" else ""  # "bx ip" goes on to a function that is far away
         elif re.fullmatch("(pop|ldm|ldmia|ldmfd|ldr|mov)" + CONDITION, name) and "pc" in rest:
             what = "return" if not name.startswith("ldr") or re.match(r"pc, \[sp\]", rest) else ""
         known[address] = (what, insn["length"])
