@@ -760,7 +760,7 @@ static int calls_run(const struct command *self, int argc, char **argv)
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
     if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF || input_selects(&input) ||
-        options.running || has_threads(&options, &input))
+        options.running || options.input.kallsyms || has_threads(&options, &input))
         code = calls_of_tasks(&options, &input);
     else if (input_flow_tree(&input) && make_stacks(&calls)) {
         print_head(&calls);
