@@ -5,10 +5,10 @@
  * between them the duration is unknown: the part before it has the first one's time, the part after
  * it the second one's. A call waits, too, until it is known to have taken long enough.
  */
+#include "base/text.h"
 #include "slices.h"
 
 #include "common/said.h"
-#include "diagnose/diagnosis.h"
 #include "pugmark/advanced/capture.h"
 #include "slices_names.h"
 #include "slices_swo.h"
@@ -664,8 +664,8 @@ void slices_tell(const struct slices *slices, bool quiet)
     places_tell(slices->places, "its slices", quiet);
     if (numbers->estimated > 0)
         said(SAID_TIMES, "%s of %s calls have estimated times, between two timestamps",
-             diagnosis_grouped(numbers->estimated, estimated),
-             diagnosis_grouped(numbers->written, all));
+             pug_text_thousands(numbers->estimated, estimated),
+             pug_text_thousands(numbers->written, all));
 }
 
 const struct pug_calls *slices_calls(const struct slices *slices)

@@ -3,6 +3,7 @@
 #include "common/messages.h"
 #include "diagnose/diagnosis.h"
 #include "input_private.h"
+#include "pugmark/advanced/diagnose.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
 #include "swo/dwt_sources.h"
