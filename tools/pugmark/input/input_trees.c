@@ -2,11 +2,11 @@
 /** @file An input's trees: of the segment at hand, with the sources that were chosen. */
 #include "common/messages.h"
 #include "diagnose/diagnosis.h"
+#include "events/dwt_sources.h"
 #include "input_private.h"
 #include "pugmark/advanced/diagnose.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
-#include "swo/dwt_sources.h"
 #include "unread.h"
 
 #include <stdio.h>
@@ -170,7 +170,7 @@ bool input_flow_tree(struct input *input)
     bool software = false;
     const struct pug_source *source;
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
-        software |= dwt_sources_carries(pug_source_protocol(source));
+        software |= pug_dwt_sources_carries(pug_source_protocol(source));
     message_say("pugmark: %s: no source of program flow in it%s\n", input->trace_path,
                 software
                     ? "; what its ITM says: calls --interrupts, profile, timeline, list --events"

@@ -6,10 +6,10 @@
 #include "common/output.h"
 #include "diagnose/diagnosis.h"
 #include "element_lines.h"
+#include "events/dwt_sources.h"
 #include "list.h"
 #include "pugmark/advanced/encapsulation.h"
 #include "pugmark/author/protocol.h"
-#include "swo/dwt_sources.h"
 #include "text_parts.h"
 
 #include <inttypes.h>
@@ -62,7 +62,7 @@ static bool is_listed(struct list_state *state, uint64_t index, uint16_t source,
 /** What the DWT says goes out in words, the packets of one data access together. */
 static void put_events(struct list_state *state, const struct pug_element *e)
 {
-    struct pug_dwt *dwt = dwt_sources_find(state->dwt, e->source);
+    struct pug_dwt *dwt = pug_dwt_sources_find(state->dwt, e->source);
     for (size_t i = 0, n = dwt ? pug_dwt_push(dwt, e) : 0; i < n; i++) {
         const struct pug_dwt_event *event = &dwt->events[i];
         char words[256];
@@ -76,7 +76,7 @@ static void put_events(struct list_state *state, const struct pug_element *e)
             output_text("%10" PRIu64 "  %02x  ITMTRACE(%s%s)\n", event->index, event->source,
                         event->overflow ? "ITM_OVERFLOW; " : "", words);
     }
-    if (!dwt_sources_knows(state->dwt, e))
+    if (!pug_dwt_sources_knows(state->dwt, e))
         state->unsure = state->seen + 1; /* what waits now may be listed wrongly, too */
 }
 
@@ -310,7 +310,7 @@ static void find_words(struct list_state *state, bool elements)
     if (elements && !input->options->reference)
         handlers_of(&state->handlers, input->image);
     if (elements && state->options->format != LIST_CSV && !state->options->input.reference &&
-        !dwt_sources_new(input->tree, false, &state->dwt))
+        !pug_dwt_sources_new(input->tree, false, &state->dwt))
         input_starve(input);
 }
 
@@ -334,7 +334,7 @@ void list_detach(struct list_state *state)
 {
     pug_tree_on_encapsulation(state->input->tree, NULL, NULL);
     close_watches(state);
-    dwt_sources_free(state->dwt);
+    pug_dwt_sources_free(state->dwt);
     state->dwt = NULL;
 }
 
