@@ -21,6 +21,7 @@
 
 #define PUG_PAGE_EVENTS 4096u
 #define PUG_PAGE_VIEWS  8u
+#define PUG_CODE_PIECE  1024u
 
 enum pug_history_what {
     PUG_WHAT_RANGE,
@@ -219,7 +220,10 @@ struct pug_history {
     bool told_backward;
     struct pug_data_access *data; /* in their order */
     uint32_t data_count, data_room;
-    uint32_t *by_task; /* thread + 1 of a task */
+    /* where code ran, in pieces of PUG_CODE_PIECE bytes: hashes of space and piece, or 0 */
+    uint64_t *pieces;
+    uint32_t piece_slots, piece_count, piece_events; /* events that were looked at */
+    uint32_t *by_task;                               /* thread + 1 of a task */
     uint32_t task_room;
     struct pug_live_frame *frames; /* of pug_history_frames() */
     uint32_t frame_room;
@@ -282,6 +286,18 @@ bool pug_history_keep_stacks(struct pug_history *history);
 /** The program that an object is; NULL: it is none, or not there. */
 const struct pug_debug_program *pug_history_program(struct pug_history *history, uint32_t object);
 void pug_debug_program_free(struct pug_debug_program *program);
+
+/* dump.c */
+/** How the content of a snapshot's dump counts at an address. */
+enum pug_dump_kind {
+    PUG_DUMP_NONE,    /**< it is not a dump that answers for the address */
+    PUG_DUMP_KNOWN,   /**< it is what was there */
+    PUG_DUMP_UNKNOWN, /**< it was made later, and may have changed */
+};
+/** Looks at the memory of a place; `end` is the address up to which the answer holds. */
+enum pug_dump_kind pug_history_dump(struct pug_history *history,
+                                    const struct pug_history_place *place, uint64_t address,
+                                    uint64_t *end);
 
 /* code.c */
 /** As pug_locate_fn, for the thread that elements are of. */

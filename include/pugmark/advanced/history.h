@@ -49,6 +49,12 @@ void pug_history_free(struct pug_history *history);
 /** Adds elements in the order of decoding: a pug_situated_fn. False: see pug_history_status(). */
 bool pug_history_take(void *history, const struct pug_origin *origin,
                       const struct pug_element *elements, size_t count);
+/**
+ * Adds an access to memory that another source reports (a DWT), of `size` bytes, 1 to 8, in the
+ * order of time with the elements: from the next position on `address` holds `value`.
+ */
+bool pug_history_access(struct pug_history *history, uint64_t address, uint64_t value,
+                        unsigned size);
 /** The trace is over. Nothing may be added after this. */
 void pug_history_end(struct pug_history *history);
 /** Is it over? */
@@ -234,9 +240,10 @@ size_t pug_history_frames(struct pug_history *history, uint64_t position,
                           struct pug_history_frame *frames, size_t room);
 
 /**
- * Reads program memory as the thread of a place saw it then: the content of the program's files
- * that the program cannot write, else what data trace gave before. Sets *known[i] to whether
- * bytes[i] is known, and returns how many are known from the first one on.
+ * Reads memory as the thread of a place saw it then, and returns how many bytes are known from the
+ * first one on. Known is what the program's files hold and the program cannot write, and what data
+ * trace gave before. Of a snapshot's dump the pieces in which code ran are known at all times, and
+ * all of it at the last position: it was made then.
  */
 size_t pug_history_memory_at(struct pug_history *history, const struct pug_history_place *place,
                              uint64_t address, uint8_t *bytes, size_t size);

@@ -7,6 +7,7 @@
 
 #include "input/capture_options.h"
 #include "pugmark/advanced/history.h"
+#include "pugmark/advanced/snapshot.h"
 #include "text/sink.h"
 
 #include <pthread.h>
@@ -56,6 +57,20 @@ bool session_grows(const struct session *session);
 
 /** The position of a thread now. False: it has none. */
 bool session_place(struct session *session, uint32_t thread, struct pug_history_place *place);
+
+/**
+ * The registers of a thread's core as a snapshot has them, where they are those at `place`: the
+ * last position, whose pc is theirs. NULL: they are not known there.
+ */
+const struct pug_snapshot_device *session_core(struct session *session,
+                                               const struct pug_history_place *place);
+
+/** Finds a source of a buffer in the capture's snapshot. False: it is not in one. */
+bool core_source(const struct pug_capture *capture, uint32_t buffer, uint16_t id,
+                 struct pug_snapshot_source *source);
+
+/** Reads a register of a device by its name, in whatever case. False: it is not known. */
+bool core_register(const struct pug_snapshot_device *device, const char *name, uint64_t *value);
 
 /** Goes to a position. */
 void session_go(struct session *session, uint64_t position);

@@ -69,7 +69,9 @@ class PugmarkUnwinder(Unwinder):
         return gdb.Value(value).cast(kind)
 
     def level_of(self, frame, width):
-        """Which call of the stack a frame is; the innermost one has no stack pointer."""
+        """Which call of the stack a frame is; the innermost one has no such stack pointer."""
+        if frame.level() == 0:
+            return 0
         try:
             sp = int(frame.read_register("sp")) & ((1 << 8 * width) - 1)
         except (gdb.error, ValueError):

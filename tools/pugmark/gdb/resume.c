@@ -59,7 +59,8 @@ void gdb_tell_stop(struct gdb_server *server, const struct pug_history_move *mov
     else if (move->stop == PUG_MOVE_EXCEPTION)
         signal = gdb_signal_of(&place);
     pug_sink_format(&server->sink, "T%02x", signal);
-    gdb_target_expedite(server->target, &place, &server->sink);
+    const struct gdb_state state = {&place, session_core(session, &place)};
+    gdb_target_expedite(server->target, &state, &server->sink);
     pug_sink_text(&server->sink, "thread:");
     gdb_put_thread(server, session->thread);
     pug_sink_text(&server->sink, ";");

@@ -113,18 +113,24 @@ static void read_memory(struct gdb_server *server, const char *words)
 static void read_registers(struct gdb_server *server)
 {
     struct pug_history_place place;
-    if (general_place(server, &place))
-        gdb_target_registers(server->target, &place, &server->sink);
-    else
+    if (!general_place(server, &place)) {
         fail(server);
+        return;
+    }
+    const struct gdb_state state = {&place, session_core(server->session, &place)};
+    gdb_target_registers(server->target, &state, &server->sink);
 }
 
 static void read_register(struct gdb_server *server, const char *words)
 {
     struct pug_history_place place;
     uint64_t number;
-    if (!gdb_take_number(&words, &number) || number > 1000 || !general_place(server, &place) ||
-        !gdb_target_register(server->target, &place, (unsigned)number, &server->sink))
+    if (!gdb_take_number(&words, &number) || number > 1000 || !general_place(server, &place)) {
+        fail(server);
+        return;
+    }
+    const struct gdb_state state = {&place, session_core(server->session, &place)};
+    if (!gdb_target_register(server->target, &state, (unsigned)number, &server->sink))
         fail(server);
 }
 
