@@ -439,5 +439,7 @@ void pug_history_end(struct pug_history *history)
         history->line = i;
         (void)stop_stretch(history);
     }
+    if (history->status == PUG_OK)
+        (void)pug_history_seal(history);
     history->ended = true;
 }

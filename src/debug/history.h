@@ -10,6 +10,7 @@
  * are in it, by which searches pass over it.
  *
  * fill.c makes events of elements. move.c goes there and back. stack.c has the calls at a position.
+ * keep.c writes a history to a file, and reads it.
  */
 #ifndef PUG_DEBUG_HISTORY_H
 #define PUG_DEBUG_HISTORY_H
@@ -206,6 +207,7 @@ struct pug_history {
     const struct pug_origin *origin;
     uint32_t line; /* that elements are of */
     struct pug_function_memo *memos;
+    char *kept_names;               /* of functions, where it was loaded */
     struct pug_history_file *files; /* by object */
     uint32_t file_room;
     /* reading code */
@@ -254,6 +256,8 @@ struct pug_reader_space pug_event_reader(const struct pug_history_event *event);
 /* page.c */
 /** Adds an event to the sequence. */
 bool pug_history_append(struct pug_history *history, uint32_t event);
+/** Packs the last page: nothing follows. */
+bool pug_history_seal(struct pug_history *history);
 /** Notes where in the trace what comes next is. */
 bool pug_history_note(struct pug_history *history, uint32_t buffer, uint32_t segment,
                       uint64_t index, uint64_t time);

@@ -220,7 +220,8 @@ static enum outcome look_through(struct looking *looking, uint32_t page, uint32_
     if (!view)
         return WAS_INTERRUPTED;
     if (looking->backward)
-        for (uint32_t i = from; i > 0 && outcome == FOUND_NOTHING; i--)
+        for (uint32_t i = from < view->count ? from : view->count;
+             i > 0 && outcome == FOUND_NOTHING; i--)
             outcome = look_at(looking, view, i - 1);
     else
         for (uint32_t i = from; i < view->count && outcome == FOUND_NOTHING; i++)

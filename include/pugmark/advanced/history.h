@@ -64,6 +64,20 @@ enum pug_status pug_history_status(const struct pug_history *history);
 /** Bytes of memory that it holds. */
 uint64_t pug_history_memory(const struct pug_history *history);
 
+/**
+ * Writes a history that is over to a file, whole or not at all. `identity` is a number for all that
+ * it depends on: the trace, programs, how it was decoded. PUG_ERR_INVALID_PARAM_VAL: it is not
+ * over, or is not complete; PUG_ERR_MEM, also where it has tasks, which are not kept; PUG_ERR_FILE.
+ */
+enum pug_status pug_history_save(struct pug_history *history, const char *path, uint64_t identity);
+/**
+ * Reads such a file in place of the trace. Everything in it is checked first. PUG_ERR_FILE: it
+ * cannot be read; PUG_ERR_INDEX_FOREIGN: its identity, the library's version or the host is another
+ * one; PUG_ERR_INDEX_DAMAGED. *history is NULL then.
+ */
+enum pug_status pug_history_load(const struct pug_history_config *config, const char *path,
+                                 uint64_t identity, struct pug_history **history);
+
 /** How many positions there are. */
 uint64_t pug_history_count(const struct pug_history *history);
 

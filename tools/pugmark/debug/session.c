@@ -4,6 +4,7 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/progress.h"
+#include "common/sandbox.h"
 #include "fill_by_time.h"
 #include "input/live_input.h"
 
@@ -159,7 +160,8 @@ static bool has_positions(struct session *session)
 bool session_open(struct session *session, const struct session_options *options,
                   const char *operand)
 {
-    *session = (struct session){.wake = {-1, -1}};
+    *session = (struct session){.options = options, .wake = {-1, -1}};
+    sandbox_allow_index();
     pthread_mutex_init(&session->lock, NULL);
     if (!input_open(&session->input, &options->input, operand)) {
         session->code = session->input.failure;
@@ -170,7 +172,8 @@ bool session_open(struct session *session, const struct session_options *options
     session->live = pug_capture_is_live(session->input.capture);
     const struct pug_history_config config = {.capture = session->input.capture,
                                               .names = session->names};
-    bool good = session->names && pug_history_new(&config, &session->history) == PUG_OK;
+    const bool kept = session->names && !session->live && kept_history_load(session, &config);
+    bool good = session->names && (kept || pug_history_new(&config, &session->history) == PUG_OK);
     if (!good) {
         input_starve(&session->input);
     } else if (session->live) {
@@ -179,8 +182,9 @@ bool session_open(struct session *session, const struct session_options *options
             message_say("pugmark: no thread to read %s: the system has none left. Close some "
                         "programs and try again\n",
                         operand);
-    } else {
+    } else if (!kept) {
         fill(session);
+        kept_history_save(session);
     }
     if (good && !has_positions(session)) {
         message_say("pugmark: %s: no instruction of it can be rebuilt, so there is nothing to "

@@ -19,10 +19,14 @@ struct session_object {
     uint64_t bias; /**< what its addresses are more than the file's own */
 };
 
+struct session_options;
+
 struct session {
     struct input input;
+    const struct session_options *options; /**< while it is opened */
     struct pug_names *names;
     struct pug_history *history;
+    uint64_t identity; /**< of what the history depends on; 0: it is not kept */
     uint64_t position;
     uint32_t thread; /**< whose position it is */
     int code;        /**< exit code of decoding */
@@ -40,6 +44,14 @@ struct session_options {
     struct input_options input;
     struct capture_options capture;
 };
+
+/**
+ * Reads the history that an earlier session left beside the index of the trace. False: there is
+ * none that is of this trace, these programs and these options.
+ */
+bool kept_history_load(struct session *session, const struct pug_history_config *config);
+/** Leaves it there, where the trace has an index and it was read without a fault. */
+void kept_history_save(struct session *session);
 
 /** Opens and reads an input. False, having said why; session->code is the exit code. */
 bool session_open(struct session *session, const struct session_options *options,
