@@ -56,7 +56,7 @@ void pug_history_free(struct pug_history *history)
                            history->stamps, history->followers,   history->kept,
                            history->memos,  history->files,       history->breakpoints,
                            history->hits,   history->data,        history->by_task,
-                           history->frames, history->pieces};
+                           history->frames, history->pieces,      history->kept_names};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         free(owned[i]);
     pug_calls_free(history->calls);
