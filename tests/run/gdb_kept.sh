@@ -11,24 +11,8 @@ kept=$tmp/crash/trace.bin.pughistory
 fail() { echo "$*"; exit 1; }
 # asked: what a session says of the trace, to standard output
 asked() {
-  perl -e '
-    use IPC::Open2;
-    my $pid = open2(my $from, my $to, @ARGV);
-    $SIG{ALRM} = sub { die "no answer\n" };
-    alarm 60;
-    my $got = "";
-    for my $words ("?", map { "qRcmd," . unpack("H*", $_) } "goto exception", "calls", "where", "history 5", "find loss", "goto end", "where") {
-      my $sum = 0;
-      $sum += ord for split //, $words;
-      syswrite $to, sprintf "\$%s#%02x", $words, $sum & 255;
-      until ($got =~ s/^[^\$]*\$([^#]*)#..//s) { sysread($from, $got, 65536, length $got) or die "it went away\n" }
-      print "$words: ", ($words =~ /^q/ ? pack("H*", $1) : "$1\n");
-      syswrite $to, "+";
-    }
-    close $to;
-    waitpid $pid, 0;
-    exit $? >> 8;
-  ' "$bin/pugmark" gdb --quiet --stdio "$@"
+  perl "$source/tests/support/gdb_ask.pl" "$bin/pugmark" gdb --quiet --stdio "$@" -- "?" 'monitor goto exception' 'monitor calls' \
+    'monitor where' 'monitor history 5' 'monitor find loss' 'monitor goto end' 'monitor where'
 }
 first=$(asked "$tmp/crash")
 [[ ! -e $kept ]] || fail "it was left where nobody made an index"

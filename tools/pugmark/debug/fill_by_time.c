@@ -3,11 +3,11 @@
 
 #include "capture/capture.h"
 #include "common/command.h"
+#include "events/dwt_sources.h"
 #include "list/by_time.h"
 #include "pugmark/advanced/correlate.h"
 #include "pugmark/advanced/packet.h"
 #include "pugmark/dwt.h"
-#include "swo/dwt_sources.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static struct pug_dwt *make_dwt(const struct pug_capture *capture,
                                 const struct pug_capture_source *source)
 {
     struct pug_snapshot_source in;
-    if (!dwt_sources_carries(pug_protocol_find(source->protocol)))
+    if (!pug_dwt_sources_carries(pug_protocol_find(source->protocol)))
         return NULL;
     const bool known = core_source(capture, source->buffer, source->id, &in);
     struct pug_dwt *dwt = malloc(sizeof(*dwt));

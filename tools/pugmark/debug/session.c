@@ -7,6 +7,7 @@
 #include "common/sandbox.h"
 #include "fill_by_time.h"
 #include "input/live_input.h"
+#include "pugmark/advanced/index.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -216,6 +217,7 @@ int session_close(struct session *session)
             close(session->wake[i]);
 #endif
     pug_history_free(session->history);
+    pug_index_free(session->index);
     capture_names_end(session->names);
     input_close(&session->input);
     pthread_mutex_destroy(&session->lock);

@@ -26,7 +26,8 @@ struct session {
     const struct session_options *options; /**< while it is opened */
     struct pug_names *names;
     struct pug_history *history;
-    uint64_t identity; /**< of what the history depends on; 0: it is not kept */
+    struct pug_index *index; /**< where packets were looked for; or NULL */
+    uint64_t identity;       /**< of what the history depends on; 0: it is not kept */
     uint64_t position;
     uint32_t thread; /**< whose position it is */
     int code;        /**< exit code of decoding */
