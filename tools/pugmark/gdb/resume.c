@@ -70,8 +70,19 @@ void gdb_tell_stop(struct gdb_server *server, const struct pug_history_move *mov
         pug_sink_text(&server->sink, "replaylog:begin;");
     if (move->stop == PUG_MOVE_END || (move->stop == PUG_MOVE_LOSS && !move->backward))
         pug_sink_text(&server->sink, "replaylog:end;");
-    if (gdb_libraries_changed(server))
-        pug_sink_text(&server->sink, "library:;");
+}
+
+/**
+ * Answers that other libraries are there. GDB reads them and resumes, whatever else the answer
+ * says: why it stopped is answered then.
+ */
+static void tell_libraries(struct gdb_server *server, const struct pug_history_move *move)
+{
+    const struct pug_history_move still = {.stop = PUG_MOVE_DONE};
+    server->waiting = *move;
+    server->waits = true;
+    gdb_tell_stop(server, &still);
+    pug_sink_text(&server->sink, "library:;");
 }
 
 /* ---- moving ---- */
@@ -122,8 +133,25 @@ static void resume(struct gdb_server *server, const struct wish *wish)
     }
     server->link->interrupted = false;
     server->general = session->thread;
+    if (gdb_libraries_changed(server)) {
+        tell_libraries(server, &move);
+        return;
+    }
     say_why(server, &move);
     gdb_tell_stop(server, &move);
+}
+
+/** Does GDB resume where it was told of libraries? Then that move ends now. */
+static bool end_waiting(struct gdb_server *server, const struct wish *wish)
+{
+    const bool waits = server->waits;
+    server->waits = false;
+    if (!waits || wish->backward != server->waiting.backward ||
+        server->session->position != server->waiting.position)
+        return false;
+    say_why(server, &server->waiting);
+    gdb_tell_stop(server, &server->waiting);
+    return true;
 }
 
 /* ---- packets ---- */
@@ -185,7 +213,8 @@ void gdb_resume(struct gdb_server *server, const char *packet)
         wish.backward = packet[0] == 'b';
         wish.steps = packet[wish.backward] == 's';
     }
-    resume(server, &wish);
+    if (!end_waiting(server, &wish))
+        resume(server, &wish);
 }
 
 #endif

@@ -247,6 +247,18 @@ static void take_supported(struct gdb_server *server, const char *words)
                     server->multiprocess ? ";multiprocess+" : "");
 }
 
+/** Answers what pugmark-gdb.py asks, and nobody else. False: it is another command. */
+static bool answer_script(struct gdb_server *server, const char *line, struct pug_sink *sink)
+{
+    if (strcmp(line, "offset") == 0)
+        pug_sink_format(sink, "%" PRIx64 "\n", gdb_offset(server));
+    else if (strcmp(line, "libraries") == 0)
+        pug_sink_text(sink, gdb_libraries_changed(server) ? "changed\n" : "the same\n");
+    else
+        return false;
+    return true;
+}
+
 /** qRcmd: words for `monitor`. */
 static void take_command(struct gdb_server *server, const char *words)
 {
@@ -264,8 +276,10 @@ static void take_command(struct gdb_server *server, const char *words)
         words += 2;
     }
     line[size] = 0;
-    (void)session_command(server->session, line, &sink);
-    server->general = server->session->thread;
+    if (!answer_script(server, line, &sink)) {
+        (void)session_command(server->session, line, &sink);
+        server->general = server->session->thread;
+    }
     for (size_t i = 0; i < text.count; i++)
         pug_sink_hex(&server->sink, (uint8_t)text.bytes[i], 2);
     if (text.count == 0)
@@ -316,7 +330,9 @@ static void query(struct gdb_server *server, const char *packet)
     } else if (begins(packet, "qAttached")) {
         pug_sink_text(&server->sink, "1");
     } else if (strcmp(packet, "qOffsets") == 0) {
-        gdb_offsets(server);
+        const uint64_t offset = gdb_offset(server);
+        if (offset != 0)
+            pug_sink_format(&server->sink, "TextSeg=%" PRIx64, offset);
     } else if (begins(packet, "qRcmd,")) {
         take_command(server, packet + strlen("qRcmd,"));
     }
