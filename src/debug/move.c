@@ -87,11 +87,21 @@ struct search {
     bool breakpoints, losses, traps;
     bool has_address;
     uint64_t address;
+    const struct pug_address_space *space; /* of a process, that it leaves; or NULL */
+    int32_t pid;
 };
 
 static bool is_loss(const struct pug_history_event *event)
 {
     return event->what == PUG_WHAT_GAP && event->kind != PUG_GAP_UNTRACED;
+}
+
+/** Is an event in other memory of the process than before? */
+static bool leaves_space(const struct pug_history *history, const struct search *search,
+                         const struct pug_history_event *event)
+{
+    return search->space && event->what == PUG_WHAT_RANGE && event->space != search->space &&
+           history->lines[event->thread].pid == search->pid;
 }
 
 static bool wanted(struct pug_history *history, void *context, uint32_t number)
@@ -102,7 +112,8 @@ static bool wanted(struct pug_history *history, void *context, uint32_t number)
         !(search->in_range && event->what == PUG_WHAT_RANGE && event->start >= search->from &&
           event->end <= search->to))
         return true;
-    if (search->breakpoints && has_breakpoint(history, number))
+    if (leaves_space(history, search, event) ||
+        (search->breakpoints && has_breakpoint(history, number)))
         return true;
     if (search->traps && event->what == PUG_WHAT_TRAP && event->count > 0)
         return true;
@@ -152,7 +163,7 @@ static bool look_inside(struct pug_history *history, const struct search *search
     return false;
 }
 
-enum outcome { FOUND, FOUND_BREAKPOINT, FOUND_LOSS, FOUND_NOTHING, WAS_INTERRUPTED };
+enum outcome { FOUND, FOUND_BREAKPOINT, FOUND_LOSS, FOUND_SPACE, FOUND_NOTHING, WAS_INTERRUPTED };
 
 struct looking {
     struct pug_history *history;
@@ -184,6 +195,10 @@ static enum outcome look_at(struct looking *looking, const struct pug_page_view 
         const bool told = looking->found == looking->start && history->told == looking->start + 1 &&
                           history->told_backward == looking->backward;
         return told ? FOUND_NOTHING : FOUND_LOSS;
+    }
+    if (leaves_space(history, &looking->search, event)) {
+        looking->found = at + (looking->backward ? event->count - 1 : 0);
+        return FOUND_SPACE;
     }
     if (!look_inside(history, &looking->search, number, 0, event->count, looking->backward, &n,
                      &hit))
@@ -286,6 +301,11 @@ static void come_to_end(struct pug_history *history, struct pug_history_move *mo
     tell(history, move);
 }
 
+static int32_t pid_of(const struct pug_history *history, uint32_t thread)
+{
+    return thread < history->line_count ? history->lines[thread].pid : PUG_NO_CPU;
+}
+
 static void go(struct pug_history *history, struct pug_history_move *move, bool runs)
 {
     struct looking looking = {
@@ -295,7 +315,9 @@ static void go(struct pug_history *history, struct pug_history_move *move, bool 
                    .from = move->from,
                    .to = move->to,
                    .breakpoints = true,
-                   .losses = true},
+                   .losses = true,
+                   .space = move->space,
+                   .pid = pid_of(history, move->thread)},
         .backward = move->backward,
         .interrupted = move->interrupted,
         .context = move->context,
@@ -316,6 +338,11 @@ static void go(struct pug_history *history, struct pug_history_move *move, bool 
         move->gap = history->events[looking.loss].kind;
         move->unsync = history->events[looking.loss].numbers;
         tell(history, move);
+        break;
+    case FOUND_SPACE:
+        move->position = looking.found;
+        move->stop = PUG_MOVE_SPACE;
+        history->told = 0;
         break;
     case FOUND_NOTHING: come_to_end(history, move, runs); break;
     case WAS_INTERRUPTED: move->stop = PUG_MOVE_ENDED_EARLY; break;

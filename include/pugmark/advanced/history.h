@@ -163,13 +163,14 @@ bool pug_history_packet(struct pug_history *history, uint64_t position,
 
 /** The reason why a move ended. */
 enum pug_history_end_kind {
-    PUG_MOVE_DONE,       /**< it went as far as it was asked to */
-    PUG_MOVE_BREAKPOINT, /**< it came to a breakpoint */
-    PUG_MOVE_LOSS,       /**< trace is missing here; the next such move continues after the loss */
-    PUG_MOVE_BEGIN,      /**< nothing is known of earlier times */
-    PUG_MOVE_END,        /**< the trace ends */
-    PUG_MOVE_EXCEPTION,  /**< the trace ends in the exception that is here */
-    PUG_MOVE_ENDED_EARLY /**< `interrupted` said so, or there was no memory */
+    PUG_MOVE_DONE,        /**< it went as far as it was asked to */
+    PUG_MOVE_BREAKPOINT,  /**< it came to a breakpoint */
+    PUG_MOVE_LOSS,        /**< trace is missing here; the next such move continues after the loss */
+    PUG_MOVE_BEGIN,       /**< nothing is known of earlier times */
+    PUG_MOVE_END,         /**< the trace ends */
+    PUG_MOVE_EXCEPTION,   /**< the trace ends in the exception that is here */
+    PUG_MOVE_ENDED_EARLY, /**< `interrupted` said so, or there was no memory */
+    PUG_MOVE_SPACE, /**< it came to an instruction in other memory than `space`, of that process */
 };
 
 /** Any thread. */
@@ -186,8 +187,13 @@ struct pug_history_move {
     void *context;                      /**< in: is handed to it */
     uint8_t stop;                       /**< out: enum pug_history_end_kind */
     uint8_t gap;                        /**< out, of a LOSS: enum pug_call_gap */
-    uint8_t unsync;    /**< out, of a LOSS: enum pug_unsync, what the trace says of it */
-    uint64_t spare[4]; /**< zero */
+    uint8_t unsync; /**< out, of a LOSS: enum pug_unsync, what the trace says of it */
+    /**
+     * in, optional: stop at the first instruction of the thread's process that is in another
+     * address space than this one, of a program that was loaded, unloaded or replaced meanwhile.
+     */
+    const struct pug_address_space *space;
+    uint64_t spare[3]; /**< zero */
 };
 
 /**

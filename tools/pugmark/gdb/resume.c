@@ -87,6 +87,42 @@ static void tell_libraries(struct gdb_server *server, const struct pug_history_m
 
 /* ---- moving ---- */
 
+/** The memory of a thread's process at a position. */
+static const struct pug_address_space *space_at(struct gdb_server *server, uint64_t position)
+{
+    struct pug_history_place place;
+    return pug_history_at(server->session->history, position, &place) ? place.origin.space : NULL;
+}
+
+/** The position beside one, where a move came from: the one itself is looked at again. */
+static uint64_t beside(const struct pug_history_move *move)
+{
+    return move->backward ? move->position + 1 : move->position - (move->position > 0);
+}
+
+/**
+ * Runs, and stops where other libraries are there than before, for GDB has breakpoints in them
+ * only when it knows them.
+ */
+static void run(struct gdb_server *server, struct pug_history_move *move)
+{
+    struct session *session = server->session;
+    move->space = space_at(server, session->position);
+    if (server->goes_on)
+        move->position = beside(move);
+    server->goes_on = false;
+    for (;;) {
+        pug_history_run(session->history, move);
+        if (move->stop != PUG_MOVE_SPACE)
+            return;
+        session_go(session, move->position);
+        if (gdb_libraries_changed(server))
+            return;
+        move->space = space_at(server, move->position);
+        move->position = beside(move);
+    }
+}
+
 /** Moves once, from where the thread is. */
 static void move_once(struct gdb_server *server, const struct wish *wish,
                       struct pug_history_move *move)
@@ -106,7 +142,7 @@ static void move_once(struct gdb_server *server, const struct wish *wish,
     if (wish->steps)
         pug_history_step(session->history, move);
     else
-        pug_history_run(session->history, move);
+        run(server, move);
     session_go(session, move->position);
 }
 
@@ -133,7 +169,7 @@ static void resume(struct gdb_server *server, const struct wish *wish)
     }
     server->link->interrupted = false;
     server->general = session->thread;
-    if (gdb_libraries_changed(server)) {
+    if (move.stop == PUG_MOVE_SPACE || gdb_libraries_changed(server)) {
         tell_libraries(server, &move);
         return;
     }
@@ -141,13 +177,16 @@ static void resume(struct gdb_server *server, const struct wish *wish)
     gdb_tell_stop(server, &move);
 }
 
-/** Does GDB resume where it was told of libraries? Then that move ends now. */
+/** Does GDB resume where it was told of libraries? Then that move ends now, or goes on. */
 static bool end_waiting(struct gdb_server *server, const struct wish *wish)
 {
     const bool waits = server->waits;
     server->waits = false;
     if (!waits || wish->backward != server->waiting.backward ||
         server->session->position != server->waiting.position)
+        return false;
+    server->goes_on = server->waiting.stop == PUG_MOVE_SPACE;
+    if (server->goes_on)
         return false;
     say_why(server, &server->waiting);
     gdb_tell_stop(server, &server->waiting);

@@ -34,7 +34,7 @@ struct gdb_server {
     /** A stop that GDB is told when it resumes: it had to read libraries first, and goes on then.
      */
     struct pug_history_move waiting;
-    bool waits;
+    bool waits, goes_on;                   /**< goes_on: it stopped for the libraries alone */
     uint64_t libraries;                    /**< a hash of the list that GDB has */
     const struct pug_address_space *space; /**< that it was made in */
 };
