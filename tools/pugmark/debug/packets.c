@@ -13,8 +13,9 @@
 
 /* ---- words of a packet ---- */
 
-#define NEAR (UINT64_C(64) << 10) /* bytes in front of a packet in which its source synchronises   \
-                                   */
+#define NEAR                                                                                       \
+    (UINT64_C(64) << 10) /* bytes in front of a packet in which its source synchronises            \
+                          */
 #define FAR    (UINT64_C(16) << 20)
 #define BEHIND 512u /* bytes that a packet has at most */
 

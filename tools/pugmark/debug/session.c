@@ -6,6 +6,7 @@
 #include "common/progress.h"
 #include "common/sandbox.h"
 #include "fill_by_time.h"
+#include "fill_threads.h"
 #include "input/live_input.h"
 #include "pugmark/advanced/index.h"
 
@@ -109,7 +110,9 @@ static int fill_in_order(struct session *session)
 static void fill(struct session *session)
 {
     struct input *input = &session->input;
-    const int code = fill_is_by_time(session) ? fill_by_time(session) : fill_in_order(session);
+    int code = EXIT_DONE;
+    if (!fill_threads(session, &code))
+        code = fill_is_by_time(session) ? fill_by_time(session) : fill_in_order(session);
     session_lock(session);
     session->code = code;
     pug_history_end(session->history);
@@ -280,8 +283,11 @@ bool session_place(struct session *session, uint32_t thread, struct pug_history_
            pug_history_at(session->history, position, place);
 }
 
-static int32_t pid_of(const struct session *session, uint32_t thread)
+int32_t session_pid(const struct session *session, uint32_t thread)
 {
+    /* Threads of a kernel are all in one memory. */
+    if (pug_capture_kind(session->input.capture) != PUG_CAPTURE_PERF)
+        return PUG_NO_CPU;
     const struct pug_history_thread *of = pug_history_thread_at(session->history, thread);
     const struct pug_capture_task *task =
         of && of->task != PUG_NO_TASK ? pug_capture_task_at(session->input.capture, of->task)
@@ -291,15 +297,15 @@ static int32_t pid_of(const struct session *session, uint32_t thread)
 
 unsigned session_process(const struct session *session, uint32_t thread)
 {
-    const int32_t pid = pid_of(session, thread);
+    const int32_t pid = session_pid(session, thread);
     unsigned process = 1;
     for (uint32_t i = 0; i < thread; i++) {
-        const int32_t other = pid_of(session, i);
+        const int32_t other = session_pid(session, i);
         bool is_new = true;
         if (other == pid)
             return process;
         for (uint32_t n = 0; n < i && is_new; n++)
-            is_new = pid_of(session, n) != other;
+            is_new = session_pid(session, n) != other;
         process += is_new;
     }
     return process;
@@ -313,8 +319,10 @@ void session_thread_words(const struct session *session, uint32_t thread, char *
         of && of->task != PUG_NO_TASK ? pug_capture_task_at(session->input.capture, of->task)
                                       : NULL;
     snprintf(words, size, "source 0x%02x", of ? of->source : 0u);
-    if (task)
+    if (task && pug_capture_kind(session->input.capture) == PUG_CAPTURE_PERF)
         snprintf(words, size, "%.64s %" PRId32, task->comm, task->tid);
+    else if (task)
+        snprintf(words, size, "%.64s", task->comm);
     for (size_t n = 0;
          !task && of && (source = pug_capture_source_at(session->input.capture, n)) != NULL; n++)
         if (source->buffer == of->buffer && source->id == of->source && source->name)

@@ -88,6 +88,9 @@ bool core_register(const struct pug_snapshot_device *device, const char *name, u
 /** Goes to a position. */
 void session_go(struct session *session, uint64_t position);
 
+/** The number of a thread's process as the system has it; PUG_NO_CPU: unknown. */
+int32_t session_pid(const struct session *session, uint32_t thread);
+
 /** The process of a thread: 1 and up. */
 unsigned session_process(const struct session *session, uint32_t thread);
 

@@ -162,13 +162,7 @@ static bool set_breakpoints(struct gdb_server *server)
 
 static int32_t breakpoint_pid(struct gdb_server *server)
 {
-    const struct pug_history_thread *thread =
-        pug_history_thread_at(server->session->history, general_thread(server));
-    const struct pug_capture_task *task =
-        thread && thread->task != PUG_NO_TASK
-            ? pug_capture_task_at(server->session->input.capture, thread->task)
-            : NULL;
-    return task ? task->pid : PUG_NO_CPU;
+    return session_pid(server->session, general_thread(server));
 }
 
 static bool insert(struct gdb_server *server, uint64_t address)
