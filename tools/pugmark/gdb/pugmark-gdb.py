@@ -17,7 +17,8 @@ WINDOWS = {8: 0xFFFFFFFFF0000000, 4: 0xFFFF0000}
 BASES = {8: 0x7075670000000000, 4: 0x70000000}
 # Frame ids: TOP - 16 * depth of the call.
 TOPS = {8: 0x7075680000000000, 4: 0x78000000}
-READ = 64  # frames at once
+FIRST = 6  # frames at first: a step needs two
+READ = 64  # frames at once, then
 
 
 class FrameId:
@@ -34,11 +35,11 @@ class Stack:
         self.frames = []
         inferior = gdb.selected_inferior()
         window = WINDOWS[width]
-        data = bytes(inferior.read_memory(window, HEAD.size + READ * FRAME.size))
+        data = bytes(inferior.read_memory(window, HEAD.size + FIRST * FRAME.size))
         magic, count, self.position, self.thread = HEAD.unpack_from(data)
         if magic != b"PUGFRAME":
             raise gdb.error("no call stack")
-        self.add(data, HEAD.size, min(count, READ))
+        self.add(data, HEAD.size, min(count, FIRST))
         while len(self.frames) < count:
             more = min(READ, count - len(self.frames))
             at = window + HEAD.size + len(self.frames) * FRAME.size
