@@ -43,9 +43,9 @@ has '^sp +<unavailable>' "$text"
 # An ITM beside it, whose timestamps are those of the trace.
 cp -r "$source/examples/crash" "$tmp/watched"
 cat >"$tmp/script" <<'SCRIPT'
-time 0x85cc8f
+time 0x85cc00
 data 0 value=42 written size=4
-time 0x85ce3c
+time 0x85cc8f
 data 0 value=43 written size=4
 time 0x85ce3d
 SCRIPT

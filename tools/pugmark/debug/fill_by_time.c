@@ -123,8 +123,7 @@ static bool take_accesses(struct filling *filling, struct stream *stream,
     for (size_t i = 0; i < count && good; i++) {
         const struct pug_dwt_event *event = &stream->dwt->events[i];
         if (event->kind == PUG_DWT_DATA && event->has_value && event->has_address &&
-            event->address_size >= 4 && item->when != PUG_WHEN_UNKNOWN &&
-            item->when != PUG_WHEN_BEFORE)
+            event->address_size >= 4 && item->when != PUG_WHEN_UNKNOWN)
             good = pug_history_access(filling->session->history, event->address, event->value,
                                       event->size);
     }
