@@ -287,16 +287,28 @@ static void tell(struct pug_history *history, const struct pug_history_move *mov
     history->told_backward = move->backward;
 }
 
+/** The last position in the direction of a move: of its thread, where it steps. */
+static uint64_t last_position(struct pug_history *history, const struct pug_history_move *move,
+                              bool runs)
+{
+    const uint64_t last = move->backward ? 0 : history->positions - 1;
+    uint64_t found;
+    if (runs || !pug_history_of_thread(history, last, move->thread, &found))
+        return last;
+    return found;
+}
+
 /** There is nothing more in the direction of the move. */
 static void come_to_end(struct pug_history *history, struct pug_history_move *move, bool runs)
 {
     const bool again =
         history->told == move->position + 1 && history->told_backward == move->backward;
-    if (runs && history->positions > 0)
-        move->position = move->backward ? 0 : history->positions - 1;
+    const bool goes = (runs || move->in_range) && history->positions > 0;
+    if (goes)
+        move->position = last_position(history, move, runs);
     move->stop = move->backward ? PUG_MOVE_BEGIN : PUG_MOVE_END;
     const bool told = again && history->told == move->position + 1;
-    if (runs && !move->backward && !told && ends_in_exception(history, move->position))
+    if (goes && !move->backward && !told && ends_in_exception(history, move->position))
         move->stop = PUG_MOVE_EXCEPTION;
     tell(history, move);
 }

@@ -260,6 +260,27 @@ static void ends_and_begins(void **state)
     pug_capture_free(capture);
 }
 
+/** A step out of a range that the trace ends in goes to its end. */
+static void steps_to_the_end(void **state)
+{
+    struct pug_capture *capture;
+    struct pug_history *history = open_crash(&capture);
+    const uint64_t last = pug_history_count(history) - 1;
+    struct pug_history_move move = {
+        .position = last - 3, .in_range = true, .from = 0x210000, .to = 0x220000};
+    (void)state;
+    pug_history_step(history, &move);
+    assert_int_equal(move.stop, PUG_MOVE_END);
+    assert_true(move.position == last);
+    move = (struct pug_history_move){
+        .position = 3, .in_range = true, .from = 0x210000, .to = 0x220000, .backward = true};
+    pug_history_step(history, &move);
+    assert_int_equal(move.stop, PUG_MOVE_BEGIN);
+    assert_true(move.position == 0);
+    pug_history_free(history);
+    pug_capture_free(capture);
+}
+
 /* ---- in a file ---- */
 
 /** What both say of a position. */
@@ -480,13 +501,10 @@ static void needs_a_capture(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_CAPTURES(is_what_ran),
-        cmocka_unit_test(stands_at_the_fault),
-        cmocka_unit_test(ends_and_begins),
-        cmocka_unit_test(stops_at_losses),
-        cmocka_unit_test(is_the_same_from_a_file),
-        cmocka_unit_test(adds_accesses),
-        cmocka_unit_test(moves_threads_together),
+        TEST_CAPTURES(is_what_ran),         cmocka_unit_test(stands_at_the_fault),
+        cmocka_unit_test(ends_and_begins),  cmocka_unit_test(stops_at_losses),
+        cmocka_unit_test(steps_to_the_end), cmocka_unit_test(is_the_same_from_a_file),
+        cmocka_unit_test(adds_accesses),    cmocka_unit_test(moves_threads_together),
         cmocka_unit_test(needs_a_capture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
