@@ -12,6 +12,10 @@
 #include <string.h>
 
 #define FUNCTIONS_MOST 1000000u
+/* How the calls of so many functions are spread is counted, where that is wanted of all. */
+#define SPREAD_MOST 4096u
+
+_Static_assert(TIMES_ROWS *TIMES_ROW_BUCKETS == CHECK_BUCKETS, "rows are of whole buckets");
 
 /** A frame that is open, beside the call stack's own. */
 struct level {
@@ -42,7 +46,7 @@ struct counting {
     struct pug_capture *capture;
     struct places *places;
     struct pug_calls *calls;
-    const char *histogram;
+    struct times_wanted wanted;
     struct task *tasks;
     uint32_t task_room;
     uint32_t *table, *edge_table; /* by hash: plus 1 */
@@ -294,18 +298,30 @@ static void tell_caller(struct level *caller, const struct level *level,
         caller->callees[n].calls++;
 }
 
+/** Adds one to a number of a list, which is made when it is first needed. */
+static void count_in(struct counting *counting, uint64_t **list, size_t room, size_t at)
+{
+    if (!*list)
+        *list = calloc(room, sizeof(**list));
+    if (*list)
+        (*list)[at]++;
+    else
+        counting->failed = true;
+}
+
 static void spread(struct counting *counting, struct times_function *function,
                    const uint64_t took[TIMES_UNITS])
 {
-    if (!counting->histogram || !function->name || strcmp(function->name, counting->histogram) != 0)
-        return;
-    for (int unit = 0; unit < TIMES_UNITS; unit++) {
-        if (!function->histogram[unit])
-            function->histogram[unit] = calloc(CHECK_BUCKETS, sizeof(uint64_t));
-        if (function->histogram[unit])
-            function->histogram[unit][pug_check_bucket(took[unit])]++;
-        else
-            counting->failed = true;
+    const struct times_wanted *wanted = &counting->wanted;
+    const bool all = wanted->histogram && function->name &&
+                     strcmp(function->name, wanted->histogram) == 0,
+               rows = wanted->rows && function < counting->times->functions + SPREAD_MOST;
+    for (int unit = 0; unit < TIMES_UNITS && (all || rows); unit++) {
+        const unsigned bucket = pug_check_bucket(took[unit]);
+        if (all)
+            count_in(counting, &function->histogram[unit], CHECK_BUCKETS, bucket);
+        if (rows && (counting->times->has[unit] || unit == TIMES_INSTRUCTIONS))
+            count_in(counting, &function->rows[unit], TIMES_ROWS, bucket / TIMES_ROW_BUCKETS);
     }
 }
 
@@ -388,14 +404,15 @@ static void free_counting(struct counting *counting)
     places_free(counting->places);
 }
 
-int times_of(struct input *input, struct pug_names *names, const char *histogram,
+int times_of(struct input *input, struct pug_names *names, const struct times_wanted *spreads,
              struct times **out)
 {
+    static const struct times_wanted none;
     const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
     struct counting counting = {.times = calloc(1, sizeof(struct times)),
                                 .capture = input->capture,
                                 .places = places_new(input->capture, names),
-                                .histogram = histogram};
+                                .wanted = spreads ? *spreads : none};
     const struct pug_calls_config config = {.locate = places_locate,
                                             .locate_context = counting.places,
                                             .event = on_call,
@@ -431,8 +448,10 @@ void times_free(struct times *times)
     if (!times)
         return;
     for (uint32_t n = 0; n < times->function_count; n++)
-        for (int unit = 0; unit < TIMES_UNITS; unit++)
+        for (int unit = 0; unit < TIMES_UNITS; unit++) {
             free(times->functions[n].histogram[unit]);
+            free(times->functions[n].rows[unit]);
+        }
     free(times->functions);
     free(times->edges);
     free(times);
