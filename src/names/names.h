@@ -49,8 +49,11 @@ struct pug_names_file {
     char *wanted; /* the path it was asked for by */
     uint8_t wanted_id[64];
     size_t wanted_id_size;
-    char *path;  /* NULL: a text */
-    char *debug; /* where its debug information is said to be, or NULL */
+    char *path; /* NULL: a text */
+    char *text; /* the file of a text whose symbols are all here, as they stand there; or NULL */
+    enum pug_names_text text_kind; /* how it looks */
+    bool shared;                   /* the symbols are another file's, which has the same text */
+    char *debug;                   /* where its debug information is said to be, or NULL */
     struct names_symbols symbols;
     struct names_symbols data; /* variables */
     struct pug_names_segment *segments;
