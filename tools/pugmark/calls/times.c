@@ -7,6 +7,7 @@
 #include "common/output.h"
 #include "items/parts.h"
 #include "items/places.h"
+#include "threads/kernel_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ struct counting {
     struct pug_capture *capture;
     struct places *places;
     struct pug_calls *calls;
+    struct thread_stage *threads; /* of a kernel, or NULL */
     struct times_wanted wanted;
     struct task *tasks;
     uint32_t task_room;
@@ -377,9 +379,11 @@ static void on_call(void *context, const struct pug_call_event *event)
 
 /* ---- decoding ---- */
 
-static bool take_item(void *context, const struct trace_item *item)
+static bool take_placed(void *context, const struct trace_item *item,
+                        const struct thread_place *place)
 {
     struct counting *counting = context;
+    (void)place;
     struct pug_element element = item->element;
     if (item->others)
         return true;
@@ -392,6 +396,21 @@ static bool take_item(void *context, const struct trace_item *item)
     return !counting->failed && output_wanted();
 }
 
+static bool take_item(void *context, const struct trace_item *item)
+{
+    struct counting *counting = context;
+    return counting->threads ? pug_thread_stage_take(counting->threads, item)
+                             : take_placed(context, item, NULL);
+}
+
+/** What is held of a kernel's threads comes, and all calls end. */
+static void end_all(struct counting *counting)
+{
+    if (counting->threads && !pug_thread_stage_end(counting->threads))
+        counting->failed |= pug_thread_stage_failed(counting->threads);
+    pug_calls_end(counting->calls);
+}
+
 static void free_counting(struct counting *counting)
 {
     for (uint32_t n = 0; n < counting->task_room; n++) {
@@ -402,6 +421,7 @@ static void free_counting(struct counting *counting)
     free(counting->table);
     free(counting->edge_table);
     pug_calls_free(counting->calls);
+    pug_thread_stage_free(counting->threads);
     pug_places_free(counting->places);
 }
 
@@ -423,6 +443,10 @@ int times_of(struct input *input, struct pug_names *names, const struct times_wa
                                 .print = take_item,
                                 .print_context = &counting,
                                 .wants = PUG_WANTS_BY_TIME};
+    struct thread_stage_options stage = {.kernel =
+                                             kernel_wanted(input, names, counting.wanted.rtos),
+                                         .give = take_placed,
+                                         .context = &counting};
     struct pug_capture_decode decode = {0};
     struct pug_capture_result result;
     int code = EXIT_INPUT;
@@ -430,8 +454,9 @@ int times_of(struct input *input, struct pug_names *names, const struct times_wa
     if (!counting.times || !counting.places || pug_calls_new(&config, &counting.calls) != PUG_OK)
         input_starve(input);
     pug_trace_parts_decode(&parts, &decode);
-    if (counting.calls && input_decode(input, &decode, output_wanted, &result)) {
-        pug_calls_end(counting.calls);
+    if (counting.calls && kernel_stage(input, &stage, &counting.threads) &&
+        input_decode(input, &decode, output_wanted, &result)) {
+        end_all(&counting);
         counting.times->ns = pug_capture_times(input->capture).unit == PUG_CAPTURE_NANOSECONDS;
         *out = counting.times;
         if (counting.failed || parts.failed || pug_names_status(names) == PUG_ERR_MEM)

@@ -70,6 +70,7 @@ struct times {
 struct times_wanted {
     const char *histogram; /**< of a function, by name, exactly; or NULL */
     bool rows;             /**< of each function, in rows of a histogram */
+    const char *rtos;      /**< the kernel whose threads are followed, as --rtos says it; or NULL */
 };
 
 /**

@@ -142,7 +142,8 @@ static int follow_all(const struct coverage_options *options, char **operands,
 
 static int cover(char **operands, const struct coverage_options *options, struct pug_names *names)
 {
-    const struct profile_input what = {.input = &options->input, .names = names};
+    const struct profile_input what = {
+        .input = &options->input, .names = names, .rtos = options->capture.rtos};
     struct pug_report_withheld withheld = {0};
     struct pug_report folders = {.withheld = &withheld};
     struct pug_mcdc *mcdc = options->mcdc ? pug_mcdc_new() : NULL;
@@ -194,6 +195,7 @@ static int coverage_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 4, -1);
     if (end >= 0)
         return end;
+    options.input.threads_later = true;
     if (options.format && strcmp(options.format, "html") == 0 &&
         !terminal_may_have(options.output, "a page"))
         return EXIT_USAGE;

@@ -195,11 +195,12 @@ static enum pug_status decode(struct report_extra *extra, struct input *input,
         return PUG_ERR_MEM;
     story_follow(story, slices);
     struct progress progress = progress_begin(input_bytes(input), input->options->quiet, NULL);
-    const struct slices_decode decoding = {.stage = {.kernel = kernel_wanted(input, names, NULL)},
-                                           .selection = &input->lists.selection,
-                                           .threads = input_jobs(input),
-                                           .progress = progress_show,
-                                           .progress_context = &progress};
+    const struct slices_decode decoding = {
+        .stage = {.kernel = kernel_wanted(input, names, extra->rtos)},
+        .selection = &input->lists.selection,
+        .threads = input_jobs(input),
+        .progress = progress_show,
+        .progress_context = &progress};
     enum pug_status status = pug_slices_decode(slices, &decoding, NULL, result);
     progress_end(&progress);
     story_end(story);
@@ -218,7 +219,7 @@ static enum pug_status decode(struct report_extra *extra, struct input *input,
 /** How long calls took; null where no program flow tells. False: no memory. */
 static bool look_at_times(struct report_extra *extra, struct input *input, struct pug_names *names)
 {
-    const struct times_wanted wanted = {.rows = true};
+    const struct times_wanted wanted = {.rows = true, .rtos = extra->rtos};
     const size_t detail = extra->is.detail > 1 ? (size_t)extra->is.detail : 1;
     struct pug_sink sink = pug_memory_sink(&extra->times);
     struct times *times = NULL;

@@ -28,8 +28,9 @@ struct report_extra {
     struct pug_memory what;                      /* what was traced, in words */
     const char *input;                           /* the one at hand */
     struct said_listener listener;
-    uint32_t room; /* for slices of each timeline; 0: as usual */
-    bool failed;   /* no memory */
+    uint32_t room;    /* for slices of each timeline; 0: as usual */
+    const char *rtos; /* the kernel whose threads are followed, as --rtos says it; or NULL */
+    bool failed;      /* no memory */
 };
 
 /** The extra listens to what standard error says, until report_extra_end(). */
