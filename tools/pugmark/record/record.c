@@ -3,6 +3,7 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/path_progress.h"
+#include "common/progress.h"
 #include "common/sandbox.h"
 #include "files/outfile.h"
 #include "pugmark/advanced/settings.h"
@@ -46,6 +47,8 @@ struct record {
     bool m_core;                    /* --core names one without A32 */
     uint64_t items;
     uint64_t instructions; /* where the path alone is wanted */
+    FILE *log;             /* that is read; or NULL */
+    struct progress log_progress;
 };
 
 /** Does --core name one that has no A32? */
@@ -351,6 +354,8 @@ static bool take(void *context, const struct rec_path_item *item)
 {
     struct record *record = context;
     record->items++;
+    if (record->log)
+        progress_show_file(&record->log_progress, record->log);
     if (item->kind == REC_PATH_RAN && item->block->isa == REC_PATH_A32 && record->m_core) {
         record->stopped = true;
         return refuse_option(
@@ -396,9 +401,10 @@ static bool read_path(struct record *record, int file, unsigned had, const char 
     good = good && begin(record, &header);
     if (good)
         rec_path_reader_set_expansion(reader, expansion_of(record->options));
-    struct path_progress progress = path_progress_begin(file, record->options->quiet);
+    struct path_progress progress =
+        path_progress_begin(file, record->options->limit, record->options->quiet);
     while (good && rec_path_reader_next(reader, &item) && take(record, &item))
-        path_progress_show(&progress, reader);
+        path_progress_show(&progress, reader, &item);
     path_progress_end(&progress);
     if (good && !record->stopped && item.kind == REC_PATH_BAD)
         good = refuse(name, item.text);
@@ -452,7 +458,11 @@ static bool read_log(struct record *record, struct rec_convert *convert)
     good = good && begin(record, &header);
     if (good && options->elf.count > 0)
         good = check_functions(record, options->elf.items[0]);
-    if (good && !rec_convert_run(convert, take, record) && !record->stopped)
+    record->log = convert->file;
+    record->log_progress = progress_begin_file(convert->file, options->quiet);
+    const bool whole = good && rec_convert_run(convert, take, record);
+    progress_end(&record->log_progress);
+    if (good && !whole && !record->stopped)
         good = refuse(options->from, convert->why);
     pug_image_free(image);
     return good;
@@ -660,20 +670,29 @@ static void release(struct record *record)
     rec_folder_free(record->folder);
 }
 
+static void show_line(void *context, FILE *lines)
+{
+    progress_show_file(context, lines);
+}
+
 static bool write_script(struct record *record, const struct rec_script_class *of, FILE *lines)
 {
     const struct record_options *options = record->options;
+    struct progress progress = progress_begin_file(lines, options->quiet);
     const struct rec_script_config config = {
         .source = (uint16_t)(options->id == UINT64_MAX ? 0x10 : options->id),
         .seed = options->seed,
         .sync = options->sync.given ? options->sync.value : 1000,
-        .longest = 12};
+        .longest = 12,
+        .read_line = show_line,
+        .read_context = &progress};
     char why[256];
-    return check_folder(record) && begin_folder(record) &&
-           (rec_script_record(of, &config, lines, rec_folder_path(record->folder), why,
-                              sizeof(why)) ||
-            refuse(options->script, why)) &&
-           commit_folder(record);
+    if (!check_folder(record) || !begin_folder(record))
+        return false;
+    const bool good =
+        rec_script_record(of, &config, lines, rec_folder_path(record->folder), why, sizeof(why));
+    progress_end(&progress);
+    return (good || refuse(options->script, why)) && commit_folder(record);
 }
 
 /**
