@@ -387,16 +387,18 @@ static bool named_source(const struct pug_capture_raw *raw, uint16_t *id)
 }
 
 /**
- * Is it a file of frames, without a setting for the trace id? All sources of the trace are such
- * then: of software's trace, and of cores.
+ * Are these frames, without a setting for the trace id? All sources of the trace are such then: of
+ * cores, and in a file of software, too. (In a stream software is source 1.)
  */
 static bool is_in_frames(const struct pug_capture *capture)
 {
     const struct pug_capture_raw *raw = capture->own;
     const struct pug_description *description = raw->protocol->description;
     const struct pug_settings unwatched = {.items = raw->items, .count = raw->count};
-    return description && (description->dwt || description->traces_core) &&
-           capture->kind == PUG_CAPTURE_RAW && strcmp(raw->transport->name, "coresight") == 0 &&
+    const bool file = capture->kind == PUG_CAPTURE_RAW;
+    return description && (description->traces_core || (file && description->dwt)) &&
+           (file || capture->kind == PUG_CAPTURE_STREAM) &&
+           strcmp(raw->transport->name, "coresight") == 0 &&
            !pug_capture_raw_has_id(raw, &unwatched);
 }
 

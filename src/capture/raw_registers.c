@@ -140,7 +140,8 @@ static bool lacks_id(const struct pug_capture *capture, const struct pug_registe
 {
     const struct pug_capture_raw *raw = capture->own;
     return wanted->need == PUG_REGISTER_ID && raw->protocol->description->traces_core &&
-           !raw->transport->single && capture->kind != PUG_CAPTURE_RAW;
+           !raw->transport->single && capture->kind != PUG_CAPTURE_RAW &&
+           capture->kind != PUG_CAPTURE_STREAM;
 }
 
 static void append(char *text, size_t size, const char *words)

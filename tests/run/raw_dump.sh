@@ -55,6 +55,26 @@ done
 "$pugmark" info --protocol etmv4 "$demo/trace.bin" >/dev/null 2>said && wrong "decoded without registers"
 grep -q 'cannot be read without registers: TRCCONFIGR TRCIDR0 TRCIDR2; give them with --set NAME=VALUE, or --core NAME' said || wrong "no next step: $(<said)"
 
+# The same of a live input.
+"$pugmark" pc "${raw[@]}" --image "$demo/program.bin@0x400000" - <"$demo/trace.bin" >path 2>said || true
+cmp -s path "$demo/path.txt" || wrong "--core, live: not the path that ran: $(<said)"
+grep -q 'ids in this trace are taken: 0x10' said || wrong "live: not said where the id is from: $(<said)"
+
+# What is described has a next command, too.
+ends() { # WORDS, INFO'S OPERANDS
+  local words=$1
+  shift
+  "$pugmark" info "$@" 2>/dev/null | tail -n 3 | grep -qF -- "$words" || wrong "info $*: no '$words'"
+}
+ends "next: pugmark trace --last 50 $demo" "$demo"
+ends "pugmark report -o report.html $demo" "$demo"
+ends "next: pugmark itm $source/examples/swo" "$source/examples/swo"
+ends "next: pugmark trace --last 50 --elf PROGRAM $demo/trace.bin with the same options" "${raw[@]}" "$demo/trace.bin"
+paw=$source/../shared/perfdata/paw
+if [[ -f $paw/exec.data ]]; then
+  ends "next: pugmark profile --symfs DIR $paw/exec.data" "$paw/exec.data"
+fi
+
 # A snapshot's device file is a file of parameters, and says the protocol.
 "$pugmark" pc --transport coresight --params "$demo/ETM_0.ini" --core Cortex-A53 --image "$demo/program.bin@0x400000" "$demo/trace.bin" >path 2>said
 cmp -s path "$demo/path.txt" && [[ ! -s said ]] || wrong "--params of a device file: $(<said)"
