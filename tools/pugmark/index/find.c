@@ -192,8 +192,8 @@ static int answer(struct input *input, const struct find_options *options,
     struct pug_index_mark mark;
     if (options->elapsed.given)
         *found = index_find_elapsed(index, input, query->source, options->elapsed.value, &mark);
-    else if (options->time && index_adds_up(index, input, query->source))
-        *found = index_find_elapsed(index, input, query->source, query->least, &mark);
+    else if (options->time)
+        *found = index_find_time(index, input, query, &mark);
     else if (options->address)
         *found = find_nearest(index, input, options, query, &mark);
     else
