@@ -20,6 +20,12 @@ for command in info trace list stat profile itm calls; do
   grep -q 'this is source text, and not trace' said || wrong "$command of source text: $(<said)"
 done
 
+printf '<!DOCTYPE html>\n<html></html>\n' >page.html
+for command in info trace; do
+  "$pugmark" $command page.html >/dev/null 2>said && wrong "$command of a page: done"
+  grep -q 'this is a page, and not trace: open it in a browser' said || wrong "$command of a page: $(<said)"
+done
+
 # Widths.
 widest() { awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }'; }
 for columns in 60 80 120; do

@@ -5,6 +5,7 @@
 #include "common/path_progress.h"
 #include "common/progress.h"
 #include "common/sandbox.h"
+#include "common/suggest.h"
 #include "files/outfile.h"
 #include "pugmark/advanced/settings.h"
 #include "record_filter.h"
@@ -733,11 +734,23 @@ static int record_script(struct record *record)
     return record->misused ? EXIT_USAGE : good ? EXIT_DONE : EXIT_INPUT;
 }
 
+static bool refuse_protocol(const char *name)
+{
+    const struct rec_unit_class *unit;
+    struct suggestion near;
+    suggest_begin(&near, name);
+    for (unsigned n = 0; (unit = rec_unit_at(n)) != NULL; n++)
+        suggest_offer(&near, unit->name);
+    message_say("pugmark: %s: no such protocol (`record --help` lists them)%s%s%s\n", name,
+                *near.meant ? "; is " : "", near.meant, *near.meant ? " meant?" : "");
+    return false;
+}
+
 static bool check_options(const struct record *record)
 {
     const struct record_options *options = record->options;
     if (options->protocol && !record->unit)
-        return refuse(options->protocol, "no such protocol (`record --help` lists them)");
+        return refuse_protocol(options->protocol);
     if (record->unit && !options->out == !options->perf)
         return refuse("record",
                       "--out has to say where the snapshot goes, or --perf the perf.data");
