@@ -57,7 +57,7 @@ assumes() { # CORE PROTOCOL WORDS
   "$pugmark" info --protocol "$2" --core "$1" "$demo/trace.bin" 2>&1 | grep -qF -- "$3" || wrong "$1: not $3"
 }
 assumes Cortex-M7 etmv4 'TRCIDR1=0x4100f401 TRCIDR2=0x4 TRCIDR8=0x1;'
-assumes Cortex-A9 ptm 'ETMIDR=0x411cf301 ETMCCER=0x8ea;'
+assumes Cortex-A9 ptm 'ETMIDR=0x411cf301 ETMCR=0x0 ETMCCER=0x8ea;'
 assumes Cortex-A55 etmv4 'TRCIDR0=0x8000ca1 TRCIDR1=0x4200f410'
 assumes Cortex-A76 etmv4 'TRCIDR0=0x28000ea1 TRCIDR1=0x4100f423'
 "$pugmark" info --protocol etmv4 "$demo/trace.bin" >/dev/null 2>said && wrong "decoded without registers"
