@@ -32,6 +32,8 @@ void handlers_of(struct handlers *handlers, const struct pug_image *image)
     if (!image)
         return;
     look_in(handlers, false, 0);
+    if (handlers->tables[0].secure.found > 1 || handlers->tables[0].non_secure.found > 1)
+        pug_vectors_find(&handlers->all, image, PUG_VECTORS_ANY);
     for (size_t n = 0; pug_image_range(image, n, &range); n++)
         if (range.place.has_source && handlers->count <= HANDLER_SOURCES &&
             !has_source(handlers, range.place.source))
@@ -55,7 +57,8 @@ const char *handlers_name(const struct handlers *handlers, const struct pug_elem
     const struct pug_vector_table *table = element->security == PUG_SEC_SECURE
                                                ? &handlers->tables[n].secure
                                                : &handlers->tables[n].non_secure;
-    if (!pug_vector_symbol(handlers->image, table, vector, &symbol))
+    if (!pug_vector_symbol(handlers->image, table, vector, &symbol) &&
+        !(table->found > 1 && pug_vectors_handler(&handlers->all, vector, &symbol)))
         return NULL;
     const size_t length = pug_demangle(symbol.name, name, size);
     if (length == 0 || length >= size)

@@ -237,6 +237,17 @@ static void print_program(const struct content *content)
                     content->strays, content->samples);
 }
 
+static void print_tables(struct swo_source *source)
+{
+    const struct pug_vectors *vectors = swo_source_vectors(source);
+    if (vectors->count < 2)
+        return;
+    output_text("  %u vector tables in the program, at ", vectors->count);
+    for (unsigned n = 0; n < vectors->count; n++)
+        output_text("%s0x%08" PRIx64, n > 0 ? ", " : "", vectors->tables[n].base);
+    output_text(": where they name different handlers, --set VTOR=ADDRESS says which was used\n");
+}
+
 static void print_source(struct swo_source *source)
 {
     struct content *content = source->user;
@@ -249,6 +260,7 @@ static void print_source(struct swo_source *source)
     print_tick(source, content);
     print_clocks(source, content);
     print_program(content);
+    print_tables(source);
 }
 
 bool swo_info_print(struct input *input)

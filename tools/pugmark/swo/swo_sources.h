@@ -5,7 +5,7 @@
 
 #include "pugmark/capture.h"
 #include "swo/swo.h"
-#include "swo/vectors.h"
+#include "swo/handlers.h"
 
 /** One source of one buffer. */
 struct swo_source {
