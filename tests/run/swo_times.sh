@@ -54,7 +54,11 @@ seven() {
     my ($names, $zero) = ($timeline->{names}, $timeline->{sums}{begin});
     for my $track (@{$timeline->{tracks}}) {
       for my $lane (@{$track->{lanes}}) {
-        $names->[$lane->{name}[$_]] eq "IRQ1" and print "handler ", $lane->{start}[$_] - $zero, "\n" for 0 .. $#{$lane->{start}};
+        my $start = -$zero; # starts are differences
+        for (0 .. $#{$lane->{start}}) {
+          $start += $lane->{start}[$_];
+          print "handler $start\n" if $names->[$lane->{name}[$_]] eq "IRQ1";
+        }
       }
       $_->[4] eq "here" and print "text ", $_->[0] - $zero, "\n" for @{$track->{instants}};
     }' >reported

@@ -93,8 +93,10 @@ const struct explanation explanations_trace[] = {
      "*calls have estimated times*|*are not in the order of time*|*with estimated times*|* calls*",
      "Times between two timestamps are estimated, or threads cannot be put in order.",
      "Trace more timestamps (TRCTSCTLR, perf's timestamp option), or use timeline --exact."},
-    {"samples-outside", "*PC samples lie in no program*",
-     "Addresses that a DWT sampled lie outside of the program.",
+    {"samples-outside",
+     "*PC samples lie in no program*|*PC samples are in the middle of an instruction*",
+     "Addresses that a DWT sampled lie outside of the program, or where none of its instructions "
+     "begins.",
      "Give the program with --elf. If it was given, it is another build."},
     {"more-like-these",
      "and * more messages like these|*more of these lines, *are not shown|*more of these lines*",

@@ -255,8 +255,26 @@ int profile_add_all(const struct profile_input *what, char **operands, struct pu
     return code;
 }
 
+/** PC samples that no hardware takes of this program. */
+static void say_inside(const struct pug_profile *profile, bool quiet)
+{
+    const uint64_t inside = pug_profile_sampled(profile, PUG_SAMPLES_INSIDE);
+    char words[200];
+    if (inside == 0)
+        return;
+    snprintf(words, sizeof(words),
+             "doubtful: %" PRIu64 " of %" PRIu64
+             " PC samples are in the middle of an instruction, which they are counted for: is it "
+             "another build of the program?",
+             inside, pug_profile_sampled(profile, PUG_SAMPLES_TAKEN));
+    said(SAID_COUNTS, "%s", words);
+    if (!quiet)
+        message_say("pugmark: %s\n", words);
+}
+
 void profile_say_notes(const struct pug_profile *profile, bool quiet)
 {
+    say_inside(profile, quiet);
     for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++) {
         const uint64_t noted = pug_profile_noted(profile, note);
         char words[160];

@@ -2,6 +2,7 @@
 #include "swo_info.h"
 
 #include "common/output.h"
+#include "image/thumb.h"
 #include "swo_sources.h"
 #include "trace/trace_parts.h"
 
@@ -16,7 +17,8 @@ struct content {
     struct pug_interrupts interrupts;
     struct pug_swo_period period;
     uint64_t samples, asleep, denied, accesses, counters, writes, losses, guessed, delayed;
-    uint64_t strays; /* samples where the program has no code */
+    uint64_t strays; /* samples where the program has no code … */
+    uint64_t inside; /* … and in the middle of an instruction */
     bool has_code;
     uint64_t last; /* the last time */
     bool timed;
@@ -52,6 +54,16 @@ static bool is_code(struct swo_source *source, uint32_t pc)
                                            sizeof(bytes)) == 2;
 }
 
+/** Is it behind the begin of an instruction, if the function has nothing but instructions? */
+static bool is_inside(struct swo_source *source, uint32_t pc)
+{
+    const struct pug_reader_space reader = {.space = PUG_SPACE_ANY, .source = source->id};
+    const struct pug_image *image = swo_source_vectors(source)->image;
+    struct pug_symbol symbol;
+    return pug_image_symbol(image, pc, &symbol) &&
+           pug_image_thumb_begin(image, &reader, symbol.start, pc) != pc;
+}
+
 static void on_event(struct swo_source *source, const struct pug_dwt_event *event)
 {
     struct content *content = content_of(source);
@@ -69,6 +81,8 @@ static void on_event(struct swo_source *source, const struct pug_dwt_event *even
         content->ports[event->number % PORTS] = true;
     if (event->kind == PUG_DWT_PC_SAMPLE && content->has_code && !is_code(source, event->pc))
         content->strays++;
+    else if (event->kind == PUG_DWT_PC_SAMPLE && content->has_code)
+        content->inside += is_inside(source, event->pc);
     content->delayed += event->has_time && event->time_kind != PUG_ITM_TS_SYNC;
     if (event->has_time) {
         content->timed = true;
@@ -235,6 +249,11 @@ static void print_program(const struct content *content)
         output_text("  doubtful: %" PRIu64 " of %" PRIu64 " PC samples are where the program has "
                     "no code: it is another build, or not all of it was given (--elf)\n",
                     content->strays, content->samples);
+    /* a few may lie behind constants between instructions */
+    if (content->inside > content->samples / 8)
+        output_text("  doubtful: %" PRIu64 " of %" PRIu64 " PC samples are in the middle of an "
+                    "instruction: it is another build\n",
+                    content->inside, content->samples);
 }
 
 static void print_tables(struct swo_source *source)
