@@ -221,3 +221,13 @@ bash "$source/tests/report/unpack.sh" page.html | perl -MJSON::PP -e '
     }
   }' | order >got
 same report truth got
+
+# What a person sees of it, and of a stream that has no samples.
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+if [[ -n $browser ]] && command -v node >/dev/null; then
+  perl -I"$source/tests/support" -Mswo -e 'swo::sync; swo::text(0, "x\n"); swo::time(5); swo::done()' >plain.swo
+  "$pugmark" report --quiet --protocol itm plain.swo -o plain.html
+  node "$source/tests/report/swo.mjs" "$browser" "$PWD/page.html" "$PWD/plain.html"
+else
+  echo "skipped: there is no browser, or no node"
+fi
