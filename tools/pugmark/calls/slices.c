@@ -662,6 +662,7 @@ void slices_tell(const struct slices *slices, bool quiet)
     const struct slices_numbers *numbers = &slices->numbers;
     char estimated[32], all[32];
     places_tell(slices->places, "its slices", quiet);
+    slices_swo_tell(slices->swo, quiet);
     if (numbers->estimated > 0)
         said(SAID_TIMES, "%s of %s calls have estimated times, between two timestamps",
              diagnosis_grouped(numbers->estimated, estimated),

@@ -2,8 +2,8 @@
 #include "slices_swo.h"
 
 #include "swo/port_text.h"
+#include "swo/swo_doubts.h"
 #include "swo/swo_names.h"
-#include "swo/swo_sources.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -290,6 +290,15 @@ bool slices_swo_end(struct slices_swo *swo)
                 put_line(tracks, port);
     }
     return !swo->failed && !swo->sources.failed;
+}
+
+void slices_swo_tell(const struct slices_swo *swo, bool quiet)
+{
+    for (size_t i = 0; i < swo->sources.count; i++) {
+        const struct swo_tracks *tracks = swo->sources.items[i]->user;
+        if (tracks)
+            swo_doubts_tell(swo->sources.items[i], &tracks->interrupts, quiet);
+    }
 }
 
 uint64_t slices_swo_handlers(const struct slices_swo *swo)

@@ -24,6 +24,8 @@ void slices_swo_free(struct slices_swo *swo);
 void slices_swo_take(struct slices_swo *swo, const struct trace_item *item);
 /** All has come. False: no memory. */
 bool slices_swo_end(struct slices_swo *swo);
+/** Say what speaks against its clock. */
+void slices_swo_tell(const struct slices_swo *swo, bool quiet);
 /** How many handlers ran, and how often trace was lost. */
 uint64_t slices_swo_handlers(const struct slices_swo *swo);
 uint64_t slices_swo_losses(const struct slices_swo *swo);

@@ -213,11 +213,15 @@ void diagnosis_guess(const struct input *input)
 /** Fewer bad packets are not noise, and fewer bytes show nothing. */
 #define NOISE_LEAST 3u
 #define LINE_LEAST  64u
+/* At another rate nothing is good for so many bytes. */
+#define STRETCH_LEAST 24u
 
 /** Say what makes bytes of an SWO pin wrong: it has no clock, so its rate has to be given. */
 static void say_line(struct diagnosis *diagnosis, const struct pug_survey_id *found)
 {
-    if (found->unsynced * 2 > found->bytes && found->bytes >= LINE_LEAST)
+    const uint64_t decoded = found->bytes - found->unsynced;
+    const bool stretches = found->bad >= NOISE_LEAST && decoded / found->bad >= STRETCH_LEAST;
+    if (found->unsynced * 2 > found->bytes && found->bytes >= LINE_LEAST && !stretches)
         diagnosis_say(diagnosis,
                       "source 0x%02x: bytes of an SWO pin look so if the probe reads it at another "
                       "rate than the target sends: check the baud rate (the trace clock divided by "

@@ -81,6 +81,12 @@ const struct explanation explanations_trace[] = {
      "A consumer or the decoder could not go on after this place.",
      "The message before it says why. Report it if the input is right; choose a part with --source "
      "or list --to."},
+    {"wrong-clock", "*SysTick comes * times a second, which is no usual rate*",
+     "SysTick is a periodic interrupt, mostly of a round rate. With the clock that was given it "
+     "has "
+     "none.",
+     "Give the core's clock with --clock; the message names the one that makes SysTick 1000 a "
+     "second."},
     {"own-clocks",
      "local timestamps of * sources count a clock of their own *|*local timestamps alone, *",
      "Local timestamps of an ITM count cycles of its core from where its trace began. Nothing says "

@@ -7,7 +7,7 @@
 #include "common/messages.h"
 
 #include "common/command.h"
-#include "swo_sources.h"
+#include "swo_doubts.h"
 #include "text/table.h"
 #include "trace/trace_parts.h"
 
@@ -181,6 +181,10 @@ int interrupts_print(struct input *input, bool json, struct pug_sink *sink)
         const int put = put_table(&counting, input, json, sink);
         if (!input->options->quiet)
             say_doubts(&counting);
+        for (size_t i = 0; i < counting.sources.count; i++)
+            if (counting.sources.items[i]->user)
+                swo_doubts_tell(counting.sources.items[i], counting.sources.items[i]->user,
+                                input->options->quiet);
         code = input_result(input);
         code = code == EXIT_DONE ? put : code;
     }

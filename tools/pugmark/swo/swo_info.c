@@ -3,6 +3,7 @@
 
 #include "common/output.h"
 #include "image/thumb.h"
+#include "swo_doubts.h"
 #include "swo_sources.h"
 #include "trace/trace_parts.h"
 
@@ -192,21 +193,11 @@ static void print_loss(struct content *content)
 /** SysTick comes at a round rate as a rule: does the clock that was given make it one? */
 #define SYSTICK 15u
 
-static bool is_round(double rate)
-{
-    static const double usual[] = {1,    2,    5,    10,   20,   25,   50,   60,   64,    100,  120,
-                                   125,  128,  200,  250,  256,  300,  400,  500,  512,   600,  800,
-                                   1000, 1024, 1200, 2000, 2048, 4000, 5000, 8000, 10000, 20000};
-    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-        if (rate > usual[i] * 0.995 && rate < usual[i] * 1.005)
-            return true;
-    return false;
-}
-
 static void print_tick(const struct swo_source *source, const struct content *content)
 {
     const struct pug_interrupt_sum *sum = &content->interrupts.sums[SYSTICK];
     const uint64_t hertz = source->stream.clock.local_hertz;
+    char words[256];
     if (sum->gaps < 4 || sum->gap_total / sum->gaps == 0)
         return;
     const double mean = (double)sum->gap_total / (double)sum->gaps;
@@ -216,12 +207,8 @@ static void print_tick(const struct swo_source *source, const struct content *co
                     mean, mean / 1000, mean * 1000);
         return;
     }
-    const double rate = 1e9 / mean;
-    if (hertz > 0 && !is_round(rate))
-        output_text("  doubtful: with --clock %" PRIu64 " SysTick comes %.2f times a second, which "
-                    "is no usual rate; at 1000 a second the core would run at %.3f MHz: is the "
-                    "clock right?\n",
-                    hertz, rate, (double)hertz * 1000 / rate / 1e6);
+    if (swo_doubts_clock(source, &content->interrupts, words, sizeof(words)))
+        output_text("  %s\n", words);
 }
 
 /** Both clocks were given, and the trace has both times. */

@@ -4,8 +4,8 @@
 #define PUGMARK_TOOL_SWO_SOURCES_H
 
 #include "pugmark/capture.h"
-#include "swo/swo.h"
 #include "swo/handlers.h"
+#include "swo/swo.h"
 
 /** One source of one buffer. */
 struct swo_source {
