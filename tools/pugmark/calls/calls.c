@@ -14,17 +14,18 @@
 #include "base/hash.h"
 #include "calls_lines.h"
 #include "common/command.h"
+#include "common/order.h"
 #include "common/output.h"
-#include "common/places.h"
 #include "common/thread_clock.h"
 #include "handlers_by_time.h"
 #include "input/capture_options.h"
 #include "input/input.h"
+#include "items/parts.h"
+#include "items/places.h"
 #include "list/by_time.h"
 #include "swo/interrupts.h"
-#include "threads/thread_stage.h"
+#include "threads/kernel_words.h"
 #include "times_command.h"
-#include "trace/trace_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -195,7 +196,7 @@ static void print_name(const struct followed *followed, const struct pug_call_fr
 {
     uint64_t vaddr;
     if (!followed->places ||
-        !places_vaddr(followed->places, followed->task, frame->function.start, &vaddr))
+        !pug_places_vaddr(followed->places, followed->task, frame->function.start, &vaddr))
         vaddr = frame->function.start;
     calls_put_name(frame, vaddr);
 }
@@ -508,7 +509,7 @@ static bool make_stacks(struct calls *calls)
 {
     void *const places = calls->places;
     const struct pug_calls_config config = {.image = calls->input ? calls->input->image : NULL,
-                                            .locate = places         ? places_locate
+                                            .locate = places         ? pug_places_locate
                                                       : calls->input ? NULL
                                                                      : locate,
                                             .locate_context = places ? places : calls,
@@ -607,8 +608,9 @@ static bool take_item(void *context, const struct trace_item *item,
     struct pug_element element = item->element;
     calls->failed |= calls->clocks && !thread_clocks_take(calls->clocks, item, &element);
     if (!item->others)
-        calls->failed |= !places_follow(calls->places, item) ||
-                         pug_calls_take(calls->stacks, places_task(item), &element, 1) != PUG_OK;
+        calls->failed |=
+            !pug_places_follow(calls->places, item) ||
+            pug_calls_take(calls->stacks, pug_places_task(item), &element, 1) != PUG_OK;
     return !calls->failed && output_wanted();
 }
 
@@ -616,7 +618,7 @@ static bool take_decoded(void *context, const struct trace_item *item)
 {
     struct calls *calls = context;
     if (calls->threads)
-        return thread_stage_take(calls->threads, item);
+        return pug_thread_stage_take(calls->threads, item);
     return take_item(calls, item, NULL);
 }
 
@@ -632,13 +634,14 @@ static int follow_tasks(struct calls *calls, const struct pug_names *names)
                                 .others = calls->clocks != NULL};
     struct pug_capture_decode decode = {.threads = 0};
     struct pug_capture_result result;
-    trace_parts_decode(&parts, &decode);
+    pug_trace_parts_decode(&parts, &decode);
     if (!input_decode(calls->capture, &decode, output_wanted, &result))
         return EXIT_INPUT;
     if (calls->threads)
-        calls->failed |= !thread_stage_end(calls->threads) && thread_stage_failed(calls->threads);
+        calls->failed |=
+            !pug_thread_stage_end(calls->threads) && pug_thread_stage_failed(calls->threads);
     pug_calls_end(calls->stacks);
-    places_tell(calls->places, "its calls", calls->capture->options->quiet);
+    order_tell(pug_places_returns(calls->places), "its calls", calls->capture->options->quiet);
     if (calls->failed || parts.failed || pug_names_status(names) == PUG_ERR_MEM)
         input_starve(calls->capture);
     return input_result(calls->capture);
@@ -649,15 +652,13 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
     struct calls calls = {.capture = input, .summary = options->summary};
     struct pug_names *names = capture_names(&options->input, &options->names);
     int code = EXIT_FATAL;
-    calls.places = names ? places_new(input->capture, names) : NULL;
+    calls.places = names ? pug_places_new(input->capture, names) : NULL;
     if (names && !calls.places)
         input_starve(input);
-    const struct thread_stage_options stage = {.input = input,
-                                               .names = names,
-                                               .rtos = options->names.rtos,
-                                               .give = take_item,
-                                               .context = &calls};
-    const bool staged = calls.places && thread_stage_new(&stage, &calls.threads);
+    struct thread_stage_options stage = {.kernel = kernel_wanted(input, names, options->names.rtos),
+                                         .give = take_item,
+                                         .context = &calls};
+    const bool staged = calls.places && kernel_stage(input, &stage, &calls.threads);
     if (calls.places && !staged)
         code = EXIT_USAGE;
     calls.clocks = staged && options->running ? thread_clocks_new() : NULL;
@@ -670,8 +671,8 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
     code = finish(&calls, code);
     pug_calls_free(calls.stacks);
     thread_clocks_free(calls.clocks);
-    thread_stage_free(calls.threads);
-    places_free(calls.places);
+    pug_thread_stage_free(calls.threads);
+    pug_places_free(calls.places);
     capture_names_end(names);
     return code;
 }
@@ -691,9 +692,9 @@ static bool has_threads(const struct calls_options *options, const struct input 
     if (options->names.rtos)
         return strcmp(options->names.rtos, "off") != 0;
     struct pug_names *names = capture_names(&options->input, &options->names);
-    const bool there =
-        names && thread_kernel_find(input->capture, names, NULL, &found) == THREAD_KERNEL_THERE;
-    thread_kernel_end(&found);
+    const struct thread_kernel_wanted wanted = kernel_wanted(input, names, NULL);
+    const bool there = names && pug_thread_kernel_find(&wanted, &found) == THREAD_KERNEL_THERE;
+    pug_thread_kernel_end(&found);
     capture_names_end(names);
     return there;
 }
@@ -759,12 +760,11 @@ static int calls_run(const struct command *self, int argc, char **argv)
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
     if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF || input_selects(&input) ||
-        options.running || has_threads(&options, &input))
+        options.running || options.input.kallsyms || has_threads(&options, &input))
         code = calls_of_tasks(&options, &input);
     else if (input_flow_tree(&input) && make_stacks(&calls)) {
         print_head(&calls);
-        input_on_elements(&input, on_elements, &calls);
-        input_run(&input, NULL, output_wanted);
+        input_run_elements(&input, on_elements, &calls, output_wanted);
         pug_calls_end(calls.stacks);
         code = calls.failed ? out_of_memory() : input_result(&input);
     }

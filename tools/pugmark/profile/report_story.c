@@ -2,8 +2,8 @@
 #include "report_story.h"
 
 #include "base/text.h"
-#include "common/places.h"
 #include "diagnose/diagnosis.h"
+#include "items/places.h"
 #include "pugmark/advanced/capture.h"
 #include "report_window.h"
 #include "swo/swo_clocks.h"
@@ -211,7 +211,7 @@ static struct story_event *new_event(struct story *story, enum event_kind kind,
     struct story_event *event = &story->events[n < EVENTS_MOST ? n : half + n % half];
     free(event->ranges);
     *event = (struct story_event){.kind = kind,
-                                  .task = places_task(item),
+                                  .task = pug_places_task(item),
                                   .index = item->element.index,
                                   .buffer = item->where->buffer};
     event->ranges = calloc(task->ring.count + 1, sizeof(*event->ranges));
@@ -254,7 +254,7 @@ static void take_fault(struct story *story, struct task_story *task, const struc
     if (last)
         find_place(story, last, e->flags & PUG_ELEM_RET_ADDR ? e->end : last->element.start,
                    &event->place);
-    const uint32_t depth = pug_calls_stack(slices_calls(story->slices), event->task, &frames);
+    const uint32_t depth = pug_calls_stack(pug_slices_calls(story->slices), event->task, &frames);
     if (depth > 0)
         put_since_entry(story, task, &frames[depth - 1], event->after, sizeof(event->after));
     task->fault = *event;
@@ -278,7 +278,7 @@ static void see_end(struct story *story, uint32_t number, struct task_story *tas
 {
     const struct report_range *last = report_ring_last(&task->ring);
     const struct pug_call_frame *frames;
-    const uint32_t depth = pug_calls_stack(slices_calls(story->slices), number, &frames);
+    const uint32_t depth = pug_calls_stack(pug_slices_calls(story->slices), number, &frames);
     task->ended_in_fault = false;
     if (!last)
         return;
@@ -319,13 +319,13 @@ void story_observe(void *context, const struct trace_item *item)
 {
     struct story *story = context;
     const struct pug_element *e = &item->element;
-    struct task_story *task = task_of(story, places_task(item));
+    struct task_story *task = task_of(story, pug_places_task(item));
     uint64_t time;
     if (!task)
         return;
     understand(story, e);
     if (!*task->who)
-        places_task_words(slices_places(story->slices), item, task->who, sizeof(task->who));
+        pug_places_task_words(pug_slices_places(story->slices), item, task->who, sizeof(task->who));
     task->end_index = e->index;
     task->end_buffer = item->where->buffer;
     if (pug_element_adds_cycles(e)) {
@@ -351,7 +351,7 @@ void story_observe(void *context, const struct trace_item *item)
         if (e->reason == PUG_TRACE_ON_OVERFLOW)
             take_loss(story, task, item);
         break;
-    case PUG_ELEM_EO_TRACE: see_end(story, places_task(item), task); break;
+    case PUG_ELEM_EO_TRACE: see_end(story, pug_places_task(item), task); break;
     case PUG_ELEM_SWTRACE: story->messages++; break;
     case PUG_ELEM_ITMTRACE:
         story->messages += e->reason == PUG_ITM_SWIT;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "swo_doubts.h"
 
+#include "capture/capture.h"
 #include "common/messages.h"
 #include "common/said.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-#define SYSTICK 15u
 
 static bool is_usual(double rate)
 {
@@ -20,16 +19,12 @@ static bool is_usual(double rate)
     return false;
 }
 
-bool swo_doubts_clock(const struct swo_source *source, const struct pug_interrupts *interrupts,
-                      char *words, size_t size)
+bool swo_doubts_clock(const struct pug_capture *capture, uint64_t tick, char *words, size_t size)
 {
-    const struct pug_interrupt_sum *sum = &interrupts->sums[SYSTICK];
-    const uint64_t hertz = source->stream.clock.local_hertz;
-    const uint64_t mean = sum->gaps > 0 ? sum->gap_total / sum->gaps : 0;
-    if (hertz == 0 || sum->gaps < 4 || mean == 0 || sum->gap_least < mean - mean / 4 ||
-        sum->gap_most > mean + mean / 4) /* it is not periodic: it says nothing */
+    const uint64_t hertz = capture->local_hertz;
+    if (hertz == 0 || tick == 0)
         return false;
-    const double rate = 1e9 * (double)sum->gaps / (double)sum->gap_total;
+    const double rate = 1e9 / (double)tick;
     snprintf(words, size,
              "doubtful: with --clock %" PRIu64 " SysTick comes %.2f times a second, which is no "
              "usual rate; at 1000 a second the core would run at %.3f MHz: is the clock right?",
@@ -37,11 +32,10 @@ bool swo_doubts_clock(const struct swo_source *source, const struct pug_interrup
     return !is_usual(rate);
 }
 
-void swo_doubts_tell(const struct swo_source *source, const struct pug_interrupts *interrupts,
-                     bool quiet)
+void swo_doubts_tell(const struct pug_capture *capture, uint64_t tick, bool quiet)
 {
     char words[256];
-    if (!swo_doubts_clock(source, interrupts, words, sizeof(words)))
+    if (!swo_doubts_clock(capture, tick, words, sizeof(words)))
         return;
     said(SAID_TIMES, "%s", words);
     if (!quiet)

@@ -2,10 +2,10 @@
 #include "swo_info.h"
 
 #include "common/output.h"
+#include "events/sources.h"
 #include "image/thumb.h"
+#include "items/parts.h"
 #include "swo_doubts.h"
-#include "swo_sources.h"
-#include "trace/trace_parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static struct content *content_of(struct swo_source *source)
 {
     if (!source->user && (source->user = calloc(1, sizeof(struct content))) != NULL) {
         struct content *content = source->user;
-        const struct pug_image *image = swo_source_vectors(source)->image;
+        const struct pug_image *image = pug_swo_source_vectors(source)->image;
         struct pug_image_range range;
         pug_interrupts_init(&content->interrupts, NULL, NULL);
         pug_swo_period_init(&content->period);
@@ -51,15 +51,15 @@ static bool is_code(struct swo_source *source, uint32_t pc)
 {
     const struct pug_reader_space reader = {.space = PUG_SPACE_ANY, .source = source->id};
     uint8_t bytes[2];
-    return (pc & 1) == 0 && pug_image_read(swo_source_vectors(source)->image, &reader, pc, bytes,
-                                           sizeof(bytes)) == 2;
+    return (pc & 1) == 0 && pug_image_read(pug_swo_source_vectors(source)->image, &reader, pc,
+                                           bytes, sizeof(bytes)) == 2;
 }
 
 /** Is it behind the begin of an instruction, if the function has nothing but instructions? */
 static bool is_inside(struct swo_source *source, uint32_t pc)
 {
     const struct pug_reader_space reader = {.space = PUG_SPACE_ANY, .source = source->id};
-    const struct pug_image *image = swo_source_vectors(source)->image;
+    const struct pug_image *image = pug_swo_source_vectors(source)->image;
     struct pug_symbol symbol;
     return pug_image_symbol(image, pc, &symbol) &&
            pug_image_thumb_begin(image, &reader, symbol.start, pc) != pc;
@@ -111,7 +111,7 @@ static bool take_item(void *context, const struct trace_item *item)
 {
     struct printing *printing = context;
     const struct pug_element *e = &item->element;
-    swo_sources_take(&printing->sources, item->where, e);
+    pug_swo_sources_take(&printing->sources, item->where, e);
     for (size_t i = 0; i < printing->sources.count; i++) {
         struct swo_source *source = printing->sources.items[i];
         struct content *content = source->id == e->source && source->buffer == item->where->buffer
@@ -120,8 +120,8 @@ static bool take_item(void *context, const struct trace_item *item)
         if (!content)
             continue;
         pug_swo_period_take(&content->period, e);
-        content->guessed += swo_sources_is(e) && (PUG_ITM_FLAGS(e) & PUG_ITM_GUESSED);
-        if (swo_sources_is(e) && e->reason >= PUG_ITM_TS_SYNC)
+        content->guessed += pug_swo_sources_is(e) && (PUG_ITM_FLAGS(e) & PUG_ITM_GUESSED);
+        if (pug_swo_sources_is(e) && e->reason >= PUG_ITM_TS_SYNC)
             take_clocks(content, e);
     }
     return !printing->sources.failed;
@@ -166,7 +166,8 @@ static void print_times(const struct swo_source *source, const struct content *c
         output_text("  no timestamps: nothing says when these were\n");
         return;
     }
-    output_text("  the last one at %" PRIu64 " %s", content->last, swo_sources_unit(source->all));
+    output_text("  the last one at %" PRIu64 " %s", content->last,
+                pug_swo_sources_unit(source->all));
     if (content->delayed > 0)
         output_text("; of %" PRIu64 " the timestamp was late", content->delayed);
     output_text("\n");
@@ -207,7 +208,8 @@ static void print_tick(const struct swo_source *source, const struct content *co
                     mean, mean / 1000, mean * 1000);
         return;
     }
-    if (swo_doubts_clock(source, &content->interrupts, words, sizeof(words)))
+    if (swo_doubts_clock(source->all->capture, pug_interrupts_tick(&content->interrupts), words,
+                         sizeof(words)))
         output_text("  %s\n", words);
 }
 
@@ -245,7 +247,7 @@ static void print_program(const struct content *content)
 
 static void print_tables(struct swo_source *source)
 {
-    const struct pug_vectors *vectors = swo_source_vectors(source);
+    const struct pug_vectors *vectors = pug_swo_source_vectors(source);
     if (vectors->count < 2)
         return;
     output_text("  %u vector tables in the program, at ", vectors->count);
@@ -281,15 +283,15 @@ bool swo_info_print(struct input *input)
     struct pug_capture_decode decode = {
         .threads = 1, .selection = &input->lists.selection, .log = log};
     struct pug_capture_result result;
-    swo_sources_init(&printing.sources, input->capture, on_event, NULL);
-    trace_parts_decode(&parts, &decode);
+    pug_swo_sources_init(&printing.sources, input->capture, on_event, NULL);
+    pug_trace_parts_decode(&parts, &decode);
     const enum pug_status status =
         log ? pug_capture_decode(input->capture, &decode, &result) : PUG_ERR_MEM;
-    swo_sources_end(&printing.sources);
+    pug_swo_sources_end(&printing.sources);
     for (size_t i = 0; i < printing.sources.count; i++)
         print_source(printing.sources.items[i]);
     const bool good = status != PUG_ERR_MEM && !parts.failed && !printing.sources.failed;
-    swo_sources_free(&printing.sources);
+    pug_swo_sources_free(&printing.sources);
     pug_log_free(log);
     return good;
 }

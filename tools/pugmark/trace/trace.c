@@ -7,12 +7,12 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/pager.h"
-#include "common/places.h"
 #include "common/progress.h"
 #include "common/sandbox.h"
 #include "input/capture_options.h"
 #include "input/input_lists.h"
 #include "input/live_input.h"
+#include "items/places.h"
 #include "swo/swo_clocks.h"
 #include "trace_near.h"
 #include "trace_text.h"
@@ -150,7 +150,7 @@ static bool tells_time(struct since *since, const struct trace_item *item, uint6
 /** Is this item late enough? *failed: no memory. */
 static bool has_begun(struct since *since, const struct trace_item *item, bool *failed)
 {
-    const uint32_t task = places_task(item);
+    const uint32_t task = pug_places_task(item);
     uint64_t time;
     if (task >= since->count) {
         const uint32_t count = task + task / 2 + 16;
@@ -176,7 +176,7 @@ static bool take_from_time(struct input *input, const char *words, struct since 
     struct pug_capture_selection *selection = &input->lists.selection;
     if (!words)
         return true;
-    since->waits = !places_have_times(input->capture);
+    since->waits = !pug_places_have_times(input->capture);
     if (since->waits)
         return input_lists_timestamp(input->capture, "--from-time", words, false, &since->time);
     selection->has_from = true;
@@ -219,14 +219,14 @@ static int decode(struct input *input, const struct trace_options *options,
     enum pug_status status;
     const bool live = pug_capture_is_live(input->capture);
     parts->wants = PUG_WANTS_EACH_TIME | (by_time ? PUG_WANTS_BY_TIME : 0u) |
-                   (places_have_times(input->capture) ? PUG_WANTS_TIMES : 0u);
+                   (pug_places_have_times(input->capture) ? PUG_WANTS_TIMES : 0u);
     if (live) {
         wanted.progress = flush;
         wanted.progress_context = parts->print_context;
     }
     if (options->whole || live || (by_time && pug_capture_has_sides(input->capture)) ||
         !trace_near(parts, &wanted, input_bytes(input), &status, &result)) {
-        trace_parts_decode(parts, &wanted);
+        pug_trace_parts_decode(parts, &wanted);
         list[0] = *wanted.consumers;
         wanted.consumer_count += live_consumer(&list[1]);
         wanted.consumers = list;
@@ -291,7 +291,7 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
     struct trace_parts parts = {
         .capture = input->capture, .wanted = wanted, .print = print, .print_context = &printing};
     int code = printing.text ? decode(input, options, &parts) : EXIT_FATAL;
-    struct trace_item *item = trace_window_items(&parts.window);
+    struct trace_item *item = pug_trace_window_items(&parts.window);
     cut_first(item, wanted);
     for (; item && !printing.failed && pager_wanted(pager); item = item->next)
         print(&printing, item);
@@ -306,7 +306,7 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
     printing.failed |= pug_names_status(names) == PUG_ERR_MEM;
     free(printing.since.begun);
     swo_clocks_free(&printing.since.clocks);
-    trace_parts_clear(&parts);
+    pug_trace_parts_clear(&parts);
     const char *lack = printing.text ? trace_text_lack(printing.text) : NULL;
     trace_text_free(printing.text);
     int closed = pager_close(pager);
