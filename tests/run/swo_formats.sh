@@ -181,6 +181,13 @@ done
 says 'lines' "$(awk -F'\t' '$2 == "sample" && $3 == "work"' truth | wc -l)" <(pug profile --rows 0 | grep 'firmware.c:4')
 says 'asleep' '60 PC samples, 25.0 % of them asleep' <(pug profile)
 
+
+# Coverage of samples says in each form what it is of.
+says 'coverage, text' '60 PC samples, 25.0 % of them asleep: samples, not counts of what ran: what was not sampled may have run' <(pug coverage 2>said)
+says 'coverage, said' 'coverage is of counts of what ran, and these are PC samples' said
+says 'coverage, JSON' '"samples": 45, "samples_asleep": 15' <(pug coverage --format json 2>/dev/null)
+says 'coverage, HTML' 'what was not sampled may have run' <(pug coverage --format html 2>/dev/null)
+
 # A sample in the middle of an instruction counts for that, and is told once.
 make '' 2 >beside.swo
 "$pugmark" profile --protocol itm --elf firmware.elf beside.swo >table 2>said
