@@ -104,6 +104,7 @@ struct found {
 
 struct search {
     const struct pug_image *image;
+    bool covered;               /* there is other memory than that of programs */
     unsigned candidates, count; /* all that there are … */
     struct found tables[PUG_VECTOR_TABLES];
 };
@@ -112,7 +113,7 @@ static void look_at(struct search *search, const struct pug_reader_space *space,
                     uint64_t address)
 {
     unsigned handlers = rank(search->image, space, false, address);
-    if (handlers == 0)
+    if (handlers == 0 && search->covered)
         handlers = rank(search->image, space, true, address);
     if (handlers == 0)
         return;
@@ -136,6 +137,8 @@ static void look_in(struct search *search, const struct pug_accessor *accessor,
 /** Look at all programs that `space` sees; `any_source`: and those of sources. */
 static void look(struct search *search, const struct pug_reader_space *space, bool any_source)
 {
+    for (size_t i = 0; search->image && i < search->image->count; i++)
+        search->covered |= !search->image->accessors[i]->program;
     for (size_t i = 0; search->image && i < search->image->count; i++) {
         const struct pug_accessor *accessor = search->image->accessors[i];
         struct pug_reader_space reader = *space;
