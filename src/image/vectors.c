@@ -62,6 +62,18 @@ static bool is_handler(const struct pug_image *image, uint32_t word, struct pug_
 }
 
 /**
+ * Does it begin as a table: with a stack and a reset handler? That of the non-secure state may have
+ * neither; then its reserved words are 0, which those of a table of C++ methods are not.
+ */
+static bool begins(const struct pug_image *image, const uint32_t *words)
+{
+    struct pug_symbol symbol;
+    if (words[0] == 0 && words[1] == 0)
+        return (words[7] | words[8] | words[9] | words[10] | words[13]) == 0;
+    return words[0] != 0 && (words[0] & 3) == 0 && is_handler(image, words[1], &symbol);
+}
+
+/**
  * How many system handlers a table at this address has, reset included; 0: it is none. Each vector
  * that the architecture defines is a function or 0, and there are at least two functions.
  */
@@ -71,11 +83,10 @@ static unsigned rank(const struct pug_image *image, const struct pug_reader_spac
     static const uint8_t defined[] = {2, 3, 4, 5, 6, 11, 12, 14, 15};
     uint32_t words[SYSTEM_VECTORS];
     struct pug_symbol symbol;
-    unsigned handlers = 1;
-    if (read_words(image, space, program, address, words, 2) < 2 || words[0] == 0 ||
-        (words[0] & 3) || !is_handler(image, words[1], &symbol) ||
-        read_words(image, space, program, address, words, SYSTEM_VECTORS) < SYSTEM_VECTORS)
+    if (read_words(image, space, program, address, words, SYSTEM_VECTORS) < SYSTEM_VECTORS ||
+        !begins(image, words))
         return 0;
+    unsigned handlers = words[1] != 0;
     for (unsigned i = 0; i < sizeof(defined); i++) {
         const bool handler = is_handler(image, words[defined[i]], &symbol);
         if (!handler && words[defined[i]] != 0)
