@@ -73,13 +73,16 @@ static int64_t starve(struct pug_capture *capture, enum pug_status *status)
     return PUG_LIVE_OVER;
 }
 
-/** Of what came before the peer went away nothing is used any more. */
+/** All bytes before the gap were given; what is left of them is a part of something. */
 static void restart(struct pug_capture *capture)
 {
     struct pug_capture_raw *raw = capture->own;
     raw->bytes.size = 0;
     raw->asked = UINT64_MAX;
     capture->restarted = true;
+    capture->dropped += capture->gap_dropped;
+    capture->gap = false;
+    capture->gap_dropped = 0;
 }
 
 /** Wait for more bytes, at most so long. PUG_LIVE_OVER: there are none, or *status says why. */
@@ -100,7 +103,7 @@ static int64_t read_more(struct pug_capture *capture, int timeout, enum pug_stat
     }
     /* Bytes that are read into memory first belong to one connection. */
     if (got == PUG_LIVE_GAP && capture->live)
-        restart(capture);
+        pug_capture_stream_gap(capture);
     if ((got == PUG_LIVE_GAP && capture->live) || got == PUG_LIVE_PAUSE)
         return got;
     if (got == PUG_LIVE_ERROR) {
@@ -131,7 +134,7 @@ enum pug_status pug_capture_live_ahead(struct pug_capture *capture,
     const uint64_t least =
         shows || raw->bytes.size < LEAST_AHEAD ? LEAST_AHEAD : raw->bytes.size + 1;
     enum pug_status status = PUG_OK;
-    while (raw->open && raw->bytes.size < most &&
+    while (raw->open && !capture->gap && raw->bytes.size < most &&
            !(shows && shows(raw->bytes.bytes, (size_t)raw->bytes.size))) {
         const int timeout = raw->bytes.size < least ? -1 : shows ? PAUSE_MS : SCAN_PAUSE_MS;
         if (read_more(capture, timeout, &status) == PUG_LIVE_PAUSE)
@@ -195,15 +198,19 @@ size_t pug_capture_live_read(struct pug_capture *capture, uint64_t from, uint8_t
 {
     struct pug_capture_raw *raw = capture->own;
     capture->restarted = false;
+    capture->dropped = 0;
     forget(raw, from);
     /* a second request for the same had too little of it */
     uint64_t known = raw->asked == from ? raw->bytes.size : 0;
     raw->asked = from;
     raw->begun = true;
     while (raw->open && raw->bytes.size <= size && raw->bytes.size <= known) {
-        (void)read_more(capture, -1, status);
-        if (capture->restarted)
-            known = 0;
+        if (!capture->gap) {
+            (void)read_more(capture, -1, status);
+            continue;
+        }
+        restart(capture);
+        known = 0;
     }
     if (pug_capture_stream_waits(capture))
         say_doubt(capture);

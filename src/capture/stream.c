@@ -25,6 +25,7 @@ static struct pug_live_options options_of(struct pug_capture *capture)
     options.retry_ms = live->retry_ms;
     options.duration_ms = live->duration_ms;
     options.save = live->save;
+    options.ring = live->ring;
     options.stop = live->has_stop ? live->stop : -1;
     return options;
 }
@@ -42,14 +43,28 @@ static bool read_head(struct pug_capture *capture, bool *paused, bool *ended,
     *ended = got == PUG_LIVE_OVER;
     if (got > 0)
         head->size += (uint64_t)got;
-    if (got == PUG_LIVE_GAP) /* of what came before nothing is known */
-        head->size = 0;
+    if (got == PUG_LIVE_GAP && head->size > 0) { /* it shows what it is, or never will */
+        pug_capture_stream_gap(capture);
+        *ended = true;
+    }
     if (got == PUG_LIVE_ERROR) {
         pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path,
                         pug_live_why(capture->stream));
         *status = PUG_ERR_FILE;
     }
     return got != PUG_LIVE_ERROR;
+}
+
+void pug_capture_stream_gap(struct pug_capture *capture)
+{
+    const uint64_t dropped = pug_live_dropped(capture->stream);
+    capture->gap = true;
+    capture->gap_dropped += dropped;
+    if (dropped > 0)
+        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: %llu bytes were dropped: decoding is slower than the input; --save "
+                        "FILE keeps all",
+                        capture->path, (unsigned long long)dropped);
 }
 
 /** No byte came: likely causes. */
@@ -153,7 +168,7 @@ bool pug_capture_stream_waits(const struct pug_capture *capture)
     return capture->stream && pug_live_where(capture->stream)->scheme != PUG_LIVE_FILE;
 }
 
-int pug_capture_stream_descriptor(const struct pug_capture *capture)
+int64_t pug_capture_stream_read(struct pug_capture *capture, void *bytes, size_t size)
 {
-    return capture->stream ? pug_live_descriptor(capture->stream) : -1;
+    return capture->stream ? pug_live_read(capture->stream, bytes, size, -1) : PUG_LIVE_ERROR;
 }

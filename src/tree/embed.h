@@ -34,6 +34,13 @@ enum pug_status pug_tree_renew(struct pug_tree *tree);
 enum pug_status pug_tree_clone_native(const struct pug_tree *tree, struct pug_tree **out);
 
 /**
+ * The bytes that follow do not continue those before. `dropped` bytes between them are lost, which
+ * elements say; 0: those before have come to their end, and others begin as in a new tree. It
+ * happens when the next bytes come.
+ */
+void pug_tree_restart(struct pug_tree *tree, uint64_t dropped);
+
+/**
  * Declares that few of the tree's sources will get trace before each renewal. Those that get none
  * give no end-of-trace element and cost nothing. One thread decodes all trace of such a tree.
  */
