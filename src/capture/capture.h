@@ -158,6 +158,7 @@ struct pug_capture {
     struct pug_capture_bytes head;      /**< of a stream: what was read to recognise it */
     struct pug_live *stream;            /**< the stream, or NULL */
     const char *guessed;                /**< a setting that its first bytes ask for; or NULL */
+    bool unknown;                       /**< nothing known begins as its first bytes do */
     bool begins;                        /**< its first byte is taken for a packet's */
     bool restarted;                     /**< what live() gave last does not continue: … */
     uint64_t dropped;                   /**< … so many bytes did not fit; 0: a new connection */
@@ -292,6 +293,10 @@ enum pug_status pug_capture_open_stream(struct pug_capture *capture, bool *perf)
 bool pug_capture_stream_waits(const struct pug_capture *capture);
 /** Read more of a stream; 0: it is over, or it restarts; below 0: the log says why not. */
 int64_t pug_capture_stream_read(struct pug_capture *capture, void *bytes, size_t size);
+/** Say at which rate these first bytes of a serial line would be text; false: at none, or at its
+ * own. */
+bool pug_capture_stream_rate(const struct pug_capture *capture, const uint8_t *bytes,
+                             uint64_t size);
 /** After PUG_LIVE_GAP: note, and report, what is missing. */
 void pug_capture_stream_gap(struct pug_capture *capture);
 /** Has the tree restart where what the stream gave last does not continue. */

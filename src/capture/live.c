@@ -152,13 +152,15 @@ static bool is_all(const uint8_t *bytes, size_t size, uint8_t value)
 }
 
 /** The likely cause of the first bytes' being what they are; NULL: they look well. */
-static const char *doubt(const struct pug_capture_raw *raw)
+static const char *doubt(const struct pug_capture_raw *raw, bool serial)
 {
     const uint8_t *bytes = raw->bytes.bytes;
     const size_t size = raw->bytes.size < SAMPLE ? (size_t)raw->bytes.size : SAMPLE;
     const bool plain = raw->transport->single, itm = strcasecmp(raw->protocol->name, "itm") == 0;
     if (is_all(bytes, size, 0) || is_all(bytes, size, 0xff))
         return bytes[0] ? "only bytes 0xff: is the line's level right, and the trace clock set?"
+               : serial ? "only zeros: is the line connected, and is its rate "
+                          "(serial:DEVICE@BAUD) that of the SWO pin?"
                         : "only zeros: is the line connected, and the trace clock set?";
     if (plain && pug_coresight_fsyncs(bytes, size))
         return "synchronisations of a TPIU's frames: is it --transport coresight?";
@@ -176,10 +178,21 @@ static void say_doubt(const struct pug_capture *capture)
     if (raw->used > 0 || raw->bytes.size < LEAST_DOUBT || raw->doubted)
         return;
     raw->doubted = true;
-    const char *words = doubt(raw);
+    const char *words = doubt(raw, pug_live_where(capture->stream)->scheme == PUG_LIVE_SERIAL);
     if (words)
         pug_capture_say(capture, PUG_SEV_WARN, PUG_OK, "%s: the first bytes are %s", capture->path,
                         words);
+}
+
+/** Bytes at a wrong rate may look like packets: the first ones of a serial line are looked at. */
+static void say_rate(const struct pug_capture *capture)
+{
+    struct pug_capture_raw *raw = capture->own;
+    if (raw->rated || raw->begin.size < PUG_LIVE_RATE_SAMPLE)
+        return;
+    raw->rated = true;
+    if (strcasecmp(raw->protocol->name, "itm") == 0 && raw->transport->single && !capture->unknown)
+        (void)pug_capture_stream_rate(capture, raw->begin.bytes, raw->begin.size);
 }
 
 /** Used bytes are forgotten. */
@@ -212,8 +225,10 @@ size_t pug_capture_live_read(struct pug_capture *capture, uint64_t from, uint8_t
         restart(capture);
         known = 0;
     }
-    if (pug_capture_stream_waits(capture))
+    if (pug_capture_stream_waits(capture)) {
         say_doubt(capture);
+        say_rate(capture);
+    }
     if (from != raw->used || (!raw->open && raw->bytes.size <= known)) {
         capture->live = false;
         return 0;

@@ -90,10 +90,25 @@ static void take_mark(struct pug_capture_bytes *head)
             (size_t)head->size);
 }
 
+bool pug_capture_stream_rate(const struct pug_capture *capture, const uint8_t *bytes, uint64_t size)
+{
+    const uint32_t rate = capture->stream ? pug_live_line_rate(capture->stream) : 0;
+    const uint32_t right = rate > 0 ? pug_live_rate(bytes, (size_t)size, rate) : 0;
+    if (right > 0)
+        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: the bytes look like text that is sent at %u baud and read at %u: is "
+                        "it serial:%s@%u?",
+                        capture->path, (unsigned)right, (unsigned)rate,
+                        pug_live_where(capture->stream)->path, (unsigned)right);
+    return right > 0;
+}
+
 /** Nothing that is known begins so. */
 static void say_unknown(const struct pug_capture *capture)
 {
     const bool serial = pug_live_where(capture->stream)->scheme == PUG_LIVE_SERIAL;
+    if (pug_capture_stream_rate(capture, capture->head.bytes, capture->head.size))
+        return;
     pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
                     "%s: no ITM, TPIU frames or ORBFLOW in the first %llu bytes: %s", capture->path,
                     (unsigned long long)capture->head.size,
@@ -118,8 +133,10 @@ static void describe(struct pug_capture *capture, enum pug_live_kind kind)
         pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
                         "%s: not synchronised: text may begin wrongly", capture->path);
     }
-    if (kind == PUG_LIVE_UNKNOWN)
+    if (kind == PUG_LIVE_UNKNOWN) {
+        capture->unknown = true;
         say_unknown(capture);
+    }
     if (kind == PUG_LIVE_ORBFLOW)
         take_mark(&capture->head);
 }

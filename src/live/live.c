@@ -403,6 +403,11 @@ const struct pug_live_place *pug_live_where(const struct pug_live *live)
     return &live->place;
 }
 
+uint32_t pug_live_line_rate(const struct pug_live *live)
+{
+    return live->line ? pug_live_serial_rate(live->line) : 0;
+}
+
 uint64_t pug_live_dropped(const struct pug_live *live)
 {
     return live->dropped;

@@ -89,6 +89,8 @@ bool pug_live_stopped(const struct pug_live *live);
 /** How many bytes came so far. */
 uint64_t pug_live_came(const struct pug_live *live);
 const struct pug_live_place *pug_live_where(const struct pug_live *live);
+/** The rate of a serial line; 0: unknown, or it is none. */
+uint32_t pug_live_line_rate(const struct pug_live *live);
 /** Of the last gap: bytes that came and did not fit; 0: the peer went away. */
 uint64_t pug_live_dropped(const struct pug_live *live);
 
@@ -123,6 +125,17 @@ enum pug_live_kind {
 /** What the first bytes of a stream are; `paused`: nothing came after them for 5 ms. */
 enum pug_live_kind pug_live_guess(const uint8_t *bytes, size_t size, bool paused, bool ended);
 
+/* ---- rate.c ---- */
+
+/** number of bytes that are looked at */
+#define PUG_LIVE_RATE_SAMPLE 4096u
+
+/**
+ * Bytes that came from a serial line at this rate: the usual rate at which they would be the text
+ * of an ITM. 0: they are that at this rate, or no rate is clearly better.
+ */
+uint32_t pug_live_rate(const uint8_t *bytes, size_t size, uint32_t rate);
+
 /* ---- sockets, also for those who listen ---- */
 
 /** A connection that sends at once, is noticed when it dies, and is not inherited. */
@@ -156,6 +169,8 @@ int pug_live_accept(int listener, int stop);
 struct pug_live_line;
 int pug_live_serial(const struct pug_live_place *place, struct pug_live_line **line,
                     const char **why);
+/** The line's rate; 0: unknown. */
+uint32_t pug_live_serial_rate(const struct pug_live_line *line);
 /** Restores the settings; frees. NULL is left alone. */
 void pug_live_serial_end(struct pug_live_line *line, int file);
 

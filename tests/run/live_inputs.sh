@@ -91,19 +91,6 @@ play "$(printf 'type target_state state halted\r\n\x1atype target_tr' | od -An -
   "$(printf 'ace data %s\r\n\x1a\x1atype target_trace data %s\r\n\x1a' 0000000000 80${hi} | od -An -v -tx1 | tr -d ' \n')"
 text Hi 0 '' "openocd-tcl:127.0.0.1:$port"
 
-if command -v socat >/dev/null; then
-  play "wait:$work/listens" $sync $hi "wait:$work/read"
-  socat "PTY,link=$work/line,raw,echo=0" "TCP:127.0.0.1:$port" 2>/dev/null &
-  jobs_of_test+=($!)
-  for _ in {1..200}; do [[ -e line ]] && break; sleep 0.05; done
-  timeout 60 "$pugmark" itm "serial:$work/line@2250000" >out 2>said &
-  reader=$!
-  touch listens
-  comes out && touch read
-  wait $reader || fail "a serial line: $(cat said)"
-  [[ $(cat out) == Hi ]] || fail "a serial line: $(cat out said)"
-fi
-
 # ---- as it comes, and as of a file
 play $sync $hi "wait:$work/seen" 0121 010a
 { timeout 60 "$pugmark" itm "tcp:127.0.0.1:$port" || touch failed; } >out 2>said &

@@ -119,6 +119,9 @@ const struct explanation explanations_input[] = {
      "How a live input is framed was found from its first bytes, or could not be found.",
      "If it is wrong, say it with --protocol and --transport. Text is right from the next "
      "synchronisation on."},
+    {"live-rate", "*: the bytes look like text that is sent at % baud and read at %: is it *",
+     "A serial line is read at another rate than it is sent at, as its first 4 KiB show.",
+     "Give the rate of the SWO pin: serial:DEVICE@BAUD."},
     {"live-dropped", "*: % bytes were dropped: decoding is slower than the input*",
      "Bytes of a live input came faster than they were decoded, and the room for them was full. An "
      "element says where.",
