@@ -5,12 +5,12 @@
  */
 #include "common/command.h"
 #include "common/output.h"
-#include "dwt_sources.h"
+#include "events/dwt_sources.h"
+#include "events/port_text.h"
+#include "events/sources.h"
 #include "files/outfile.h"
 #include "input/input.h"
 #include "port_format.h"
-#include "port_text.h"
-#include "swo_sources.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -364,10 +364,11 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     struct pug_dwt_event event;
     (void)taken;
     for (size_t i = 0; i < count; i++) {
-        if (!dwt_sources_find(state->dwts, elements[i].source) || !is_chosen(state, &elements[i]))
+        if (!pug_dwt_sources_find(state->dwts, elements[i].source) ||
+            !is_chosen(state, &elements[i]))
             continue;
         if (state->options->timestamps)
-            swo_sources_take(&state->sources, &where, &elements[i]);
+            pug_swo_sources_take(&state->sources, &where, &elements[i]);
         else if (pug_dwt_meaning(&elements[i], &event) && event.kind == PUG_DWT_STIMULUS)
             take_write(state, &event);
     }
@@ -380,7 +381,7 @@ static int decode_segment(struct itm_state *state, struct input *input)
         (state->origin_reader &&
          pug_origin_reader_begin(state->origin_reader, input->segment, input->tree) != PUG_OK))
         return EXIT_INPUT;
-    if (!dwt_sources_new(input->tree, false, &state->dwts)) {
+    if (!pug_dwt_sources_new(input->tree, false, &state->dwts)) {
         input_starve(input);
         return EXIT_FATAL;
     }
@@ -388,9 +389,8 @@ static int decode_segment(struct itm_state *state, struct input *input)
         message_say("pugmark: %s: no ITM in it\n", input->trace_path);
         return EXIT_INPUT;
     }
-    input_on_elements(input, on_elements, state);
-    input_run(input, NULL, output_wanted);
-    dwt_sources_free(state->dwts);
+    input_run_elements(input, on_elements, state, output_wanted);
+    pug_dwt_sources_free(state->dwts);
     state->dwts = NULL;
     return input_result(input);
 }
@@ -399,16 +399,16 @@ static int decode_segment(struct itm_state *state, struct input *input)
 static int decode(struct itm_state *state, struct input *input)
 {
     int code = EXIT_DONE;
-    swo_sources_init(&state->sources, input->capture, on_event, state);
+    pug_swo_sources_init(&state->sources, input->capture, on_event, state);
     do {
         const int one = decode_segment(state, input);
         code = one > code ? one : code;
     } while (output_wanted() && input_next(input));
-    swo_sources_end(&state->sources);
+    pug_swo_sources_end(&state->sources);
     const bool starved = state->sources.failed;
     if (starved)
         input_starve(input);
-    swo_sources_free(&state->sources);
+    pug_swo_sources_free(&state->sources);
     const bool good = end_ports(state, !state->failed && !input_unsound(input));
     say_ports(state);
     return starved ? input_result(input) : good ? code : EXIT_INPUT;
