@@ -287,6 +287,8 @@ bool pug_capture_live_restarted(const struct pug_capture *capture)
 
 void pug_capture_restart(const struct pug_capture *capture, struct pug_tree *tree)
 {
+    if (capture->stream)
+        pug_tree_set_live(tree);
     if (capture->restarted)
         pug_tree_restart(tree, capture->dropped);
 }

@@ -225,6 +225,24 @@ static enum pug_response restart_tree(struct pug_tree *tree, uint64_t index)
     return worst;
 }
 
+void pug_tree_set_live(struct pug_tree *tree)
+{
+    tree->live = true;
+}
+
+/** No more bytes are there now. Where packets are shown, elements stay behind those they wait for.
+ */
+static void rest(struct pug_tree *tree)
+{
+    for (size_t i = 0; i < tree->source_count; i++) {
+        const struct pug_source *source = tree->sources[i];
+        const struct pug_stage *stage = &source->stage;
+        if (source->touched && source->decoder && stage->takes & PUG_TAKES_RESUME &&
+            !stage->pending && !stage->refused && !stage->monitored)
+            (void)source->protocol->resume(source->decoder);
+    }
+}
+
 static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8_t *bytes,
                               size_t size, size_t *used)
 {
@@ -239,6 +257,8 @@ static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8
     tree->transport_sink.gathering = pug_tree_may_decode_ahead(tree) ? pug_interleave_take : NULL;
     worst =
         pug_worse(worst, tree->transport->data(tree->transport_state, index, bytes, size, used));
+    if (tree->live && worst < PUG_RESP_WAIT)
+        rest(tree);
     /* What was decoded before a fatal packet is the consumer's, unless the consumer stopped. */
     if (tree->batch.response < PUG_RESP_WAIT && tree->batch.count > 0)
         worst = pug_worse(worst, pug_tree_deliver(tree));

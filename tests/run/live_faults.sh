@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What goes wrong while a live input is read: silence, single bytes, a second Ctrl-C, and clients of `serve` that are too
+# What is shown when, and what goes wrong while a live input is read: silence, single bytes, a second Ctrl-C, and clients of `serve` that are too
 # slow or too many.
 #   live_faults.sh BIN SOURCE
 set -u
@@ -18,6 +18,26 @@ for command in list itm; do
   timeout 900 "$pugmark" $command "tcp:127.0.0.1:$port" >out 2>said || fail "$command: $(cat said)"
   "$pugmark" $command --protocol itm "$swo" >again 2>/dev/null
   cmp -s out again || fail "$command, byte by byte: $(diff out again | head -n 3)"
+done
+
+# ---- what nothing can change is shown: an element of cycles or a time marker that follows the last atom, too
+for what in ete-a64-cycles:ete:3744 ete-a64-cycles:ete:4992 etmv4-a64-cycles:etmv4i:18676; do
+  IFS=: read -r name protocol cut <<<"$what"
+  capture=$source/tests/captures/$name
+  words=(--protocol "$protocol" --transport coresight --core ARM-AA64)
+  while read -r register value; do words+=(--set "$register=$value"); done \
+    < <(tr -d '\r' <"$capture/trace_0.ini" | sed -nE '/AUTHSTATUS/d; s/^(TRC[A-Z0-9]+)[^=]*=(.*)/\1 \2/p')
+  words+=(--image "$capture/memory_0.bin@$(sed -n 's/^address=//p' "$capture/cpu_0.ini")")
+  : >out
+  head -c "$cut" "$capture/trace.bin" >part
+  "$pugmark" list "${words[@]}" part 2>/dev/null | grep -v EO_TRACE >again
+  play file:part "wait:$work/shown-$name-$cut"
+  timeout 60 "$pugmark" list "${words[@]}" "tcp:127.0.0.1:$port" >out 2>said &
+  reader=$!
+  for _ in {1..200}; do [[ $(wc -l <out) -ge $(wc -l <again) ]] && break; sleep 0.05; done
+  cmp -s out again || fail "$what: $(diff out again | head -n 3)"
+  touch "shown-$name-$cut"
+  wait $reader
 done
 
 # ---- Ctrl-C: once is the end of the file, also where nothing is read; twice is at once
