@@ -116,6 +116,14 @@ static void say_unknown(const struct pug_capture *capture)
                            : "is it another protocol (--protocol)?");
 }
 
+static bool waits_for_sync(const struct pug_capture_options *options)
+{
+    const struct pug_settings given = {.items = options->settings.items,
+                                       .count = options->settings.count};
+    const struct pug_setting *guess = pug_settings_find(&given, "guess_sync");
+    return guess && guess->value == 0;
+}
+
 /** The recognised kind becomes the options. */
 static void describe(struct pug_capture *capture, enum pug_live_kind kind)
 {
@@ -128,10 +136,13 @@ static void describe(struct pug_capture *capture, enum pug_live_kind kind)
         options->transport = transport;
     if (kind == PUG_LIVE_TPIU)
         capture->guessed = "fsyncs";
-    if (kind == PUG_LIVE_ITM_OPEN) {
+    if (kind == PUG_LIVE_ITM_OPEN && !waits_for_sync(options)) {
         capture->begins = true;
         pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: not synchronised: text may begin wrongly", capture->path);
+                        "%s: not synchronised: text may begin wrongly: no synchronisation packet "
+                        "came yet, so it begins with the first byte by a guess; --set guess_sync=0 "
+                        "waits for one",
+                        capture->path);
     }
     if (kind == PUG_LIVE_UNKNOWN) {
         capture->unknown = true;

@@ -38,7 +38,17 @@ timeout 60 "$pugmark" list "tcp:127.0.0.1:$port" >out 2>said || true
 grep -q ' 01  ' out || fail "frames of a trace port: $(head -n 3 out said)"
 play "$(printf 'PERFILE2' | od -An -tx1 | tr -d ' \n')" 00
 text '' 3 'header' "tcp:127.0.0.1:$port"
-printf '\x01H\x01i\x01\n' | text Hi 0 'not synchronised' -
+printf '\x01H\x01i\x01\n' | text Hi 0 'not synchronised.*no synchronisation packet came yet' -
+printf '\x01H\x01i\x01\n' | timeout 60 "$pugmark" itm --set guess_sync=0 - >out 2>said
+[[ ! -s out ]] || fail "guess_sync=0: it begins without a synchronisation: $(cat out)"
+# IPv6, a host to listen at, and the second port of a preset.
+perl -MIO::Socket::IP -e '$s = IO::Socket::IP->new(LocalHost => "::1", LocalPort => 0, Listen => 1) or exit; open F, ">", "PORT6"; print F $s->sockport; close F; $c = $s->accept; syswrite $c, pack "H*", $ARGV[0]' $sync$hi 2>/dev/null &
+jobs_of_test+=($!)
+# A preset with a host has its second port, too.
+perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => "127.0.0.7", LocalPort => 3443, Listen => 1, ReuseAddr => 1) or exit; open F, ">", "PORT7"; print F 1; close F; $c = $s->accept; syswrite $c, pack "H*", $ARGV[0]' $sync$hi 2>/dev/null &
+jobs_of_test+=($!)
+comes PORT7 && text Hi 0 '' orbuculum:127.0.0.7
+if comes PORT6; then text Hi 0 '' "tcp:[::1]:$(cat PORT6)"; fi
 printf '\0\0\0\0\0\x80\x01H\x01i\x01\n' | text Hi 0 '' -
 : | text '' 3 'no byte came' -
 

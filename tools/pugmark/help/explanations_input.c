@@ -114,7 +114,7 @@ const struct explanation explanations_input[] = {
      "target runs and the clock is right."},
     {"live-begin",
      "*: there is *, too (--buffer *)|"
-     "*: the first bytes are *|*: not synchronised: text may begin wrongly|*: no ITM, TPIU frames "
+     "*: the first bytes are *|*: not synchronised: text may begin wrongly*|*: no ITM, TPIU frames "
      "or ORBFLOW in the first *|*the peer went away: waiting for it|*begins by a guess*|*: taken "
      "for the file of this name, not for the live input",
      "How a live input is framed was found from its first bytes, or could not be found.",
