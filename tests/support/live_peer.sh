@@ -24,7 +24,7 @@ comes() {
 }
 
 # A peer: listens at a free port, which it writes to the file PORT, or at a socket (unix:PATH); plays a connection for each group of pieces up to
-# "--". A piece is hexadecimal, "wait:FILE" until a file is there, "touch:FILE" to make one, "sleep:SECONDS", "file:FILE" to send what is in it, or "hold" until the other
+# "--". A piece is hexadecimal, "wait:FILE" until a file is there, "touch:FILE" to make one, "sleep:SECONDS", "repeat:TIMES:SECONDS:FILE", "file:FILE" to send what is in it, or "hold" until the other
 # side goes away.
 cat >peer.pl <<'PERL'
 use strict; use warnings; use IO::Socket::INET; use IO::Socket::UNIX; use Socket qw(TCP_NODELAY IPPROTO_TCP);
@@ -43,6 +43,8 @@ for my $connection (@connections) {
     if ($piece =~ /^wait:(.*)/) { for (1..200) { last if -e $1; select undef, undef, undef, 0.05 } }
     elsif ($piece eq "hold") { sysread $peer, my $got, 1 }
     elsif ($piece =~ /^sleep:(.*)/) { select undef, undef, undef, $1 }
+    elsif ($piece =~ /^repeat:(\d+):([0-9.]+):(.*)/) { open my $f, "<", $3 or die; local $/; my $all = <$f>;
+      for (1..$1) { defined syswrite $peer, $all or last; select undef, undef, undef, $2 } }
     elsif ($piece =~ /^touch:(.*)/) { open my $f, ">", $1 or die }
     elsif ($piece =~ /^file:(.*)/) { open my $f, "<", $1 or die; local $/; my $all = <$f>;
       for (my $at = 0; $at < length $all;) { $at += syswrite($peer, $all, 65536, $at) || last } }
