@@ -163,6 +163,11 @@ class Events(Rows):
     _kind = "DwtEvent"
 
 
+class Slices(Rows):
+    """Slices of a timeline, as they end."""
+    _kind = "Slice"
+
+
 class Packets(Rows):
     """Packets, in the order of the trace."""
     _kind = "Packet"
@@ -435,8 +440,28 @@ class Capture:
 
         return Coverage(self.profile(**selection))
 
-    def timeline(self, **selection):
-        """Calls over time: a :class:`Timeline`, for a viewer or for pandas."""
+    def timeline(self, *, clock="auto", least=0, depth=0, exact=False, rtos=None, threads=None,
+                 **selection):
+        """Calls over time: a :class:`Timeline`, for a viewer or for pandas.
+
+        Args:
+            clock: what times count: "time", "cycles" or "instructions"; "auto": the first of these
+                that the trace has.
+            least: leave out calls that took less.
+            depth: leave out calls that are nested deeper; 0: none.
+            exact: estimate no time between two timestamps.
+            rtos: a real-time kernel by name, or the path of its description; "off", "flow".
+
+        >>> timeline = capture.timeline(depth=2)
+        >>> max(slice.depth for slice in timeline if slice.kind == pugmark.SLICE_CALL)
+        1
+        """
         from ._timeline import Timeline
 
-        return Timeline(self.calls(**selection), str(self.path), self.times.unit)
+        options = _selection(**selection)
+        options.update(clock=clock, least=least, depth=depth, exact=exact, rtos=rtos,
+                       threads=self._threads if threads is None else threads)
+        return Timeline(self, options)
+
+    def _slices(self, options):
+        return self._stream("slices", options, Slices)

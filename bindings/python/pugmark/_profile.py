@@ -16,24 +16,14 @@ def read_profile(path):
 def _place(path, data):
     """Write a file whole or not at all."""
     import os
-    import tempfile
 
-    folder = os.path.dirname(os.fspath(path)) or "."
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as file:  # a pipe or a device
             file.write(data)
         return
-    handle, name = tempfile.mkstemp(dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
+    with _rows.beside(path) as name:
+        with open(name, "wb") as file:
             file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 class Profile:

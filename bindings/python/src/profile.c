@@ -190,30 +190,6 @@ static PyObject *profile_merge(PyObject *self, PyObject *other)
 
 /* ---- exports ---- */
 
-struct exporting {
-    char *bytes;
-    size_t size, room;
-    bool failed;
-};
-
-static void export_put(void *context, const void *bytes, size_t size)
-{
-    struct exporting *out = context;
-    if (out->room - out->size < size) {
-        const size_t room = out->room + out->room / 2 + size + 4096;
-        char *more = out->failed ? NULL : realloc(out->bytes, room);
-        if (!more) {
-            out->failed = true;
-            return;
-        }
-        out->bytes = more;
-        out->room = room;
-    }
-    if (size > 0)
-        memcpy(out->bytes + out->size, bytes, size);
-    out->size += size;
-}
-
 static struct pug_export_options export_options(PyObject *options, struct kept **kept,
                                                 const struct pug_capture_selection *selection)
 {
@@ -239,7 +215,7 @@ static PyObject *profile_export(PyObject *self, PyObject *args)
     PyObject *options;
     int coverage;
     struct kept *kept = NULL;
-    struct exporting out = {NULL, 0, 0, false};
+    struct bytes_out out = {NULL, 0, 0, false};
     struct pug_capture_selection selection;
     if (!PyArg_ParseTuple(args, "spO!", &format, &coverage, &PyDict_Type, &options))
         return NULL;
@@ -259,7 +235,7 @@ static PyObject *profile_export(PyObject *self, PyObject *args)
     PyThreadState *const python = PyEval_SaveThread();
     if (status == PUG_OK)
         status = (coverage ? pug_export_coverage : pug_export)(object->profile, format, &wanted,
-                                                               export_put, &out);
+                                                               bytes_put, &out);
     PyEval_RestoreThread(python);
     profile_end(self);
     kept_free(kept);
