@@ -141,6 +141,7 @@ class Call:
     exception: int
     tid: int
     caller: str | None
+    handler: str | None
     kind: int
     unit: int
     timed: bool

@@ -380,7 +380,8 @@ class Capture:
 
     def calls(self, *, threads=None, **selection):
         """Calls of functions, in the order in which they were left: function, file, line, begin,
-        end, depth and more. Exceptions are calls, too: their kind is pugmark.EXCEPTION_ENTRY.
+        end, depth and more. Exceptions are calls, too: their kind is pugmark.EXCEPTION_ENTRY,
+        their function the exception in words, and ``handler`` the function that it entered.
 
         >>> calls = list(capture.calls())
         >>> max(call.depth for call in calls) > 0

@@ -102,6 +102,8 @@ def _batch_html(self):
 def _call_str(call):
     where = f" at {call.file}:{call.line}" if call.file and call.line else ""
     name = call.function or f"0x{call.start:x}"
+    if call.handler:
+        name += f" in {call.handler}"
     times = f", {call.begin} to {call.end}" if call.unit else ""
     return f"{name}{where}{times}, {call.instructions} instructions, depth {call.depth}"
 

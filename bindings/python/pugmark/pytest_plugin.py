@@ -95,15 +95,18 @@ class Traces:
         return self(path, **keywords)
 
     def functions(self, capture, **selection):
-        """The names of all functions that ran."""
+        """The names of all functions that ran, also of those that an exception entered."""
         import collections
+
+        from pugmark import EXCEPTION_ENTRY
 
         tail = collections.deque(maxlen=10)
         names = set()
         for call in capture.calls(**selection):
             tail.append(str(call))
-            if call.function:
-                names.add(call.function)
+            name = call.handler if call.kind == EXCEPTION_ENTRY else call.function
+            if name:
+                names.add(name)
         result = Functions(names)
         result.tail = tuple(tail)
         return result

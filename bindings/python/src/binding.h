@@ -80,10 +80,10 @@ struct call_row {
     uint64_t address, start, site;
     uint32_t function, file, line, task, depth, exception;
     int32_t tid;
-    uint32_t caller;
+    uint32_t caller, handler;
     uint8_t kind, unit;
     bool timed, lost, tail, ended;
-    uint8_t exception_numbers, unused;
+    uint8_t exception_numbers, unused[5];
 };
 
 /** A part of a timeline. */

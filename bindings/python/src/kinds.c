@@ -77,6 +77,7 @@ static const struct field call_fields[] = {
     AT(call_row, exception, 'I', "Number of the exception that it is, or runs in."),
     AT(call_row, tid, 'i', "Thread, -1 where there are no tasks."),
     AT(call_row, caller, 's', "Name of the function below it, or None."),
+    AT(call_row, handler, 's', "Name of the function that handles an exception, or None."),
     AT(call_row, kind, 'B', "How it was entered: FOUND, CALLED, TAIL, EXCEPTION_ENTRY."),
     AT(call_row, unit, 'B', "What times count: 0 nothing, 1 ticks or nanoseconds, 2 cycles."),
     AT(call_row, timed, '?', "The time of entry is known, not the first one after it."),
