@@ -2,6 +2,7 @@
 #include "events/sources.h"
 
 #include "capture/capture.h"
+#include "capture/marks.h"
 #include "events/dwt_sources.h"
 
 #include <stdlib.h>
@@ -52,9 +53,8 @@ static void find_tree(struct swo_source *source)
 /** Its stream, with the comparators that its settings tell. */
 static void begin_stream(struct swo_source *source)
 {
-    const struct pug_capture *capture = source->all->capture;
-    const struct pug_swo_clock clock = {.local_hertz = capture->local_hertz,
-                                        .global_hertz = capture->global_hertz};
+    const struct pug_swo_clock clock =
+        pug_capture_swo_clock(source->all->capture, source->buffer, source->id);
     const struct pug_source *found = NULL;
     find_tree(source);
     for (size_t n = 0; source->tree && (found = pug_tree_source_at(source->tree, n)) != NULL; n++)

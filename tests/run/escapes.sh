@@ -100,6 +100,13 @@ for command in "diff snapshot etmv4" "diff saved.profile snapshot" "list --proto
     # shellcheck disable=SC2086
     try $command
 done
+# What shells complete: names of inputs, and beside them what they are. A line is a candidate.
+for input in snapshot wrong.* named.data crash.data etmv4; do
+    for option in "list --source" "list --buffer" "list --cpu" "list --pid" "list --tid" "list --comm" "profile --dso" "find --function" "list --set" "trace --before"; do
+        # shellcheck disable=SC2086
+        try complete -- ${option% *} "$input" ${option#* } ""
+    done
+done
 # The lister, too, but for names of its own.
 for input in snapshot wrong.*; do
     for way in -logstdout -logstderr; do

@@ -63,7 +63,7 @@ capture live ctrace swo snapshot params schedule tree transport image counts log
 profile capture calls schedule names counts base
 export profile names text files base
 check export profile calls swo diagnose capture image names text base
-correlate capture tree element base
+correlate capture swo tree element base
 debug capture calls names image isa files element base
 perfdata capture image tree files base
 waveform files base

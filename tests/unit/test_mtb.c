@@ -217,8 +217,95 @@ static void test_round_trip(void **state)
     assert_true(found * 2 >= trips);
 }
 
+/* ---- reading ahead ---- */
+
+enum { TABLE = 0, THREAD = 0x100, HANDLER = 0x200, URGENT = 0x240, CODE_END = 0x300 };
+enum { ROUNDS_FEW = 3, ROUNDS_MANY = 3000 };
+
+/** A vector table whose first two interrupts share a handler. Handlers are a NOP and a BX LR. */
+static void put_program(uint8_t program[CODE_END])
+{
+    memset(program, 0, CODE_END);
+    for (unsigned i = 1; i < 19; i++)
+        pug_bytes_set_32(program + TABLE + 4 * i, (i < 16   ? THREAD
+                                                   : i < 18 ? HANDLER
+                                                            : URGENT) |
+                                                      1);
+    for (unsigned at = THREAD; at < CODE_END; at += 4)
+        pug_bytes_set_32(program + at, at < HANDLER ? 0xbf00bf00 : 0x4770bf00);
+}
+
+static enum pug_response find_chained(void *context, const struct pug_element *elements,
+                                      size_t count, size_t *taken)
+{
+    uint64_t *packet = context;
+    (void)taken;
+    for (size_t i = 0; i < count; i++)
+        if (*packet == 0 && elements[i].type == PUG_ELEM_EXCEPTION &&
+            (elements[i].flags & PUG_ELEM_M_TAIL_CHAIN))
+            *packet = elements[i].index / PUG_MTB_PACKET;
+    return PUG_RESP_CONT;
+}
+
+/** The handler is interrupted at its start again and again, and at last one exception is chained.
+ */
+static void put_rounds(struct rec_mtb *mtb, unsigned rounds)
+{
+    assert_true(rec_mtb_begin(mtb, 14, 0));
+    rec_mtb_branch(mtb, THREAD + 8, THREAD);
+    rec_mtb_exception(mtb, THREAD, HANDLER);
+    for (unsigned i = 0; i < rounds; i++) {
+        rec_mtb_exception(mtb, HANDLER, URGENT);
+        rec_mtb_return(mtb, URGENT + 2, 0xfffffff1, HANDLER);
+    }
+    rec_mtb_return(mtb, HANDLER + 2, 0xfffffff1, HANDLER);
+    rec_mtb_return(mtb, HANDLER + 2, 0xfffffff9, THREAD);
+}
+
+/** Returns the packet of the first exception that is taken for chained. */
+static uint64_t chained_at(unsigned rounds)
+{
+    uint8_t program[CODE_END];
+    struct rec_mtb mtb;
+    uint64_t packet = 0;
+    size_t used = 0;
+    put_program(program);
+    put_rounds(&mtb, rounds);
+    struct pug_image *image = pug_image_new();
+    assert_int_equal(pug_image_add_buffer(image, NULL, 0, program, sizeof(program)), PUG_OK);
+    const struct pug_setting settings[] = {{"POSITION", rec_mtb_position(&mtb), NULL},
+                                           {"MASTER", rec_mtb_master(&mtb), NULL},
+                                           {"VTOR", TABLE, NULL}};
+    const struct pug_tree_config config = {.image = image};
+    const struct pug_source_config source = {
+        .protocol = "MTB", .settings = {.items = settings, .count = 3}, .decode = true};
+    struct pug_tree *tree;
+    assert_int_equal(pug_tree_new(&config, &tree), PUG_OK);
+    assert_int_equal(pug_tree_add_source(tree, &source, NULL), PUG_OK);
+    pug_tree_on_elements(tree, find_chained, &packet);
+    assert_int_equal(pug_tree_data(tree, 0, mtb.memory, rec_mtb_size(&mtb), &used), 0);
+    assert_int_equal(pug_tree_end(tree), PUG_RESP_CONT);
+    pug_tree_free(tree);
+    pug_image_free(image);
+    rec_mtb_free(&mtb);
+    return packet;
+}
+
+/**
+ * Did the first return go back to the handler, or was another exception chained? That shows at the
+ * end of the rounds. Each return may read thousands of packets ahead for it, but not all of them
+ * together: what is too far away is taken for a return, up to the one that cannot be one.
+ */
+static void test_reads_ahead_within_bounds(void **state)
+{
+    (void)state;
+    assert_int_equal(chained_at(ROUNDS_FEW), 4);
+    assert_int_equal(chained_at(ROUNDS_MANY), 2 + 3 * ROUNDS_MANY + 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip),
+                                       cmocka_unit_test(test_reads_ahead_within_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "common/order.h"
 #include "common/output.h"
 #include "common/thread_clock.h"
+#include "handlers_by_time.h"
 #include "input/capture_options.h"
 #include "input/input.h"
 #include "items/parts.h"
@@ -99,7 +100,8 @@ struct calls {
     const struct input *input; /* NULL: by time, then these */
     struct input *capture;
     struct pug_correlate *correlate;
-    struct pug_tree **trees;      /* of the buffers: their images name functions */
+    struct pug_tree **trees; /* of the buffers: their images name functions */
+    struct handlers_by_time *handlers;
     struct places *places;        /* of tasks, where these are followed; else NULL */
     struct thread_clocks *clocks; /* in place of the trace's times, or NULL */
     struct thread_stage *threads; /* of a kernel, or NULL */
@@ -532,8 +534,18 @@ static bool on_correlated(void *context, const struct pug_correlated *elements, 
     struct calls *calls = context;
     for (size_t i = 0; i < count && !calls->failed; i++)
         calls->failed =
-            pug_calls_take(calls->stacks, elements[i].stream, &elements[i].element, 1) != PUG_OK;
+            pug_calls_take(calls->stacks, elements[i].stream, &elements[i].element, 1) != PUG_OK ||
+            (calls->handlers && !handlers_by_time_take(calls->handlers, &elements[i]));
     return !calls->failed && output_wanted();
+}
+
+/** Of the calls that a summary adds up handlers are none. */
+static bool make_handlers(struct calls *calls)
+{
+    if (!calls->summary)
+        calls->handlers =
+            handlers_by_time_new(calls->correlate, calls->capture->capture, calls->trees);
+    return calls->summary || calls->handlers;
 }
 
 /** A tree for each buffer, for its image; one that cannot be made has no names. */
@@ -567,14 +579,17 @@ static int calls_by_time(const struct calls_options *options, const char *operan
         return input.failure;
     int code = EXIT_INPUT;
     if (pug_correlate_new(&config, &calls.correlate) == PUG_OK && make_trees(&calls) &&
-        make_stacks(&calls)) {
+        make_handlers(&calls) && make_stacks(&calls)) {
         print_head(&calls);
         code = by_time_run(&input, calls.correlate);
         pug_calls_end(calls.stacks);
+        if (calls.handlers)
+            handlers_by_time_end(calls.handlers);
         by_time_tell(&input, calls.correlate);
         code = calls.failed ? out_of_memory() : code;
     }
     code = finish(&calls, code);
+    handlers_by_time_free(calls.handlers);
     pug_calls_free(calls.stacks);
     pug_correlate_free(calls.correlate);
     free_trees(&calls);
@@ -745,12 +760,11 @@ static int calls_run(const struct command *self, int argc, char **argv)
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
     if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF || input_selects(&input) ||
-        options.running || has_threads(&options, &input))
+        options.running || options.input.kallsyms || has_threads(&options, &input))
         code = calls_of_tasks(&options, &input);
     else if (input_flow_tree(&input) && make_stacks(&calls)) {
         print_head(&calls);
-        input_on_elements(&input, on_elements, &calls);
-        input_run(&input, NULL, output_wanted);
+        input_run_elements(&input, on_elements, &calls, output_wanted);
         pug_calls_end(calls.stacks);
         code = calls.failed ? out_of_memory() : input_result(&input);
     }

@@ -9,20 +9,32 @@
 #include "common/help_text.h"
 #include "complete_values.h"
 #include "explanations.h"
+#include "text/sink.h"
 
-#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/** As many whole characters as fit into a line of the shell; names of INPUT are written out. */
+static void put_about(const char *about)
+{
+    const size_t most = 72;
+    struct pug_memory room = {0};
+    const char *text = pug_printable(about, &room);
+    size_t length = strlen(text) < most ? strlen(text) : most;
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    printf("\t%.*s", (int)length, text);
+    free(room.bytes);
+}
 
 void complete_put(const char *prefix, const char *word, const char *about)
 {
-    const size_t most = 72;
-    for (const char *at = word; *at; at++)
-        if (iscntrl((unsigned char)*at)) /* a line is a candidate */
-            return;
+    if (!pug_is_printable(word)) /* shells show it, and a line is a candidate */
+        return;
     printf("%s%s", prefix, word);
     if (about && *about)
-        printf("\t%.*s", (int)(strlen(about) < most ? strlen(about) : most), about);
+        put_about(about);
     printf("\n");
 }
 

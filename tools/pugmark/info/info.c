@@ -44,8 +44,8 @@ static void print_source(const struct pug_capture *capture, const struct tally *
     if (tally->syncs)
         output_text("  %" PRIu64 " synchronisation points, the first at offset %" PRIu64 "\n",
                     tally->syncs, tally->first_sync);
-    if (tally->timestamps)
-        output_text("  %s\n", tally_times(tally, capture, times, sizeof(times)));
+    if (*tally_times(tally, capture, times, sizeof(times)))
+        output_text("  %s\n", times);
     if (!protocol->config_text)
         return;
     char text[4096];

@@ -4,7 +4,6 @@
 #include "diagnose/diagnosis.h"
 #include "events/dwt_sources.h"
 #include "input_private.h"
-#include "live_input.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
 #include "unread.h"
@@ -150,29 +149,6 @@ bool input_tree(struct input *input, bool decode)
         return false;
     begin_diagnosis(input);
     return true;
-}
-
-/** A consumer that gets elements after the search for the end of a live input. */
-static enum pug_response look_first(void *context, const struct pug_element *elements, size_t count,
-                                    size_t *taken)
-{
-    const struct input *input = context;
-    live_look(elements, count);
-    return input->consumer(input->consumer_context, elements, count, taken);
-}
-
-void input_on_elements(struct input *input, pug_elements_fn *function, void *context)
-{
-    if (input->options->live.until) {
-        input->consumer = function;
-        input->consumer_context = context;
-        function = look_first;
-        context = input;
-    }
-    if (input->diagnosis)
-        diagnosis_consume(input->diagnosis, function, context);
-    else
-        pug_tree_on_elements(input->tree, function, context);
 }
 
 bool input_flows(const struct input *input)

@@ -131,7 +131,7 @@ static bool is_within(const struct list_state *state, const struct pug_element *
            (state->seen < state->last || (state->seen == state->last && seen < state->last));
 }
 
-/** Of a part of the trace its own elements alone are evidence, whatever is read for it. */
+/** Near a window: the window's own elements alone are evidence, whatever is read for it. */
 static enum pug_response on_elements_near(void *context, const struct pug_element *elements,
                                           size_t count, size_t *taken)
 {
@@ -303,7 +303,8 @@ static void begin_text(void *context, unsigned worker, struct output_text_buffer
     state->watches[worker].text = text;
 }
 
-static void attach_elements(struct list_state *state, bool elements)
+/** Finds what elements in words need. */
+static void find_words(struct list_state *state, bool elements)
 {
     struct input *input = state->input;
     if (elements && !input->options->reference)
@@ -311,10 +312,6 @@ static void attach_elements(struct list_state *state, bool elements)
     if (elements && state->options->format != LIST_CSV && !state->options->input.reference &&
         !pug_dwt_sources_new(input->tree, false, &state->dwt))
         input_starve(input);
-    if (elements && state->near)
-        pug_tree_on_elements(input->tree, on_elements_near, state);
-    else if (elements || state->origin_reader)
-        input_on_elements(input, on_elements, state);
 }
 
 static void attach_packets(struct list_state *state)
@@ -327,7 +324,9 @@ static void attach_packets(struct list_state *state)
 
 void list_attach(struct list_state *state, bool elements)
 {
-    attach_elements(state, elements);
+    find_words(state, elements);
+    if (elements || state->origin_reader)
+        pug_tree_on_elements(state->input->tree, on_elements_near, state);
     attach_packets(state);
 }
 
@@ -404,7 +403,7 @@ static void list_parts(struct list_state *state)
 static void list_in_order(struct list_state *state)
 {
     attach_packets(state);
-    input_run(state->input, NULL, output_wanted);
+    input_run_elements(state->input, on_elements, state, output_wanted);
 }
 
 int list_segment(struct list_state *state, bool elements)
@@ -415,7 +414,7 @@ int list_segment(struct list_state *state, bool elements)
     if (selects && !look(state))
         return EXIT_FATAL;
     list_head(state, state->input->segment);
-    attach_elements(state, elements);
+    find_words(state, elements);
     if (selects || state->dwt)
         list_in_order(state);
     else

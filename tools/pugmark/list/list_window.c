@@ -63,7 +63,6 @@ static void narrow(struct list_state *state, const struct window *window)
 {
     struct input *input = state->input;
     const bool counts = state->options->window.count.given, nothing = counts || state->looking;
-    state->near = counts || window->from > 0 || window->to < input->trace_size;
     input_narrow(input, nothing ? 0 : window->from, nothing ? 0 : window->to);
 }
 

@@ -230,10 +230,9 @@ static int decode(struct serving *serving)
     input->bytes_context = serving;
     if (!serving->single)
         (void)pug_tree_on_frames(input->tree, on_frame, serving, 2);
-    input_on_elements(input, on_elements, serving);
     if (!greet(serving))
         return EXIT_FATAL;
-    input_run(input, NULL, NULL);
+    input_run_elements(input, on_elements, serving, NULL);
     return input_result(input);
 }
 

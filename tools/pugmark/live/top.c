@@ -190,12 +190,11 @@ static int decode(struct top *top)
     }
     input->on_bytes = on_bytes;
     input->bytes_context = top;
-    input_on_elements(input, on_elements, top);
     top->start = top->second = now();
     if (top->screen)
         screen_begin(strcmp(pug_capture_path(input->capture), "-") != 0);
     const bool begun = pthread_create(&thread, NULL, refresh, top) == 0;
-    input_run(input, NULL, output_wanted);
+    input_run_elements(input, on_elements, top, output_wanted);
     top->over = true;
     if (begun)
         pthread_join(thread, NULL);

@@ -6,6 +6,7 @@
 #include "items/places.h"
 #include "pugmark/advanced/capture.h"
 #include "report_window.h"
+#include "swo/swo_clocks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,6 +61,7 @@ struct story {
     struct pug_names *names;
     const struct slices *slices;
     struct report_windows *windows;
+    struct swo_clocks clocks;  /* of ITMs */
     struct task_story **tasks; /* by number; NULL: nothing ran */
     uint32_t task_room, task_count;
     struct story_event events[EVENTS_MOST];
@@ -96,6 +98,7 @@ void story_free(struct story *story)
     for (uint32_t i = 0; i < story->task_room; i++)
         free(story->tasks[i]);
     free(story->tasks);
+    swo_clocks_free(&story->clocks);
     report_windows_free(story->windows);
     free(story);
 }
@@ -317,6 +320,7 @@ void story_observe(void *context, const struct trace_item *item)
     struct story *story = context;
     const struct pug_element *e = &item->element;
     struct task_story *task = task_of(story, pug_places_task(item));
+    uint64_t time;
     if (!task)
         return;
     understand(story, e);
@@ -352,7 +356,8 @@ void story_observe(void *context, const struct trace_item *item)
     case PUG_ELEM_ITMTRACE:
         story->messages += e->reason == PUG_ITM_SWIT;
         story->hardware += e->reason == PUG_ITM_DWT;
-        take_time(story, task, e->reason >= PUG_ITM_TS_SYNC ? e->timestamp : 0);
+        if (swo_clocks_take(&story->clocks, story->capture, item->where, e, &time))
+            take_time(story, task, time);
         break;
     case PUG_ELEM_EVENT: story->hardware++; break;
     default: break;

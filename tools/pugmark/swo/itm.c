@@ -386,8 +386,7 @@ static int decode(struct itm_state *state, struct input *input)
         return EXIT_INPUT;
     }
     pug_swo_sources_init(&state->sources, input->capture, on_event, state);
-    input_on_elements(input, on_elements, state);
-    input_run(input, NULL, output_wanted);
+    input_run_elements(input, on_elements, state, output_wanted);
     pug_swo_sources_end(&state->sources);
     if (state->sources.failed)
         input_starve(input);

@@ -13,6 +13,7 @@
 #include "input/input_lists.h"
 #include "input/live_input.h"
 #include "items/places.h"
+#include "swo/swo_clocks.h"
 #include "trace_near.h"
 #include "trace_text.h"
 
@@ -128,7 +129,8 @@ struct since {
     bool *begun; /* by task */
     uint32_t count;
     bool any;
-    bool global; /* an ITM has global timestamps */
+    struct pug_capture *capture;
+    struct swo_clocks clocks; /* of ITMs */
 };
 
 struct printing {
@@ -138,19 +140,18 @@ struct printing {
     bool failed;
 };
 
-/** Of an ITM global timestamps are times, and local ones where it has no others. */
-static bool tells_time(const struct since *since, const struct pug_element *e)
+static bool tells_time(struct since *since, const struct trace_item *item, uint64_t *time)
 {
-    if (e->type != PUG_ELEM_ITMTRACE)
-        return e->type == PUG_ELEM_TIMESTAMP;
-    return e->reason >= PUG_ITM_TS_SYNC && (e->reason == PUG_ITM_TS_GLOBAL || !since->global);
+    *time = item->element.timestamp;
+    return item->element.type == PUG_ELEM_TIMESTAMP ||
+           swo_clocks_take(&since->clocks, since->capture, item->where, &item->element, time);
 }
 
 /** Is this item late enough? *failed: no memory. */
 static bool has_begun(struct since *since, const struct trace_item *item, bool *failed)
 {
     const uint32_t task = pug_places_task(item);
-    const struct pug_element *e = &item->element;
+    uint64_t time;
     if (task >= since->count) {
         const uint32_t count = task + task / 2 + 16;
         bool *begun = realloc(since->begun, count * sizeof(*begun));
@@ -161,8 +162,7 @@ static bool has_begun(struct since *since, const struct trace_item *item, bool *
         since->begun = begun;
         since->count = count;
     }
-    since->global |= e->type == PUG_ELEM_ITMTRACE && e->reason == PUG_ITM_TS_GLOBAL;
-    if (tells_time(since, e) && e->timestamp >= since->time)
+    if (tells_time(since, item, &time) && time >= since->time)
         since->begun[task] = true;
     return since->begun[task];
 }
@@ -269,7 +269,7 @@ static void cut_first(struct trace_item *first, const struct trace_wanted *wante
 static int trace(struct input *input, struct pug_names *names, const struct trace_options *options,
                  const struct trace_wanted *wanted)
 {
-    struct since since = {.waits = false};
+    struct since since = {.capture = input->capture};
     if (!take_from_time(input, options->from_time, &since))
         return EXIT_USAGE;
     struct pager *pager = pager_open(options->no_pager || options->input.sandbox);
@@ -305,6 +305,7 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
     }
     printing.failed |= pug_names_status(names) == PUG_ERR_MEM;
     free(printing.since.begun);
+    swo_clocks_free(&printing.since.clocks);
     pug_trace_parts_clear(&parts);
     const char *lack = printing.text ? trace_text_lack(printing.text) : NULL;
     trace_text_free(printing.text);
