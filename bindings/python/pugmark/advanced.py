@@ -8,6 +8,7 @@
 ``Image``        program memory: bytes, files, ELF files, a function of yours
 ``Tree``         decodes bytes that you hand it, a piece at a time
 ``guess()``      what bytes look like
+``encode()``     bytes of packets that are written in words, for tests of decoders and links
 ===============  =================================================================================
 """
 
@@ -76,6 +77,26 @@ class Index:
     def save(self, path):
         """Write it to a file, which the command reads, too."""
         self._index.save(path)
+
+
+def encode(lines, *, format="encapsulation", set=None):
+    """The bytes of packets in words, as ``pugmark encode`` makes them: RISC-V packets in their
+    encapsulation, or Open SoC Debug datagrams.
+
+    Args:
+        lines: a text, a line a packet, or a list of lines: "packet SOURCE TYPE PAYLOAD", "idle",
+            "sync" ...; with the format "osd" "stm MODULE WIDTH TIME ID VALUE" and others.
+        format: "encapsulation" or "osd".
+        set: a dict of settings, such as {"src_bits": 8}.
+
+    >>> encode("packet 5 0 7308", set={"src_bits": 8}).hex()
+    '02057308'
+    """
+    if format not in ("encapsulation", "osd"):
+        raise ValueError("format: encapsulation or osd")
+    lines = lines.splitlines() if isinstance(lines, str) else list(lines)
+    settings = [f"{name}={value}" for name, value in (set or {}).items()]
+    return _core.encode(lines, format == "osd", settings)
 
 
 def guess(data):

@@ -326,6 +326,7 @@ int arrow_init(PyObject *module);
 int check_init(PyObject *module);
 PyObject *profile_capture(PyObject *capture, PyObject *options);
 int timeline_init(PyObject *module);
+int encode_init(PyObject *module);
 /** How a decoding that a stream ran ended goes into its status. */
 void stream_conclude(struct stream *stream, enum pug_status status);
 
