@@ -283,6 +283,7 @@ static void put_elements(void *context, const struct pug_origin *origin,
                          const struct pug_element *elements, size_t count)
 {
     struct part *part = context;
+    part->over |= atomic_load_explicit(&part->stream->stop, memory_order_relaxed);
     while (count > 0 && !part->over) {
         struct chunk *chunk = room_for(part, origin);
         if (!chunk)
