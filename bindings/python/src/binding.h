@@ -146,6 +146,11 @@ bool chunk_keep(struct chunk *chunk, const void *bytes, size_t size, uint64_t *a
 /** The payload of an element moves into the chunk: `start` is its offset there from now on. */
 bool chunk_take_payload(struct chunk *chunk, struct pug_element *element);
 
+/** Are its rows of this origin? */
+bool chunk_is_of(const struct chunk *chunk, const struct pug_origin *origin);
+/** Copy as many elements as there is room for; how many these were. */
+size_t chunk_put(struct chunk *chunk, const struct pug_element *elements, size_t count);
+
 /** A Python object of a chunk, whose reference it takes. */
 PyObject *batch_new(struct chunk *chunk);
 int rows_init(PyObject *module);
@@ -327,6 +332,7 @@ int check_init(PyObject *module);
 PyObject *profile_capture(PyObject *capture, PyObject *options);
 int timeline_init(PyObject *module);
 int encode_init(PyObject *module);
+int consume_init(PyObject *module);
 /** How a decoding that a stream ran ended goes into its status. */
 void stream_conclude(struct stream *stream, enum pug_status status);
 

@@ -114,3 +114,25 @@ bool chunk_take_payload(struct chunk *chunk, struct pug_element *element)
         element->count = 0;
     return kept;
 }
+
+bool chunk_is_of(const struct chunk *chunk, const struct pug_origin *origin)
+{
+    const struct pug_origin *o = &chunk->origin;
+    return o->buffer == origin->buffer && o->segment == origin->segment &&
+           o->task == origin->task && o->cpu == origin->cpu && o->source == origin->source &&
+           o->time == origin->time && o->space == origin->space;
+}
+
+size_t chunk_put(struct chunk *chunk, const struct pug_element *elements, size_t count)
+{
+    const size_t room = chunk->room - chunk->count, n = count < room ? count : room;
+    struct pug_element *to = (struct pug_element *)(void *)chunk->rows + chunk->count;
+    memcpy(to, elements, n * sizeof(*to));
+    unsigned flags = 0;
+    for (size_t i = 0; i < n; i++)
+        flags |= to[i].flags;
+    for (size_t i = 0; flags & PUG_ELEM_PAYLOAD && i < n; i++)
+        chunk_take_payload(chunk, &to[i]);
+    chunk->count += n;
+    return n;
+}

@@ -145,7 +145,7 @@ PyMODINIT_FUNC PyInit__core(void)
     int failed = errors_init(module) || rows_init(module) || stream_init(module) ||
                  capture_init(module) || profile_init(module) || advanced_init(module) ||
                  arrow_init(module) || check_init(module) || timeline_init(module) ||
-                 encode_init(module);
+                 encode_init(module) || consume_init(module);
     for (size_t i = 0; !failed && i < sizeof(constants) / sizeof(constants[0]); i++) {
         PyObject *value = PyLong_FromUnsignedLong((unsigned long)constants[i].value & UINT32_MAX);
         failed = !value || PyModule_AddObjectRef(module, constants[i].name, value) != 0;

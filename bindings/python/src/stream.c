@@ -223,20 +223,12 @@ static void hand_on(struct part *part)
                             sizeof(*chunk) + chunk->room * chunk->kind->size + chunk->payload_size);
 }
 
-static bool same_origin(const struct chunk *chunk, const struct pug_origin *origin)
-{
-    const struct pug_origin *o = &chunk->origin;
-    return o->buffer == origin->buffer && o->segment == origin->segment &&
-           o->task == origin->task && o->cpu == origin->cpu && o->source == origin->source &&
-           o->time == origin->time && o->space == origin->space;
-}
-
 /** A chunk with room for elements of an origin; NULL: no memory. */
 static struct chunk *room_for(struct part *part, const struct pug_origin *origin)
 {
     struct chunk *chunk = part->filling;
     if (chunk &&
-        (chunk->count == chunk->room || (chunk->has_origin && !same_origin(chunk, origin)))) {
+        (chunk->count == chunk->room || (chunk->has_origin && !chunk_is_of(chunk, origin)))) {
         hand_on(part);
         chunk = NULL;
     }
@@ -250,20 +242,6 @@ static struct chunk *room_for(struct part *part, const struct pug_origin *origin
         part->failed = !chunk;
     }
     return chunk;
-}
-
-static size_t put_plain(struct chunk *chunk, const struct pug_element *elements, size_t count)
-{
-    const size_t room = chunk->room - chunk->count, n = count < room ? count : room;
-    struct pug_element *to = (struct pug_element *)(void *)chunk->rows + chunk->count;
-    memcpy(to, elements, n * sizeof(*to));
-    unsigned flags = 0;
-    for (size_t i = 0; i < n; i++)
-        flags |= to[i].flags;
-    for (size_t i = 0; flags & PUG_ELEM_PAYLOAD && i < n; i++)
-        chunk_take_payload(chunk, &to[i]);
-    chunk->count += n;
-    return n;
 }
 
 static size_t put_merged(struct chunk *chunk, const struct pug_origin *origin,
@@ -289,7 +267,7 @@ static void put_elements(void *context, const struct pug_origin *origin,
         if (!chunk)
             break;
         const size_t n = part->stream->merge ? put_merged(chunk, origin, elements, count)
-                                             : put_plain(chunk, elements, count);
+                                             : chunk_put(chunk, elements, count);
         elements += n;
         count -= n;
     }
