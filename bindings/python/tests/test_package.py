@@ -74,8 +74,8 @@ def test_debug_python(small):
 
 def test_pip(tmp_path, small):
     """pip installs it without a network; the build that is there serves."""
-    made = subprocess.run([sys.executable, "-m", "venv", "--without-pip",
-                           "--system-site-packages", tmp_path / "v"], capture_output=True, text=True)
+    made = subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", tmp_path / "v"],
+                          capture_output=True, text=True)
     if made.returncode:
         pytest.skip("needs python3-venv")
     if subprocess.run([tmp_path / "v/bin/python", "-c", "import pip, setuptools, wheel"],
@@ -136,3 +136,31 @@ def test_plugin(tmp_path, small):
     assert "1 passed" in done.stdout or "2 passed" in done.stdout, done.stdout
     assert "fibonaccI did not run" in done.stdout and "these did: fibonacci" in done.stdout
     assert "the last calls in the trace:" in done.stdout
+
+
+def test_plugin_records(tmp_path):
+    """trace.record runs a program under QEMU; what it cannot run fails with the command's words."""
+    if not shutil.which("qemu-aarch64"):
+        pytest.skip("needs QEMU's user mode")
+    program = SOURCE / "examples/crash/crash"
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n"
+        f"PROGRAM = {str(program)!r}\n"
+        "def test_run(trace):\n"
+        "    first, second = trace.record([PROGRAM]), trace.record(PROGRAM, protocol='ete')\n"
+        "    assert first.sources[0].protocol == 'ETMV4I' and second.sources[0].protocol == 'ETE'\n"
+        "    for capture in first, second:\n"
+        "        assert 'find' in trace.functions(capture)\n"
+        "    trace.runs('find')\n"
+        "def test_wrong_option(trace):\n    trace.record(PROGRAM, options=['--nothing'])\n"
+        "def test_no_program(trace):\n    trace.record('/nothing')\n")
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p",
+                           "pugmark.pytest_plugin", "--pugmark", BIN / "pugmark"], cwd=tmp_path,
+                          capture_output=True, text=True, env=environment)
+    assert "1 passed" in done.stdout and "2 failed" in done.stdout, done.stdout + done.stderr
+    assert "unknown option" in done.stdout and "No such file" in done.stdout
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p",
+                           "pugmark.pytest_plugin", "--pugmark", "no-such-command", "-k", "run"],
+                          cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert "1 skipped" in done.stdout, done.stdout
