@@ -40,10 +40,37 @@ class Timeline:
     def __iter__(self):
         return self._capture._slices(dict(self._options))
 
-    def slices(self):
-        """All slices by track and beginning: a Table of track, name, begin, end, depth, kind, value,
-        detail, file, line, tid and estimated. Kinds are "call", "instant", "counter" and "gap". It
-        is made once."""
+    def slices(self, name=None, *, kind=None, track=None, time=None):
+        """Slices by track and beginning: a Table of track, name, begin, end, depth, kind, value,
+        detail, file, line, tid and estimated.
+
+        Args:
+            name, track: only with such a name; "*" stands for any characters, as in "event *".
+            kind: only "call" (also handlers of interrupts), "instant" (exceptions, events, lines of
+                text), "counter" or "gap".
+            time: (begin, end): only those that begin in between.
+
+        >>> first, second = capture.timeline().slices("event 5")[:2]
+        >>> calls = capture.timeline().slices(kind="call", time=(first.begin, second.begin))
+        >>> 0 < len(calls) < 3000
+        True
+        """
+        from fnmatch import fnmatchcase
+
+        if kind is not None and kind not in _KINDS.values():
+            raise ValueError(f"kind: {', '.join(_KINDS.values())}")
+        rows = self._all()
+        if name is None and kind is None and track is None and time is None:
+            return rows
+        return _rows.Table(rows.columns, (
+            row for row in rows
+            if (name is None or (row.name is not None and fnmatchcase(row.name, name)))
+            and (track is None or fnmatchcase(row.track, track))
+            and (kind is None or row.kind == kind)
+            and (time is None or time[0] <= row.begin < time[1])))
+
+    def _all(self):
+        """All slices, which are made once."""
         if self._slices is None:
             rows = sorted(self, key=lambda row: (row.number, row.begin, row.depth, -row.end))
             self._slices = _rows.Table(
