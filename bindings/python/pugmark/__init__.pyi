@@ -366,6 +366,10 @@ class Capture:
     def profile(self, *, stacks: bool = False, threads: int | None = None, source: Numbers = None,
                 pid: Numbers = None, tid: Numbers = None, task: Numbers = None, comm: Names = None,
                 cpu: Numbers = None, dso: Names = None, time: Span | None = None) -> Profile: ...
+    def brstack(self, path: Path | None = None, *, threads: int | None = None,
+                source: Numbers = None, pid: Numbers = None, tid: Numbers = None,
+                task: Numbers = None, comm: Names = None, cpu: Numbers = None, dso: Names = None,
+                time: Span | None = None) -> bytes | None: ...
     def coverage(self, *, source: Numbers = None, pid: Numbers = None, tid: Numbers = None,
                  task: Numbers = None, comm: Names = None, cpu: Numbers = None,
                  time: Span | None = None) -> Coverage: ...
@@ -384,6 +388,8 @@ class Profile:
                rows: int = 0, json: bool = False, mangled: bool = False,
                like_simpleperf: bool = False, without_plt: bool = False, title: str | None = None,
                source_dir: Path | None = None) -> bytes: ...
+    def diff(self, other: Profile, *, dso: Names = None, rows: int = 0, json: bool = False,
+             mangled: bool = False) -> str: ...
     def save(self, path: Path, format: str | None = None, *, dso: Names = None,
              weight: str = "instructions", rows: int = 0, json: bool = False,
              mangled: bool = False, like_simpleperf: bool = False, without_plt: bool = False,

@@ -435,6 +435,16 @@ class Capture:
             raise error
         return profile
 
+    def brstack(self, path=None, *, threads=None, **selection):
+        """Branch stacks as `perf script -F ip,brstack` prints them, for tools that read these: to a
+        file, or without a path as bytes."""
+        from ._profile import _place
+
+        options = _selection(**selection)
+        options["threads"] = self._threads if threads is None else threads
+        data = _core.brstack(self._open(), options)
+        return data if path is None else _place(path, data)
+
     def coverage(self, **selection):
         """Which lines, functions, instructions and branches were seen: a :class:`Coverage`."""
         from ._profile import Coverage
