@@ -25,6 +25,8 @@ struct slices_options {
     uint32_t room; /**< as in struct pug_timeline_output */
     bool (*append)(void *context, uint32_t track, const void *bytes, size_t size);
     void *append_context;
+    void (*slice)(void *context, const struct pug_slice *slice); /**< of SLICES */
+    void *slice_context;
     /** Optional: sees each item first, while call stacks are those before it. */
     void (*observe)(void *context, const struct trace_item *item);
     void *observe_context;
