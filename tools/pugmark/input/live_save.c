@@ -45,7 +45,7 @@ static void put_time(uint64_t time, char *text, size_t size)
 }
 
 struct described {
-    char name[32], file[64], times[128];
+    char name[32], file[64], times[192];
 };
 
 static void describe(const struct pug_live_connection *connection, size_t n,
