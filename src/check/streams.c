@@ -352,9 +352,9 @@ void pug_check_lose(struct pug_check *check, struct check_core *core, enum pug_c
 static void miss(struct pug_check *check, struct check_core *core, const struct pug_element *e)
 {
     const enum pug_call_gap gap = gap_of(e);
-    struct check_stream **streams = check->streams.items;
     if (gap != PUG_GAP_UNTRACED)
         pug_check_lose(check, core, gap, e->index);
+    struct check_stream **streams = check->streams.items;
     for (size_t n = 0; n < check->streams.count; n++)
         if (streams[n]->core == core) {
             if (pug_calls_take(check->calls, streams[n]->number, e, 1) != PUG_OK)
@@ -526,7 +526,6 @@ static void end_counts(struct pug_check *check)
 void pug_check_end_streams(struct pug_check *check)
 {
     struct check_core **cores = check->cores.items;
-    struct check_stream **streams = check->streams.items;
     check->element = NULL;
     check->where = NULL;
     pug_check_swo_end(check);
@@ -539,6 +538,7 @@ void pug_check_end_streams(struct pug_check *check)
         expect_entries(check, cores[n]);
         end_orders(check, cores[n], cores[n]->orders, cores[n]->current);
     }
+    struct check_stream **streams = check->streams.items; /* what waited may have made some */
     for (size_t n = 0; n < check->streams.count; n++)
         end_orders(check, streams[n]->core, streams[n]->orders, streams[n]);
     for (uint32_t rule = 0; rule < check->tallies.count; rule++) {
