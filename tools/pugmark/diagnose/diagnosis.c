@@ -522,6 +522,45 @@ static bool conclude_reading(struct diagnosis *diagnosis)
     return true;
 }
 
+/* Fewer bad packets may be of a damaged place. */
+#define BAD_LEAST 8u
+
+static void count_message(void *context, const struct pug_log_record *record)
+{
+    messages_take(context, record, true, true);
+}
+
+/** Reads the beginning of the trace once more. Returns how many packets in it are bad. */
+static uint64_t count_bad(const struct input *input, uint64_t size)
+{
+    struct messages messages = {0};
+    struct pug_tree *tree = NULL;
+    struct pug_log *log = pug_log_new(PUG_SEV_ERROR);
+    uint64_t at = 0;
+    size_t used = 1;
+    if (log)
+        pug_log_set_sink(log, count_message, &messages);
+    if (log && pug_tree_clone(input->tree, log, &tree) == PUG_OK)
+        for (; at < size && used > 0; at += used)
+            (void)pug_tree_data(tree, at, input->trace + at, (size_t)(size - at), &used);
+    pug_tree_free(tree);
+    pug_log_free(log);
+    return messages.bad_packets;
+}
+
+bool diagnosis_conclude_spoiled(struct diagnosis *diagnosis, bool quiet)
+{
+    const struct input *input = diagnosis->input;
+    const uint64_t size = input->trace_size < READING_LOOK ? input->trace_size : READING_LOOK;
+    diagnosis->quiet = quiet;
+    const uint64_t bad = input->trace ? count_bad(input, size) : 0;
+    if (bad < BAD_LEAST || bad * BAD_MANY < size)
+        return false;
+    diagnosis_say_bad(diagnosis, bad, size);
+    diagnosis_say_guesses(diagnosis, true);
+    return true;
+}
+
 void diagnosis_say_checked(const struct diagnosis *diagnosis)
 {
     const struct pug_evidence *evidence;

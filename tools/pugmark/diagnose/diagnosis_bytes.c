@@ -303,6 +303,14 @@ bool diagnosis_say_silence(struct diagnosis *diagnosis, const struct pug_survey 
     return asked > 0 && silent == asked;
 }
 
+void diagnosis_say_bad(struct diagnosis *diagnosis, uint64_t bad, uint64_t bytes)
+{
+    char number[32];
+    diagnosis_say(diagnosis, "%s bad packet%s, %.1f in a megabyte of trace\n",
+                  diagnosis_grouped(bad, number), bad == 1 ? "" : "s",
+                  (double)bad * 1e6 / (double)bytes);
+}
+
 void diagnosis_say_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey)
 {
     const struct pug_transport_stats *stats = &survey->transport;
@@ -317,10 +325,7 @@ void diagnosis_say_bytes(struct diagnosis *diagnosis, const struct pug_survey *s
                       diagnosis_grouped(stats->reserved + stats->unknown, a),
                       diagnosis_grouped(survey->bytes, b));
     if (diagnosis->input->messages.bad_packets > 0)
-        diagnosis_say(diagnosis, "%s bad packet%s, %.1f in a megabyte of trace\n",
-                      diagnosis_grouped(diagnosis->input->messages.bad_packets, a),
-                      diagnosis->input->messages.bad_packets == 1 ? "" : "s",
-                      (double)diagnosis->input->messages.bad_packets * 1e6 /
-                          (double)diagnosis->input->trace_whole);
+        diagnosis_say_bad(diagnosis, diagnosis->input->messages.bad_packets,
+                          diagnosis->input->trace_whole);
     say_lines(diagnosis, survey);
 }

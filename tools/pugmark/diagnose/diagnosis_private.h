@@ -64,6 +64,9 @@ bool diagnosis_has_strays(const struct diagnosis *diagnosis);
 /** Reports sources whose trace seems to have another id. */
 void diagnosis_say_strays(struct diagnosis *diagnosis, const struct pug_survey *survey);
 
+/** Says how many packets of so many bytes are bad. */
+void diagnosis_say_bad(struct diagnosis *diagnosis, uint64_t bad, uint64_t bytes);
+
 /** Reports bytes without a source, and bad packets. */
 void diagnosis_say_bytes(struct diagnosis *diagnosis, const struct pug_survey *survey);
 
