@@ -2,6 +2,7 @@
 # make demo: decode the bundled capture and show the result.  make test: all tests.  make bench: speed.
 # All install what is missing (Debian), build, and run.  make test-builds: the other ways to build.
 # make truth: billions of instructions of programs and machines recorded, decoded and compared; hours. Goes on where it was ended.
+# make gdb-truth SEED=1: 10,000 random moves in GDB for each instruction set, each where the path says; half an hour.
 # make fuzz MINUTES=10: all doors for hostile input with libFuzzer; make fuzz-corpus keeps what that reached.
 # make mutants: eighty small defects planted in decoders, each of which recordings must find.
 # make dist: the source tarball, the same bytes for the same commit.  make dist-check: builds, tests and installs it without git.
@@ -10,7 +11,7 @@
 # make live-test: a gigabyte through live inputs, with memory that stays flat.
 # make test-installed: tests in roots with nothing but packages.txt, and with all cross compilers; needs root.
 # make doors: bounds taken out of what reads files of strangers, each of which a test or a fuzz target must find.
-.PHONY: dist dist-check dist-static packages-test test-compilers test-installed demo docs abi truth mutants doors fuzz fuzz-corpus million coverage test test-release test-sanitize test-thread test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean live-test
+.PHONY: dist dist-check dist-static packages-test test-compilers test-installed demo docs abi truth gdb-truth mutants doors fuzz fuzz-corpus million coverage test test-release test-sanitize test-thread test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean live-test
 
 # Where page faults are dear, as on many virtual machines, memory in large pages that stays is a third of what tests take.
 export GLIBC_TUNABLES ?= glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=2147483648:glibc.malloc.top_pad=4194304
@@ -88,6 +89,11 @@ truth: build
 	@work=$$(mktemp -d) && TRUTH_REPORT=build/truth.report TRUTH_DEBIAN=$(CURDIR)/build/debian tests/truth/truth.sh build/release/bin $$work 470 2; code=$$?; \
 	tests/truth/machines.sh build/release/bin $$work/machines 100000000 2 || [ $$? -eq 77 ] || code=1; \
 	tests/truth/linux.sh build/release/bin $$work/linux build/debian/linux 1000000000 || [ $$? -eq 77 ] || code=1; rm -rf $$work; exit $$code
+
+SEED ?= 1
+gdb-truth: build
+	@PUG_TEST_ALL=1 GDB_SEED=$(SEED) nice bash tests/run/gdb.sh build/release/bin .
+	@PUG_TEST_ALL=1 GDB_SEED=$(SEED) nice bash tests/run/gdb_steps.sh build/release/bin .
 
 live-test: build
 	@PUG_LIVE_SCALE=50 bash tests/run/live_memory.sh build/release/bin .

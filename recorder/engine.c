@@ -296,17 +296,39 @@ static bool begin_version(struct rec_engine *engine)
            rec_engine_fail(engine, "what memory held cannot be written");
 }
 
-/** The block's bytes are what memory holds. */
-static bool remember(struct rec_engine *engine, struct prepared *block)
+/**
+ * Where the processor has the block. Code of user programs that a machine runs is of one context,
+ * if trace says of which; what runs with privilege is the same in all.
+ */
+static struct rec_memory_place place_of(const struct rec_engine *engine,
+                                        const struct rec_stream *stream, uint64_t address)
 {
-    if (block->version == engine->version)
-        return true;
+    const struct rec_engine_config *config = &engine->config;
+    const struct rec_identity *is = &stream->is;
+    return (struct rec_memory_place){
+        .address = address,
+        .in_context = is->of_machine && is->coming.privilege == 0 &&
+                      config->unit_class->by_context &&
+                      config->unit_class->by_context(config->values),
+        .context_id = is->coming.context_id,
+    };
+}
+
+/** The block's bytes are what memory holds. */
+static bool remember(struct rec_engine *engine, const struct rec_stream *stream,
+                     struct prepared *block)
+{
     const struct rec_path_block *of = &block->block;
-    if (rec_memory_differs(engine->memory, of->address, of->bytes, of->size) &&
-        !begin_version(engine))
+    const struct rec_memory_place place = place_of(engine, stream, of->address);
+    if (block->version == engine->version && block->in_context == place.in_context &&
+        (!place.in_context || block->context_id == place.context_id))
+        return true;
+    if (rec_memory_differs(engine->memory, &place, of->bytes, of->size) && !begin_version(engine))
         return false;
     block->version = engine->version;
-    return rec_memory_put(engine->memory, of->address, of->bytes, of->size) ||
+    block->in_context = place.in_context;
+    block->context_id = place.context_id;
+    return rec_memory_put(engine->memory, &place, of->bytes, of->size) ||
            rec_engine_fail(engine, "no memory");
 }
 
@@ -491,7 +513,7 @@ static bool take_block(struct rec_engine *engine, struct rec_stream *stream,
     }
     rec_stream_resolve(engine, stream, &at);
     struct prepared *block = prepare(engine, item->block, it);
-    if (!block || !remember(engine, block) || !keep_accesses(engine, stream, block, item))
+    if (!block || !remember(engine, stream, block) || !keep_accesses(engine, stream, block, item))
         return false;
     bool was_on = stream->on;
     stream->situation = stream->is.coming;
@@ -568,6 +590,7 @@ static void identify(const struct rec_engine *engine, struct rec_identity *is,
     if (ids && (item->kind == REC_PATH_NEW_TASK || item->kind == REC_PATH_IN_CONTEXT)) {
         is->coming.context_id = (uint32_t)item->value;
         is->in_context = true;
+        is->of_machine = item->kind == REC_PATH_IN_CONTEXT;
     }
     if (item->kind == REC_PATH_NEW_TASK)
         is->task = item->value;

@@ -12,7 +12,9 @@ struct prepared {
     struct pug_insn *insns;
     uint16_t *waypoints; /**< which of them do more than continue with the next instruction */
     uint32_t count, waypoint_count;
-    uint32_t version;    /**< of memory, that its bytes are known to agree with */
+    uint32_t version;    /**< of memory, that its bytes are known to agree with: */
+    bool in_context;     /**< in the space of one context */
+    uint32_t context_id; /**< if it is in one */
     uint8_t isa;         /**< enum pug_isa */
     uint8_t it, it_left; /**< T32: instructions in an IT block, before and after */
     bool riscv;

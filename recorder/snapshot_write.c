@@ -21,7 +21,8 @@
 
 struct dump {
     unsigned buffer, n;
-    uint64_t address, size;
+    struct rec_memory_place place;
+    uint64_t size;
     unsigned in_buffer, in_n; /* the dump whose file it is: an earlier version's, if equal */
     uint8_t *bytes;           /* NULL: of no version that is compared any more */
 };
@@ -94,14 +95,33 @@ void snapshot_write_name(const struct snapshot_write *snapshot, enum snapshot_fi
 
 /* ---- memory ---- */
 
-/** Returns where the version's dump at the address is, or would be: dumps are in that order. */
-static size_t place_of(const struct snapshot_write *snapshot, unsigned buffer, uint64_t address)
+/** Is a dump's place before this one? Those that all contexts share come first. */
+static bool is_before(const struct dump *dump, unsigned buffer,
+                      const struct rec_memory_place *place)
+{
+    if (dump->buffer != buffer)
+        return dump->buffer < buffer;
+    if (dump->place.in_context != place->in_context)
+        return place->in_context;
+    if (dump->place.context_id != place->context_id)
+        return dump->place.context_id < place->context_id;
+    return dump->place.address < place->address;
+}
+
+static bool is_at(const struct dump *dump, const struct rec_memory_place *place)
+{
+    return dump->place.address == place->address && dump->place.in_context == place->in_context &&
+           dump->place.context_id == place->context_id;
+}
+
+/** Returns where the version's dump at the place is, or would be: dumps are in that order. */
+static size_t place_of(const struct snapshot_write *snapshot, unsigned buffer,
+                       const struct rec_memory_place *place)
 {
     size_t from = 0, to = snapshot->dump_count;
     while (from < to) {
         const size_t middle = from + (to - from) / 2;
-        const struct dump *dump = &snapshot->dumps[middle];
-        if (dump->buffer < buffer || (dump->buffer == buffer && dump->address < address))
+        if (is_before(&snapshot->dumps[middle], buffer, place))
             from = middle + 1;
         else
             to = middle;
@@ -110,19 +130,21 @@ static size_t place_of(const struct snapshot_write *snapshot, unsigned buffer, u
 }
 
 /** Returns the dump of the last version that has these bytes; NULL: none. */
-static const struct dump *find_equal(const struct snapshot_write *snapshot, uint64_t address,
-                                     const uint8_t *bytes, size_t size)
+static const struct dump *find_equal(const struct snapshot_write *snapshot,
+                                     const struct rec_memory_place *place, const uint8_t *bytes,
+                                     size_t size)
 {
     if (snapshot->buffers == 0)
         return NULL;
-    const size_t place = place_of(snapshot, snapshot->buffers - 1, address);
-    const struct dump *dump = &snapshot->dumps[place];
-    bool same = place < snapshot->now && dump->address == address && dump->size == size &&
+    const size_t at = place_of(snapshot, snapshot->buffers - 1, place);
+    const struct dump *dump = &snapshot->dumps[at];
+    bool same = at < snapshot->now && is_at(dump, place) && dump->size == size &&
                 memcmp(dump->bytes, bytes, size) == 0;
     return same ? dump : NULL;
 }
 
-static bool write_dump(void *context, uint64_t address, const uint8_t *bytes, size_t size)
+static bool write_dump(void *context, const struct rec_memory_place *place, const uint8_t *bytes,
+                       size_t size)
 {
     struct snapshot_write *snapshot = context;
     char name[4096];
@@ -135,10 +157,10 @@ static bool write_dump(void *context, uint64_t address, const uint8_t *bytes, si
         snapshot->dump_room = room;
     }
     struct dump *dump = &snapshot->dumps[snapshot->dump_count];
-    const struct dump *equal = find_equal(snapshot, address, bytes, size);
+    const struct dump *equal = find_equal(snapshot, place, bytes, size);
     *dump = (struct dump){.buffer = snapshot->buffers,
                           .n = snapshot->dumps_of_buffer++,
-                          .address = address,
+                          .place = *place,
                           .size = size,
                           .bytes = malloc(size)};
     if (!dump->bytes)
@@ -183,13 +205,16 @@ bool snapshot_write_memory(struct snapshot_write *snapshot, const struct rec_mem
 /** What was executed is in dumps; the programs are there for their names. */
 static void put_memory(const struct snapshot_write *snapshot, unsigned buffer, FILE *file)
 {
+    const struct rec_memory_place first = {.address = 0};
     char name[64];
-    for (size_t i = place_of(snapshot, buffer, 0);
+    for (size_t i = place_of(snapshot, buffer, &first);
          i < snapshot->dump_count && snapshot->dumps[i].buffer == buffer; i++) {
         const struct dump *dump = &snapshot->dumps[i];
         plain_name(SNAPSHOT_DUMP, dump->in_buffer, dump->in_n, name, sizeof(name));
         fprintf(file, "\n[dump%u]\nfile=%s\naddress=0x%" PRIx64 "\nlength=0x%" PRIx64 "\n", dump->n,
-                name, dump->address, dump->size);
+                name, dump->place.address, dump->size);
+        if (dump->place.in_context)
+            fprintf(file, "context_id=0x%" PRIx32 "\n", dump->place.context_id);
     }
     for (unsigned i = 0; i < snapshot->programs.count; i++) {
         char program[256];

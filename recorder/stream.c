@@ -189,9 +189,10 @@ static bool remember_entry(struct rec_engine *engine, const struct rec_stream *s
         return true;
     for (unsigned i = 0; i < size; i++)
         entry[i] = (uint8_t)(next->address >> 8 * i);
-    if (rec_memory_differs(engine->memory, insn->target, entry, size))
+    const struct rec_memory_place place = {.address = insn->target};
+    if (rec_memory_differs(engine->memory, &place, entry, size))
         return rec_engine_fail(engine, "the table of jumps changes, or is elsewhere");
-    return rec_memory_put(engine->memory, insn->target, entry, size) ||
+    return rec_memory_put(engine->memory, &place, entry, size) ||
            rec_engine_fail(engine, "no memory");
 }
 

@@ -13,6 +13,7 @@ struct rec_identity {
     uint64_t task;
     struct rec_situation coming;
     bool in_context; /* somebody said in which */
+    bool of_machine; /* it is a machine's: its processes may share addresses */
 };
 
 /** A processor that is traced. */

@@ -119,6 +119,8 @@ struct rec_unit_class {
     void (*settle)(uint64_t *values, uint8_t family);
     struct rec_unit *(*make)(const struct rec_unit_setup *setup);
     void (*free)(struct rec_unit *unit);
+    /** Does trace have all bits of context ids, with these values? NULL: never. */
+    bool (*by_context)(const uint64_t *values);
     /** Returns the rules that classify instructions for it. */
     void (*isa)(const uint64_t *values, struct pug_isa_config *config);
     void (*begin)(struct rec_unit *unit, const struct rec_place *at,

@@ -65,6 +65,11 @@ static struct rec_etmv3_config registers_of(const struct rec_unit_setup *setup)
     };
 }
 
+static bool by_context(const uint64_t *values)
+{
+    return values[CONTEXT_BYTES] == 4;
+}
+
 static void settle(uint64_t *values, uint8_t family)
 {
     (void)family;
@@ -337,6 +342,7 @@ const struct rec_unit_class rec_unit_etmv3 = {
     .m_newest = PUG_ARCH_V7,
     .options = options,
     .option_count = OPTIONS,
+    .by_context = by_context,
     REC_UNIT_FUNCTIONS,
     .tells = tells,
     .format = rec_armv7_format,

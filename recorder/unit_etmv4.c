@@ -167,6 +167,11 @@ static bool is_t32(uint8_t isa)
     return isa == PUG_ISA_T32;
 }
 
+static bool by_context(const uint64_t *values)
+{
+    return values[CONTEXT_ID];
+}
+
 static struct rec_context context_of(const struct rec_unit *unit, uint8_t isa,
                                      const struct rec_situation *situation)
 {
@@ -423,7 +428,7 @@ static const char *format(const struct rec_unit_setup *setup)
 #define ETMV4_COMMON                                                                               \
     .families = 1u << REC_FAMILY_A64 | 1u << REC_FAMILY_ARM, .frames = true, .settle = settle,     \
     .free = unit_free, .isa = isa, .begin = begin, .instruction = instruction, .trap = trap,       \
-    .between = between, .end = end, .lose = lose, .format = format
+    .between = between, .end = end, .lose = lose, .format = format, .by_context = by_context
 
 static const struct rec_absent absent[] = {
     {"conditional",

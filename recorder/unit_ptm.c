@@ -49,6 +49,11 @@ static struct rec_ptm_config registers_of(const struct rec_unit_setup *setup)
     };
 }
 
+static bool by_context(const uint64_t *values)
+{
+    return values[CONTEXT_BYTES] == 4;
+}
+
 static void settle(uint64_t *values, uint8_t family)
 {
     (void)family;
@@ -208,6 +213,7 @@ const struct rec_unit_class rec_unit_ptm = {
     .frames = true,
     .options = options,
     .option_count = OPTIONS,
+    .by_context = by_context,
     REC_UNIT_FUNCTIONS,
     .format = rec_armv7_format,
 };

@@ -34,12 +34,9 @@ extern "C" {
 #endif
 
 struct pug_consumer;
-struct pug_counts;
 struct pug_peers;
-struct pug_piece;
 struct pug_quirks;
 struct pug_tree;
-struct pug_travel;
 
 struct pug_capture;
 
@@ -336,7 +333,7 @@ typedef bool pug_situated_fn(void *context, const struct pug_origin *origin,
 enum pug_status pug_capture_elements(struct pug_capture *capture, pug_situated_fn *give,
                                      void *context);
 
-/** Who takes the elements of a capture, and how much of it is decoded. All zero: all of it. */
+/** The consumers of a capture, and how much of it is decoded. */
 struct pug_capture_decode {
     /**
      * All of these get the elements (consumer.h), each as if it were alone. Those of one part are
@@ -359,23 +356,6 @@ struct pug_capture_decode {
     uint64_t from, to;
     struct pug_log *log; /**< where messages of decoding go; NULL: the capture's log */
     uint64_t spare[4];   /**< zero */
-    /*
-     * Deprecated, until 0.3: one consumer, described here. A list of consumers can do more.
-     */
-    void *context;                                  /**< of these functions */
-    void *(*begin)(void *context, unsigned worker); /**< pug_consumer.begin() without its piece */
-    void (*elements)(void *part, const struct pug_origin *origin,
-                     const struct pug_element *elements, size_t count); /**< the same there */
-    bool (*take)(void *context, void *part);                            /**< the same there */
-    void (*drop)(void *part);                                           /**< the same there */
-    void (*counted)(void *context, struct pug_counts *counts);          /**< the same there */
-    void (*passage)(void *part, struct pug_piece *passage); /**< the piece, after begin() */
-    const struct pug_travel *travel;                        /**< pack(), unpack() and fold() */
-    bool times;                                             /**< PUG_WANTS_TIMES */
-    bool bare;                                              /**< PUG_WANTS_TOTALS */
-    bool any_order;                                         /**< PUG_WANTS_ANY_ORDER */
-    bool each_time;                                         /**< PUG_WANTS_EACH_TIME */
-    bool by_time;                                           /**< PUG_WANTS_BY_TIME */
 };
 
 /** The result of decoding. */

@@ -18,6 +18,7 @@
  *     walk.h        the instructions of a range: address, size, bytes, class
  *     calls.h       the functions that were entered and left, with times
  *     names.h       functions, files and lines of addresses
+ *     timeline.h    calls over time, for viewers
  *     profile.h     what ran how often: made of captures (profiler.h), for other tools (export.h)
  *     disasm.h, dwt.h    instructions in words; what an ITM's hardware packets mean
  *
@@ -79,6 +80,7 @@
 #include "pugmark/profiler.h"
 #include "pugmark/setting.h"
 #include "pugmark/status.h"
+#include "pugmark/timeline.h"
 #include "pugmark/walk.h"
 
 /** The version of the headers, and of all that is built with them: it is said here alone. */

@@ -119,10 +119,13 @@ void pug_capture_free(struct pug_capture *capture)
     struct pug_capture_object **objects = pug_capture_objects(capture);
     for (size_t i = 0; i < capture->objects.count; i++)
         free(objects[i]);
-    struct pug_list *lists[] = {&capture->facts,   &capture->buffers, &capture->segments,
-                                &capture->sources, &capture->tasks,   &capture->objects,
-                                &capture->texts,   &capture->unread,  &capture->too_large,
-                                &capture->nameless};
+    struct pug_capture_task **threads = capture->threads.items;
+    for (size_t i = 0; i < capture->threads.count; i++)
+        free(threads[i]);
+    struct pug_list *lists[] = {&capture->facts,    &capture->buffers, &capture->segments,
+                                &capture->sources,  &capture->tasks,   &capture->objects,
+                                &capture->texts,    &capture->unread,  &capture->too_large,
+                                &capture->nameless, &capture->threads};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         free(lists[i]->items);
     free((void *)(uintptr_t)capture->head.bytes);
@@ -203,9 +206,52 @@ const struct pug_capture_source *pug_capture_source_at(const struct pug_capture 
     return item_at(&capture->sources, n, sizeof(struct pug_capture_source));
 }
 
+static bool same_task(const struct pug_capture_task *a, const struct pug_capture_task *b)
+{
+    return a->pid == b->pid && a->tid == b->tid && strcmp(a->comm, b->comm) == 0;
+}
+
+/** A new thread, with its name; the capture is locked. False: no memory. */
+static bool add_thread(struct pug_capture *capture, const struct pug_capture_task *task)
+{
+    const size_t size = strlen(task->comm) + 1;
+    struct pug_capture_task *copy = malloc(sizeof(*copy) + size);
+    struct pug_capture_task **place =
+        copy ? pug_capture_add(capture, &capture->threads, sizeof(*place)) : NULL;
+    if (!place) {
+        free(copy);
+        return false;
+    }
+    *copy = *task;
+    copy->comm = memcpy(copy + 1, task->comm, size);
+    *place = copy;
+    return true;
+}
+
+uint32_t pug_capture_found_task(struct pug_capture *capture, uint32_t from,
+                                const struct pug_capture_task *task)
+{
+    const size_t first = capture->tasks.count;
+    pthread_mutex_lock(&capture->lock);
+    struct pug_capture_task *const *threads = capture->threads.items;
+    size_t n = from > first ? from - first : 0;
+    while (n < capture->threads.count && !same_task(threads[n], task))
+        n++;
+    const bool there = n < capture->threads.count || add_thread(capture, task);
+    pthread_mutex_unlock(&capture->lock);
+    return there ? (uint32_t)(first + n) : PUG_NO_TASK;
+}
+
 const struct pug_capture_task *pug_capture_task_at(const struct pug_capture *capture, size_t n)
 {
-    return item_at(&capture->tasks, n, sizeof(struct pug_capture_task));
+    struct pug_capture *locked = (struct pug_capture *)capture;
+    if (n < capture->tasks.count)
+        return item_at(&capture->tasks, n, sizeof(struct pug_capture_task));
+    pthread_mutex_lock(&locked->lock);
+    struct pug_capture_task *const *thread =
+        item_at(&capture->threads, n - capture->tasks.count, sizeof(*thread));
+    pthread_mutex_unlock(&locked->lock);
+    return thread ? *thread : NULL;
 }
 
 const struct pug_capture_object *pug_capture_object_at(struct pug_capture *capture, size_t n)

@@ -136,11 +136,13 @@ struct pug_capture {
     struct pug_quirks quirks; /**< of these; zero: none */
     struct pug_log *log;
     char *path, *title;
-    struct pug_list facts;     /**< struct pug_capture_fact */
-    struct pug_list buffers;   /**< struct pug_capture_buffer */
-    struct pug_list segments;  /**< struct pug_capture_segment */
-    struct pug_list sources;   /**< struct pug_capture_source */
-    struct pug_list tasks;     /**< struct pug_capture_task */
+    struct pug_list facts;    /**< struct pug_capture_fact */
+    struct pug_list buffers;  /**< struct pug_capture_buffer */
+    struct pug_list segments; /**< struct pug_capture_segment */
+    struct pug_list sources;  /**< struct pug_capture_source */
+    struct pug_list tasks;    /**< struct pug_capture_task */
+    struct pug_list
+        threads; /**< struct pug_capture_task *: those that decoding found, after these */
     struct pug_list objects;   /**< struct pug_capture_object * */
     struct pug_list texts;     /**< char *: strings of all these */
     struct pug_list unread;    /**< uint32_t: objects whose debug information was asked after */
@@ -195,6 +197,13 @@ static inline void pug_capture_starve(struct pug_capture *capture)
 
 /** pug_list_add(); a lack of memory is reported by the capture. */
 void *pug_capture_add(struct pug_capture *capture, struct pug_list *list, size_t item_size);
+
+/**
+ * The number of a task that decoding found, at least `from`: of an equal one that was found before,
+ * or a new one. PUG_NO_TASK: no memory.
+ */
+uint32_t pug_capture_found_task(struct pug_capture *capture, uint32_t from,
+                                const struct pug_capture_task *task);
 
 /** A copy that lives as long as the capture; "" without memory. At most `size` bytes are read. */
 const char *pug_capture_keep(struct pug_capture *capture, const char *text, size_t size);

@@ -283,8 +283,7 @@ static bool list_sides(struct reading *reading)
 
 bool pug_capture_counts(const struct pug_capture_decode *config)
 {
-    struct pug_capture_one one;
-    const struct pug_consumers consumers = pug_capture_consumers(config, &one);
+    const struct pug_consumers consumers = pug_capture_consumers(config);
     return pug_consumers_count(&consumers) && !pug_consumers_want(&consumers, PUG_WANTS_BY_TIME) &&
            pug_capture_selection_counts(config->selection);
 }
@@ -354,10 +353,9 @@ enum pug_status pug_capture_decode(struct pug_capture *capture,
                                    const struct pug_capture_decode *config,
                                    struct pug_capture_result *result)
 {
-    struct pug_capture_one one;
     if (!capture || !config || !result)
         return PUG_ERR_INVALID_PARAM_VAL;
-    const struct pug_consumers consumers = pug_capture_consumers(config, &one);
+    const struct pug_consumers consumers = pug_capture_consumers(config);
     if (consumers.count == 0 || !pug_consumers_are_whole(&consumers))
         return PUG_ERR_INVALID_PARAM_VAL;
     *result = (struct pug_capture_result){0};

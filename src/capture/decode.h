@@ -108,16 +108,10 @@ enum pug_status pug_origin_reader_share(const struct pug_origin_reader *origin_r
 /** pug_capture_may_choose() for code that has an origin reader. */
 bool pug_origin_reader_may_choose(const struct pug_origin_reader *origin_reader, size_t segment);
 
-/* ---- one.c: struct pug_capture_decode with the functions of one consumer, until 0.3 ---- */
-
-/** That consumer. */
-struct pug_capture_one {
-    struct pug_consumer consumer;
-    const struct pug_capture_decode *config;
-};
-
-/** All consumers; if they are described in the old way, `one` is the only one. */
-struct pug_consumers pug_capture_consumers(const struct pug_capture_decode *config,
-                                           struct pug_capture_one *one);
+/** The consumers of a decoding, as the scheduler takes them. */
+static inline struct pug_consumers pug_capture_consumers(const struct pug_capture_decode *config)
+{
+    return (struct pug_consumers){config->consumers, config->consumer_count};
+}
 
 #endif

@@ -4,7 +4,6 @@
  */
 #include "capture/marks.h"
 #include "base/bisect.h"
-#include "swo/clock.h"
 #include "tree/embed.h"
 
 #include <stdlib.h>
@@ -244,13 +243,42 @@ void pug_capture_marks_move(struct pug_capture_marks *marks, struct pug_capture_
     }
 }
 
+static const struct list *list_of(const struct pug_capture_marks *marks, uint16_t source)
+{
+    for (size_t i = 0; i < marks->count; i++)
+        if (marks->single || marks->lists[i].id == source)
+            return &marks->lists[i];
+    return NULL;
+}
+
+bool pug_capture_marks_since(const struct pug_capture_marks *marks, uint32_t source, uint64_t time,
+                             struct pug_capture_mark *mark)
+{
+    bool any = false;
+    for (size_t i = 0; i < marks->count; i++) {
+        const struct list *list = &marks->lists[i];
+        const struct mark *all = list->marks.items;
+        const size_t low = pug_bisect_below(all, list->marks.count, sizeof(*all),
+                                            offsetof(struct mark, time), time);
+        if ((source != UINT32_MAX && !marks->single && list->id != source) ||
+            low == list->marks.count || (any && all[low].index >= mark->index))
+            continue;
+        *mark = (struct pug_capture_mark){all[low].index, all[low].time, list->id};
+        any = true;
+    }
+    return any;
+}
+
+bool pug_capture_marks_anchored(const struct pug_capture_marks *marks, uint16_t source)
+{
+    const struct list *list = list_of(marks, source);
+    return list && list->local && list->clock.anchored;
+}
+
 bool pug_capture_marks_time(const struct pug_capture_marks *marks, uint16_t source, uint64_t index,
                             uint64_t *time, uint64_t *until)
 {
-    const struct list *list = NULL;
-    for (size_t i = 0; i < marks->count && !list; i++)
-        if (marks->single || marks->lists[i].id == source)
-            list = &marks->lists[i];
+    const struct list *list = list_of(marks, source);
     if (!list || list->marks.count == 0)
         return false;
     const struct mark *all = list->marks.items;

@@ -47,6 +47,20 @@ static void say_unread(struct pug_capture *capture, uint32_t number,
 }
 
 /**
+ * Symbols that an object has besides its file's. In memory of a machine, which no kind of capture
+ * knows more of, they are the kernel's, if such were given.
+ */
+static bool find_symbols(struct pug_capture *capture, uint32_t number,
+                         struct pug_names_symbols *symbols)
+{
+    if (capture->ops->symbols)
+        return capture->ops->symbols(capture, number, symbols);
+    symbols->path = pug_capture_object_at(capture, number)->path;
+    symbols->file = capture->options.roots.kallsyms;
+    return symbols->file != NULL;
+}
+
+/**
  * Open the text of an object's symbols, if one was given; NULL: none. The names know what they
  * found, and files in vain; which texts in memory have none is known here.
  */
@@ -55,8 +69,7 @@ static struct pug_names_file *open_told(struct pug_capture *capture, uint32_t nu
 {
     struct pug_names_symbols symbols = {.kind = PUG_NAMES_KALLSYMS};
     struct pug_names_file *file = NULL;
-    if (!capture->ops->symbols || is_listed(&capture->nameless, number) ||
-        !capture->ops->symbols(capture, number, &symbols))
+    if (is_listed(&capture->nameless, number) || !find_symbols(capture, number, &symbols))
         return NULL;
     const enum pug_status status = pug_names_open_symbols(names, &symbols, &file);
     if (status == PUG_ERR_FILE && !symbols.file)

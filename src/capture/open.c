@@ -2,6 +2,7 @@
 /** @file Recognising an input by what it holds. */
 #include "capture/capture.h"
 #include "files/infile.h"
+#include "files/roots.h"
 #include "live/live.h"
 #include "schedule/peers.h"
 
@@ -133,6 +134,27 @@ static enum pug_status recognise(struct pug_capture *capture)
     return names_snapshot ? open_folder(capture) : open_file(capture);
 }
 
+/** Report what the options name for programs to be found, and what cannot be opened. */
+static void say_missing(const struct pug_capture *capture)
+{
+    const struct pug_capture_roots *roots = &capture->options.roots;
+    const struct {
+        const char *path, *what;
+    } files[] = {{roots->kernel, "there is no kernel"}, {roots->kallsyms, "there are no symbols"}};
+    struct pug_infile *file;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (files[i].path && pug_infile_open(files[i].path, &file) == PUG_OK)
+            pug_infile_close(file);
+        else if (files[i].path)
+            pug_capture_say(capture, PUG_SEV_WARN, PUG_OK, "%s: %s: %s", files[i].path,
+                            files[i].what, strerror(errno));
+    }
+    for (size_t i = 0; i < roots->symdir_count; i++)
+        if (!pug_root_is_folder(roots->symdirs[i]))
+            pug_capture_say(capture, PUG_SEV_WARN, PUG_OK, "%s: there are no programs: %s",
+                            roots->symdirs[i], strerror(errno));
+}
+
 enum pug_status pug_capture_open(const char *input, const struct pug_capture_options *options,
                                  struct pug_capture **out)
 {
@@ -159,9 +181,11 @@ enum pug_status pug_capture_open(const char *input, const struct pug_capture_opt
     enum pug_status status = capture->path ? recognise(capture) : PUG_ERR_MEM;
     if (status == PUG_OK && capture->starved)
         status = PUG_ERR_MEM;
-    if (status == PUG_OK)
+    if (status == PUG_OK) {
+        say_missing(capture);
         *out = capture;
-    else
+    } else {
         pug_capture_free(capture);
+    }
     return status;
 }

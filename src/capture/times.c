@@ -68,6 +68,20 @@ const struct pug_capture_marks *pug_capture_marks_of(struct pug_capture *capture
     return marks;
 }
 
+struct pug_swo_clock pug_capture_swo_clock(struct pug_capture *capture, uint32_t buffer,
+                                           uint16_t source)
+{
+    struct pug_swo_clock clock = {.local_hertz = capture->local_hertz,
+                                  .global_hertz = capture->global_hertz};
+    const struct pug_capture_buffer *place = pug_capture_buffer_at(capture, buffer);
+    if (pug_swo_clock_is_local(&clock) || !place || place->segment_count == 0)
+        return clock;
+    const struct pug_capture_marks *marks =
+        pug_capture_marks_of(capture, (uint32_t)place->first_segment);
+    clock.awaits = marks && pug_capture_marks_anchored(marks, source);
+    return clock;
+}
+
 void pug_capture_drop_marks(struct pug_capture *capture)
 {
     for (size_t i = 0; capture->marks && i < capture->segments.count; i++)

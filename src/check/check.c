@@ -230,15 +230,14 @@ static void elements(void *context, const struct pug_origin *where, const struct
         struct batch *batch = part->last;
         if (!batch || batch->count == batch->room || !is_same(&batch->where, where)) {
             const size_t left = count - i;
+            const bool again = batch && is_same(&batch->where, where); /* it may be gone soon */
             if (part->piece && batch &&
                 part->size >= 16 * sizeof(struct pug_element) * PART_ELEMENTS)
                 hand_on(part);
-            batch = part->unwanted
-                        ? NULL
-                        : new_batch(part, where,
-                                    batch && is_same(&batch->where, where) ? PART_ELEMENTS
-                                    : left + 64 < PART_ELEMENTS            ? left + 64
-                                                                           : PART_ELEMENTS);
+            batch = part->unwanted ? NULL
+                                   : new_batch(part, where,
+                                               again || left + 64 >= PART_ELEMENTS ? PART_ELEMENTS
+                                                                                   : left + 64);
         }
         if (!batch)
             return;

@@ -2,7 +2,7 @@
 /**
  * @file Checking from inside.
  *
- *     elements ─ consumer.c ─ streams.c ─ pug_calls ─ calls.c ─ queue.c ─ measure.c, order.c
+ *     elements ─ check.c ─ streams.c ─ pug_calls ─ calls.c, frames.c ─ queue.c ─ measure.c, order.c
  *                                └ swo.c ──────────────┘
  *
  * A *core* is a trace source: its clocks, and what waits for them. A *stream* has one call stack: a
@@ -90,7 +90,7 @@ struct check_tally {
     bool has_value;
     uint32_t variable_size;
     uint64_t variable; /**< address of what is watched */
-    bool has_variable;
+    bool has_variable, variable_signed;
     bool saw_depth, shallow; /**< the function of a depth was entered; something ran before */
 };
 
@@ -134,18 +134,27 @@ struct check_span {
     uint32_t rule, function;
 };
 
+/** A copy of a function inside another one, in one piece. */
+struct check_copy {
+    uint64_t start, end; /**< end is not in it */
+    uint32_t function;   /**< plus 1 */
+};
+
 struct check_object {
     bool opened;
     struct pug_names_file *file;
-    struct pug_list spans; /**< struct check_span, by start */
-    uint64_t longest;      /**< of the spans */
+    struct pug_list spans;  /**< struct check_span, by start */
+    struct pug_list copies; /**< struct check_copy, by start, outer ones first */
+    uint64_t longest;       /**< of the spans */
+    uint64_t longest_copy;
 };
 
 /* ---- what is open ---- */
 
 /** A call that is measured, of one link and one stream. */
 struct check_call {
-    struct check_call *next_open; /**< of the stream's */
+    struct check_call *next_open;  /**< of the stream's */
+    const struct check_copy *copy; /**< it is none: an inlined copy whose thread waits */
     struct check_stream *stream;
     uint32_t link;
     /* as the stack is now */
@@ -248,7 +257,15 @@ struct check_stream {
     struct pug_list
         doubtful; /**< uint32_t: rules with entries that may have been in an interrupt */
     const char *label, *name;
-    bool unknown_thread; /**< the kernel's thread is unknown */
+    bool unknown_thread;    /**< the kernel's thread is unknown */
+    struct pug_list copies; /**< struct check_open_copy: inlined ones that it is in */
+    bool on_track;          /**< nothing is missing since its last range */
+};
+
+/** A copy of an inlined function that runs, in a frame of its caller. */
+struct check_open_copy {
+    const struct check_copy *copy;
+    uint32_t depth; /**< of the frame */
 };
 
 struct check_swo;
@@ -285,6 +302,7 @@ struct pug_check {
     const char *path;
     bool flow, software, ns, live;
     bool uses_time, uses_cycles, counts_lines, looks_depth, looks_spans, looks_program;
+    bool looks_copies; /**< of inlined functions */
     bool measures_own; /**< a rule wants a function's own time */
     struct pug_calls *calls;
     struct pug_list functions; /**< struct check_function */
@@ -336,6 +354,21 @@ static inline void pug_check_starve(struct pug_check *check)
     check->status = PUG_ERR_MEM;
 }
 
+/** What one side of a rule names, while functions are looked for. */
+struct check_bound {
+    uint32_t rule;
+    uint8_t role; /**< enum check_role */
+    bool looks;   /**< it is a function */
+    struct check_subject subject;
+    size_t found;           /**< functions of the linker */
+    size_t copies;          /**< inlined ones */
+    bool unseen, scattered; /**< entries of a copy are not to be seen: nothing, or several pieces */
+    const char *path;       /**< of that copy */
+    uint32_t line;
+    const char *near; /**< the inlined function whose name is nearest, where none is found */
+    unsigned distance;
+};
+
 /* ---- functions.c ---- */
 /** Finds the functions of all rules; errors where there are none. */
 bool pug_check_bind(struct pug_check *check);
@@ -347,6 +380,33 @@ uint32_t pug_check_function_at(struct pug_check *check, uint64_t address);
 void pug_check_look(struct pug_check *check, const struct pug_element *range);
 /** The number of a function with that name plus 1, or 0. */
 uint32_t pug_check_named(struct pug_check *check, const char *name);
+/** Does a rule mean a function with this name? */
+bool pug_check_is_name(struct pug_check *check, const struct check_subject *subject,
+                       const char *name);
+/** A rule is about a function. False: no memory. */
+bool pug_check_link(struct pug_check *check, uint32_t rule, enum check_role role,
+                    uint32_t function);
+/** Code of an object must not run. False: no memory. */
+bool pug_check_span(struct pug_check *check, uint32_t object, uint64_t start, uint64_t end,
+                    uint32_t rule, uint32_t function);
+/** What a rule names is wrong. */
+void pug_check_refuse(struct pug_check *check, const struct check_rule *rule,
+                      const struct check_subject *subject, const char *message);
+/**
+ * Finds the object of an address: `check->at`. Its `vaddr` is what to add to addresses. False:
+ * none.
+ */
+bool pug_check_go_to(struct pug_check *check, uint64_t address);
+
+/* ---- inlined.c ---- */
+/** Finds inlined copies of the functions that rules name: `count` sides of rules. */
+void pug_check_bind_copies(struct pug_check *check, struct check_bound *bound, uint32_t count);
+void pug_check_say_inlined(struct pug_check *check, const struct check_bound *bound);
+
+/* ---- copies.c ---- */
+/** A range runs on the newest frame: inlined copies are entered and left. */
+void pug_check_run_copies(struct pug_check *check, struct check_stream *stream,
+                          const struct pug_element *range);
 
 /* ---- begin.c ---- */
 /** Marks rules that this capture can never decide. */
@@ -455,11 +515,15 @@ bool pug_check_holds_text(const char *text, const char *line);
 /** A line of text of a port or channel. */
 void pug_check_line(struct pug_check *check, struct check_core *core, unsigned port,
                     const char *line, const struct check_event *stamp);
+/* ---- watch.c ---- */
+/** Finds the variable that a rule names. `program`: symbols of one are known. */
+void pug_check_bind_watch(struct pug_check *check, uint32_t rule, bool program);
 /** An access to memory: by a DWT, or data trace. */
 void pug_check_access(struct pug_check *check, struct check_core *core, uint64_t address,
                       bool has_value, uint64_t value, unsigned size,
                       const struct check_event *stamp);
 
+/* ---- swo.c ---- */
 /** Is a name an exception's? By the profile's words, the handler's symbol, or its number. */
 bool pug_check_is_exception(struct pug_check *check, const char *name, unsigned numbers,
                             uint32_t number);

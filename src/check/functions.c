@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of a line table that are looked through for inlined functions. */
-#define ROWS_MOST 1000000u
-
 /* ---- functions that were met ---- */
 
 static uint64_t hash_of(uint32_t object, uint64_t start)
@@ -87,7 +84,8 @@ static struct pug_names_file *file_of(struct pug_check *check, uint32_t number)
     return object->file;
 }
 
-static bool is_name(struct pug_check *check, const struct check_subject *subject, const char *name)
+bool pug_check_is_name(struct pug_check *check, const struct check_subject *subject,
+                       const char *name)
 {
     if (subject->glob ? pug_check_glob(subject->name, name) : strcmp(subject->name, name) == 0)
         return true;
@@ -101,8 +99,7 @@ static bool is_name(struct pug_check *check, const struct check_subject *subject
            (readable[length] == '\0' || readable[length] == '(');
 }
 
-static bool add_link(struct pug_check *check, uint32_t rule, enum check_role role,
-                     uint32_t function)
+bool pug_check_link(struct pug_check *check, uint32_t rule, enum check_role role, uint32_t function)
 {
     struct check_function *of = CHECK_FUNCTION_AT(check, function);
     struct check_tally *tally = CHECK_TALLY(check, rule);
@@ -127,8 +124,8 @@ static bool add_link(struct pug_check *check, uint32_t rule, enum check_role rol
     return true;
 }
 
-static bool add_span(struct pug_check *check, uint32_t object, uint64_t start, uint64_t end,
-                     uint32_t rule, uint32_t function)
+bool pug_check_span(struct pug_check *check, uint32_t object, uint64_t start, uint64_t end,
+                    uint32_t rule, uint32_t function)
 {
     struct check_span *span = pug_list_add(&check->objects[object].spans, sizeof(*span));
     if (!span) {
@@ -151,9 +148,10 @@ static bool take_function(struct pug_check *check, uint32_t rule, enum check_rol
     if (number == 0 || tally->impossible)
         return number != 0;
     if (tally->rule.kind == CHECK_NEVER)
-        return add_span(check, object, function->start,
-                        function->start + (function->size ? function->size : 1), rule, number);
-    return add_link(check, rule, role, number - 1);
+        return pug_check_span(check, object, function->start,
+                              function->start + (function->size ? function->size : 1), rule,
+                              number);
+    return pug_check_link(check, rule, role, number - 1);
 }
 
 static bool is_in_file(struct pug_names_file *file, const struct check_subject *subject,
@@ -179,76 +177,21 @@ static size_t match_object(struct pug_check *check, uint32_t rule, enum check_ro
         return take_function(check, rule, role, object, &function);
     }
     for (size_t n = 0; pug_names_function_at(file, n, &function) && check->status == PUG_OK; n++)
-        if (is_name(check, subject, function.name) && is_in_file(file, subject, function.start))
+        if (pug_check_is_name(check, subject, function.name) &&
+            is_in_file(file, subject, function.start))
             found += take_function(check, rule, role, object, &function);
     return found;
 }
 
-/* ---- inlined functions ---- */
-
-struct inlined {
-    struct pug_check *check;
-    struct pug_names_file *file;
-    const struct check_subject *subject;
-    uint32_t rule, object, rows, found;
-    const char *path; /* of the first place */
-    uint32_t line;
-};
-
-static bool take_row(void *context, const struct pug_names_line *row)
-{
-    struct inlined *inlined = context;
-    struct pug_check *check = inlined->check;
-    struct pug_names_frame frames[16];
-    const size_t count = pug_names_frames(inlined->file, row->start, frames, 16);
-    for (size_t i = 0; i < count; i++) {
-        if (!frames[i].inlined || !frames[i].function ||
-            !is_name(check, inlined->subject, frames[i].function))
-            continue;
-        if (!inlined->subject->file ||
-            (frames[i].declared_path &&
-             pug_check_glob_path(inlined->subject->file, frames[i].declared_path))) {
-            if (inlined->found++ == 0) {
-                inlined->path = i + 1 < count ? frames[i + 1].path : row->path;
-                inlined->line = i + 1 < count ? frames[i + 1].line : row->line;
-            }
-            const uint32_t number =
-                intern(check, inlined->object, frames[i].function, row->start, 0);
-            const struct check_tally *tally = CHECK_TALLY(check, inlined->rule);
-            if (tally->rule.kind == CHECK_NEVER && number && !tally->impossible)
-                add_span(check, inlined->object, row->start, row->end, inlined->rule, number);
-            break;
-        }
-    }
-    return ++inlined->rows < ROWS_MOST && check->status == PUG_OK;
-}
-
-/** Copies of a function inside others; how many rows of the line tables have one. */
-static struct inlined find_inlined(struct pug_check *check, uint32_t rule,
-                                   const struct check_subject *subject)
-{
-    struct inlined all = {0};
-    for (uint32_t object = 0; object < check->object_count && !all.found; object++) {
-        struct inlined inlined = {.check = check,
-                                  .file = file_of(check, object),
-                                  .subject = subject,
-                                  .rule = rule,
-                                  .object = object};
-        if (inlined.file && pug_names_has_lines(inlined.file))
-            (void)pug_names_lines(inlined.file, take_row, &inlined);
-        if (inlined.found)
-            all = inlined;
-    }
-    return all;
-}
-
 /* ---- mistakes ---- */
 
-static const char *nearest_function(struct pug_check *check, const char *name)
+/** Or the inlined one that was found before. */
+static const char *nearest_function(struct pug_check *check, const struct check_bound *bound)
 {
+    const char *const name = bound->subject.name;
     struct pug_names_function function;
-    const char *nearest = NULL;
-    unsigned least = PUG_NAME_FAR;
+    const char *nearest = bound->near;
+    unsigned least = nearest ? bound->distance : PUG_NAME_FAR;
     for (uint32_t object = 0; object < check->object_count; object++) {
         struct pug_names_file *file = check->objects[object].file;
         for (size_t n = 0; file && pug_names_function_at(file, n, &function); n++) {
@@ -272,44 +215,34 @@ static bool has_functions(struct pug_check *check)
     return false;
 }
 
-static void refuse(struct pug_check *check, const struct check_rule *rule,
-                   const struct check_subject *subject, const char *message)
+void pug_check_refuse(struct pug_check *check, const struct check_rule *rule,
+                      const struct check_subject *subject, const char *message)
 {
     pug_check_wrong(&check->texts, &check->errors, rule, subject->column, subject->length, message);
 }
 
-static void say_unknown(struct pug_check *check, const struct check_rule *rule,
-                        const struct check_subject *subject)
+static void say_unknown(struct pug_check *check, const struct check_bound *bound)
 {
+    const struct check_rule *rule = &CHECK_TALLY(check, bound->rule)->rule;
+    const struct check_subject *subject = &bound->subject;
     const char *near = NULL;
     if (!has_functions(check)) {
-        refuse(check, rule, subject,
-               "no program with symbols is known, so no function is: give it with --elf FILE");
+        pug_check_refuse(
+            check, rule, subject,
+            "no program with symbols is known, so no function is: give it with --elf FILE");
         return;
     }
     if (subject->by_address) {
-        refuse(check, rule, subject, "no function of the program is at this address");
+        pug_check_refuse(check, rule, subject, "no function of the program is at this address");
         return;
     }
     if (!subject->glob)
-        near = nearest_function(check, subject->name);
-    refuse(check, rule, subject,
-           pug_check_keep_format(&check->texts, "the program has no function '%s'%s%s%s%s%s",
-                                 subject->name, subject->file ? " in " : "",
-                                 subject->file ? subject->file : "", near ? "; did you mean '" : "",
-                                 near ? near : "", near ? "'?" : ""));
-}
-
-static void say_inlined(struct pug_check *check, const struct check_rule *rule,
-                        const struct check_subject *subject, const struct inlined *inlined)
-{
-    refuse(check, rule, subject,
-           pug_check_keep_format(&check->texts,
-                                 "%s is inlined at %s:%" PRIu32
-                                 ": its calls cannot be seen there; build with noinline, or ask "
-                                 "for lines",
-                                 subject->name, inlined->path ? inlined->path : "?",
-                                 inlined->line));
+        near = nearest_function(check, bound);
+    pug_check_refuse(check, rule, subject,
+                     pug_check_keep_format(
+                         &check->texts, "the program has no function '%s'%s%s%s%s%s", subject->name,
+                         subject->file ? " in " : "", subject->file ? subject->file : "",
+                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : ""));
 }
 
 /* ---- binding ---- */
@@ -328,29 +261,31 @@ static bool match_handler(struct pug_check *check, uint32_t rule, enum check_rol
     if (function == 0)
         function = intern(check, PUG_NO_OBJECT, pug_check_keep(&check->texts, name, strlen(name)),
                           number, 0);
-    return function &&
-           (CHECK_TALLY(check, rule)->impossible || add_link(check, rule, role, function - 1));
+    return function && (CHECK_TALLY(check, rule)->impossible ||
+                        pug_check_link(check, rule, role, function - 1));
 }
 
-static void bind_subject(struct pug_check *check, uint32_t rule, enum check_role role)
+static void bind_subject(struct pug_check *check, struct check_bound *bound)
 {
-    const struct check_rule *of = &CHECK_TALLY(check, rule)->rule;
-    const struct check_subject subject = role == CHECK_ROLE_SUBJECT ? of->subject : of->other;
-    size_t found = 0;
-    if (subject.kind != CHECK_FUNCTION || match_handler(check, rule, role, &subject))
+    const struct check_rule *of = &CHECK_TALLY(check, bound->rule)->rule;
+    bound->subject = bound->role == CHECK_ROLE_SUBJECT ? of->subject : of->other;
+    bound->looks = bound->subject.kind == CHECK_FUNCTION &&
+                   !match_handler(check, bound->rule, bound->role, &bound->subject);
+    for (uint32_t object = 0; bound->looks && object < check->object_count; object++)
+        if (check->status == PUG_OK)
+            bound->found += match_object(check, bound->rule, bound->role, &bound->subject, object);
+}
+
+/** What a rule names is not there, or not to be seen. */
+static void conclude_subject(struct pug_check *check, const struct check_bound *bound)
+{
+    const struct check_rule *rule = &CHECK_TALLY(check, bound->rule)->rule;
+    if (!bound->looks)
         return;
-    for (uint32_t object = 0; object < check->object_count && check->status == PUG_OK; object++)
-        found += match_object(check, rule, role, &subject, object);
-    if (subject.by_address || subject.glob) {
-        if (!found)
-            say_unknown(check, of, &subject);
-        return;
-    }
-    const struct inlined inlined = find_inlined(check, rule, &subject);
-    if (inlined.found && of->kind != CHECK_NEVER)
-        say_inlined(check, of, &subject, &inlined);
-    else if (!inlined.found && !found)
-        say_unknown(check, of, &subject);
+    if (bound->unseen && rule->kind != CHECK_NEVER)
+        pug_check_say_inlined(check, bound);
+    else if (!bound->found && !bound->copies)
+        say_unknown(check, bound);
 }
 
 /** Those that measure first, those that each entry is counted for last. */
@@ -372,10 +307,17 @@ static int by_function(const void *left, const void *right)
     return (a->role > b->role) - (a->role < b->role);
 }
 
+/** By function; each once, also where a function has several inlined copies. */
 static void sort_links(struct pug_check *check)
 {
+    struct check_link *links = check->links.items;
+    size_t count = 0;
     if (check->links.count > 1)
-        qsort(check->links.items, check->links.count, sizeof(struct check_link), by_function);
+        qsort(links, check->links.count, sizeof(*links), by_function);
+    for (size_t n = 0; n < check->links.count; n++)
+        if (count == 0 || by_function(&links[count - 1], &links[n]) != 0)
+            links[count++] = links[n];
+    check->links.count = count;
     for (uint32_t n = 0; n < check->links.count; n++) {
         const struct check_link *link = CHECK_LINK_AT(check, n);
         struct check_function *function = CHECK_FUNCTION_AT(check, link->function);
@@ -427,11 +369,35 @@ static void bind_exception(struct pug_check *check, const struct check_rule *rul
             if (pug_check_is_exception(check, subject->name, numbers, n) ||
                 pug_check_is_exception(check, subject->name, numbers, n | 1u << 31))
                 return;
-    refuse(check, rule, subject,
-           pug_check_keep_format(&check->texts,
-                                 "'%s' is no exception, by no profile's names and no handler's; an "
-                                 "external interrupt is IRQ5 or its handler's name",
-                                 subject->name));
+    pug_check_refuse(
+        check, rule, subject,
+        pug_check_keep_format(&check->texts,
+                              "'%s' is no exception, by no profile's names and no handler's; an "
+                              "external interrupt is IRQ5 or its handler's name",
+                              subject->name));
+}
+
+/** `bound`: for the two sides of each rule. */
+static void bind_rules(struct pug_check *check, struct check_bound *bound)
+{
+    const bool functions = has_functions(check);
+    const uint32_t rules = (uint32_t)check->tallies.count;
+    for (uint32_t n = 0; n < 2 * rules && check->status == PUG_OK; n++) {
+        bound[n].rule = n / 2;
+        bound[n].role = n % 2 ? CHECK_ROLE_OTHER : CHECK_ROLE_SUBJECT;
+        if (functions || !CHECK_TALLY(check, n / 2)->impossible)
+            bind_subject(check, &bound[n]);
+    }
+    pug_check_bind_copies(check, bound, 2 * rules);
+    for (uint32_t n = 0; n < 2 * rules && check->status == PUG_OK; n++) {
+        const struct check_rule *rule = &CHECK_TALLY(check, n / 2)->rule;
+        conclude_subject(check, &bound[n]);
+        if (n % 2 && (functions || !CHECK_TALLY(check, n / 2)->impossible)) {
+            bind_exception(check, rule, &rule->subject);
+            bind_exception(check, rule, &rule->other);
+            pug_check_bind_watch(check, n / 2, functions);
+        }
+    }
 }
 
 bool pug_check_bind(struct pug_check *check)
@@ -445,14 +411,12 @@ bool pug_check_bind(struct pug_check *check)
     }
     for (uint32_t n = 0; n < check->object_count; n++)
         (void)file_of(check, n);
-    for (uint32_t n = 0; n < check->tallies.count && check->status == PUG_OK; n++) {
-        if (CHECK_TALLY(check, n)->impossible && !has_functions(check))
-            continue;
-        bind_subject(check, n, CHECK_ROLE_SUBJECT);
-        bind_subject(check, n, CHECK_ROLE_OTHER);
-        bind_exception(check, &CHECK_TALLY(check, n)->rule, &CHECK_TALLY(check, n)->rule.subject);
-        bind_exception(check, &CHECK_TALLY(check, n)->rule, &CHECK_TALLY(check, n)->rule.other);
-    }
+    struct check_bound *bound = calloc(2 * check->tallies.count + 1, sizeof(*bound));
+    if (bound)
+        bind_rules(check, bound);
+    else
+        pug_check_starve(check);
+    free(bound);
     for (uint32_t n = 0; n < check->object_count; n++)
         if (check->objects[n].spans.count > 1)
             qsort(check->objects[n].spans.items, check->objects[n].spans.count,
@@ -464,8 +428,10 @@ bool pug_check_bind(struct pug_check *check)
 
 void pug_check_unbind(struct pug_check *check)
 {
-    for (uint32_t n = 0; n < check->object_count; n++)
+    for (uint32_t n = 0; n < check->object_count; n++) {
         free(check->objects[n].spans.items);
+        free(check->objects[n].copies.items);
+    }
     free(check->objects);
     check->objects = NULL;
     check->object_count = 0;
@@ -476,7 +442,7 @@ void pug_check_unbind(struct pug_check *check)
     check->functions = check->links = check->depths = (struct pug_list){0};
     check->table = NULL;
     check->table_size = 0;
-    check->looks_spans = check->at_known = false;
+    check->looks_spans = check->looks_copies = check->at_known = false;
     check->clear_first = check->clear_last = 0;
     check->at_space = NULL;
     memset(check->near, 0, sizeof(check->near));
@@ -484,8 +450,7 @@ void pug_check_unbind(struct pug_check *check)
 
 /* ---- while decoding ---- */
 
-/** Find the object of an address; false: none. */
-static bool go_to(struct pug_check *check, uint64_t address)
+bool pug_check_go_to(struct pug_check *check, uint64_t address)
 {
     if (check->at_space != check->where->space || !check->where->space ||
         address < check->at.first || address > check->at.last) {
@@ -505,7 +470,7 @@ uint32_t pug_check_function_at(struct pug_check *check, uint64_t address)
     if (near->used && near->address == address && near->space == check->where->space)
         return near->function;
     uint32_t number = 0;
-    if (go_to(check, address)) {
+    if (pug_check_go_to(check, address)) {
         struct pug_names_file *file = file_of(check, check->at.object);
         if (file && pug_names_function(file, address + check->at.vaddr, &function))
             number = intern(check, check->at.object, function.name, function.start, function.size);
@@ -522,7 +487,7 @@ bool pug_check_locate(void *context, uint32_t task, const struct pug_element *el
     (void)task;
     (void)element;
     const uint32_t number = pug_check_function_at(check, address);
-    if (number == 0 || !go_to(check, address))
+    if (number == 0 || !pug_check_go_to(check, address))
         return false;
     const struct check_function *known = CHECK_FUNCTION_AT(check, number - 1);
     *function = (struct pug_function){.name = known->name,
@@ -538,7 +503,7 @@ void pug_check_look(struct pug_check *check, const struct pug_element *range)
         check->at_space == check->where->space && check->at_space)
         return;
     check->clear_first = check->clear_last = 0;
-    if (!go_to(check, range->start) || range->end <= range->start)
+    if (!pug_check_go_to(check, range->start) || range->end <= range->start)
         return;
     const struct check_object *object = &check->objects[check->at.object];
     const struct check_span *spans = object->spans.items;

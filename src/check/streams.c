@@ -360,6 +360,7 @@ static void miss(struct pug_check *check, struct check_core *core, const struct 
             if (pug_calls_take(check->calls, streams[n]->number, e, 1) != PUG_OK)
                 pug_check_starve(check);
             streams[n]->time_at = streams[n]->cycles_at = CHECK_UNKNOWN;
+            streams[n]->on_track = false;
             if (check->looks_decisions)
                 pug_check_forget_decision(check, streams[n]->number);
         }
@@ -382,6 +383,8 @@ static void take_range(struct pug_check *check, struct check_core *core,
         pug_check_starve(check);
     if (pug_calls_take(check->calls, stream->number, e, 1) != PUG_OK)
         pug_check_starve(check);
+    if (check->looks_copies && e->type == PUG_ELEM_INSTR_RANGE && check->status == PUG_OK)
+        pug_check_run_copies(check, stream, e);
     stream->instructions += e->count;
 }
 
@@ -581,6 +584,7 @@ void pug_check_free_streams(struct pug_check *check)
         free(streams[n]->orders);
         free(streams[n]->depths);
         free(streams[n]->doubtful.items);
+        free(streams[n]->copies.items);
         free(streams[n]);
     }
     for (size_t n = 0; n < check->suspended.count; n++)

@@ -148,49 +148,6 @@ static void take_byte(struct swo_core *swo, unsigned number, uint8_t byte)
         end_line(swo, number);
 }
 
-/* ---- accesses ---- */
-
-static bool is_watched(struct pug_check *check, const struct check_rule *rule, uint64_t address)
-{
-    struct pug_names_variable variable;
-    if (rule->subject.by_address)
-        return address == rule->subject.number;
-    for (uint32_t n = 0; n < check->object_count; n++)
-        if (check->objects[n].file &&
-            pug_names_variable(check->objects[n].file, address, &variable))
-            return strcmp(variable.name, rule->subject.name) == 0;
-    return false;
-}
-
-void pug_check_access(struct pug_check *check, struct check_core *core, uint64_t address,
-                      bool has_value, uint64_t value, unsigned size,
-                      const struct check_event *stamp)
-{
-    const struct check_seen seen = {.core = core, .stamp = &stamp->stamp};
-    check->watches = true;
-    check->saw = true;
-    for (uint32_t n = 0; n < check->tallies.count; n++) {
-        struct check_tally *tally = CHECK_TALLY(check, n);
-        const struct check_rule *rule = &tally->rule;
-        if (rule->kind != CHECK_WATCH || tally->impossible || !is_watched(check, rule, address))
-            continue;
-        tally->count++;
-        if (rule->never) {
-            pug_check_violate(check, n, &seen, "it was accessed");
-            continue;
-        }
-        if (!has_value) {
-            pug_check_doubt(check, n, &seen, "the trace does not tell the value");
-            continue;
-        }
-        if (size < 8 && size > 0)
-            value &= (UINT64_C(1) << 8 * size) - 1;
-        const struct check_interval one = {value, value};
-        if (pug_check_compare(&one, rule->cmp, rule->limit.value) == PUG_VIOLATED)
-            pug_check_violate(check, n, &seen, "it was %llu", (unsigned long long)value);
-    }
-}
-
 /* ---- handlers ---- */
 
 /** The function that handles an exception: its number plus 1, or 0. */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /** @file The buffers of a capture, segment by segment. */
 #include "capture/decode.h"
+#include "capture/marks.h"
 #include "correlate/feed.h"
+#include "pugmark/author/protocol.h"
 
 #include <stdlib.h>
 
@@ -30,6 +32,19 @@ static size_t read_bytes(struct pug_correlate_feed *feed, uint64_t from, uint8_t
 {
     const struct place *place = feed->own;
     return pug_capture_bytes(place->capture, place->segment, from, bytes, size, &feed->status);
+}
+
+static void tell_rates(const struct pug_correlate_feed *feed, struct pug_correlate_source *source)
+{
+    const struct place *place = feed->own;
+    const struct pug_protocol *protocol = pug_protocol_find(source->protocol);
+    if (!protocol || !protocol->description || !protocol->description->steps_apart)
+        return;
+    const struct pug_swo_clock clock =
+        pug_capture_swo_clock(place->capture, source->buffer, source->source);
+    source->local_hertz = clock.local_hertz;
+    source->global_hertz = clock.global_hertz;
+    source->has_global = clock.awaits;
 }
 
 /** The next segment of the buffer; NULL: there is none. */
@@ -144,6 +159,7 @@ static enum pug_status begin(struct pug_correlate *correlate, struct pug_capture
                                                .read = read_bytes,
                                                .next = next_segment,
                                                .wake = make_tree,
+                                               .rates = tell_rates,
                                                .choice = choice,
                                                .own = &places[i]};
         feeds[i].done = !places[i].buffer->chosen || !next_segment(&feeds[i]);

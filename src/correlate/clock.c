@@ -48,8 +48,7 @@ static bool timestamp_of(const struct pug_element *e, uint64_t *time)
 {
     bool is = e->type == PUG_ELEM_TIMESTAMP ||
               ((e->type == PUG_ELEM_SWTRACE || e->type == PUG_ELEM_BUS_TRANSFER) &&
-               (e->flags & PUG_ELEM_HAS_TS)) ||
-              (e->type == PUG_ELEM_ITMTRACE && e->reason == PUG_ITM_TS_GLOBAL);
+               (e->flags & PUG_ELEM_HAS_TS));
     if (is)
         *time = e->timestamp;
     return is;
@@ -61,25 +60,26 @@ static bool cycles_of(const struct pug_element *e, uint64_t *cycles)
     return e->flags & PUG_ELEM_HAS_CC;
 }
 
-/** The cycles of a local timestamp, with its prescaler: by how much the sum of them grew. */
-static bool local_cycles_of(struct pug_correlate_queue *queue, const struct pug_element *e,
-                            uint64_t *cycles)
-{
-    const bool local = e->type == PUG_ELEM_ITMTRACE && e->reason >= PUG_ITM_TS_SYNC &&
-                       e->reason <= PUG_ITM_TS_PKT_TS_DELAY;
-    if (!local)
-        return false;
-    *cycles = e->timestamp - (e->timestamp >= queue->local ? queue->local : 0);
-    queue->local = e->timestamp;
-    return true;
-}
-
 static void count_cycles(struct pug_correlate_queue *queue, uint64_t cycles)
 {
     uint64_t before = cycles < queue->ahead ? cycles : queue->ahead;
     queue->ahead = 0;
     queue->cycles += cycles - before;
     queue->info.counts++;
+}
+
+/** The stream's clock is at the time of its last entry, whose timestamp this is. */
+static void set_time(struct pug_correlate_buffer *buffer, struct pug_correlate_queue *queue,
+                     uint64_t time)
+{
+    queue->info.first = queue->info.timestamps++ ? queue->info.first : time;
+    queue->info.last = time;
+    if (!queue->has_time || time != queue->time)
+        queue->cycles = 0;
+    buffer->timeless -= !queue->has_time;
+    queue->has_time = true;
+    queue->time = time;
+    resolve(queue, queue->count, PUG_WHEN_AT, time, queue->cycles);
 }
 
 static void take_timestamp(struct pug_correlate_buffer *buffer, struct pug_correlate_queue *queue,
@@ -100,15 +100,53 @@ static void take_timestamp(struct pug_correlate_buffer *buffer, struct pug_corre
         resolve(queue, queue->count - 1, PUG_WHEN_AFTER, queue->time, queue->cycles);
     else
         resolve(queue, queue->count - 1, PUG_WHEN_BEFORE, time, 0);
-    queue->info.first = queue->info.timestamps++ ? queue->info.first : time;
-    queue->info.last = time;
-    if (!queue->has_time || time != queue->time)
-        queue->cycles = 0;
+    set_time(buffer, queue, time);
     queue->ahead = counts && queue->counts_apart ? cycles : 0;
-    buffer->timeless -= !queue->has_time;
-    queue->has_time = true;
-    queue->time = time;
-    resolve(queue, queue->count, PUG_WHEN_AT, time, queue->cycles);
+}
+
+/* ---- the timestamps of an ITM, which date what comes before them ---- */
+
+/** Global timestamps that nobody announced: the stream's clock is that of all. */
+static void join_common(struct pug_correlate *correlate, struct pug_correlate_queue *queue)
+{
+    correlate->common += queue->info.own_clock;
+    queue->info.own_clock = false;
+}
+
+/** What waited for a timestamp of this kind was at its time, or before it. */
+static void date_waiting(struct pug_correlate_queue *queue, uint8_t kind, uint64_t time)
+{
+    const size_t first = queue->ready;
+    resolve(queue, queue->count - 1, kind == PUG_ITM_TS_SYNC ? PUG_WHEN_AT : PUG_WHEN_BEFORE, time,
+            0);
+    for (size_t n = first; n + 1 < queue->count; n++) {
+        struct pug_correlated *entry = entry_at(queue, n);
+        if (entry->element.type != PUG_ELEM_ITMTRACE)
+            entry->when = PUG_WHEN_BEFORE;
+        queue->info.late_times += queue->has_time && entry->when == PUG_WHEN_BEFORE;
+    }
+}
+
+static void take_itm_time(struct pug_correlate *correlate, struct pug_correlate_queue *queue,
+                          const struct pug_element *e)
+{
+    uint64_t time = queue->time;
+    bool restarts;
+    const uint64_t steps = queue->swo.steps;
+    const bool told = pug_swo_clock_take(&queue->swo, e, &time, &restarts);
+    if (e->reason != PUG_ITM_TS_GLOBAL)
+        count_cycles(queue, queue->swo.steps - steps);
+    else if (told)
+        join_common(correlate, queue);
+    if (!told || (queue->info.own_clock && correlate->common > 0))
+        return;
+    if (queue->has_time && !restarts && time < queue->time) {
+        queue->info.backwards++;
+        time = queue->time;
+    }
+    date_waiting(queue, e->reason, time);
+    queue->cycles = 0;
+    set_time(&correlate->buffers[queue->info.buffer], queue, time);
 }
 
 /* ---- buffers ---- */
@@ -189,9 +227,11 @@ bool pug_correlate_clock(struct pug_correlate *correlate, struct pug_correlate_q
     struct pug_correlate_buffer *buffer = &correlate->buffers[queue->info.buffer];
     uint64_t time, cycles;
     entry_at(queue, queue->count - 1)->time = buffer->reached;
-    if (timestamp_of(e, &time)) {
+    if (queue->is_itm && pug_swo_is_timestamp(e)) {
+        take_itm_time(correlate, queue, e);
+    } else if (timestamp_of(e, &time)) {
         take_timestamp(buffer, queue, e, time);
-    } else if (local_cycles_of(queue, e, &cycles) || cycles_of(e, &cycles)) {
+    } else if (cycles_of(e, &cycles)) {
         count_cycles(queue, cycles);
         if (queue->has_time)
             resolve(queue, queue->count, PUG_WHEN_CYCLES, queue->time, queue->cycles);

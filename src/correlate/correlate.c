@@ -62,10 +62,27 @@ static bool reserve_buffers(struct pug_correlate *correlate, uint32_t number)
     return true;
 }
 
-static bool counts_apart(const char *name)
+static const struct pug_description *description_of(const char *name)
 {
+    static const struct pug_description none;
     const struct pug_protocol *protocol = pug_protocol_find(name);
-    return protocol && protocol->description && protocol->description->counts_apart;
+    return protocol && protocol->description ? protocol->description : &none;
+}
+
+static struct pug_correlate_queue new_queue(const struct pug_correlate_source *source)
+{
+    const struct pug_description *has = description_of(source->protocol);
+    struct pug_correlate_queue queue = {
+        .info = {.buffer = source->buffer, .source = source->source},
+        .counts_apart = has->counts_apart,
+        .is_itm = has->steps_apart,
+        .swo = {.local_hertz = source->local_hertz,
+                .global_hertz = source->global_hertz,
+                .awaits = source->has_global},
+    };
+    queue.info.own_clock =
+        queue.is_itm && (!source->has_global || pug_swo_clock_is_local(&queue.swo));
+    return queue;
 }
 
 enum pug_status pug_correlate_add(struct pug_correlate *correlate,
@@ -84,15 +101,14 @@ enum pug_status pug_correlate_add(struct pug_correlate *correlate,
     if (!reserve_buffers(correlate, source->buffer))
         return PUG_ERR_MEM;
     struct pug_correlate_buffer *buffer = &correlate->buffers[source->buffer];
-    correlate->streams[correlate->count++] = (struct pug_correlate_queue){
-        .info = {.buffer = source->buffer, .source = source->source},
-        .next = buffer->streams,
-        .counts_apart = counts_apart(source->protocol),
-    };
+    struct pug_correlate_queue *queue = &correlate->streams[correlate->count++];
+    *queue = new_queue(source);
+    queue->next = buffer->streams;
     if (!pug_merge_heap_add(correlate)) {
         correlate->count--;
         return PUG_ERR_MEM;
     }
+    correlate->common += !queue->info.own_clock;
     buffer->streams = (uint32_t)correlate->count;
     buffer->timeless++;
     return PUG_OK;

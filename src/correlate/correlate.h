@@ -7,6 +7,7 @@
 #define PUG_CORRELATE_CORRELATE_H
 
 #include "pugmark/advanced/correlate.h"
+#include "swo/clock.h"
 
 /**
  * A capture's sources share its buffer, and each has a FIFO in between: what one wrote comes at
@@ -41,11 +42,12 @@ struct pug_correlate_queue {
     uint32_t next; /**< stream of the same buffer, and one more; 0: none */
     struct pug_correlated *entries;
     size_t head, ready, count, room;
-    uint64_t time, cycles; /**< its clock: the last timestamp, and what was counted since */
-    uint64_t local;        /**< the last sum of local timestamps */
-    uint64_t ahead;        /**< cycles of the next count that lie before the timestamp */
+    uint64_t time, cycles;    /**< its clock: the last timestamp, and what was counted since */
+    struct pug_swo_clock swo; /**< of an ITM */
+    uint64_t ahead;           /**< cycles of the next count that lie before the timestamp */
     bool has_time, ended;
     bool counts_apart; /**< a timestamp's cycle count is not added up (ETMv4) */
+    bool is_itm;       /**< `swo` says what its timestamps are */
 };
 
 /** The first streams of a part of all: of those that have ready elements, and of the others. */
@@ -65,6 +67,7 @@ struct pug_correlate {
     struct pug_merge_heap_at *turns;
     size_t leaves; /**< a power of two, or 0 */
     size_t waiting;
+    size_t common;              /**< streams that have no clock of their own */
     struct pug_correlated last; /**< the latest that was given */
     uint64_t late;
     bool stopped;

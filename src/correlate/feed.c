@@ -11,16 +11,18 @@
 static enum pug_status find_stream(const struct pug_correlate_feed *feed, uint16_t source,
                                    const char *protocol, uint32_t *stream)
 {
+    struct pug_correlate_source is = {
+        .buffer = feed->buffer, .source = source, .protocol = protocol};
     struct pug_correlate *correlate = feed->correlate;
     const struct pug_correlate_queue *queue = pug_correlate_first_of(correlate, feed->buffer);
     while (queue && queue->info.source != source)
         queue = pug_correlate_next_of(correlate, queue);
     *stream = queue ? pug_correlate_number(correlate, queue) : (uint32_t)correlate->count;
-    return queue
-               ? PUG_OK
-               : pug_correlate_add(correlate, &(struct pug_correlate_source){.buffer = feed->buffer,
-                                                                             .source = source,
-                                                                             .protocol = protocol});
+    if (queue)
+        return PUG_OK;
+    if (feed->rates)
+        feed->rates(feed, &is);
+    return pug_correlate_add(correlate, &is);
 }
 
 static enum pug_response take_elements(void *context, const struct pug_element *elements,

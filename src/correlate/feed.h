@@ -21,6 +21,8 @@ struct pug_correlate_feed {
     bool (*next)(struct pug_correlate_feed *feed);
     /** Make the tree of one that sleeps again. NULL: none does. */
     enum pug_status (*wake)(struct pug_correlate_feed *feed);
+    /** Say what the clock of an ITM counts. NULL: it is unknown. */
+    void (*rates)(const struct pug_correlate_feed *feed, struct pug_correlate_source *source);
     uint64_t start; /**< index of the first byte of this tree */
     const struct pug_correlate_choice *choice;
     struct pug_origin_reader *origin_reader; /**< chooses elements; NULL: all are chosen */

@@ -13,16 +13,18 @@ static struct pug_correlated least_of(const struct pug_correlate *correlate, uin
     const struct pug_correlate_queue *queue = &correlate->streams[n];
     const struct pug_correlate_buffer *buffer = &correlate->buffers[queue->info.buffer];
     struct pug_correlated least = {.stream = n, .when = PUG_WHEN_AFTER};
+    /* times of others of the buffer tell nothing where each has a clock of its own */
+    const uint64_t settled = queue->info.own_clock && correlate->common == 0 ? 0 : buffer->settled;
     if (queue->count > queue->ready && !queue->has_time) {
         /* their timestamp may be less than what the buffer had come to, if not less than this */
         const uint64_t reached = queue->entries[queue->head + queue->ready].time;
-        least.time = reached < buffer->settled ? reached : buffer->settled;
+        least.time = reached < settled ? reached : settled;
         least.when = PUG_WHEN_BEFORE;
-    } else if (queue->has_time && (queue->time >= buffer->settled || queue->count > 0)) {
+    } else if (queue->has_time && (queue->time >= settled || queue->count > 0)) {
         least.time = queue->time;
         least.cycles = queue->cycles;
     } else {
-        least.time = buffer->settled;
+        least.time = settled;
     }
     return least;
 }

@@ -14,7 +14,7 @@ static const struct pug_timeline_functions *const forms[] = {
 };
 
 enum pug_status pug_timeline_new(enum pug_timeline_form form,
-                                 const struct pug_timeline_options *options,
+                                 const struct pug_timeline_output *options,
                                  struct pug_timeline **out)
 {
     struct pug_timeline *timeline = calloc(1, sizeof(*timeline));

@@ -28,7 +28,7 @@ enum pug_timeline_form {
     PUG_TIMELINE_PAGE,       /**< JSON for the report's page: slices by levels of time */
 };
 
-struct pug_timeline_options {
+struct pug_timeline_output {
     struct pug_sink *sink; /**< where the file goes; of a CTF folder its `metadata` */
     const char *title;
     const char *unit; /**< of times: "ns", "cycles", "ticks", "instructions" */
@@ -48,7 +48,7 @@ struct pug_timeline;
 
 /** PUG_ERR_MEM. The strings of `options` are borrowed. */
 enum pug_status pug_timeline_new(enum pug_timeline_form form,
-                                 const struct pug_timeline_options *options,
+                                 const struct pug_timeline_output *options,
                                  struct pug_timeline **timeline);
 
 /** Declare a track, or a name, by a small number of the caller's. `file` may be NULL. */

@@ -40,7 +40,7 @@ struct pug_timeline_event {
 
 struct pug_timeline {
     const struct pug_timeline_functions *functions;
-    struct pug_timeline_options options;
+    struct pug_timeline_output options;
     struct pug_timeline_track *tracks;
     struct pug_timeline_name *names;
     uint32_t track_count, name_count;

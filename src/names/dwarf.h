@@ -94,6 +94,11 @@ bool pug_names_guard_room(void);
 
 /* units.c */
 /**
+ * Reads a unit's lines and scopes, unless they are there. They stay until another unit needs their
+ * room. False: no memory.
+ */
+bool pug_names_unit_load(struct names_dwarf *dwarf, struct names_unit *unit);
+/**
  * Lines, ranges and entries that are read of a file, each unit's once: a megabyte can say terabytes
  * of them, as each unit may have the same. False: that is more than its size lets expect, and the
  * rest of it is left out (pug_names_left_out()).

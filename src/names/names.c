@@ -68,7 +68,9 @@ static void free_file(struct pug_names_file *file)
     free(file->wanted);
     free(file->path);
     free(file->debug);
-    free(file->symbols.items);
+    free(file->text);
+    if (!file->shared)
+        free(file->symbols.items);
     free(file->data.items);
     free(file->segments);
     free(file->code);
@@ -339,18 +341,56 @@ static enum pug_status take_text(struct pug_names *names, const struct pug_names
     return PUG_OK;
 }
 
+/** Are all symbols of a text wanted, as they stand there? */
+static bool is_whole(const struct pug_names_symbols *wanted)
+{
+    return !wanted->module && wanted->moved == 0;
+}
+
+/** A file that has all symbols of the same text; NULL: none. */
+static const struct pug_names_file *same_text(const struct pug_names *names,
+                                              const struct pug_names_symbols *wanted)
+{
+    const struct pug_names_file *file = names->files;
+    while (file && (!file->text || file->text_kind != wanted->kind ||
+                    strcmp(file->text, wanted->file) != 0))
+        file = file->next;
+    return file;
+}
+
+/** A machine's memory is many files, which a text of its kernel's symbols is for. */
+static enum pug_status share_text(struct pug_names *names, const struct pug_names_symbols *wanted,
+                                  const struct pug_names_file *from, struct pug_names_file **out)
+{
+    struct pug_names_file *file = new_file(names, wanted->path);
+    if (!file)
+        return PUG_ERR_MEM;
+    file->symbols = from->symbols;
+    file->shared = true;
+    keep(names, file);
+    *out = file;
+    return PUG_OK;
+}
+
 /** The symbols of a text file. */
 static enum pug_status load_text(struct pug_names *names, const struct pug_names_symbols *wanted,
                                  struct pug_names_file **out)
 {
     uint8_t *text;
     size_t size;
+    const struct pug_names_file *same = is_whole(wanted) ? same_text(names, wanted) : NULL;
+    if (same)
+        return share_text(names, wanted, same, out);
     enum pug_status status = pug_infile_load(wanted->file, TEXT_LIMIT, &text, &size);
     names->starved |= status == PUG_ERR_MEM;
     if (status != PUG_OK)
         return status == PUG_ERR_MEM ? status : PUG_ERR_FILE;
     status = take_text(names, wanted, (const char *)text, out);
     free(text);
+    if (status == PUG_OK && is_whole(wanted)) { /* without memory each file has its own */
+        (*out)->text = strdup(wanted->file);
+        (*out)->text_kind = wanted->kind;
+    }
     return status;
 }
 

@@ -49,8 +49,11 @@ struct pug_names_file {
     char *wanted; /* the path it was asked for by */
     uint8_t wanted_id[64];
     size_t wanted_id_size;
-    char *path;  /* NULL: a text */
-    char *debug; /* where its debug information is said to be, or NULL */
+    char *path; /* NULL: a text */
+    char *text; /* the file of a text whose symbols are all here, as they stand there; or NULL */
+    enum pug_names_text text_kind; /* how it looks */
+    bool shared;                   /* the symbols are another file's, which has the same text */
+    char *debug;                   /* where its debug information is said to be, or NULL */
     struct names_symbols symbols;
     struct names_symbols data; /* variables */
     struct pug_names_segment *segments;
@@ -122,6 +125,12 @@ int pug_names_open_regular(const char *path);
 /** Add a data symbol of a file; false: no memory. */
 bool pug_names_data_symbol(struct pug_names_file *file, uint64_t start, uint64_t size,
                            const char *name);
+/**
+ * The variable whose name is nearer to `name` than `*distance`, by debug information or symbol;
+ * *distance is how near then (pug_name_distance()). NULL: none is.
+ */
+const char *pug_names_nearest_variable(struct pug_names_file *file, const char *name,
+                                       unsigned *distance);
 
 /* layout.c: where members are, by name */
 /** A variable or a member of one, or a member of a type. */

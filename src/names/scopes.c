@@ -155,8 +155,11 @@ static void collect(struct collection *all, Dwarf_Die *parent, uint32_t scope, u
             inner = add_scope(all, &die, false, scope);
             break;
         case DW_TAG_inlined_subroutine:
-            if (!has_code(all, &die))
+            if (!has_code(all, &die)) { /* it is told by pug_names_copies() */
+                if (scope != NO_SCOPE)
+                    (void)add_scope(all, &die, true, scope);
                 continue;
+            }
             inner = scope == NO_SCOPE ? scope : add_scope(all, &die, true, scope);
             break;
         case DW_TAG_lexical_block:

@@ -271,7 +271,7 @@ static bool load_unit(void *context)
            pug_names_scopes_load(work->dwarf, work->unit);
 }
 
-static bool load(struct names_dwarf *dwarf, struct names_unit *unit)
+bool pug_names_unit_load(struct names_dwarf *dwarf, struct names_unit *unit)
 {
     struct pug_names *names = dwarf->file->names;
     unit->used = ++names->clock;
@@ -303,7 +303,7 @@ static struct names_unit *unit_at(struct names_dwarf *dwarf, uint64_t vaddr)
         const struct names_extent *extent = &dwarf->extents[low - 1 - back];
         struct names_unit *unit = &dwarf->units[extent->unit];
         if (vaddr < extent->end)
-            return load(dwarf, unit) ? unit : NULL;
+            return pug_names_unit_load(dwarf, unit) ? unit : NULL;
     }
     return NULL;
 }
@@ -394,7 +394,7 @@ enum pug_status pug_names_dwarf_lines(struct names_dwarf *dwarf,
 {
     for (size_t i = 0; i < dwarf->unit_count; i++) {
         struct names_unit *unit = &dwarf->units[i];
-        if (!load(dwarf, unit))
+        if (!pug_names_unit_load(dwarf, unit))
             return PUG_ERR_MEM;
         for (size_t j = 0; j < unit->row_count; j++) {
             struct pug_names_line line;

@@ -4,6 +4,7 @@
  * structures and arrays in them; else the data symbols of the file.
  */
 #include "base/bisect.h"
+#include "base/edit_distance.h"
 #include "base/text.h"
 #include "names/names.h"
 
@@ -491,4 +492,32 @@ bool pug_names_variable(struct pug_names_file *file, uint64_t address,
 {
     return file && variable &&
            (by_debug_information(file, address, variable) || by_symbol(file, address, variable));
+}
+
+/* ---- names that are near ---- */
+
+static void take_near(const char *candidate, const char *name, const char **nearest,
+                      unsigned *least)
+{
+    const unsigned distance = candidate ? pug_name_distance(name, candidate) : PUG_NAME_FAR;
+    if (distance >= *least)
+        return;
+    *least = distance;
+    *nearest = candidate;
+}
+
+const char *pug_names_nearest_variable(struct pug_names_file *file, const char *name,
+                                       unsigned *distance)
+{
+    const char *nearest = NULL;
+    for (size_t n = 0; n < file->data.count; n++)
+        take_near(file->data.items[n].name, name, &nearest, distance);
+#ifdef PUG_WITH_DWARF
+    struct names_dwarf *dwarf = pug_names_dwarf_of(file);
+    if (dwarf)
+        pug_names_dwarf_variables(dwarf);
+    for (size_t n = 0; dwarf && n < dwarf->variable_count; n++)
+        take_near(dwarf->variables[n].name, name, &nearest, distance);
+#endif
+    return nearest;
 }

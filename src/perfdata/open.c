@@ -363,27 +363,6 @@ static struct pug_capture_time record_times(const struct pug_perf *perf)
     };
 }
 
-/** What the user names for programs to be found, and cannot be opened. */
-static void tell_missing(const struct pug_capture *capture)
-{
-    const struct pug_capture_roots *roots = &capture->options.roots;
-    const struct {
-        const char *path, *what;
-    } files[] = {{roots->kernel, "there is no kernel"}, {roots->kallsyms, "there are no symbols"}};
-    struct pug_infile *file;
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        if (files[i].path && pug_infile_open(files[i].path, &file) == PUG_OK)
-            pug_infile_close(file);
-        else if (files[i].path)
-            pug_capture_say(capture, PUG_SEV_WARN, PUG_OK, "%s: %s: %s", files[i].path,
-                            files[i].what, strerror(errno));
-    }
-    for (size_t i = 0; i < roots->symdir_count; i++)
-        if (!pug_root_is_folder(roots->symdirs[i]))
-            pug_capture_say(capture, PUG_SEV_WARN, PUG_OK, "%s: there are no programs: %s",
-                            roots->symdirs[i], strerror(errno));
-}
-
 static void tell(struct pug_perf *perf)
 {
     struct pug_capture *capture = perf->capture;
@@ -463,7 +442,6 @@ enum pug_status pug_perf_open(struct pug_capture *capture)
     if (status != PUG_OK)
         return status;
     title(perf);
-    tell_missing(capture);
     tell(perf);
     return check_buffer(perf);
 }

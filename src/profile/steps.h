@@ -254,7 +254,7 @@ void pug_profile_part_elements(struct profile_part *part, const struct pug_origi
 void pug_profile_part_left_out(struct profile_part *part, const struct pug_origin *origin,
                                const struct pug_element *elements, size_t count);
 
-/** As struct pug_travel has them; without steps they can be folded. */
+/** As struct pug_consumer has them; without steps they can be folded. */
 void pug_profile_part_pack(const void *part, struct pug_state *bytes);
 struct profile_part *pug_profile_part_unpack(struct pug_capture *capture, const uint8_t *bytes,
                                              size_t size);

@@ -19,6 +19,7 @@ struct reader {
     void *attribution;         /* says where elements belong; NULL: of a tree alone */
     pug_elements_fn *consumer; /* of the caller's tree */
     void *consumer_context;
+    bool direct; /* it gets elements while they are decoded */
 };
 
 /* ---- messages ---- */
@@ -51,18 +52,32 @@ static void keep_record(void *context, const struct pug_log_record *record)
 
 /* ---- workers ---- */
 
+/** To the function of the caller's tree. *count: how many elements it took. */
+static enum pug_response deliver(const struct reader *reader, const struct pug_element *elements,
+                                 size_t *count, size_t *taken)
+{
+    const enum pug_response response =
+        reader->consumer(reader->consumer_context, elements, *count, taken);
+    if (response >= PUG_RESP_WAIT && *taken < *count)
+        *count = *taken;
+    return response;
+}
+
 static enum pug_response on_elements(void *context, const struct pug_element *elements,
                                      size_t count, size_t *taken)
 {
     const struct reader *reader = context;
+    enum pug_response response = PUG_RESP_CONT;
     *taken = count;
     const struct pug_jobs_decoding *decoding = reader->decoding;
+    if (reader->direct)
+        response = deliver(reader, elements, &count, taken);
     if (reader->parts && !reader->unwanted && reader->attribution)
         decoding->segment->segments->elements(reader->attribution, elements, count);
     else if (reader->parts && !reader->unwanted)
         pug_parts_elements(&decoding->consumers, reader->parts->parts, NULL, elements, count,
                            false);
-    return reader->unwanted ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
+    return reader->unwanted ? PUG_RESP_FATAL_SYS_ERR : response;
 }
 
 /** pug_receiver.give. */
@@ -83,10 +98,10 @@ static bool give_chunk(void *context, struct pug_parts *chunk, size_t size)
     return !reader->unwanted;
 }
 
-/** Elements without parts go where they are to go. */
+/** If one thread alone only delivers elements, the tree does that without parts. */
 static bool has_parts(const struct pug_jobs_decoding *decoding, const struct pug_worker *worker)
 {
-    return !worker->alone || !decoding->delivers;
+    return !worker->alone || !decoding->stored || decoding->consumers.count > 1;
 }
 
 /** Where elements of the worker's tree belong, if a segment is decoded; false: out of memory. */
@@ -148,6 +163,10 @@ static bool open_worker(void *context, struct pug_worker *worker)
     reader->worker = worker;
     if (!open_tree(decoding, worker))
         return false;
+    if (decoding->stored && worker->alone) {
+        decoding->stored->direct = true;
+        reader->direct = reader->consumer != NULL;
+    }
     if (has_parts(decoding, worker))
         pug_tree_on_elements(worker->tree, on_elements, reader);
     const bool good =

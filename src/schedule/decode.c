@@ -5,6 +5,8 @@
 #include "schedule/peers.h"
 #include "tree/embed.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define BLOCK_SIZE 4096u
@@ -40,6 +42,12 @@ static uint64_t counted_piece(const struct pug_jobs_plan *plan)
     return piece;
 }
 
+/** Does the tree's own function get the elements? */
+static bool delivers(const struct pug_jobs *config)
+{
+    return config->deliver || config->consumer_count == 0;
+}
+
 static struct pug_jobs_plan plan_of(const struct pug_tree *tree, const struct pug_jobs *config,
                                     size_t size, bool counts)
 {
@@ -51,7 +59,7 @@ static struct pug_jobs_plan plan_of(const struct pug_tree *tree, const struct pu
         .block = counts ? COUNTED_BLOCK : BLOCK_SIZE,
         .growth = counts ? COUNTED_GROWTH : GROWTH,
         .widens = counts,
-        .piece = config->consumer_count > 0 ? PIECE_SIZE : PIECE_SIZE_STORED,
+        .piece = delivers(config) ? PIECE_SIZE_STORED : PIECE_SIZE,
         .peers = config->peers,
     };
     const struct pug_peers *peers = config->peers;
@@ -78,19 +86,34 @@ static bool is_whole(const struct pug_jobs *config)
     return pug_peers_are_whole(config->peers) && pug_consumers_are_whole(&consumers);
 }
 
+/** The caller's consumers; the last one delivers to the tree's function, if that gets elements. */
+static void list_consumers(struct pug_jobs_decoding *decoding, struct pug_jobs_pool *pool,
+                           struct pug_consumer *list)
+{
+    const struct pug_jobs *config = decoding->config;
+    size_t count = config->consumer_count;
+    if (count > 0)
+        memcpy(list, config->consumers, count * sizeof(*list));
+    if (delivers(config)) {
+        list[count++] = pug_jobs_stored(pool);
+        decoding->stored = pool;
+    }
+    decoding->consumers = (struct pug_consumers){list, count};
+}
+
 /** What all ways of decoding have in common: `plan` says what is read. */
 static enum pug_status decode(struct pug_jobs_decoding *decoding, const struct pug_jobs_plan *plan)
 {
     struct pug_jobs_pool pool = {.tree = decoding->tree, .lock = PTHREAD_MUTEX_INITIALIZER};
-    const struct pug_consumer stored = pug_jobs_stored(&pool);
     const struct pug_jobs *config = decoding->config;
     struct pug_jobs_result *result = decoding->result;
     const unsigned starved = pug_tree_starved(decoding->tree);
     struct pug_jobs_outcome outcome;
-    decoding->delivers = config->consumer_count == 0;
-    decoding->consumers =
-        decoding->delivers ? (struct pug_consumers){&stored, 1} : consumers_of(config);
+    struct pug_consumer *list = malloc((config->consumer_count + 1) * sizeof(*list));
     *result = (struct pug_jobs_result){0};
+    if (!list)
+        return PUG_ERR_MEM;
+    list_consumers(decoding, &pool, list);
     const struct pug_jobs_client client = pug_jobs_decoder(decoding);
     pug_jobs_read(plan, &client, &outcome);
     if (PUG_RESP_IS_FATAL(pool.response)) { /* it was the consumer that stopped, not a part */
@@ -102,6 +125,7 @@ static enum pug_status decode(struct pug_jobs_decoding *decoding, const struct p
     if (pug_peers_any(plan->peers))
         pug_peers_share(plan->peers, result, sizeof(*result));
     pug_jobs_pool_free(&pool);
+    free(list);
     return outcome.failed || pug_tree_starved(decoding->tree) != starved ? PUG_ERR_MEM : PUG_OK;
 }
 

@@ -42,7 +42,7 @@ struct pug_jobs_decoding {
     const struct pug_segment_bytes *segment; /* NULL: a tree alone, whose elements have no origin */
     struct pug_counts **counted;             /* NULL: consumers get counts block by block */
     bool counts;
-    bool delivers; /* elements go where the tree's go: one thread alone needs no parts */
+    struct pug_jobs_pool *stored; /* of the last consumer, which delivers; NULL: none does */
     const uint8_t *bytes;
     uint64_t size; /* the trace ends there */
     /* Of a stream, whose block at hand begins at the offset `base`: */
@@ -69,10 +69,13 @@ struct pug_jobs_pool {
     struct pug_tree *tree;
     pthread_mutex_t lock;
     struct element_store *first; /* that are free */
-    enum pug_response response;  /* the consumer's, where it is fatal */
+    enum pug_response response;  /* the function's, where it is fatal */
+    bool direct;                 /* one thread delivers elements while it decodes: none are kept */
 };
 
-/** A consumer that keeps elements; taking a part delivers them where the tree's go. */
+/**
+ * A consumer that keeps elements. When a part is taken, it delivers them to the tree's function.
+ */
 struct pug_consumer pug_jobs_stored(struct pug_jobs_pool *pool);
 void pug_jobs_pool_free(struct pug_jobs_pool *pool);
 

@@ -68,7 +68,8 @@ static void *begin(void *context, unsigned worker, struct pug_piece *piece)
     struct stored *stored = calloc(1, sizeof(*stored));
     (void)worker;
     if (stored)
-        *stored = (struct stored){.pool = context, .piece = piece};
+        *stored = (struct stored){
+            .pool = context, .piece = piece, .failed = ((struct pug_jobs_pool *)context)->direct};
     return stored;
 }
 

@@ -15,6 +15,8 @@
 #ifndef PUG_SWO_CLOCK_H
 #define PUG_SWO_CLOCK_H
 
+#include "pugmark/element.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,7 +24,9 @@ struct pug_swo_clock {
     uint64_t local_hertz, global_hertz; /**< 0: not known */
     uint64_t anchor;                    /**< the last global timestamp that counts, or 0 */
     uint64_t steps;                     /**< cycles since then */
-    bool anchored;                      /**< there was such a timestamp */
+    uint64_t local; /**< the last sum of local timestamps, as elements have it */
+    bool anchored;  /**< there was such a timestamp */
+    bool awaits;    /**< there will be one: before it local timestamps give no time */
 };
 
 /** part × to ÷ from for part < from, by bits: no product is too large. At most UINT64_MAX. */
@@ -66,7 +70,7 @@ static inline bool pug_swo_clock_step(struct pug_swo_clock *clock, uint64_t cycl
 {
     const bool both = clock->local_hertz > 0 && clock->global_hertz > 0;
     clock->steps += cycles;
-    if (clock->anchored && !both)
+    if (clock->anchored ? !both : clock->awaits && !pug_swo_clock_is_local(clock))
         return false;
     const uint64_t since =
         both ? pug_swo_scale(clock->steps, clock->global_hertz, clock->local_hertz) : clock->steps;
@@ -86,6 +90,30 @@ static inline bool pug_swo_clock_anchor(struct pug_swo_clock *clock, uint64_t gl
     clock->anchor = *time = global;
     clock->steps = 0;
     return true;
+}
+
+/** By how many cycles the sum grew that local timestamp elements have. */
+static inline uint64_t pug_swo_clock_cycles(struct pug_swo_clock *clock, uint64_t sum)
+{
+    const uint64_t cycles = sum - (sum >= clock->local ? clock->local : 0);
+    clock->local = sum;
+    return cycles;
+}
+
+static inline bool pug_swo_is_timestamp(const struct pug_element *element)
+{
+    return element->type == PUG_ELEM_ITMTRACE && element->reason >= PUG_ITM_TS_SYNC;
+}
+
+/** A timestamp element; the same. */
+static inline bool pug_swo_clock_take(struct pug_swo_clock *clock,
+                                      const struct pug_element *element, uint64_t *time,
+                                      bool *restarts)
+{
+    *restarts = false;
+    if (element->reason == PUG_ITM_TS_GLOBAL)
+        return pug_swo_clock_anchor(clock, element->timestamp, time, restarts);
+    return pug_swo_clock_step(clock, pug_swo_clock_cycles(clock, element->timestamp), time);
 }
 
 #endif

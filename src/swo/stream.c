@@ -78,16 +78,8 @@ static void desynchronise(struct pug_swo_stream *stream, const struct pug_elemen
 static bool take_time(struct pug_swo_stream *stream, const struct pug_element *element)
 {
     uint64_t time = 0;
-    bool restarts = false, told;
-    if (element->reason == PUG_ITM_TS_GLOBAL) {
-        told = pug_swo_clock_anchor(&stream->clock, element->timestamp, &time, &restarts);
-    } else {
-        const uint64_t sum = element->timestamp;
-        told = pug_swo_clock_step(&stream->clock, sum > stream->local ? sum - stream->local : 0,
-                                  &time);
-        stream->local = sum;
-    }
-    if (!told)
+    bool restarts;
+    if (!pug_swo_clock_take(&stream->clock, element, &time, &restarts))
         return false;
     if (stream->has_time && !restarts && time < stream->time)
         time = stream->time; /* it never goes back */
@@ -108,7 +100,7 @@ void pug_swo_stream_take(struct pug_swo_stream *stream, const struct pug_element
         lose(stream, element);
     stream->running = true;
     await_all(stream, pug_dwt_push(&stream->dwt, element));
-    if (element->reason >= PUG_ITM_TS_SYNC && take_time(stream, element))
+    if (pug_swo_is_timestamp(element) && take_time(stream, element))
         give_all(stream, element->reason);
 }
 

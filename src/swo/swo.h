@@ -25,8 +25,7 @@ struct pug_swo_stream {
     void *context;
     struct pug_dwt_event *waiting; /* for their time */
     size_t count, room;
-    uint64_t local; /* sum of local timestamps, as elements have it */
-    uint64_t time;  /* the last one, in ticks of the clock */
+    uint64_t time; /* the last one, in ticks of the clock */
     bool has_time;
     bool running; /* there was something since the last gap */
     bool failed;  /* no memory: events went without their time */

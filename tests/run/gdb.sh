@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# `pugmark gdb` in stock GDB: random moves in recordings of five instruction sets, held against the path that ran.
+# `pugmark gdb` in stock GDB: random moves in recordings of five instruction sets and of an M profile core, held against
+# the path that ran. `make gdb-truth` makes 10,000 moves of each, and compares 1,000 call stacks.
 set -eu
 bin=$1 source=$2
 command -v gdb-multiarch >/dev/null || { echo "needs gdb-multiarch, which is not installed"; exit 77; }
@@ -8,8 +9,8 @@ command -v qemu-aarch64 >/dev/null || { echo "needs QEMU's user emulators, which
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 export HOME=$tmp GDB_TRUTH=$tmp/truth
-moves=60 stacks=20
-[[ ! ${PUG_TEST_ALL:-} ]] || moves=10000 stacks=1000
+moves=60 stacks=20 steps=20000
+[[ ! ${PUG_TEST_ALL:-} ]] || moves=10000 stacks=1000 steps=100000
 export GDB_MOVES=${GDB_MOVES:-$moves} GDB_STACKS=${GDB_STACKS:-$stacks}
 bash "$source/tests/truth/build.sh" "$tmp" plain.a64 plain.a32 plain.t32 plain.rv64 plain.rv32 ||
   { echo "needs clang and lld, which are not installed"; exit 77; }
@@ -25,11 +26,16 @@ positions() {
       for (1 .. $3) {
         my $pc = <$pcs>;
         $pc =~ s/$/ gap/ if $gap && $_ == 1;
+        $pc =~ s/$/ chain $chain/ if $chain && $_ == 1;
         print $pc;
       }
-      ($gap, $trapped, $next) = (0, 0, $4 eq "N" || $5 eq "---" ? $2 : "");
-    } elsif (/EXCEPTION\(pref ret addr:0x(\w+);/) {
-      print "$1 e\n";
+      ($gap, $trapped, $chain, $next) = (0, 0, "", $4 eq "N" || $5 eq "---" ? $2 : "");
+    } elsif (/EXCEPTION\((?:pref ret addr:0x(\w+); )?excep num \(0x(\w+)\)/) {
+      if (!$1 || $1 =~ /^ffffff../) { # from one handler to the next
+        $chain = $2;
+        next;
+      }
+      print "$1 e $2\n";
       ($next, $trapped) = ($1, 1);
     } elsif (/TRACE_ON|NO_SYNC|EO_TRACE/) {
       $gap = 1;
@@ -38,19 +44,36 @@ positions() {
   ' "$tmp/pcs" >"$tmp/truth"
 }
 
-for set in ${GDB_SETS:-a64 a32 t32 rv64 rv32}; do
-  case $set in
+# record SET: a recording, and which options it needs
+record() {
+  local protocol=etrace
+  options=()
+  case $1 in
+    m3)
+      local work=$tmp here=$source/tests/truth
+      . "$source/tests/truth/machine_programs.sh"
+      build an385 && record_machine an385 "$steps" 2>"$tmp/said"
+      "$bin/pugmark" record --quiet --from "$tmp/an385.path" --protocol etmv4 --out "$tmp/m3" --path "$tmp/path" >"$tmp/said"
+      options=(--elf "$tmp/an385.elf")
+      return
+      ;;
     a64) protocol=etmv4 ;;
     [at]32) protocol=ptm ;;
-    *) protocol=etrace ;;
   esac
-  "$bin/pugmark" record --quiet --protocol $protocol --out "$tmp/$set" --path "$tmp/path" -- "$tmp/plain.$set" 1 >"$tmp/said"
+  "$bin/pugmark" record --quiet --protocol $protocol --out "$tmp/$1" --path "$tmp/path" -- "$tmp/plain.$1" 1 >"$tmp/said"
+}
+
+for set in ${GDB_SETS:-a64 a32 t32 rv64 rv32 m3}; do
+  [[ $set != m3 ]] || command -v qemu-system-arm >/dev/null ||
+    { echo "m3: needs QEMU's machines, which are not installed"; continue; }
+  record $set
   "$bin/pugmark" pc "$tmp/$set" --verify "$tmp/path" | grep -q equal
   positions "$tmp/$set"
-  if ! timeout 600 "$bin/pugmark" gdb "$tmp/$set" -- -nx -batch -x "$source/tests/run/gdb_moves.py" >"$tmp/said" 2>&1 ||
-    ! grep '^good' "$tmp/said"; then
+  if ! timeout 6000 "$bin/pugmark" gdb "$tmp/$set" "${options[@]}" -- -nx -batch -x "$source/tests/run/gdb_moves.py" \
+    >"$tmp/said" 2>&1 || ! grep '^good' "$tmp/said" >"$tmp/good"; then
     echo "$set:"
     tail -20 "$tmp/said"
     exit 1
   fi
+  echo "$set $(<"$tmp/good")"
 done

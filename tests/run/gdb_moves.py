@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """In GDB: random moves in a recording, each held against the path that ran.
 
-GDB_TRUTH names a file with a line for each position: its address, and "e" where it is one before an exception,
-"s" at the end of a stretch of trace, "gap" where no trace tells how it came there.
+GDB_TRUTH names a file with a line for each position: its address, and "e" with the exception's number where it is one
+before an exception, "s" at the end of a stretch of trace, "gap" where no trace tells how it came there, "chain" and the
+number at the first instruction of a handler that an M profile core went to from another handler's end.
 The call stack that is expected is made here, of the path and of what GDB's disassembler says of each instruction.
 """
 import os
@@ -19,12 +20,16 @@ truth = []
 trap = []
 ends = []
 gaps = []
+numbers = []  # of exceptions
+chains = []
 for line in open(os.environ["GDB_TRUTH"]):
     words = line.split()
     truth.append(int(words[0], 16))
-    trap.append(words[1:] in (["e"], ["s"]))
+    trap.append(words[1:2] in (["e"], ["s"]))
     ends.append(words[1:] == ["s"])
-    gaps.append(words[1:] == ["gap"])
+    gaps.append("gap" in words)
+    chains.append("chain" in words)
+    numbers.append(int(words[words.index("chain") + 1 if "chain" in words else 2], 16) if len(words) > 2 else 0)
 END = len(truth) - 1
 
 counts = {}
@@ -72,7 +77,7 @@ def kind(address):
             if name in ("jal", "jalr") and re.match(r"(zero|x0|t\d)\b", rest):
                 what = ""
         elif name == "ret" or re.fullmatch("bx" + CONDITION, name):
-            what = "return"
+            what = "return" if not rest or rest == "lr" else ""  # "bx ip" goes on to a function that is far away
         elif re.fullmatch("(pop|ldm|ldmia|ldmfd|ldr|mov)" + CONDITION, name) and "pc" in rest:
             what = "return" if not name.startswith("ldr") or re.match(r"pc, \[sp\]", rest) else ""
         known[address] = (what, insn["length"])
@@ -88,11 +93,38 @@ def function_of(address):
     return functions[address]
 
 
+def start_of(address):
+    """Where the function at an address begins."""
+    words = re.search(r" \+ (\d+)", run("info symbol 0x%x" % address))
+    return address - int(words.group(1)) if words else address
+
+
 def caller_in(stack, address):
     """The nearest call that is of the function at an address; None: there is none."""
     while stack is not None and stack[3] != function_of(address):
         stack = stack[1]
     return stack
+
+
+PENDSV = 14
+M_PROFILE = any(register.name == "xpsr" for register in gdb.selected_frame().architecture().registers())
+waiting = []  # threads of an M profile core that PendSV stopped: (where, their calls)
+
+
+def handler_in(stack):
+    while stack is not None and stack[4] is None:
+        stack = stack[1]
+    return stack
+
+
+def switched(stack, address):
+    """The calls of the thread that waits at an address; None: none does, or several do."""
+    waiting.append(stack)
+    found = [thread for thread in waiting if thread[0] == address]
+    if len(found) != 1:
+        return None
+    waiting.remove(found[0])
+    return found[0][1]
 
 
 def returned(stack, address):
@@ -101,17 +133,23 @@ def returned(stack, address):
     is in goes on; or nothing is known of callers.
     """
     entry = stack
-    while entry is not None and entry[0] != address:
+    handler = handler_in(stack) if M_PROFILE else None
+    while entry is not handler and entry[0] != address:
         entry = entry[1]
-    if entry is not None:
+    if entry is None:
+        return caller_in(stack[1], address) if stack is not None else None
+    if entry is not handler or handler[0] == address:
         return entry[1]
-    return caller_in(stack[1], address) if stack is not None else None
+    if handler[4] == PENDSV and handler_in(handler[1]) is None:
+        return switched((handler[0], handler[1]), address)
+    return caller_in(handler[1], address)
 
 
 def stacks():
     """
-    The calls at each position, as a linked list: (return address, caller, first position, function). Where a
-    stretch of trace ended and execution goes on elsewhere the calls are kept down to one of that function.
+    The calls at each position, as a linked list: (return address, caller, first position, function, number of the
+    exception that it handles). Where a stretch of trace ended and execution goes on elsewhere the calls are kept down
+    to one of that function.
     """
     made = []
     stack = None
@@ -120,12 +158,15 @@ def stacks():
         if at > 0 and gaps[at] and not (trap[at - 1] and truth[at - 1] == address):
             stack = caller_in(stack, address)
         elif at > 0 and trap[at - 1] and not trap[at] and address != truth[at - 1]:
-            stack = (truth[at - 1], stack, at, function_of(address))
+            stack = (truth[at - 1], stack, at, function_of(address), numbers[at - 1])
+        elif chains[at]:
+            handler = handler_in(stack)
+            stack = (handler[0], handler[1], at, function_of(address), numbers[at])
         elif before is not None and not ends[at]:
             what, size = kind(before)
             behind = before + size
             if what == "call" and address != behind:
-                stack = (behind, stack, at, function_of(address))
+                stack = (behind, stack, at, function_of(address), None)
             elif what == "return" and address != behind:
                 # A conditional return that was not taken goes on behind it.
                 stack = returned(stack, address)
@@ -192,10 +233,12 @@ def finish(backward):
     if entry is None or entry[1] is None or trap[entry[2] - 1]:
         return  # its caller is not known; or a handler, which may leave by longjmp()
     if backward:
-        # GDB goes back to the function's last first instruction, of whatever call of it, and one more.
+        # GDB goes back to the function's last first instruction, of whatever call of it, and one more. The function
+        # may be one that was branched to from the end of the one that was called.
         start = entry[2]
+        first = start_of(truth[at])
         for n in range(start, at + 1):
-            start = n if truth[n] == truth[entry[2]] and not trap[n] else start
+            start = n if truth[n] == first and not trap[n] else start
         run("reverse-finish")
         expect("reverse-finish", start - 1, at)
         return

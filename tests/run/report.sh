@@ -16,6 +16,11 @@ grep -qE '(src|href)="?https?:' "$work/report.html" && fail "it asks for somethi
 bash "$source/tests/report/unpack.sh" "$work/saved.html" head | grep -q '"version": 2' || fail "no data in the report of a saved profile"
 "$pugmark" report --output "$work/no/file" "$demo" 2>"$work/said"
 [[ $? -eq 3 ]] && grep -q 'No such file' "$work/said" || fail "a page in no folder"
+# A source that the snapshot names and does not describe.
+cp -r "$demo" "$work/named"
+sed -i 's/^\[source_buffers\]$/&\nETM_9=ETB_0/; s/^\[core_trace_sources\]$/&\ncpu_9=ETM_9/' "$work/named/trace.ini"
+"$pugmark" report --quiet --output "$work/named.html" "$work/named" 2>"$work/said"
+[[ $? -le 1 && -s $work/named.html ]] || fail "report of a source without a description: $(tail -1 "$work/said")"
 ((bad == 0)) || exit 1
 
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)

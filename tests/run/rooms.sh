@@ -45,7 +45,10 @@ tree protocol transport image isa log counts base
 listing tree log element base
 disasm isa base
 calls image element base
-rtos calls names element base
+events capture swo names image element base
+items capture names image element base
+rtos items events capture calls names image files element base
+timeline rtos items events export calls capture swo names element text base
 schedule tree image counts log files element base
 index schedule tree files base
 cursor index schedule tree image base
@@ -60,7 +63,7 @@ capture live ctrace swo snapshot params schedule tree transport image counts log
 profile capture calls schedule names counts base
 export profile names text files base
 check export profile calls swo diagnose capture image names text base
-correlate capture tree element base
+correlate capture swo tree element base
 debug capture calls names image isa files element base
 perfdata capture image tree files base
 waveform files base

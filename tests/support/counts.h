@@ -5,6 +5,7 @@
 #ifndef PUG_TESTS_SUPPORT_COUNTS_H
 #define PUG_TESTS_SUPPORT_COUNTS_H
 
+#include "pugmark/advanced/counts.h"
 #include "pugmark/pugmark.h"
 #include "recorder/bytes.h"
 

@@ -7,6 +7,7 @@
 #   eret TO                   the last instruction returned from it
 #   context N, thread PID TID what runs next
 #   lost                      something ran that is not in the path
+#   core N                    what follows is processor N's, whose time goes on from where it was; the first is 0
 # Addresses are hexadecimal; BINARY is the program's memory from BASE on.
 use strict;
 use warnings;
@@ -21,7 +22,8 @@ my ($count, $now) = (0, 0);
 $blocks = $events = "";
 my $out = "pugpath\x02" . number(1) . number(4) . number(1);
 my $begun = 0;
-sub flush_events { $out .= "E" . number(0) . number($begun) . number(length $events) . $events if length $events; $events = ""; $begun = $now }
+my ($core, @times) = 0;
+sub flush_events { $out .= "E" . number($core) . number($begun) . number(length $events) . $events if length $events; $events = ""; $begun = $now }
 while (<STDIN>) {
     s/#.*//;
     my ($word, @args) = split or next;
@@ -48,7 +50,12 @@ while (<STDIN>) {
         $events .= event(4, $args[0]);
     } elsif ($word eq "thread") {
         flush_events();
-        $out .= "T" . number(0) . number($now) . number($args[0]) . number($args[1]);
+        $out .= "T" . number($core) . number($now) . number($args[0]) . number($args[1]);
+    } elsif ($word eq "core") {
+        flush_events();
+        $times[$core] = $now;
+        $core = $args[0];
+        $begun = $now = $times[$core] // 0;
     } elsif ($word eq "lost") {
         $events .= event(7, 0);
     } else {

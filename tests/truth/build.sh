@@ -55,6 +55,7 @@ for set in a64 a32 t32 rv64 rv64i rv32 rv32i; do
   make writes -O1 -DONE_THREAD -DWRITES_CODE "$here/mixture.c"
   make accesses -O1 "$here/accesses.c"
   make killed -O1 "$here/killed.c"
+  make linux_init -O1 "$here/linux_init.c"
   # A load address of its own begins a segment: there is nothing in the file for what lies between.
   {
     echo 'SECTIONS {'

@@ -1,34 +1,70 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# linux.sh BIN WORK FOLDER LIMIT: a Linux kernel that boots under qemu-system-aarch64 and runs a program of ours as
-# /init, for so many instructions, compared with what ran. FOLDER keeps Debian's netboot kernel. 77: it, apt-get or
-# QEMU is not there.
+# linux.sh BIN WORK FOLDER LIMIT [arm64 armhf]: Linux kernels that boot under QEMU and run two programs of ours at the
+# same addresses, for so many instructions each, compared with what ran; and the kernel's functions by name, from the
+# symbols that it printed when it booted before. FOLDER keeps Debian's netboot kernels. 77: they, apt-get or QEMU are
+# not there.
 set -eu
-bin=$1 work=$2 out=$3 limit=$4
+bin=$1 work=$2 folder=$3 limit=$4
+shift 4
 here=$(dirname "$0")
-package=debian-installer-12-netboot-arm64
-kernel=$out/usr/lib/debian-installer/images/12/arm64/text/debian-installer/arm64/linux
-command -v qemu-system-aarch64 >/dev/null || { echo "there is no qemu-system-aarch64 here"; exit 77; }
-mkdir -p "$work" "$out"
-if [[ ! -e $kernel ]]; then
-  (cd "$out" && apt-get -q -q download $package && dpkg-deb -x $package*.deb .) || { echo "there is no $package here"; exit 77; }
-fi
-"$here/build.sh" "$work/programs" mixture.a64
+mkdir -p "$work" "$folder"
 
-# The archive that the kernel unpacks: a console, and the program.
-perl -e 'my ($number, $init) = (0, do { local (@ARGV, $/) = $ARGV[0]; <> });
-  for (["dev", 040755, "", 0, 0], ["dev/console", 020600, "", 5, 1], ["init", 0100755, $init, 0, 0], ["TRAILER!!!", 0, "", 0, 0]) {
-    my ($name, $mode, $data, $major, $minor) = @$_;
-    my @fields = (++$number, $mode, 0, 0, 1, 0, length $data, 0, 0, $major, $minor, 1 + length $name, 0);
-    my $head = "070701" . join("", map { sprintf "%08X", $_ } @fields);
-    for ("$head$name\0", $data) { print $_, "\0" x (-length($_) % 4) }
-  }' "$work/programs/mixture.a64" >"$work/initrd"
+# The archive that the kernel unpacks: a console, a place for its symbols, and the programs of a set of instructions.
+archive() {
+  perl -e 'sub file { local (@ARGV, $/) = $_[0]; <> }
+    my ($number, $folder, $set) = (0, @ARGV);
+    for (["dev", 040755, "", 0, 0], ["dev/console", 020600, "", 5, 1], ["proc", 040755, "", 0, 0],
+      ["init", 0100755, file("$folder/linux_init.$set"), 0, 0], ["mixture", 0100755, file("$folder/mixture.$set"), 0, 0],
+      ["plain", 0100755, file("$folder/plain.$set"), 0, 0], ["TRAILER!!!", 0, "", 0, 0]) {
+      my ($name, $mode, $data, $major, $minor) = @$_;
+      my @fields = (++$number, $mode, 0, 0, 1, 0, length $data, 0, 0, $major, $minor, 1 + length $name, 0);
+      my $head = "070701" . join("", map { sprintf "%08X", $_ } @fields);
+      for ("$head$name\0", $data) { print $_, "\0" x (-length($_) % 4) }
+    }' "$work/programs" "$1"
+}
 
-"$bin/pugmark" record --quiet --limit "$limit" --path "$work/linux.path" -- qemu-system-aarch64 -M virt -cpu cortex-a57 -m 1024 \
-  -nic none -nographic -kernel "$kernel" -initrd "$work/initrd" -append 'console=ttyAMA0 nokaslr rdinit=/init -- 2000' \
-  </dev/null >"$work/console" 2>&1
-for protocol in etmv4 ete; do
-  "$bin/pugmark" record --quiet --from "$work/linux.path" --protocol $protocol --out "$work/linux" --path "$work/ran"
-  printf 'linux, %s: ' $protocol
-  "$bin/pugmark" pc "$work/linux" --verify "$work/ran"
+# name_some CALLS: functions of the kernel and of a program, and few without a name.
+name_some() {
+  local name
+  for name in schedule vfs_write do_sys_open fibonacci; do
+    grep -qE "\\<$name\\>" "$1" || { echo "$name is missing"; return 1; }
+  done
+  echo "$(grep -c . "$1") functions, $(grep -cE '\[[0-9a-f]{8,}\]' "$1" || true) without a name"
+}
+
+# linux ARCHITECTURE SET KERNEL PROTOCOLS EMULATOR...
+linux() {
+  local architecture=$1 set=$2 kernel=$folder/usr/lib/debian-installer/images/12/$1/text/$3 protocols=$4 protocol said
+  local package=debian-installer-12-netboot-$1
+  shift 4
+  command -v "$1" >/dev/null || { echo "there is no $1 here"; return; }
+  if [[ ! -e $kernel ]]; then
+    (cd "$folder" && apt-get -q -q download "$package" && dpkg-deb -x "$package"*.deb .) || { echo "there is no $package here"; return; }
+  fi
+  "$here/build.sh" "$work/programs" {linux_init,mixture,plain}."$set"
+  archive "$set" >"$work/initrd"
+  local machine=("$@" -m 1024 -nic none -nographic -kernel "$kernel" -initrd "$work/initrd" -append)
+  local options='console=ttyAMA0 nokaslr rdinit=/init --'
+  "${machine[@]}" "quiet $options 0" </dev/null | tr -d '\r' | grep -aE '^[0-9a-f]+ [a-zA-Z] ' >"$work/kallsyms"
+  "$bin/pugmark" record --quiet --limit "$limit" --path "$work/linux.path" -- "${machine[@]}" "$options 200" \
+    </dev/null >"$work/console" 2>&1
+  for protocol in $protocols; do
+    "$bin/pugmark" record --quiet --force --from "$work/linux.path" --protocol "$protocol" --out "$work/linux" --path "$work/ran"
+    printf 'linux on %s, %s: ' "$architecture" "$protocol"
+    "$bin/pugmark" pc "$work/linux" --verify "$work/ran"
+  done
+  "$bin/pugmark" calls "$work/linux" --summary --kallsyms "$work/kallsyms" --elf "$work/programs/mixture.$set" >"$work/calls"
+  name_some "$work/calls" || { echo "FAILED: the kernel's functions have no names"; exit 1; }
+  done=yes
+}
+
+done=
+[[ $# -gt 0 ]] || set -- arm64 armhf
+for architecture; do
+  case $architecture in
+    arm64) linux arm64 a64 debian-installer/arm64/linux 'etmv4 ete' qemu-system-aarch64 -M virt -cpu cortex-a57 ;;
+    armhf) linux armhf a32 debian-installer/armhf/vmlinuz 'etmv4 ptm' qemu-system-arm -M virt -cpu cortex-a15 ;;
+  esac
 done
+[[ $done ]] || exit 77

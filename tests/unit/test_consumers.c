@@ -142,6 +142,56 @@ static void a_stream_gives_what_its_bytes_give(void **state)
     assert_true(compared > 10);
 }
 
+/* ---- the tree's own function ---- */
+
+static enum pug_response hash_one(void *context, const struct pug_element *elements, size_t count,
+                                  size_t *taken)
+{
+    struct outcome *outcome = context;
+    *taken = count > 3 ? 3 : count; /* it waits, and nothing is lost or repeated */
+    for (size_t i = 0; i < *taken; i++)
+        outcome_add(outcome, outcome_hash(&elements[i]));
+    return *taken < count ? PUG_RESP_WAIT : PUG_RESP_CONT;
+}
+
+static void deliver_and_consume(struct capture *capture, void *context)
+{
+    unsigned *compared = context;
+    struct pass alone = {.capture = capture, .manner = &manners[0], .count = 1};
+    run(NULL, &alone);
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        struct outcome outcome = {0}, delivered = {0};
+        const struct pug_consumer consumer = hash_parts(&outcome, 4096);
+        const struct pug_jobs jobs = {.threads = threads,
+                                      .consumers = &consumer,
+                                      .consumer_count = 1,
+                                      .deliver = true,
+                                      .piece = 4096,
+                                      .block = 512};
+        const struct pug_snapshot_tree_config config = {.image = pug_image_new(), .decode = true};
+        struct pug_tree *tree;
+        assert_int_equal(pug_snapshot_tree(capture->snapshot, capture->buffer, &config, &tree),
+                         PUG_OK);
+        pug_tree_on_elements(tree, hash_one, &delivered);
+        assert_int_equal(pug_tree_decode(tree, &jobs, capture->bytes, capture->size, NULL), PUG_OK);
+        assert_int_equal(outcome.elements, alone.outcomes[0].elements);
+        assert_int_equal(outcome.element_hash, alone.outcomes[0].element_hash);
+        assert_int_equal(delivered.elements, outcome.elements);
+        assert_int_equal(delivered.element_hash, outcome.element_hash);
+        pug_tree_free(tree);
+        pug_image_free(config.image);
+        *compared += outcome.elements > 0;
+    }
+}
+
+static void the_trees_function_shares_a_pass(void **state)
+{
+    unsigned compared = 0;
+    (void)state;
+    captures_each(CAPTURES_OWN, deliver_and_consume, &compared);
+    assert_true(compared > 10);
+}
+
 /* ---- counting beside others ---- */
 
 struct counting {
@@ -369,6 +419,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_gets_what_it_gets_alone),
         cmocka_unit_test(a_stream_gives_what_its_bytes_give),
+        cmocka_unit_test(the_trees_function_shares_a_pass),
         cmocka_unit_test(one_counts_and_another_sees_ranges),
         cmocka_unit_test(consumers_of_a_capture_share_a_pass),
     };

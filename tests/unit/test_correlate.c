@@ -51,8 +51,8 @@ static bool note(void *context, const struct pug_correlated *elements, size_t co
 /**
  * Elements as words, "STREAM.INDEX" and what: R a range, T100 a timestamp, C5 a cycle count, T100C5
  * and RC5 with a count in them, S100 software trace with a time, s without, G100 an ITM's global
- * and L5 its local timestamp; "STREAM.end": there are no more. "B0=100": what comes of buffer 0 was
- * recorded until 100.
+ * and L5 its local timestamp, D5 a late one, i another packet of it; "STREAM.end": there are no
+ * more. "B0=100": what comes of buffer 0 was recorded until 100.
  */
 static void put_words(struct pug_correlate *correlate, const char *words)
 {
@@ -89,9 +89,11 @@ static void put_words(struct pug_correlate *correlate, const char *words)
             e.type = PUG_ELEM_ITMTRACE;
             e.reason = PUG_ITM_TS_GLOBAL;
             break;
+        case 'i': e.type = PUG_ELEM_ITMTRACE; break;
+        case 'D':
         case 'L':
             e.type = PUG_ELEM_ITMTRACE;
-            e.reason = PUG_ITM_TS_SYNC;
+            e.reason = kind[0] == 'D' ? PUG_ITM_TS_PKT_DELAY : PUG_ITM_TS_SYNC;
             e.value = e.timestamp;
             break;
         default: break;
@@ -205,8 +207,32 @@ static void test_software_trace(void **state)
     static const char *const protocols[] = {"STM", "ITM"};
     (void)state;
     check(protocols, 2, "0.1S100 0.2s 0.3S120 1.1s 1.2G110 1.3s 1.4L7 1.5s 1.6L2 1.7G130",
-          "0.1@100 0.2@>100 1.1@<110 1.2@110 1.3@110+7 1.4@110+7 1.5@110+9 1.6@110+9 0.3@120 "
-          "1.7@130 ");
+          "0.1@100 0.2@>100 1.1@<110 1.2@110 0.3@120 1.3@<130 1.4@<130 1.5@<130 1.6@<130 1.7@130 ");
+}
+
+/** An ITM is dated by what follows; its local timestamps count a clock of its own. */
+static void test_itm(void **state)
+{
+    static const char *const itms[] = {"ITM", "ITM"}, *const beside[] = {"PTM", "ITM"};
+    (void)state;
+    check(itms, 1, "0.1i 0.2L100 0.3i 0.4L250 0.5i", "0.1@100 0.2@100 0.3@250 0.4@250 0.5@>250 ");
+    /* late ones are before their timestamp; what is no packet of it, too */
+    check(itms, 1, "0.1R 0.2i 0.3L100 0.4i 0.5D120 0.6i",
+          "0.1@<100 0.2@100 0.3@100 0.4@<120 0.5@120 0.6@>120 ");
+    /* several side by side, also in one buffer, where one is far ahead of the other */
+    check(itms, 2, "0.1i 0.2L100 1.1i 1.2L50 0.3i 0.4L200 1.3i 1.4L150",
+          "1.1@50 1.2@50 0.1@100 0.2@100 1.3@150 1.4@150 0.3@200 0.4@200 ");
+    check_in(
+        1, itms, 2, "0.1i 0.2L100 0.70000i 0.70001L900 1.70002i 1.70003L50 1.170000i 1.170001L60",
+        "1.70002@50 1.70003@50 1.170000@60 1.170001@60 0.1@100 0.2@100 0.70000@900 0.70001@900 ");
+    /* sums start again where they are less */
+    check(itms, 1, "0.1L100 0.2L30", "0.1@100 0.2@130 ");
+    /* beside timestamps of the clock of all they give no times: before there is one, none is known
+     */
+    check(beside, 2, "0.1T100 0.2T200 1.1i 1.2L150 1.3i 1.4L20",
+          "1.1@?0 1.2@?0 1.3@?0 1.4@?0 0.1@100 0.2@200 ");
+    check(beside, 2, "0.1T100 0.2T200 1.1i 1.2L7 1.3G150 1.4i",
+          "0.1@100 1.1@<150 1.2@<150 1.3@150 1.4@>150 0.2@200 ");
 }
 
 static void test_backwards(void **state)
@@ -623,6 +649,7 @@ int main(void)
         cmocka_unit_test(test_without_timestamps),
         cmocka_unit_test(test_segments),
         cmocka_unit_test(test_software_trace),
+        cmocka_unit_test(test_itm),
         cmocka_unit_test(test_backwards),
         cmocka_unit_test(test_waiting),
         cmocka_unit_test(test_silent),

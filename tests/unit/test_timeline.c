@@ -19,11 +19,11 @@ static struct pug_memory written(enum pug_timeline_form form,
 {
     struct pug_memory memory = {0};
     struct pug_sink sink = pug_memory_sink(&memory);
-    const struct pug_timeline_options options = {.sink = &sink,
-                                                 .title = "a \"test\"",
-                                                 .unit = "ns",
-                                                 .append = append,
-                                                 .append_context = context};
+    const struct pug_timeline_output options = {.sink = &sink,
+                                                .title = "a \"test\"",
+                                                .unit = "ns",
+                                                .append = append,
+                                                .append_context = context};
     struct pug_timeline *timeline;
     assert_int_equal(pug_timeline_new(form, &options, &timeline), PUG_OK);
     pug_timeline_track(timeline, 0, &(struct pug_track){.pid = 500, .tid = 500, .name = "paw"});
@@ -116,7 +116,7 @@ static void speedscope_waits(void **state)
     enum { CALLS = 5000 };
     struct pug_memory memory = {0};
     struct pug_sink sink = pug_memory_sink(&memory);
-    const struct pug_timeline_options options = {.sink = &sink, .title = "", .unit = "cycles"};
+    const struct pug_timeline_output options = {.sink = &sink, .title = "", .unit = "cycles"};
     struct pug_timeline *timeline;
     (void)state;
     assert_int_equal(pug_timeline_new(PUG_TIMELINE_SPEEDSCOPE, &options, &timeline), PUG_OK);

@@ -78,7 +78,7 @@ static uint64_t sum_of(const char *at, const char *end, const char *key)
 static struct pug_timeline *new_timeline(struct pug_sink *sink)
 {
     struct pug_timeline *timeline;
-    const struct pug_timeline_options options = {
+    const struct pug_timeline_output options = {
         .sink = sink, .title = "test", .unit = "ticks", .room = ROOM};
     assert_int_equal(pug_timeline_new(PUG_TIMELINE_PAGE, &options, &timeline), PUG_OK);
     for (uint32_t track = 0; track < 2; track++)

@@ -21,8 +21,13 @@
  *   with what the buffer had reached. If the time is known at which the buffer was read out (perf
  * records it for each segment), it happened before that.
  *
- * A timestamp less than the one before it is taken for equal, and counted. Local timestamps of an
- * ITM count as cycles, since they are differences of another clock.
+ * A timestamp less than the one before it is taken for equal, and counted.
+ *
+ * An ITM dates what it said by the timestamp that follows: at it, or before it where the timestamp
+ * says that it was late. Its global timestamps count the clock of all, and so do its local ones
+ * where both rates are known. Local timestamps alone add up to a clock of its own, which gives
+ * times as long as no stream has a timestamp of the common clock; beside such a stream they give
+ * none.
  *
  * Elements wait until nothing that was before them can come. A silent stream delivers nothing older
  * than what its buffer delivered 64 KiB before, because sources that share a buffer have no larger
@@ -43,10 +48,11 @@ extern "C" {
 
 /** What is known about an element's time. */
 enum pug_correlate_when {
-    PUG_WHEN_AT,      /**< at `time`: it is the timestamp, or has one */
-    PUG_WHEN_CYCLES,  /**< `cycles` after `time`, in cycles of its own clock */
-    PUG_WHEN_AFTER,   /**< at `time` or after it, and not before `cycles` after it */
-    PUG_WHEN_BEFORE,  /**< before `time`: its stream's first timestamp, or the end of its segment */
+    PUG_WHEN_AT,     /**< at `time`: it is the timestamp, or has one */
+    PUG_WHEN_CYCLES, /**< `cycles` after `time`, in cycles of its own clock */
+    PUG_WHEN_AFTER,  /**< at `time` or after it, and not before `cycles` after it */
+    /** before `time`: its stream's first timestamp, a late one of an ITM, the end of its segment */
+    PUG_WHEN_BEFORE,
     PUG_WHEN_UNKNOWN, /**< `time` is what its buffer had reached, or 0 */
 };
 
@@ -124,10 +130,13 @@ enum pug_status pug_correlate_trees(struct pug_correlate *correlate,
 
 /** A stream that is to be added. */
 struct pug_correlate_source {
-    uint32_t buffer;      /**< by number; streams of one buffer have one order of indices */
-    uint16_t source;      /**< trace id */
-    const char *protocol; /**< by name; NULL: another one. Decides what its cycle counts mean */
-    uint64_t spare[4];    /**< zero */
+    uint32_t buffer;       /**< by number; streams of one buffer have one order of indices */
+    uint16_t source;       /**< trace id */
+    const char *protocol;  /**< by name; NULL: another one. Decides what its cycle counts mean */
+    uint64_t local_hertz;  /**< rate of an ITM's local timestamps; 0: unknown */
+    uint64_t global_hertz; /**< rate of its global ones; 0: unknown */
+    bool has_global;   /**< an ITM: there will be global timestamps, which date what is before */
+    uint64_t spare[1]; /**< zero */
 };
 
 /** Add a stream before elements are put; its number is how many there were. PUG_ERR_MEM. */
@@ -172,7 +181,9 @@ struct pug_correlate_stream {
     uint64_t backwards;   /**< timestamps less than the one before */
     uint64_t late;        /**< elements that came when others, of a later time, had been given */
     uint64_t first, last; /**< timestamps */
-    uint64_t spare[4];    /**< zero */
+    uint64_t late_times;  /**< of when[PUG_WHEN_BEFORE]: after the first timestamp, of an ITM */
+    bool own_clock;       /**< an ITM with local timestamps alone, which count a clock of its own */
+    uint64_t spare[2];    /**< zero */
 };
 
 /** The n-th; false when there are no more. */

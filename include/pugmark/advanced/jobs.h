@@ -21,26 +21,17 @@
 extern "C" {
 #endif
 
-/** How parts go from one process to another (peers.h), which has a consumer of its own. */
-struct pug_travel {
-    /** Appends a part's bytes; the part stays. */
-    void (*pack)(const void *part, struct pug_state *bytes);
-    /** The part of such bytes; `context` is the consumer's. NULL: no memory. */
-    void *(*unpack)(void *context, const uint8_t *bytes, size_t size);
-    /**
-     * Optional: make one part of it and a later one, which is freed, so that less has to travel.
-     * False: no memory.
-     */
-    bool (*fold)(void *part, void *later);
-    uint64_t spare[5]; /**< zero */
-};
-
-/** How several threads decode, and who takes what they make. */
+/** How several threads decode, and the consumers of what they make. */
 struct pug_jobs {
     unsigned threads; /**< 0: as many as there are processors for this process */
-    /** All of these get the elements (consumer.h). NULL: elements go where the tree's go. */
+    /** All of these get the elements (consumer.h). If there are none, `deliver` is set. */
     const struct pug_consumer *consumers;
     size_t consumer_count; /**< of these */
+    /**
+     * The tree's own function (pug_tree_on_elements()) gets the elements, too, on the caller's
+     * thread and in their order, whatever the number of threads.
+     */
+    bool deliver;
     /** Called now and then on the caller's thread; false: stop. May be NULL. */
     bool (*progress)(void *context, uint64_t done);
     void *progress_context; /**< is handed to progress() */
@@ -48,7 +39,7 @@ struct pug_jobs {
     size_t block; /**< bytes between the first places where states are compared; 0: a good size */
     struct pug_peers
         *peers;        /**< processes that decode it together (peers.h); NULL: this one does */
-    uint64_t spare[2]; /**< zero */
+    uint64_t spare[1]; /**< zero */
 };
 
 /** The result of decoding. */

@@ -14,16 +14,18 @@
 #include "base/hash.h"
 #include "calls_lines.h"
 #include "common/command.h"
+#include "common/order.h"
 #include "common/output.h"
-#include "common/places.h"
 #include "common/thread_clock.h"
+#include "handlers_by_time.h"
 #include "input/capture_options.h"
 #include "input/input.h"
+#include "items/parts.h"
+#include "items/places.h"
 #include "list/by_time.h"
 #include "swo/interrupts.h"
-#include "threads/thread_stage.h"
+#include "threads/kernel_words.h"
 #include "times_command.h"
-#include "trace/trace_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,7 +100,8 @@ struct calls {
     const struct input *input; /* NULL: by time, then these */
     struct input *capture;
     struct pug_correlate *correlate;
-    struct pug_tree **trees;      /* of the buffers: their images name functions */
+    struct pug_tree **trees; /* of the buffers: their images name functions */
+    struct handlers_by_time *handlers;
     struct places *places;        /* of tasks, where these are followed; else NULL */
     struct thread_clocks *clocks; /* in place of the trace's times, or NULL */
     struct thread_stage *threads; /* of a kernel, or NULL */
@@ -193,7 +196,7 @@ static void print_name(const struct followed *followed, const struct pug_call_fr
 {
     uint64_t vaddr;
     if (!followed->places ||
-        !places_vaddr(followed->places, followed->task, frame->function.start, &vaddr))
+        !pug_places_vaddr(followed->places, followed->task, frame->function.start, &vaddr))
         vaddr = frame->function.start;
     calls_put_name(frame, vaddr);
 }
@@ -506,7 +509,7 @@ static bool make_stacks(struct calls *calls)
 {
     void *const places = calls->places;
     const struct pug_calls_config config = {.image = calls->input ? calls->input->image : NULL,
-                                            .locate = places         ? places_locate
+                                            .locate = places         ? pug_places_locate
                                                       : calls->input ? NULL
                                                                      : locate,
                                             .locate_context = places ? places : calls,
@@ -531,8 +534,18 @@ static bool on_correlated(void *context, const struct pug_correlated *elements, 
     struct calls *calls = context;
     for (size_t i = 0; i < count && !calls->failed; i++)
         calls->failed =
-            pug_calls_take(calls->stacks, elements[i].stream, &elements[i].element, 1) != PUG_OK;
+            pug_calls_take(calls->stacks, elements[i].stream, &elements[i].element, 1) != PUG_OK ||
+            (calls->handlers && !handlers_by_time_take(calls->handlers, &elements[i]));
     return !calls->failed && output_wanted();
+}
+
+/** Of the calls that a summary adds up handlers are none. */
+static bool make_handlers(struct calls *calls)
+{
+    if (!calls->summary)
+        calls->handlers =
+            handlers_by_time_new(calls->correlate, calls->capture->capture, calls->trees);
+    return calls->summary || calls->handlers;
 }
 
 /** A tree for each buffer, for its image; one that cannot be made has no names. */
@@ -566,14 +579,17 @@ static int calls_by_time(const struct calls_options *options, const char *operan
         return input.failure;
     int code = EXIT_INPUT;
     if (pug_correlate_new(&config, &calls.correlate) == PUG_OK && make_trees(&calls) &&
-        make_stacks(&calls)) {
+        make_handlers(&calls) && make_stacks(&calls)) {
         print_head(&calls);
         code = by_time_run(&input, calls.correlate);
         pug_calls_end(calls.stacks);
+        if (calls.handlers)
+            handlers_by_time_end(calls.handlers);
         by_time_tell(&input, calls.correlate);
         code = calls.failed ? out_of_memory() : code;
     }
     code = finish(&calls, code);
+    handlers_by_time_free(calls.handlers);
     pug_calls_free(calls.stacks);
     pug_correlate_free(calls.correlate);
     free_trees(&calls);
@@ -592,8 +608,9 @@ static bool take_item(void *context, const struct trace_item *item,
     struct pug_element element = item->element;
     calls->failed |= calls->clocks && !thread_clocks_take(calls->clocks, item, &element);
     if (!item->others)
-        calls->failed |= !places_follow(calls->places, item) ||
-                         pug_calls_take(calls->stacks, places_task(item), &element, 1) != PUG_OK;
+        calls->failed |=
+            !pug_places_follow(calls->places, item) ||
+            pug_calls_take(calls->stacks, pug_places_task(item), &element, 1) != PUG_OK;
     return !calls->failed && output_wanted();
 }
 
@@ -601,7 +618,7 @@ static bool take_decoded(void *context, const struct trace_item *item)
 {
     struct calls *calls = context;
     if (calls->threads)
-        return thread_stage_take(calls->threads, item);
+        return pug_thread_stage_take(calls->threads, item);
     return take_item(calls, item, NULL);
 }
 
@@ -617,13 +634,14 @@ static int follow_tasks(struct calls *calls, const struct pug_names *names)
                                 .others = calls->clocks != NULL};
     struct pug_capture_decode decode = {.threads = 0};
     struct pug_capture_result result;
-    trace_parts_decode(&parts, &decode);
+    pug_trace_parts_decode(&parts, &decode);
     if (!input_decode(calls->capture, &decode, output_wanted, &result))
         return EXIT_INPUT;
     if (calls->threads)
-        calls->failed |= !thread_stage_end(calls->threads) && thread_stage_failed(calls->threads);
+        calls->failed |=
+            !pug_thread_stage_end(calls->threads) && pug_thread_stage_failed(calls->threads);
     pug_calls_end(calls->stacks);
-    places_tell(calls->places, "its calls", calls->capture->options->quiet);
+    order_tell(pug_places_returns(calls->places), "its calls", calls->capture->options->quiet);
     if (calls->failed || parts.failed || pug_names_status(names) == PUG_ERR_MEM)
         input_starve(calls->capture);
     return input_result(calls->capture);
@@ -634,15 +652,13 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
     struct calls calls = {.capture = input, .summary = options->summary};
     struct pug_names *names = capture_names(&options->input, &options->names);
     int code = EXIT_FATAL;
-    calls.places = names ? places_new(input->capture, names) : NULL;
+    calls.places = names ? pug_places_new(input->capture, names) : NULL;
     if (names && !calls.places)
         input_starve(input);
-    const struct thread_stage_options stage = {.input = input,
-                                               .names = names,
-                                               .rtos = options->names.rtos,
-                                               .give = take_item,
-                                               .context = &calls};
-    const bool staged = calls.places && thread_stage_new(&stage, &calls.threads);
+    struct thread_stage_options stage = {.kernel = kernel_wanted(input, names, options->names.rtos),
+                                         .give = take_item,
+                                         .context = &calls};
+    const bool staged = calls.places && kernel_stage(input, &stage, &calls.threads);
     if (calls.places && !staged)
         code = EXIT_USAGE;
     calls.clocks = staged && options->running ? thread_clocks_new() : NULL;
@@ -655,8 +671,8 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
     code = finish(&calls, code);
     pug_calls_free(calls.stacks);
     thread_clocks_free(calls.clocks);
-    thread_stage_free(calls.threads);
-    places_free(calls.places);
+    pug_thread_stage_free(calls.threads);
+    pug_places_free(calls.places);
     capture_names_end(names);
     return code;
 }
@@ -676,9 +692,9 @@ static bool has_threads(const struct calls_options *options, const struct input 
     if (options->names.rtos)
         return strcmp(options->names.rtos, "off") != 0;
     struct pug_names *names = capture_names(&options->input, &options->names);
-    const bool there =
-        names && thread_kernel_find(input->capture, names, NULL, &found) == THREAD_KERNEL_THERE;
-    thread_kernel_end(&found);
+    const struct thread_kernel_wanted wanted = kernel_wanted(input, names, NULL);
+    const bool there = names && pug_thread_kernel_find(&wanted, &found) == THREAD_KERNEL_THERE;
+    pug_thread_kernel_end(&found);
     capture_names_end(names);
     return there;
 }
@@ -744,12 +760,11 @@ static int calls_run(const struct command *self, int argc, char **argv)
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
     if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF || input_selects(&input) ||
-        options.running || has_threads(&options, &input))
+        options.running || options.input.kallsyms || has_threads(&options, &input))
         code = calls_of_tasks(&options, &input);
     else if (input_flow_tree(&input) && make_stacks(&calls)) {
         print_head(&calls);
-        input_on_elements(&input, on_elements, &calls);
-        input_run(&input, NULL, output_wanted);
+        input_run_elements(&input, on_elements, &calls, output_wanted);
         pug_calls_end(calls.stacks);
         code = calls.failed ? out_of_memory() : input_result(&input);
     }

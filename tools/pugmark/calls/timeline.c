@@ -3,15 +3,18 @@
  * @file pugmark timeline: calls as slices over time, a track for each thread (or source) and each
  * processor, with exceptions, software trace and losses, in the formats that viewers read.
  */
-#include "export/timeline.h"
-#include "common/messages.h"
-#include "common/terminal.h"
+#include "timeline/timeline.h"
 
 #include "common/command.h"
+#include "common/messages.h"
+#include "common/progress.h"
+#include "common/terminal.h"
 #include "files/outfile.h"
 #include "input/capture_options.h"
 #include "input/stream_folder.h"
-#include "slices_input.h"
+#include "slices_words.h"
+#include "text/sink.h"
+#include "threads/kernel_words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,8 +25,8 @@
 struct timeline_options {
     struct input_options input;
     struct capture_options capture;
-    enum pug_timeline_form form;
-    enum slices_clock clock;
+    const char *format;
+    enum pug_timeline_clock clock;
     const char *output;
     uint64_t least, depth;
     bool exact;
@@ -31,10 +34,10 @@ struct timeline_options {
 
 static bool take_form(const struct option *option, void *target, const char *argument)
 {
-    static const char *const names[] = {"perfetto", "chrome", "speedscope", "ctf"};
-    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(argument, names[i]) == 0) {
-            *(enum pug_timeline_form *)target = (enum pug_timeline_form)i;
+    const struct pug_timeline_format *format;
+    for (size_t n = 0; (format = pug_timeline_format_at(n)) != NULL; n++) {
+        if (strcmp(argument, format->name) == 0) {
+            *(const char **)target = format->name;
             return true;
         }
     }
@@ -53,7 +56,7 @@ static bool take_clock(const struct option *option, void *target, const char *ar
     }
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(argument, names[i]) == 0) {
-            *(enum slices_clock *)target = (enum slices_clock)i;
+            *(enum pug_timeline_clock *)target = (enum pug_timeline_clock)i;
             return true;
         }
     }
@@ -64,7 +67,7 @@ static bool take_clock(const struct option *option, void *target, const char *ar
 static const struct option table[] = {
     {"format", "perfetto|chrome|speedscope|ctf",
      "perfetto (default), chrome, speedscope or ctf (a folder)", take_form,
-     offsetof(struct timeline_options, form)},
+     offsetof(struct timeline_options, format)},
     {"output", "FILE", "where it goes (default: standard output; ctf needs a folder's name)",
      option_string, offsetof(struct timeline_options, output)},
     {"clock", "time|cycles|instructions|HZ",
@@ -79,73 +82,111 @@ static const struct option table[] = {
      option_flag, offsetof(struct timeline_options, exact)},
 };
 
-static void say_numbers(const struct slices *slices, bool quiet)
+static void say_gap(enum pug_call_gap gap, uint64_t times)
 {
-    struct slices_numbers numbers = slices_numbers(slices);
+    if (times)
+        message_say("; %s: %" PRIu64 " times", pug_call_gap_name(gap), times);
+}
+
+static void say_numbers(const struct pug_timeline_result *result, bool quiet)
+{
     if (quiet)
         return;
-    message_say("pugmark: %" PRIu64 " calls", numbers.written);
-    if (numbers.handlers)
-        message_say(", %" PRIu64 " interrupts", numbers.handlers);
-    if (numbers.left_out)
-        message_say(", %" PRIu64 " others left out", numbers.left_out);
-    if (numbers.estimated)
-        message_say(", %" PRIu64 " with estimated times", numbers.estimated);
-    for (int gap = PUG_GAP_LOST; gap >= PUG_GAP_UNTRACED; gap--)
-        if (numbers.gaps[gap])
-            message_say("; %s: %" PRIu64 " times", pug_call_gap_name((enum pug_call_gap)gap),
-                        numbers.gaps[gap]);
+    message_say("pugmark: %" PRIu64 " calls", result->calls);
+    if (result->handlers)
+        message_say(", %" PRIu64 " interrupts", result->handlers);
+    if (result->left_out)
+        message_say(", %" PRIu64 " others left out", result->left_out);
+    if (result->estimated)
+        message_say(", %" PRIu64 " with estimated times", result->estimated);
+    say_gap(PUG_GAP_LOST, result->lost);
+    say_gap(PUG_GAP_UNKNOWN, result->unknown);
+    say_gap(PUG_GAP_UNTRACED, result->untraced);
     message_say("\n");
-    slices_tell(slices, false);
+    slices_tell(result->out_of_order, result->estimated, result->calls, false);
 }
 
 /** Is the clock that was asked for there? False, having said so: all its times are 0. */
-static bool has_clock(enum slices_clock clock, const struct slices_heard *heard)
+static bool has_clock(enum pug_timeline_clock clock, const struct pug_timeline_result *result)
 {
-    const char *missing = clock == SLICES_TIME && !heard->time ? "time: it has no timestamps"
-                          : clock == SLICES_CYCLES && !heard->cycles
-                              ? "cycles: it has no counts of them"
-                              : NULL;
+    const char *missing =
+        clock == PUG_TIMELINE_TIME && !result->has_times      ? "time: it has no timestamps"
+        : clock == PUG_TIMELINE_CYCLES && !result->has_cycles ? "cycles: it has no counts of them"
+                                                              : NULL;
     if (missing)
         message_say("pugmark: --clock %s, and all times are 0\n", missing);
     return !missing;
+}
+
+/** Where the bytes of a timeline go. */
+struct target {
+    struct pug_sink *sink;
+    struct stream_folder *folder;
+};
+
+static void put(void *context, const void *bytes, size_t size)
+{
+    const struct target *target = context;
+    pug_sink_put(target->sink, bytes, size);
+}
+
+static bool append(void *context, uint32_t number, const void *bytes, size_t size)
+{
+    const struct target *target = context;
+    return stream_folder_append(target->folder, number, bytes, size);
+}
+
+/** Decodes with progress; false: no memory for names. */
+static bool decode(struct input *input, const struct timeline_options *options,
+                   struct target *target, struct pug_timeline_result *result)
+{
+    struct pug_names *names = capture_names(&options->input, &options->capture);
+    struct progress progress = progress_begin(input_bytes(input), options->input.quiet, NULL);
+    struct pug_capture_selection selection = input->lists.selection;
+    selection.tid_count = options->input.tids.count; /* also where decoding finds threads */
+    selection.comm_count = options->input.comms.count;
+    const struct pug_timeline_options how = {.format = options->format,
+                                             .names = names,
+                                             .rtos = options->capture.rtos,
+                                             .clock = options->clock,
+                                             .least = options->least,
+                                             .depth = options->depth,
+                                             .exact = options->exact,
+                                             .threads = input_jobs(input),
+                                             .selection = &selection,
+                                             .progress = progress_show,
+                                             .progress_context = &progress,
+                                             .put = put,
+                                             .append = append,
+                                             .context = target};
+    if (names)
+        (void)pug_timeline_run(input->capture, &how, kernel_tell, NULL, result);
+    const int reason = errno;
+    progress_end(&progress);
+    capture_names_end(names);
+    errno = reason;
+    return names != NULL;
 }
 
 /** Everything into the sink; an exit code. */
 static int write_slices(struct input *input, const struct timeline_options *options,
                         struct pug_sink *sink, struct stream_folder *folder)
 {
-    struct pug_names *names = capture_names(&options->input, &options->capture);
-    const struct slices_options how = {.capture = input->capture,
-                                       .names = names,
-                                       .rtos = options->capture.rtos,
-                                       .form = options->form,
-                                       .clock = options->clock,
-                                       .least = options->least,
-                                       .depth = options->depth,
-                                       .exact = options->exact,
-                                       .sink = sink,
-                                       .append = stream_folder_append,
-                                       .append_context = folder};
-    struct slices *slices = names ? slices_new(&how) : NULL;
-    struct pug_capture_result result = {0};
-    struct slices_heard heard;
-    enum pug_status status =
-        slices ? slices_decode_heard(slices, input, &heard, &result) : PUG_ERR_MEM;
-    int code = input_concluded(input, status, &result);
-    if (status == PUG_OK && !has_clock(options->clock, &heard) && code == EXIT_DONE)
+    struct target target = {.sink = sink, .folder = folder};
+    struct pug_timeline_result result = {.status = PUG_ERR_MEM};
+    const bool decoded = decode(input, options, &target, &result);
+    const int reason = folder->error ? folder->error : errno;
+    int code = input_concluded(input, result.status, &result.decoded);
+    if (result.status == PUG_OK && !has_clock(options->clock, &result) && code == EXIT_DONE)
         code = EXIT_TRACE_ERRORS;
-    enum pug_status written = slices ? slices_end(slices) : PUG_OK;
-    if (written != PUG_OK) {
+    if (result.written != PUG_OK) {
         message_say("pugmark: cannot write the timeline: %s\n",
-                    written == PUG_ERR_FILE ? strerror(folder->error ? folder->error : errno)
-                                            : pug_status_text(written));
+                    result.written == PUG_ERR_FILE ? strerror(reason)
+                                                   : pug_status_text(result.written));
         code = EXIT_INPUT;
     }
-    if (slices)
-        say_numbers(slices, options->input.quiet);
-    slices_free(slices);
-    capture_names_end(names);
+    if (decoded)
+        say_numbers(&result, options->input.quiet);
     return code;
 }
 
@@ -182,7 +223,7 @@ static int write_folder(struct input *input, const struct timeline_options *opti
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct timeline_options options = {0};
+    struct timeline_options options = {.format = "perfetto"};
     const struct option_set sets[] = {OPTION_SET(table, &options),
                                       CAPTURE_OPTIONS(&options.capture),
                                       INPUT_OPTIONS(&options.input)};
@@ -190,23 +231,25 @@ static int run(const struct command *self, int argc, char **argv)
     struct input input;
     if (code >= 0)
         return code;
-    if (options.exact && (options.clock == SLICES_CYCLES || options.clock == SLICES_INSTRUCTIONS)) {
+    if (options.exact &&
+        (options.clock == PUG_TIMELINE_CYCLES || options.clock == PUG_TIMELINE_INSTRUCTIONS)) {
         message_say("pugmark: --exact is of times; the --clock that was asked for counts\n");
         return EXIT_USAGE;
     }
-    if (options.form == PUG_TIMELINE_CTF && !options.output) {
+    const bool folder = strcmp(options.format, "ctf") == 0;
+    if (folder && !options.output) {
         message_say("pugmark: --format ctf needs --output, a folder that is not there yet\n");
         return EXIT_USAGE;
     }
-    if (options.form == PUG_TIMELINE_PERFETTO && !terminal_may_have(options.output, "binary data"))
+    if (strcmp(options.format, "perfetto") == 0 &&
+        !terminal_may_have(options.output, "binary data"))
         return EXIT_USAGE;
     options.input.threads_later = true;
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
-    code = options.form == PUG_TIMELINE_CTF
-               ? write_folder(&input, &options)
-               : write_file(&input, &options, options.output ? options.output : "-",
-                            &(struct stream_folder){0});
+    code = folder ? write_folder(&input, &options)
+                  : write_file(&input, &options, options.output ? options.output : "-",
+                               &(struct stream_folder){0});
     input_close(&input);
     return code;
 }

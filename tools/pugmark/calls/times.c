@@ -5,8 +5,8 @@
 #include "check/engine.h"
 #include "common/command.h"
 #include "common/output.h"
-#include "common/places.h"
-#include "trace/trace_parts.h"
+#include "items/parts.h"
+#include "items/places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -370,8 +370,9 @@ static bool take_item(void *context, const struct trace_item *item)
     counting->index = element.index;
     if (element.type == PUG_ELEM_TIMESTAMP && element.timestamp != 0)
         (void)pug_capture_clock(counting->capture, element.timestamp, &element.timestamp);
-    counting->failed |= !places_follow(counting->places, item) ||
-                        pug_calls_take(counting->calls, places_task(item), &element, 1) != PUG_OK;
+    counting->failed |=
+        !pug_places_follow(counting->places, item) ||
+        pug_calls_take(counting->calls, pug_places_task(item), &element, 1) != PUG_OK;
     return !counting->failed && output_wanted();
 }
 
@@ -385,7 +386,7 @@ static void free_counting(struct counting *counting)
     free(counting->table);
     free(counting->edge_table);
     pug_calls_free(counting->calls);
-    places_free(counting->places);
+    pug_places_free(counting->places);
 }
 
 int times_of(struct input *input, struct pug_names *names, const char *histogram,
@@ -394,9 +395,9 @@ int times_of(struct input *input, struct pug_names *names, const char *histogram
     const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
     struct counting counting = {.times = calloc(1, sizeof(struct times)),
                                 .capture = input->capture,
-                                .places = places_new(input->capture, names),
+                                .places = pug_places_new(input->capture, names),
                                 .histogram = histogram};
-    const struct pug_calls_config config = {.locate = places_locate,
+    const struct pug_calls_config config = {.locate = pug_places_locate,
                                             .locate_context = counting.places,
                                             .event = on_call,
                                             .event_context = &counting};
@@ -411,7 +412,7 @@ int times_of(struct input *input, struct pug_names *names, const char *histogram
     *out = NULL;
     if (!counting.times || !counting.places || pug_calls_new(&config, &counting.calls) != PUG_OK)
         input_starve(input);
-    trace_parts_decode(&parts, &decode);
+    pug_trace_parts_decode(&parts, &decode);
     if (counting.calls && input_decode(input, &decode, output_wanted, &result)) {
         pug_calls_end(counting.calls);
         counting.times->ns = pug_capture_times(input->capture).unit == PUG_CAPTURE_NANOSECONDS;

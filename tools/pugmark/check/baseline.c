@@ -28,7 +28,7 @@ struct comparison {
 static bool is_above(const struct comparison *comparison, uint64_t before, uint64_t now)
 {
     const uint64_t share =
-        before / 100 * comparison->tolerance + (before % 100 * comparison->tolerance + 99) / 100;
+        before / 100 * comparison->tolerance + before % 100 * comparison->tolerance / 100;
     return now > before && now - before > share;
 }
 
@@ -190,37 +190,62 @@ static bool compare_profiles(struct comparison *comparison, const struct check_o
 
 /* ---- ---- */
 
-int check_baseline(const struct check_options *options, char **inputs, struct pug_names *names)
+/** Writes what was found: beside a report that programs read, to standard error. */
+static bool put_text(const struct check_options *options, const struct pug_memory *text)
 {
-    struct comparison comparison = {.sink = output_sink(),
-                                    .names = names,
-                                    .tolerance = options->tolerance.given ? options->tolerance.value
-                                                                          : USUAL_TOLERANCE};
+    const bool beside = options->format && strcmp(options->format, "text") != 0;
+    if (text->failed)
+        return false;
+    if (beside) {
+        message_say("%.*s", (int)text->count, text->bytes);
+        return true;
+    }
+    pug_sink_put(output_sink(), text->bytes, text->count);
+    return output_end() == EXIT_DONE;
+}
+
+/** 0: nothing is slower; 1: something is; 2: nothing could be compared. */
+static int compare(struct comparison *comparison, const struct check_options *options,
+                   char **inputs)
+{
     bool done = false;
     if (!inputs[1] && !profile_is_saved(options->baseline) && !profile_is_saved(inputs[0])) {
-        struct times *before = times_in(options, options->baseline, names);
-        struct times *now = before ? times_in(options, inputs[0], names) : NULL;
+        struct times *before = times_in(options, options->baseline, comparison->names);
+        struct times *now = before ? times_in(options, inputs[0], comparison->names) : NULL;
         if (!now) {
             times_free(before);
             return 2;
         }
         if (strcmp(times_unit_name(before), times_unit_name(now)) == 0) {
-            compare_times(&comparison, before, now);
+            compare_times(comparison, before, now);
             done = true;
         }
         times_free(before);
         times_free(now);
     }
-    if (!done && !compare_profiles(&comparison, options, inputs))
+    if (!done && !compare_profiles(comparison, options, inputs))
         return 2;
-    if (comparison.compared == 0)
+    if (comparison->compared == 0)
         message_say("pugmark: %s: no function of it is in the other one, so nothing was compared\n",
                     options->baseline);
-    pug_sink_format(comparison.sink,
+    pug_sink_format(comparison->sink,
                     "%zu functions compared, %zu more than %" PRIu64 " %% slower, %zu not in it "
                     "any more\n",
-                    comparison.compared, comparison.slower, comparison.tolerance, comparison.gone);
-    if (output_end() != EXIT_DONE || comparison.compared == 0)
-        return 2;
-    return comparison.slower > 0;
+                    comparison->compared, comparison->slower, comparison->tolerance,
+                    comparison->gone);
+    return comparison->compared == 0 ? 2 : comparison->slower > 0;
+}
+
+int check_baseline(const struct check_options *options, char **inputs, struct pug_names *names)
+{
+    struct pug_memory text = {0};
+    struct pug_sink sink = pug_memory_sink(&text);
+    struct comparison comparison = {.sink = &sink,
+                                    .names = names,
+                                    .tolerance = options->tolerance.given ? options->tolerance.value
+                                                                          : USUAL_TOLERANCE};
+    const int code = compare(&comparison, options, inputs);
+    const bool put = put_text(options, &text);
+    free(text.bytes);
+    return put ? code : 2;
 }

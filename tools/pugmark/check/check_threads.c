@@ -3,8 +3,8 @@
 
 #include "check/engine.h"
 #include "common/output.h"
-#include "threads/thread_stage.h"
-#include "trace/trace_parts.h"
+#include "items/parts.h"
+#include "threads/kernel_words.h"
 
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ static void name_thread(struct feeding *feeding, uint32_t task, const struct thr
         return;
     feeding->named[task] = true;
     pug_check_thread(feeding->check, task,
-                     thread_stage_name(feeding->stage, place->core, place->thread),
+                     pug_thread_stage_name(feeding->stage, place->core, place->thread),
                      place->thread == RTOS_UNKNOWN);
 }
 
@@ -53,7 +53,7 @@ static bool give(void *context, const struct trace_item *item, const struct thre
 static bool take_item(void *context, const struct trace_item *item)
 {
     struct feeding *feeding = context;
-    return thread_stage_take(feeding->stage, item);
+    return pug_thread_stage_take(feeding->stage, item);
 }
 
 static enum pug_status decode(struct feeding *feeding, struct input *input,
@@ -68,13 +68,13 @@ static enum pug_status decode(struct feeding *feeding, struct input *input,
     struct pug_capture_decode how = {0}, own = {0};
     pug_check_decode(feeding->check, &own);
     pug_check_feed(feeding->check);
-    trace_parts_decode(&parts, &how);
+    pug_trace_parts_decode(&parts, &how);
     const struct pug_consumer both[] = {how.consumers[0], own.consumers[0]};
     how.consumers = both;
     how.consumer_count = 2;
     enum pug_status status = input_decode_quietly(input, &how, output_wanted, result);
-    const bool ended = thread_stage_end(feeding->stage);
-    if (parts.failed || feeding->failed || (!ended && thread_stage_failed(feeding->stage)))
+    const bool ended = pug_thread_stage_end(feeding->stage);
+    if (parts.failed || feeding->failed || (!ended && pug_thread_stage_failed(feeding->stage)))
         status = PUG_ERR_MEM;
     return status;
 }
@@ -84,16 +84,16 @@ enum check_threads check_threads_decode(struct pug_check *check, struct input *i
                                         enum pug_status *status, struct pug_capture_result *result)
 {
     struct feeding feeding = {.check = check};
-    const struct thread_stage_options options = {
-        .input = input, .names = names, .rtos = rtos, .give = give, .context = &feeding};
+    struct thread_stage_options options = {
+        .kernel = kernel_wanted(input, names, rtos), .give = give, .context = &feeding};
     if (pug_capture_kind(input->capture) == PUG_CAPTURE_PERF || input->is_stream)
         return CHECK_THREADS_NONE;
-    if (!thread_stage_new(&options, &feeding.stage))
+    if (!kernel_stage(input, &options, &feeding.stage))
         return CHECK_THREADS_WRONG;
     if (!feeding.stage)
         return CHECK_THREADS_NONE;
     *status = decode(&feeding, input, result);
-    thread_stage_free(feeding.stage);
+    pug_thread_stage_free(feeding.stage);
     free(feeding.named);
     return CHECK_THREADS_DONE;
 }

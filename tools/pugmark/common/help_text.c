@@ -45,13 +45,12 @@ void help_term(const char *term, unsigned at, const char *text)
     put_words(at, at, text);
 }
 
-void help_options(const struct option_set *sets, size_t set_count, bool common)
+void help_each_option(const struct option_set *sets, size_t set_count, bool common,
+                      const char *heading, const struct help_form *form)
 {
     const struct option *option;
-    const char *heading = common ? NULL : "Options";
     size_t set;
     for (size_t n = 0; (option = option_at(sets, set_count, n, &set)) != NULL; n++) {
-        char left[64];
         if (sets[set].common != common)
             continue;
         if (!option->name) {
@@ -59,27 +58,38 @@ void help_options(const struct option_set *sets, size_t set_count, bool common)
             continue;
         }
         if (heading)
-            printf("\n%s:\n", heading);
+            form->heading(form->context, heading);
         heading = NULL;
-        option_words(option, left, sizeof(left));
-        help_term(left, OPTION_COLUMN, option->help);
+        form->option(form->context, option);
     }
 }
 
-static bool has_common(const struct option_set *sets, size_t set_count)
+bool help_has_options(const struct option_set *sets, size_t set_count, bool common)
 {
     for (size_t s = 0; s < set_count; s++)
-        if (sets[s].common)
+        if (sets[s].common == common && sets[s].count > 0)
             return true;
     return false;
 }
 
-static bool has_own(const struct option_set *sets, size_t set_count)
+static void put_heading(void *context, const char *heading)
 {
-    for (size_t s = 0; s < set_count; s++)
-        if (!sets[s].common && sets[s].count > 0)
-            return true;
-    return false;
+    (void)context;
+    printf("\n%s:\n", heading);
+}
+
+static void put_option(void *context, const struct option *option)
+{
+    char left[64];
+    (void)context;
+    option_words(option, left, sizeof(left));
+    help_term(left, OPTION_COLUMN, option->help);
+}
+
+void help_options(const struct option_set *sets, size_t set_count, bool common)
+{
+    help_each_option(sets, set_count, common, common ? NULL : "Options",
+                     &(struct help_form){.heading = put_heading, .option = put_option});
 }
 
 void help_command(const struct command *command, const struct option_set *sets, size_t set_count,
@@ -92,9 +102,9 @@ void help_command(const struct command *command, const struct option_set *sets, 
         printf("%s    %s\n", i == 0 ? "\nExamples:\n" : "", command->examples[i].line);
         help_paragraph(8, command->examples[i].what);
     }
-    if (has_own(sets, set_count))
+    if (help_has_options(sets, set_count, false))
         help_options(sets, set_count, false);
-    if (!has_common(sets, set_count))
+    if (!help_has_options(sets, set_count, true))
         return;
     if (all) {
         help_options(sets, set_count, true);

@@ -2,7 +2,7 @@
 #include "thread_clock.h"
 
 #include "base/grow.h"
-#include "places.h"
+#include "items/places.h"
 
 #include <stdlib.h>
 
@@ -100,7 +100,7 @@ static uint64_t tell(struct clock *clock, uint64_t timestamp)
 bool thread_clocks_take(struct thread_clocks *clocks, const struct trace_item *item,
                         struct pug_element *element)
 {
-    const uint32_t task = places_task(item);
+    const uint32_t task = pug_places_task(item);
     struct clock *clock = clock_of(clocks, task);
     struct runner *runner = clock ? runner_of(clocks, item->where, task) : NULL;
     if (!runner)

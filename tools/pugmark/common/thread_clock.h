@@ -7,7 +7,7 @@
 #ifndef PUGMARK_TOOL_THREAD_CLOCK_H
 #define PUGMARK_TOOL_THREAD_CLOCK_H
 
-#include "trace/trace_window.h"
+#include "items/window.h"
 
 struct thread_clocks;
 

@@ -17,9 +17,6 @@ void diagnosis_free(struct diagnosis *diagnosis);
 /** The consumer that collects evidence; others can share its pass. */
 struct pug_consumer diagnosis_consumer(struct diagnosis *diagnosis);
 
-/** A consumer of the tree that collects evidence and passes elements on. */
-void diagnosis_consume(struct diagnosis *diagnosis, pug_elements_fn *function, void *context);
-
 /** Say what the trace at hand looks like, where no run comes about. */
 void diagnosis_guess(const struct input *input);
 
@@ -38,7 +35,7 @@ size_t diagnosis_guess_turned(const uint8_t *bytes, size_t size,
 /** Writes a number with its thousands apart; returns `buffer`. */
 const char *diagnosis_grouped(uint64_t value, char buffer[32]);
 
-/** Evidence from one element, of a consumer that chooses which. */
+/** Adds evidence from one element, for commands that feed a tree and choose which. */
 void diagnosis_add(struct diagnosis *diagnosis, const struct pug_element *element);
 
 /** After the run: say what is off, unless `quiet`. True: something is. */

@@ -5,8 +5,8 @@
  */
 #include "common/messages.h"
 #include "diagnosis_private.h"
+#include "events/dwt_sources.h"
 #include "pugmark/advanced/snapshot.h"
-#include "swo/dwt_sources.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -235,7 +235,7 @@ static void say_lines(struct diagnosis *diagnosis, const struct pug_survey *surv
     const struct pug_source *source;
     for (size_t n = 0; (source = pug_tree_source_at(diagnosis->input->tree, n)) != NULL; n++) {
         const struct pug_survey_id *found = diagnosis_find_id(survey, pug_source_id(source));
-        if (found && found->bytes > 0 && dwt_sources_carries(pug_source_protocol(source)) &&
+        if (found && found->bytes > 0 && pug_dwt_sources_carries(pug_source_protocol(source)) &&
             input_wants(diagnosis->input, pug_source_id(source)))
             say_line(diagnosis, found);
     }

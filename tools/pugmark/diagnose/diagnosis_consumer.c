@@ -102,31 +102,10 @@ struct pug_consumer diagnosis_consumer(struct diagnosis *diagnosis)
                                  .fold = fold_part};
 }
 
-static enum pug_response consume(void *context, const struct pug_element *elements, size_t count,
-                                 size_t *taken)
-{
-    struct diagnosis *diagnosis = context;
-    *taken = count;
-    enum pug_response response =
-        diagnosis->consumer(diagnosis->consumer_context, elements, count, taken);
-    if (diagnosis->own)
-        pug_diagnosis_elements(diagnosis->own, elements,
-                               response >= PUG_RESP_WAIT ? *taken : count);
-    return response;
-}
-
 void diagnosis_add(struct diagnosis *diagnosis, const struct pug_element *element)
 {
     if (!diagnosis->own)
         diagnosis->own = pug_diagnosis_begin(diagnosis->evidence);
     if (diagnosis->own)
         pug_diagnosis_elements(diagnosis->own, element, 1);
-}
-
-void diagnosis_consume(struct diagnosis *diagnosis, pug_elements_fn *function, void *context)
-{
-    diagnosis->consumer = function;
-    diagnosis->consumer_context = context;
-    diagnosis->own = pug_diagnosis_begin(diagnosis->evidence);
-    pug_tree_on_elements(diagnosis->input->tree, consume, diagnosis);
 }

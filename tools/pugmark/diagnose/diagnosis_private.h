@@ -13,9 +13,7 @@
 struct diagnosis {
     struct input *input;
     struct pug_diagnosis *evidence;
-    struct pug_diagnosis_part *own; /**< of a consumer that takes elements one after another */
-    pug_elements_fn *consumer;
-    void *consumer_context;
+    struct pug_diagnosis_part *own; /**< of elements that diagnosis_add() gets */
     bool quiet;
     bool bare; /**< only sources of which nothing was decoded are looked for */
     bool concluded;

@@ -6,6 +6,7 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/sandbox.h"
+#include "launch.h"
 #include "server.h"
 
 #include <stdio.h>
@@ -57,15 +58,6 @@ static int serve(const struct gdb_options *options, const char *operand)
     (void)operand;
     message_say("pugmark: gdb needs a POSIX system: on Windows run it in WSL\n");
     return EXIT_USAGE;
-}
-
-static int launch(int argc, char **argv, int words, const char *gdb)
-{
-    (void)argc;
-    (void)argv;
-    (void)words;
-    (void)gdb;
-    return serve(NULL, NULL);
 }
 
 #else
@@ -174,128 +166,6 @@ static int serve(const struct gdb_options *options, const char *operand)
     return code;
 }
 
-/* ---- starting GDB ---- */
-
-/** A word for the shell by which GDB starts the server. */
-static void quote(struct pug_sink *sink, const char *word)
-{
-    pug_sink_text(sink, " '");
-    for (; *word; word++) {
-        if (*word == '\'')
-            pug_sink_text(sink, "'\\''");
-        else
-            pug_sink_put(sink, word, 1);
-    }
-    pug_sink_text(sink, "'");
-}
-
-/** This program's own path; it may be asked for by any name. */
-static const char *own_path(const char *name, char *room, size_t size)
-{
-    const ssize_t count = readlink("/proc/self/exe", room, size - 1);
-    if (count <= 0)
-        return name;
-    room[count] = 0;
-    return room;
-}
-
-/** The unwinder and the commands for GDB: where it is installed, or beside the build. */
-static bool find_script(const char *own, char *path, size_t size)
-{
-    static const char *const places[] = {"../share/pugmark/pugmark-gdb.py",
-                                         "../../../tools/pugmark/gdb/pugmark-gdb.py",
-                                         "../share/pugmark-gdb.py"};
-    const char *slash = strrchr(own, '/');
-    const char *chosen = getenv("PUGMARK_GDB_SCRIPT");
-    if (chosen && snprintf(path, size, "%s", chosen) < (int)size)
-        return access(path, R_OK) == 0;
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        if (snprintf(path, size, "%.*s/%s", slash ? (int)(slash - own) : 1, slash ? own : ".",
-                     places[i]) < (int)size &&
-            access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
-}
-
-/** The command that GDB runs: this one, with the same options, but for those of its own. */
-static char *make_target(const char *own, int words, char **argv)
-{
-    struct pug_memory text = {0};
-    struct pug_sink sink = pug_memory_sink(&text);
-    pug_sink_text(&sink, "target remote |");
-    quote(&sink, own);
-    pug_sink_text(&sink, " gdb --stdio --quiet");
-    for (int i = 1; i < words; i++) {
-        if (strcmp(argv[i], "--gdb") == 0)
-            i++;
-        else if (strncmp(argv[i], "--gdb=", 6) != 0)
-            quote(&sink, argv[i]);
-    }
-    pug_sink_put(&sink, "", 1);
-    if (text.failed) {
-        free(text.bytes);
-        return NULL;
-    }
-    return text.bytes;
-}
-
-static int launch(int argc, char **argv, int words, const char *gdb)
-{
-    static const char *const before[] = {"-q",
-                                         "-iex",
-                                         "set osabi none",
-                                         "-iex",
-                                         "set sysroot /",
-                                         "-iex",
-                                         "set print finish off",
-                                         "-iex",
-                                         "set print entry-values no",
-                                         "-iex",
-                                         "set can-use-hw-watchpoints 1",
-                                         "-iex",
-                                         "set remotetimeout 3600",
-                                         "-iex",
-                                         "set auto-load safe-path /dev/null"};
-    char room[4096], script[4096], source[4200];
-    const size_t count = sizeof(before) / sizeof(before[0]);
-    const char *own = own_path("pugmark", room, sizeof(room));
-    const bool found = find_script(own, script, sizeof(script));
-    char *target = make_target(own, words, argv);
-    const char **list = calloc(count + (size_t)(argc - words) + 8, sizeof(*list));
-    size_t n = 0;
-    if (!target || !list) {
-        free(target);
-        free(list);
-        message_say("pugmark: no memory to start GDB\n");
-        return EXIT_FATAL;
-    }
-    list[n++] = gdb;
-    for (size_t i = 0; i < count; i++)
-        list[n++] = before[i];
-    if (found) {
-        snprintf(source, sizeof(source), "source %s", script);
-        list[n++] = "-iex";
-        list[n++] = source;
-    } else {
-        message_say("pugmark: pugmark-gdb.py is not there, so GDB shows one frame and has no "
-                    "`pugmark` commands. Install it in share/pugmark, or name it with "
-                    "PUGMARK_GDB_SCRIPT\n");
-    }
-    list[n++] = "-ex";
-    list[n++] = target;
-    for (int i = words + 1; i < argc; i++)
-        list[n++] = argv[i];
-    signal(SIGPIPE, SIG_DFL);
-    execvp(gdb, (char *const *)list);
-    message_say("pugmark: %s cannot be started: %s. Install it (Debian: gdb-multiarch), or name "
-                "another with --gdb\n",
-                gdb, strerror(errno));
-    free(target);
-    free(list);
-    return EXIT_INPUT;
-}
-
 #endif
 
 static int run(const struct command *self, int argc, char **argv)
@@ -319,7 +189,7 @@ static int run(const struct command *self, int argc, char **argv)
         code = EXIT_USAGE;
     }
     if (code < 0 && words < argc)
-        code = launch(argc, argv, words, options.gdb);
+        code = gdb_launch(options.gdb, copy[1], words, argv);
     if (code < 0)
         code = serve(&options, copy[1]);
     free(copy);

@@ -4,7 +4,8 @@
 
 const struct explanation explanations_input[] = {
     {"no-kernel",
-     "--rtos *: *|no program of this input is one of *|*: threads of Linux are in it, not those of "
+     "--rtos *: *|no program of this input is one of *|*: neither a known kernel nor a "
+     "description|*: threads of Linux are in it, not those of "
      "a kernel *",
      "The kernel whose threads are asked for is not known, or is not in the program at hand.",
      "`pugmark threads --kernels` lists the names. Give the program with its symbols: --elf FILE."},

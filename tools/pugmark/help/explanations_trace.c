@@ -81,6 +81,13 @@ const struct explanation explanations_trace[] = {
      "A consumer or the decoder could not go on after this place.",
      "The message before it says why. Report it if the input is right; choose a part with --source "
      "or list --to."},
+    {"own-clocks",
+     "local timestamps of * sources count a clock of their own *|*local timestamps alone, *",
+     "Local timestamps of an ITM count cycles of its core from where its trace began. Nothing says "
+     "how such times lie beside those of other sources.",
+     "Let the ITM send global timestamps (GTSFREQ of ITM_TCR); with --clock and --global-clock "
+     "both "
+     "kinds are used together."},
     {"times-estimated",
      "source * of *: *of its *|source * of *: *|"
      "*calls have estimated times*|*are not in the order of time*|*with estimated times*|* calls*",

@@ -77,8 +77,14 @@ static bool close_output(FILE *file)
 
 /* ---- a man page ---- */
 
-static void man_option(FILE *file, const struct option *option)
+static void man_heading(void *context, const char *heading)
 {
+    fprintf(context, ".SS %s\n", heading);
+}
+
+static void man_option(void *context, const struct option *option)
+{
+    FILE *file = context;
     fputs(".TP\n\\fB\\-\\-", file);
     roff_words(file, option->name);
     fputs("\\fR", file);
@@ -88,35 +94,13 @@ static void man_option(FILE *file, const struct option *option)
         fputs("\\fR", file);
     }
     fputc('\n', file);
+    roff_text(file, option->help);
 }
 
-/** Options of the command itself, or those that many have, in groups. */
 static void man_options(FILE *file, const struct option_set *sets, size_t set_count, bool common)
 {
-    const struct option *option;
-    const char *heading = NULL;
-    size_t set;
-    for (size_t n = 0; (option = option_at(sets, set_count, n, &set)) != NULL; n++) {
-        if (sets[set].common != common)
-            continue;
-        if (!option->name) {
-            heading = option->help;
-            continue;
-        }
-        if (heading)
-            fprintf(file, ".SS %s\n", heading);
-        heading = NULL;
-        man_option(file, option);
-        roff_text(file, option->help);
-    }
-}
-
-static bool has_set(const struct option_set *sets, size_t set_count, bool common)
-{
-    for (size_t s = 0; s < set_count; s++)
-        if (sets[s].common == common && sets[s].count > 0)
-            return true;
-    return false;
+    help_each_option(sets, set_count, common, NULL,
+                     &(struct help_form){file, man_heading, man_option});
 }
 
 static void man_head(FILE *file, const struct page *page, const struct command *command)
@@ -168,11 +152,11 @@ static void man_page(void *context, const struct command *command, const struct 
         fputs(".PP\n", file);
         roff_text(file, page->prose);
     }
-    if (has_set(sets, set_count, false)) {
+    if (help_has_options(sets, set_count, false)) {
         fputs(".SH OPTIONS\n", file);
         man_options(file, sets, set_count, false);
     }
-    if (has_set(sets, set_count, true)) {
+    if (help_has_options(sets, set_count, true)) {
         fputs(".SH COMMON OPTIONS\nMany commands have these; \\fBpugmark\\fR(1) says more of "
               "them.\n",
               file);
@@ -294,31 +278,29 @@ static void put_cell(FILE *file, const char *text)
         fputs(*text == '|' ? "\\|" : (const char[]){*text, 0}, file);
 }
 
+static void markdown_heading(void *context, const char *heading)
+{
+    fprintf(context, "%s%s%s\n| option | what it says |\n| --- | --- |\n", *heading ? "\n**" : "\n",
+            heading, *heading ? "**\n" : "");
+}
+
+static void markdown_option(void *context, const struct option *option)
+{
+    FILE *file = context;
+    char words[128];
+    option_words(option, words, sizeof(words));
+    fputs("| `", file);
+    put_cell(file, words);
+    fputs("` | ", file);
+    put_cell(file, option->help);
+    fputs(" |\n", file);
+}
+
 static void markdown_options(FILE *file, const struct option_set *sets, size_t set_count,
                              bool common)
 {
-    const struct option *option;
-    const char *heading = "";
-    size_t set;
-    for (size_t n = 0; (option = option_at(sets, set_count, n, &set)) != NULL; n++) {
-        char words[128];
-        if (sets[set].common != common)
-            continue;
-        if (!option->name) {
-            heading = option->help;
-            continue;
-        }
-        if (heading)
-            fprintf(file, "%s%s%s\n| option | what it says |\n| --- | --- |\n",
-                    *heading ? "\n**" : "\n", heading, *heading ? "**\n" : "");
-        heading = NULL;
-        option_words(option, words, sizeof(words));
-        fputs("| `", file);
-        put_cell(file, words);
-        fputs("` | ", file);
-        put_cell(file, option->help);
-        fputs(" |\n", file);
-    }
+    help_each_option(sets, set_count, common, "",
+                     &(struct help_form){file, markdown_heading, markdown_option});
 }
 
 static void markdown_page(void *context, const struct command *command,
@@ -333,7 +315,7 @@ static void markdown_page(void *context, const struct command *command,
         fprintf(file, "%s\n- %s:\n\n      %s\n", i == 0 ? "\nExamples:\n" : "",
                 command->examples[i].what, command->examples[i].line);
     markdown_options(file, sets, set_count, false);
-    if (has_set(sets, set_count, true))
+    if (help_has_options(sets, set_count, true))
         fputs("\nAnd the options that many commands have, at the end of this page.\n", file);
     if (page->prose)
         fprintf(file, "\n%s", page->prose);

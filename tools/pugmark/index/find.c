@@ -168,8 +168,8 @@ static int answer(struct input *input, const struct find_options *options,
     struct pug_index_mark mark;
     if (options->elapsed.given)
         *found = index_find_elapsed(index, input, query->source, options->elapsed.value, &mark);
-    else if (options->time && index_adds_up(index, input, query->source))
-        *found = index_find_elapsed(index, input, query->source, query->least, &mark);
+    else if (options->time)
+        *found = index_find_time(index, input, query, &mark);
     else
         *found = pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
     *unknown |= missed(input, index, query, *found);

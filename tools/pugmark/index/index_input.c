@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "index_input.h"
+#include "capture/marks.h"
 #include "common/messages.h"
 
 #include "common/progress.h"
@@ -221,14 +222,42 @@ enum pug_status index_find_elapsed(const struct pug_index *index, const struct i
     return PUG_ERR_NOT_FOUND;
 }
 
-bool index_adds_up(const struct pug_index *index, const struct input *input, uint32_t wanted)
+/** Has that source, or any, local timestamps? `*global`: and others. */
+static bool has_steps(const struct pug_index *index, uint32_t wanted, bool *global)
 {
-    const struct pug_capture *capture = input->capture;
     struct pug_index_source source;
-    for (size_t n = 0; pug_index_source_at(index, n, &source); n++)
+    for (size_t n = 0; pug_index_source_at(index, n, &source); n++) {
+        *global = source.counts[PUG_MARK_TIMESTAMP] > 0;
         if ((wanted == PUG_INDEX_ANY || wanted == source.id) &&
             source.counts[PUG_MARK_TIME_STEP] > 0)
-            return source.counts[PUG_MARK_TIMESTAMP] == 0 ||
-                   (capture->local_hertz > 0 && capture->global_hertz == 0);
+            return true;
+    }
     return false;
+}
+
+static enum pug_status find_both(const struct input *input, uint32_t wanted, uint64_t time,
+                                 struct pug_index_mark *mark)
+{
+    struct pug_capture_mark found;
+    const struct pug_capture_marks *marks =
+        pug_capture_marks_of(input->capture, (uint32_t)input->segment);
+    const uint32_t source = wanted == PUG_INDEX_ANY ? UINT32_MAX : wanted;
+    if (!marks || !pug_capture_marks_since(marks, source, time, &found))
+        return marks ? PUG_ERR_NOT_FOUND : PUG_ERR_MEM;
+    *mark = (struct pug_index_mark){
+        .at = found.index, .value = found.time, .source = found.source, .kind = PUG_MARK_TIMESTAMP};
+    return PUG_OK;
+}
+
+enum pug_status index_find_time(const struct pug_index *index, const struct input *input,
+                                const struct pug_index_query *query, struct pug_index_mark *mark)
+{
+    const bool local = input->capture->local_hertz > 0, global = input->capture->global_hertz > 0;
+    bool has_global = false;
+    const bool steps = has_steps(index, query->source, &has_global);
+    if (steps && local && global)
+        return find_both(input, query->source, query->least, mark);
+    if (steps && (!has_global || local))
+        return index_find_elapsed(index, input, query->source, query->least, mark);
+    return pug_index_find(index, input->tree, input->trace, input->trace_size, query, mark);
 }

@@ -49,14 +49,15 @@ enum pug_status index_load(const struct input *input, const char *path, struct p
 /** Say why an index file was not taken. */
 void index_refused(const char *path, enum pug_status status);
 
-/**
- * Are times of a source, or of any (PUG_INDEX_ANY), sums of local timestamps, since no others exist
- * or only their clock is known?
- */
-bool index_adds_up(const struct pug_index *index, const struct input *input, uint32_t wanted);
-
 /** Finds where the local times of that source, or of the one that has some, add up to `elapsed`. */
 enum pug_status index_find_elapsed(const struct pug_index *index, const struct input *input,
                                    uint32_t wanted, uint64_t elapsed, struct pug_index_mark *mark);
+
+/**
+ * Finds the first timestamp that is not before `query->least`, in ticks, of `query->source`: by the
+ * rates that are known of an ITM's clocks.
+ */
+enum pug_status index_find_time(const struct pug_index *index, const struct input *input,
+                                const struct pug_index_query *query, struct pug_index_mark *mark);
 
 #endif

@@ -53,10 +53,7 @@ static enum pug_status find_time_of(const struct input *input, const struct pug_
     struct pug_index_mark mark;
     const struct pug_index_query query = {
         .kind = PUG_MARK_TIMESTAMP, .source = source, .least = time, .greatest = UINT64_MAX};
-    const enum pug_status status =
-        index_adds_up(index, input, source)
-            ? index_find_elapsed(index, input, source, time, &mark)
-            : pug_index_find(index, input->tree, input->trace, input->trace_size, &query, &mark);
+    const enum pug_status status = index_find_time(index, input, &query, &mark);
     if (status == PUG_OK)
         *at = mark.at;
     return status;

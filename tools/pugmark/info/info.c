@@ -3,6 +3,7 @@
 #include "common/command.h"
 #include "common/output.h"
 #include "diagnose/diagnosis.h"
+#include "events/dwt_sources.h"
 #include "input/input.h"
 #include "input/snapshot_input.h"
 #include "input/unread.h"
@@ -10,7 +11,6 @@
 #include "perf_info.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
-#include "swo/dwt_sources.h"
 #include "swo/swo_info.h"
 #include "tally.h"
 
@@ -44,8 +44,8 @@ static void print_source(const struct pug_capture *capture, const struct tally *
     if (tally->syncs)
         output_text("  %" PRIu64 " synchronisation points, the first at offset %" PRIu64 "\n",
                     tally->syncs, tally->first_sync);
-    if (tally->timestamps)
-        output_text("  %s\n", tally_times(tally, capture, times, sizeof(times)));
+    if (*tally_times(tally, capture, times, sizeof(times)))
+        output_text("  %s\n", times);
     if (!protocol->config_text)
         return;
     char text[4096];
@@ -261,7 +261,7 @@ static bool has_software(const struct input *input)
 {
     const struct pug_source *source;
     for (size_t n = 0; input->tree && (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
-        if (dwt_sources_carries(pug_source_protocol(source)))
+        if (pug_dwt_sources_carries(pug_source_protocol(source)))
             return true;
     return false;
 }

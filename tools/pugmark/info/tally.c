@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "tally.h"
 
+#include "capture/capture.h"
 #include "pugmark/advanced/tree.h"
 #include "pugmark/author/protocol.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+/** Global timestamps of an ITM are no times where its local ones are. */
+static bool are_others(const struct tally *tally, const struct pug_capture *capture)
+{
+    const struct pug_description *has = pug_source_protocol(tally->source)->description;
+    return has && has->steps_apart && capture->local_hertz > 0 && capture->global_hertz == 0;
+}
 
 static void take_time(struct tally *tally, uint64_t time)
 {
@@ -52,7 +60,7 @@ const char *tally_times(const struct tally *tally, const struct pug_capture *cap
                         size_t size)
 {
     uint64_t first = tally->first_time, last = tally->last_time;
-    if (tally->timestamps == 0)
+    if (tally->timestamps == 0 || are_others(tally, capture))
         return "";
     (void)pug_capture_clock(capture, first, &first);
     (void)pug_capture_clock(capture, last, &last);

@@ -7,21 +7,7 @@
 #define PUGMARK_TOOL_ADDRESS_H
 
 #include "input.h"
-
-/** A place that words mean. One of `object` and `absolute` is known at least. */
-struct address_place {
-    uint32_t object; /**< the program; PUG_NO_OBJECT: not known */
-    uint64_t vaddr;  /**< of the object: as its file has it */
-    bool is_absolute;
-    uint64_t absolute; /**< where it ran, if that is the same for all */
-};
-
-#define ADDRESS_PLACES 64u
-
-struct address_places {
-    struct address_place items[ADDRESS_PLACES];
-    size_t count;
-};
+#include "items/parts.h"
 
 /**
  * Finds the places that the words of an option mean, in the programs of the input. False, having

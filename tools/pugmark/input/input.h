@@ -152,9 +152,7 @@ struct input {
     bool is_stream;                 /**< the operand is one */
     /** Optional: looks at captured bytes before they are decoded, each once, on this thread. */
     void (*on_bytes)(void *context, const uint8_t *bytes, size_t size);
-    void *bytes_context;       /**< is handed to it */
-    pug_elements_fn *consumer; /**< private: the consumer of elements when --until is given … */
-    void *consumer_context;    /**< … and its context */
+    void *bytes_context; /**< is handed to it */
 };
 
 /** Open the input; false, having said why, if it cannot be read. It stands at the first segment. */
@@ -215,10 +213,13 @@ void input_of_several(struct input_options *options, char *const *operands,
                       struct input_several *several);
 
 /**
- * Run the segment's whole trace through the tree and end it, on as many threads as wanted; `go_on`
- * may end it early. Elements go to `consumer`, or, where that is NULL, where the tree's go.
+ * Runs the segment's whole trace through the tree and ends it, on as many threads as wanted;
+ * `go_on` may end it early. `consumer` gets the elements; NULL: only watched packets are wanted.
  */
 void input_run(struct input *input, const struct pug_consumer *consumer, bool (*go_on)(void));
+/** The same: a function gets the elements, on the caller's thread and in their order. */
+void input_run_elements(struct input *input, pug_elements_fn *function, void *context,
+                        bool (*go_on)(void));
 
 /**
  * Decode all that is chosen, with what the options select; `decode` says whom elements go to, the
@@ -270,9 +271,6 @@ unsigned input_jobs(const struct input *input);
 void input_narrow(struct input *input, uint64_t from, uint64_t to);
 /** Does it count what is at a place? */
 bool input_counts(const struct input *input, uint64_t index);
-
-/** Elements to a function on the caller's thread, for input_run() without parts. */
-void input_on_elements(struct input *input, pug_elements_fn *function, void *context);
 
 /** After the last run of a tree: say what is wrong with it, if something is. The exit code. */
 int input_result(struct input *input);

@@ -143,7 +143,19 @@ static enum pug_status run_stream(struct input *input, const struct pug_jobs *jo
         &(struct pug_stream){.context = &stream, .index = offset, .next = next_bytes}, result);
 }
 
-void input_run(struct input *input, const struct pug_consumer *consumer, bool (*go_on)(void))
+/** The consumers of a run beside a command's own. */
+static size_t add_others(const struct input *input, bool streamed, struct pug_consumer *list)
+{
+    size_t count = 0;
+    if (input->diagnosis)
+        list[count++] = diagnosis_consumer(input->diagnosis);
+    if (streamed && live_consumer(&list[count]))
+        count++;
+    return count;
+}
+
+static void run(struct input *input, const struct pug_consumer *consumer, bool deliver,
+                bool (*go_on)(void))
 {
     const struct pug_capture_segment *segment =
         pug_capture_segment_at(input->capture, input->segment);
@@ -154,13 +166,12 @@ void input_run(struct input *input, const struct pug_consumer *consumer, bool (*
     size_t count = 0;
     if (consumer)
         list[count++] = *consumer;
-    if (consumer && input->diagnosis)
-        list[count++] = diagnosis_consumer(input->diagnosis);
-    if (consumer && streamed && live_consumer(&list[count]))
-        count++;
+    if (consumer || deliver)
+        count += add_others(input, streamed, list + count);
     const struct pug_jobs jobs = {.threads = input_jobs(input),
                                   .consumers = list,
                                   .consumer_count = count,
+                                  .deliver = deliver,
                                   .piece = input->piece,
                                   .progress = progress_show,
                                   .progress_context = &progress,
@@ -180,6 +191,18 @@ void input_run(struct input *input, const struct pug_consumer *consumer, bool (*
         say_stopped(input, result.at);
 }
 
+void input_run(struct input *input, const struct pug_consumer *consumer, bool (*go_on)(void))
+{
+    run(input, consumer, false, go_on);
+}
+
+void input_run_elements(struct input *input, pug_elements_fn *function, void *context,
+                        bool (*go_on)(void))
+{
+    pug_tree_on_elements(input->tree, function, context);
+    run(input, NULL, true, go_on);
+}
+
 int input_concluded(struct input *input, enum pug_status status,
                     const struct pug_capture_result *result)
 {
@@ -197,8 +220,7 @@ int input_concluded(struct input *input, enum pug_status status,
 enum pug_status input_decode_quietly(struct input *input, struct pug_capture_decode *decode,
                                      bool (*go_on)(void), struct pug_capture_result *result)
 {
-    struct pug_capture_one one;
-    const struct pug_consumers consumers = pug_capture_consumers(decode, &one);
+    const struct pug_consumers consumers = pug_capture_consumers(decode);
     struct pug_consumer *list = malloc((consumers.count + 1) * sizeof(*list));
     if (!list)
         return PUG_ERR_MEM;

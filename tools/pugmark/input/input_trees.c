@@ -2,11 +2,10 @@
 /** @file An input's trees: of the segment at hand, with the sources that were chosen. */
 #include "common/messages.h"
 #include "diagnose/diagnosis.h"
+#include "events/dwt_sources.h"
 #include "input_private.h"
-#include "live_input.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
-#include "swo/dwt_sources.h"
 #include "unread.h"
 
 #include <stdio.h>
@@ -152,29 +151,6 @@ bool input_tree(struct input *input, bool decode)
     return true;
 }
 
-/** A consumer that gets elements after the search for the end of a live input. */
-static enum pug_response look_first(void *context, const struct pug_element *elements, size_t count,
-                                    size_t *taken)
-{
-    const struct input *input = context;
-    live_look(elements, count);
-    return input->consumer(input->consumer_context, elements, count, taken);
-}
-
-void input_on_elements(struct input *input, pug_elements_fn *function, void *context)
-{
-    if (input->options->live.until) {
-        input->consumer = function;
-        input->consumer_context = context;
-        function = look_first;
-        context = input;
-    }
-    if (input->diagnosis)
-        diagnosis_consume(input->diagnosis, function, context);
-    else
-        pug_tree_on_elements(input->tree, function, context);
-}
-
 bool input_flows(const struct input *input)
 {
     const struct pug_source *source;
@@ -193,7 +169,7 @@ bool input_flow_tree(struct input *input)
     bool software = false;
     const struct pug_source *source;
     for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++)
-        software |= dwt_sources_carries(pug_source_protocol(source));
+        software |= pug_dwt_sources_carries(pug_source_protocol(source));
     message_say("pugmark: %s: no source of program flow in it%s\n", input->trace_path,
                 software
                     ? "; what its ITM says: calls --interrupts, profile, timeline, list --events"

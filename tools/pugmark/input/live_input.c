@@ -208,8 +208,11 @@ static bool is_exception(const struct pug_element *e)
             pug_dwt_meaning(e, &event) && event.kind == PUG_DWT_EXCEPTION);
 }
 
-void live_look(const struct pug_element *elements, size_t count)
+static void look_at(void *part, const struct pug_origin *origin, const struct pug_element *elements,
+                    size_t count)
 {
+    (void)part;
+    (void)origin;
     for (size_t i = 0; until.what != NOTHING && i < count; i++) {
         const struct pug_element *e = &elements[i];
         if (until.what == EXCEPTION ? !is_exception(e)
@@ -227,14 +230,6 @@ static void *begin_look(void *context, unsigned worker, struct pug_piece *piece)
     (void)worker;
     (void)piece;
     return context;
-}
-
-static void look_at(void *part, const struct pug_origin *origin, const struct pug_element *elements,
-                    size_t count)
-{
-    (void)part;
-    (void)origin;
-    live_look(elements, count);
 }
 
 static bool shows_none(void *context, uint64_t at, uint64_t *end)

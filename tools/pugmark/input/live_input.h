@@ -25,9 +25,7 @@ void live_stop(void);
 /** Understand --until, when the input is open; false, having said why. */
 bool live_take_until(struct input *input);
 
-/** Look at elements for --until; the stream ends when it is among them. */
-void live_look(const struct pug_element *elements, size_t count);
-/** A consumer that looks so, of a stream on one thread; false: nothing is looked for. */
+/** A consumer of a stream on one thread that ends it at --until; false: nothing is looked for. */
 bool live_consumer(struct pug_consumer *consumer);
 
 /** No byte came from a live input: say the likely cause. False: some did, or it is none. */

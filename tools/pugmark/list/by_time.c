@@ -65,18 +65,28 @@ void by_time_tell(const struct input *input, const struct pug_correlate *correla
 {
     struct pug_correlate_stream stream;
     struct told told = {.lines = 0};
+    size_t own = 0;
     for (size_t n = 0; pug_correlate_stream(correlate, n, &stream) && !input->options->quiet; n++) {
-        uint64_t timeless = stream.when[PUG_WHEN_BEFORE] + stream.when[PUG_WHEN_UNKNOWN];
+        const uint64_t timeless =
+            stream.when[PUG_WHEN_BEFORE] + stream.when[PUG_WHEN_UNKNOWN] - stream.late_times;
         tell(input, &stream, timeless,
              stream.timestamps ? "elements before its first timestamp"
+             : stream.own_clock
+                 ? "elements and local timestamps alone, which count a clock of its own: when they "
+                   "were beside other sources is not known"
              : stream.when[PUG_WHEN_UNKNOWN]
                  ? "elements and no timestamps: when they were is not known"
                  : "elements and no timestamps: they are before the end of "
                    "their stretch",
              &told);
+        own += stream.own_clock && stream.timestamps;
         tell(input, &stream, stream.backwards, "timestamps are less than the one before", &told);
         tell(input, &stream, stream.late, "elements are behind later ones of other sources", &told);
     }
+    if (own > 1)
+        message_say("pugmark: local timestamps of %zu sources count a clock of their own each: how "
+                    "their times lie beside each other is not known\n",
+                    own);
     if (told.more > 0)
         message_say("pugmark: %" PRIu64 " more of these lines, of %" PRIu64
                     " elements, are not shown\n",

@@ -37,7 +37,6 @@ struct list_state {
     unsigned watch_count;
     uint64_t until;       /* a window's elements have come when this was read */
     bool dated;           /* a buffer has the time from which on a window is wanted */
-    bool near;            /* a part of the trace is listed, and nothing else counts */
     bool counts;          /* what is listed is counted; then by one thread */
     bool looking;         /* count only */
     uint64_t seen;        /* what was listed, or would have been */

@@ -8,6 +8,7 @@
 #include "common/output.h"
 #include "element_lines.h"
 #include "list.h"
+#include "pugmark/dwt.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,6 +35,20 @@ static void pad(struct pug_text *text, size_t length, size_t width)
         pug_text_put_n(text, blanks, width - length);
 }
 
+/** What a DWT says, in words; of other elements the usual text. */
+static void put_element(const struct pug_element *e, const char *front)
+{
+    struct pug_dwt_event event;
+    char words[256];
+    if (!pug_dwt_meaning(e, &event) || event.kind == PUG_DWT_STIMULUS) {
+        element_line_text(e, front);
+        return;
+    }
+    pug_dwt_text(&event, words, sizeof(words));
+    output_text("%s%10" PRIu64 "  %02x  ITMTRACE(%s%s)\n", front, e->index, e->source,
+                e->flags & PUG_ELEM_OVERFLOW ? "ITM_OVERFLOW; " : "", words);
+}
+
 static void put_text(const struct pug_correlated *e, const struct pug_capture_buffer *buffer)
 {
     char when[48], front[160];
@@ -48,7 +63,7 @@ static void put_text(const struct pug_correlated *e, const struct pug_capture_bu
     pug_text_put_n(&text, name, length);
     pad(&text, length, 8);
     (void)pug_text_end(&text);
-    element_line_text(&e->element, front);
+    put_element(&e->element, front);
     free(room.bytes);
 }
 

@@ -270,8 +270,7 @@ static int decode(struct cmsis *cmsis, struct input *input)
     cmsis->framed = buffer->transport && strcmp(buffer->transport, "coresight") == 0;
     choose_ports(cmsis);
     output_text("cycles,stream,type,source,value,pc,offset,note\n");
-    input_on_elements(input, on_elements, cmsis);
-    input_run(input, NULL, output_wanted);
+    input_run_elements(input, on_elements, cmsis, output_wanted);
     end(cmsis);
     return input_result(input);
 }

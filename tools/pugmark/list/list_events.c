@@ -6,14 +6,14 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/output.h"
+#include "events/names.h"
+#include "events/port_text.h"
+#include "events/sources.h"
 #include "input/capture_options.h"
+#include "items/parts.h"
 #include "list.h"
-#include "swo/port_text.h"
-#include "swo/swo_names.h"
-#include "swo/swo_sources.h"
 #include "text/json.h"
 #include "text/table.h"
-#include "trace/trace_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -174,12 +174,12 @@ static void put_write(struct events *events, struct under_way *under_way,
         events->failed = true;
         return;
     }
-    if (!(*text)->number && !port_text_is(event)) {
+    if (!(*text)->number && !pug_port_text_is(event)) {
         put_port(events, *text, event);
         (*text)->number = true;
     }
     for (unsigned i = 0; i < event->size && !(*text)->number; i++)
-        if (port_text_take(*text, event, i))
+        if (pug_port_text_take(*text, event, i))
             put_port(events, *text, event);
     if ((*text)->number)
         put_number(events, event);
@@ -203,11 +203,11 @@ static void put_counters(struct events *events, struct under_way *under_way,
 static void put_sample(struct events *events, const struct pug_dwt_event *event)
 {
     struct line line = begin_line(event);
-    const struct pug_image *image = swo_sources_vectors(&events->sources, event->source)->image;
+    const struct pug_image *image = pug_swo_sources_vectors(&events->sources, event->source)->image;
     struct pug_symbol symbol;
     if (image && event->has_pc && pug_image_symbol(image, event->pc, &symbol))
         snprintf(line.name, sizeof(line.name), "%s", symbol.name);
-    swo_names_event(events->names, event, line.words, sizeof(line.words));
+    pug_swo_names_event(events->names, event, line.words, sizeof(line.words));
     if (*line.name)
         snprintf(line.words + strlen(line.words), sizeof(line.words) - strlen(line.words),
                  " in %.200s", line.name);
@@ -217,13 +217,13 @@ static void put_sample(struct events *events, const struct pug_dwt_event *event)
 static void put_other(struct events *events, const struct pug_dwt_event *event)
 {
     struct line line = begin_line(event);
-    swo_names_event(events->names, event, line.words, sizeof(line.words));
+    pug_swo_names_event(events->names, event, line.words, sizeof(line.words));
     if (event->kind == PUG_DWT_DATA || event->kind == PUG_DWT_MATCH) {
-        swo_names_place(events->names, event, line.name, sizeof(line.name));
-        swo_names_type(events->names, event, line.type, sizeof(line.type));
-        swo_names_value(events->names, event, line.value, sizeof(line.value));
+        pug_swo_names_place(events->names, event, line.name, sizeof(line.name));
+        pug_swo_names_type(events->names, event, line.type, sizeof(line.type));
+        pug_swo_names_value(events->names, event, line.value, sizeof(line.value));
     } else if (event->kind == PUG_DWT_EXCEPTION) {
-        pug_vectors_name(swo_sources_vectors(&events->sources, event->source), event->number,
+        pug_vectors_name(pug_swo_sources_vectors(&events->sources, event->source), event->number,
                          line.name, sizeof(line.name));
     } else if (event->kind == PUG_DWT_LOST) {
         snprintf(line.words, sizeof(line.words), "trace was lost");
@@ -255,7 +255,7 @@ static bool take_item(void *context, const struct trace_item *item)
 {
     struct events *events = context;
     if (!item->others)
-        swo_sources_take(&events->sources, item->where, &item->element);
+        pug_swo_sources_take(&events->sources, item->where, &item->element);
     return !events->failed && !events->sources.failed && output_wanted();
 }
 
@@ -284,10 +284,10 @@ static int decode(struct events *events, struct input *input)
         .capture = input->capture, .wanted = &wanted, .print = take_item, .print_context = events};
     struct pug_capture_decode how = {.threads = 0};
     struct pug_capture_result result;
-    trace_parts_decode(&parts, &how);
+    pug_trace_parts_decode(&parts, &how);
     if (!input_decode(input, &how, output_wanted, &result))
         return EXIT_INPUT;
-    swo_sources_end(&events->sources);
+    pug_swo_sources_end(&events->sources);
     end_ports(events);
     if (parts.failed || events->failed || events->sources.failed)
         input_starve(input);
@@ -308,16 +308,16 @@ int list_events(const struct list_options *options, const char *operand)
     struct pug_names *names = capture_names(&options->input, &no_options);
     struct events events = {.options = options};
     int code = EXIT_FATAL;
-    swo_sources_init(&events.sources, input.capture, on_event, &events);
-    events.names = swo_names_new(&events.sources, names);
+    pug_swo_sources_init(&events.sources, input.capture, on_event, &events);
+    events.names = pug_swo_names_new(&events.sources, names);
     if (options->format == LIST_CSV)
         output_text(EVENT_CSV_HEADER);
     if (events.names)
         code = decode(&events, &input);
     else
         input_starve(&input);
-    swo_names_free(events.names);
-    swo_sources_free(&events.sources);
+    pug_swo_names_free(events.names);
+    pug_swo_sources_free(&events.sources);
     capture_names_end(names);
     input_close(&input);
     const int written = output_end();

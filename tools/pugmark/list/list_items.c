@@ -6,10 +6,10 @@
 #include "common/output.h"
 #include "diagnose/diagnosis.h"
 #include "element_lines.h"
+#include "events/dwt_sources.h"
 #include "list.h"
 #include "pugmark/advanced/encapsulation.h"
 #include "pugmark/author/protocol.h"
-#include "swo/dwt_sources.h"
 #include "text_parts.h"
 
 #include <inttypes.h>
@@ -62,7 +62,7 @@ static bool is_listed(struct list_state *state, uint64_t index, uint16_t source,
 /** What the DWT says goes out in words, the packets of one data access together. */
 static void put_events(struct list_state *state, const struct pug_element *e)
 {
-    struct pug_dwt *dwt = dwt_sources_find(state->dwt, e->source);
+    struct pug_dwt *dwt = pug_dwt_sources_find(state->dwt, e->source);
     for (size_t i = 0, n = dwt ? pug_dwt_push(dwt, e) : 0; i < n; i++) {
         const struct pug_dwt_event *event = &dwt->events[i];
         char words[256];
@@ -76,7 +76,7 @@ static void put_events(struct list_state *state, const struct pug_element *e)
             output_text("%10" PRIu64 "  %02x  ITMTRACE(%s%s)\n", event->index, event->source,
                         event->overflow ? "ITM_OVERFLOW; " : "", words);
     }
-    if (!dwt_sources_knows(state->dwt, e))
+    if (!pug_dwt_sources_knows(state->dwt, e))
         state->unsure = state->seen + 1; /* what waits now may be listed wrongly, too */
 }
 
@@ -131,7 +131,7 @@ static bool is_within(const struct list_state *state, const struct pug_element *
            (state->seen < state->last || (state->seen == state->last && seen < state->last));
 }
 
-/** Of a part of the trace its own elements alone are evidence, whatever is read for it. */
+/** Near a window: the window's own elements alone are evidence, whatever is read for it. */
 static enum pug_response on_elements_near(void *context, const struct pug_element *elements,
                                           size_t count, size_t *taken)
 {
@@ -303,18 +303,15 @@ static void begin_text(void *context, unsigned worker, struct output_text_buffer
     state->watches[worker].text = text;
 }
 
-static void attach_elements(struct list_state *state, bool elements)
+/** Finds what elements in words need. */
+static void find_words(struct list_state *state, bool elements)
 {
     struct input *input = state->input;
     if (elements && !input->options->reference)
         handlers_of(&state->handlers, input->image);
     if (elements && state->options->format != LIST_CSV && !state->options->input.reference &&
-        !dwt_sources_new(input->tree, false, &state->dwt))
+        !pug_dwt_sources_new(input->tree, false, &state->dwt))
         input_starve(input);
-    if (elements && state->near)
-        pug_tree_on_elements(input->tree, on_elements_near, state);
-    else if (elements || state->origin_reader)
-        input_on_elements(input, on_elements, state);
 }
 
 static void attach_packets(struct list_state *state)
@@ -327,7 +324,9 @@ static void attach_packets(struct list_state *state)
 
 void list_attach(struct list_state *state, bool elements)
 {
-    attach_elements(state, elements);
+    find_words(state, elements);
+    if (elements || state->origin_reader)
+        pug_tree_on_elements(state->input->tree, on_elements_near, state);
     attach_packets(state);
 }
 
@@ -335,7 +334,7 @@ void list_detach(struct list_state *state)
 {
     pug_tree_on_encapsulation(state->input->tree, NULL, NULL);
     close_watches(state);
-    dwt_sources_free(state->dwt);
+    pug_dwt_sources_free(state->dwt);
     state->dwt = NULL;
 }
 
@@ -404,7 +403,7 @@ static void list_parts(struct list_state *state)
 static void list_in_order(struct list_state *state)
 {
     attach_packets(state);
-    input_run(state->input, NULL, output_wanted);
+    input_run_elements(state->input, on_elements, state, output_wanted);
 }
 
 int list_segment(struct list_state *state, bool elements)
@@ -415,7 +414,7 @@ int list_segment(struct list_state *state, bool elements)
     if (selects && !look(state))
         return EXIT_FATAL;
     list_head(state, state->input->segment);
-    attach_elements(state, elements);
+    find_words(state, elements);
     if (selects || state->dwt)
         list_in_order(state);
     else

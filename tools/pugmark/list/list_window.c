@@ -3,10 +3,10 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/output.h"
+#include "events/dwt_sources.h"
 #include "index/index_input.h"
 #include "list.h"
 #include "pugmark/author/protocol.h"
-#include "swo/dwt_sources.h"
 
 /** May more of the window come from `at` on? */
 static bool is_wanted(void *context, uint64_t at)
@@ -63,7 +63,6 @@ static void narrow(struct list_state *state, const struct window *window)
 {
     struct input *input = state->input;
     const bool counts = state->options->window.count.given, nothing = counts || state->looking;
-    state->near = counts || window->from > 0 || window->to < input->trace_size;
     input_narrow(input, nothing ? 0 : window->from, nothing ? 0 : window->to);
 }
 
@@ -74,7 +73,7 @@ static void read_window(struct list_state *state, struct window *window, bool el
     list_attach(state, elements);
     excuse_silent(state, window->index);
     if (state->dwt && at > 0)
-        dwt_sources_forget(state->dwt);
+        pug_dwt_sources_forget(state->dwt);
     state->seen = state->pivot = state->unsure = 0;
     state->found = false;
     window_run(window, state->input, at, is_wanted, state);
@@ -91,7 +90,7 @@ static bool has_events(const struct input *input)
 {
     const struct pug_capture_source *source;
     for (size_t n = 0; (source = pug_capture_source_at(input->capture, n)) != NULL; n++)
-        if (dwt_sources_carries(pug_protocol_find(source->protocol)))
+        if (pug_dwt_sources_carries(pug_protocol_find(source->protocol)))
             return true;
     return false;
 }

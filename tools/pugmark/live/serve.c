@@ -4,9 +4,9 @@
 #include "common/command.h"
 #include "common/json_lines.h"
 #include "common/output.h"
+#include "events/dwt_sources.h"
 #include "pugmark/author/transport.h"
 #include "recorder/orbflow.h"
-#include "swo/dwt_sources.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,7 +143,7 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     output_to(&serving->lines);
     for (size_t i = 0; i < count; i++) {
         struct pug_dwt *dwt =
-            serving->sources ? dwt_sources_find(serving->sources, elements[i].source) : NULL;
+            serving->sources ? pug_dwt_sources_find(serving->sources, elements[i].source) : NULL;
         if (dwt)
             take_events(serving, dwt, pug_dwt_push(dwt, &elements[i]));
         if (!(dwt && is_event(&elements[i])) && input_wants(serving->input, elements[i].source) &&
@@ -221,7 +221,7 @@ static int decode(struct serving *serving)
     struct input *input = serving->input;
     if (!input_tree(input, true))
         return EXIT_INPUT;
-    if (!dwt_sources_new(input->tree, false, &serving->sources)) {
+    if (!pug_dwt_sources_new(input->tree, false, &serving->sources)) {
         input_starve(input);
         return EXIT_FATAL;
     }
@@ -230,10 +230,9 @@ static int decode(struct serving *serving)
     input->bytes_context = serving;
     if (!serving->single)
         (void)pug_tree_on_frames(input->tree, on_frame, serving, 2);
-    input_on_elements(input, on_elements, serving);
     if (!greet(serving))
         return EXIT_FATAL;
-    input_run(input, NULL, NULL);
+    input_run_elements(input, on_elements, serving, NULL);
     return input_result(input);
 }
 
@@ -256,7 +255,7 @@ static int serve_run(const struct command *self, int argc, char **argv)
     }
     code = decode(&serving);
     clients_end(serving.clients);
-    dwt_sources_free(serving.sources);
+    pug_dwt_sources_free(serving.sources);
     for (unsigned port = 0; port < PORTS; port++)
         free(serving.ports[port].text);
     free(serving.lines.bytes);

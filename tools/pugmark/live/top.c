@@ -2,9 +2,9 @@
 /** @file pugmark top: what an input is busy with, refreshed twice a second. */
 #include "common/command.h"
 #include "common/output.h"
+#include "events/dwt_sources.h"
 #include "input/live_input.h"
 #include "screen.h"
-#include "swo/dwt_sources.h"
 #include "table.h"
 
 #include <ctype.h>
@@ -66,7 +66,7 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
         const struct pug_element *e = &elements[i];
         if (!input_wants(top->input, e->source) || (top->source >= 0 && top->source != e->source))
             continue;
-        struct pug_dwt *dwt = top->sources ? dwt_sources_find(top->sources, e->source) : NULL;
+        struct pug_dwt *dwt = top->sources ? pug_dwt_sources_find(top->sources, e->source) : NULL;
         if (dwt)
             take_events(top, dwt, pug_dwt_push(dwt, e));
         top_table_element(&top->table, e);
@@ -183,26 +183,25 @@ static int decode(struct top *top)
     pthread_t thread;
     if (!input_tree(input, true))
         return EXIT_INPUT;
-    if (!dwt_sources_new(input->tree, true, &top->sources) ||
+    if (!pug_dwt_sources_new(input->tree, true, &top->sources) ||
         !top_table_open(&top->table, input->image)) {
         input_starve(input);
         return EXIT_FATAL;
     }
     input->on_bytes = on_bytes;
     input->bytes_context = top;
-    input_on_elements(input, on_elements, top);
     top->start = top->second = now();
     if (top->screen)
         screen_begin(strcmp(pug_capture_path(input->capture), "-") != 0);
     const bool begun = pthread_create(&thread, NULL, refresh, top) == 0;
-    input_run(input, NULL, output_wanted);
+    input_run_elements(input, on_elements, top, output_wanted);
     top->over = true;
     if (begun)
         pthread_join(thread, NULL);
     screen_end();
     top->screen = false;
     struct pug_dwt *dwt;
-    for (size_t n = 0; top->sources && (dwt = dwt_sources_at(top->sources, n)) != NULL; n++)
+    for (size_t n = 0; top->sources && (dwt = pug_dwt_sources_at(top->sources, n)) != NULL; n++)
         take_events(top, dwt, pug_dwt_finish(dwt));
     show(top, 60, 200);
     return begun ? input_result(input) : EXIT_FATAL;
@@ -227,7 +226,7 @@ static int top_run(const struct command *self, int argc, char **argv)
     const int code = decode(&top);
     pthread_mutex_destroy(&top.lock);
     top_table_close(&top.table);
-    dwt_sources_free(top.sources);
+    pug_dwt_sources_free(top.sources);
     input_close(&input);
     const int written = output_end();
     return written ? written : code;

@@ -2,12 +2,12 @@
 /** @file pugmark coverage: which lines, functions, instructions and branch outcomes were seen. */
 #include "common/command.h"
 #include "common/messages.h"
-#include "common/places.h"
 #include "common/source_options.h"
 #include "common/terminal.h"
 #include "export/decisions.h"
+#include "items/parts.h"
+#include "items/places.h"
 #include "profile_input.h"
-#include "trace/trace_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static bool take_item(void *context, const struct trace_item *item)
 {
     struct following *following = context;
     const struct pug_element *e = &item->element;
-    const uint32_t task = following->base + places_task(item);
+    const uint32_t task = following->base + pug_places_task(item);
     struct pug_names_file *file;
     switch (e->type) {
     case PUG_ELEM_TRACE_ON:
@@ -112,7 +112,7 @@ static int follow(const struct coverage_options *options, const char *operand,
                                 .print = take_item,
                                 .print_context = following,
                                 .wants = PUG_WANTS_BY_TIME};
-    trace_parts_decode(&parts, &decode);
+    pug_trace_parts_decode(&parts, &decode);
     const enum pug_status status = input_decode_quietly(&input, &decode, NULL, &result);
     following->failed |= parts.failed;
     if (following->failed)

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "report_extra.h"
-#include "common/messages.h"
 
-#include "calls/slices_input.h"
+#include "calls/slices_words.h"
 #include "common/command.h"
+#include "common/messages.h"
+#include "common/progress.h"
+#include "items/places.h"
 #include "pugmark/advanced/snapshot.h"
 #include "report_story.h"
+#include "threads/kernel_words.h"
+#include "timeline/decode.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -136,8 +140,9 @@ static void say_what(struct report_extra *extra, struct pug_capture *capture,
     struct pug_sink sink = pug_memory_sink(&extra->what);
     for (size_t n = 0; (source = pug_capture_source_at(capture, n)) != NULL; n++) {
         add_once(cores, sizeof(cores), core_of(capture, source));
-        add_once(protocols, sizeof(protocols),
-                 pug_protocol_title(pug_protocol_find(source->protocol)));
+        const struct pug_protocol *protocol = pug_protocol_find(source->protocol);
+        if (protocol) /* else the snapshot does not describe the source */
+            add_once(protocols, sizeof(protocols), pug_protocol_title(protocol));
     }
     story_extent(story, extent, sizeof(extent));
     pug_sink_text(&sink, extra->what.count > 0 ? "; " : "");
@@ -183,16 +188,25 @@ static enum pug_status decode(struct report_extra *extra, struct input *input,
                                        .room = extra->room,
                                        .observe = story_observe,
                                        .observe_context = story};
-    struct slices *slices = slices_new(&how);
+    struct slices *slices = pug_slices_new(&how);
     if (!slices)
         return PUG_ERR_MEM;
     story_follow(story, slices);
-    enum pug_status status = slices_decode(slices, input, result);
+    struct progress progress = progress_begin(input_bytes(input), input->options->quiet, NULL);
+    const struct slices_decode decoding = {.stage = {.kernel = kernel_wanted(input, names, NULL)},
+                                           .selection = &input->lists.selection,
+                                           .threads = input_jobs(input),
+                                           .progress = progress_show,
+                                           .progress_context = &progress};
+    enum pug_status status = pug_slices_decode(slices, &decoding, NULL, result);
+    progress_end(&progress);
     story_end(story);
-    if (slices_end(slices) != PUG_OK)
+    if (pug_slices_end(slices) != PUG_OK)
         status = PUG_ERR_MEM;
-    slices_tell(slices, input->options->quiet);
-    slices_free(slices);
+    const struct slices_numbers numbers = pug_slices_numbers(slices);
+    slices_tell(pug_places_returns(pug_slices_places(slices)), numbers.estimated, numbers.written,
+                input->options->quiet);
+    pug_slices_free(slices);
     return status;
 }
 

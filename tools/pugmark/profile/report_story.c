@@ -2,10 +2,11 @@
 #include "report_story.h"
 
 #include "base/text.h"
-#include "common/places.h"
 #include "diagnose/diagnosis.h"
+#include "items/places.h"
 #include "pugmark/advanced/capture.h"
 #include "report_window.h"
+#include "swo/swo_clocks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,6 +61,7 @@ struct story {
     struct pug_names *names;
     const struct slices *slices;
     struct report_windows *windows;
+    struct swo_clocks clocks;  /* of ITMs */
     struct task_story **tasks; /* by number; NULL: nothing ran */
     uint32_t task_room, task_count;
     struct story_event events[EVENTS_MOST];
@@ -96,6 +98,7 @@ void story_free(struct story *story)
     for (uint32_t i = 0; i < story->task_room; i++)
         free(story->tasks[i]);
     free(story->tasks);
+    swo_clocks_free(&story->clocks);
     report_windows_free(story->windows);
     free(story);
 }
@@ -208,7 +211,7 @@ static struct story_event *new_event(struct story *story, enum event_kind kind,
     struct story_event *event = &story->events[n < EVENTS_MOST ? n : half + n % half];
     free(event->ranges);
     *event = (struct story_event){.kind = kind,
-                                  .task = places_task(item),
+                                  .task = pug_places_task(item),
                                   .index = item->element.index,
                                   .buffer = item->where->buffer};
     event->ranges = calloc(task->ring.count + 1, sizeof(*event->ranges));
@@ -251,7 +254,7 @@ static void take_fault(struct story *story, struct task_story *task, const struc
     if (last)
         find_place(story, last, e->flags & PUG_ELEM_RET_ADDR ? e->end : last->element.start,
                    &event->place);
-    const uint32_t depth = pug_calls_stack(slices_calls(story->slices), event->task, &frames);
+    const uint32_t depth = pug_calls_stack(pug_slices_calls(story->slices), event->task, &frames);
     if (depth > 0)
         put_since_entry(story, task, &frames[depth - 1], event->after, sizeof(event->after));
     task->fault = *event;
@@ -275,7 +278,7 @@ static void see_end(struct story *story, uint32_t number, struct task_story *tas
 {
     const struct report_range *last = report_ring_last(&task->ring);
     const struct pug_call_frame *frames;
-    const uint32_t depth = pug_calls_stack(slices_calls(story->slices), number, &frames);
+    const uint32_t depth = pug_calls_stack(pug_slices_calls(story->slices), number, &frames);
     task->ended_in_fault = false;
     if (!last)
         return;
@@ -316,12 +319,13 @@ void story_observe(void *context, const struct trace_item *item)
 {
     struct story *story = context;
     const struct pug_element *e = &item->element;
-    struct task_story *task = task_of(story, places_task(item));
+    struct task_story *task = task_of(story, pug_places_task(item));
+    uint64_t time;
     if (!task)
         return;
     understand(story, e);
     if (!*task->who)
-        places_task_words(slices_places(story->slices), item, task->who, sizeof(task->who));
+        pug_places_task_words(pug_slices_places(story->slices), item, task->who, sizeof(task->who));
     task->end_index = e->index;
     task->end_buffer = item->where->buffer;
     if (pug_element_adds_cycles(e)) {
@@ -347,12 +351,13 @@ void story_observe(void *context, const struct trace_item *item)
         if (e->reason == PUG_TRACE_ON_OVERFLOW)
             take_loss(story, task, item);
         break;
-    case PUG_ELEM_EO_TRACE: see_end(story, places_task(item), task); break;
+    case PUG_ELEM_EO_TRACE: see_end(story, pug_places_task(item), task); break;
     case PUG_ELEM_SWTRACE: story->messages++; break;
     case PUG_ELEM_ITMTRACE:
         story->messages += e->reason == PUG_ITM_SWIT;
         story->hardware += e->reason == PUG_ITM_DWT;
-        take_time(story, task, e->reason >= PUG_ITM_TS_SYNC ? e->timestamp : 0);
+        if (swo_clocks_take(&story->clocks, story->capture, item->where, e, &time))
+            take_time(story, task, time);
         break;
     case PUG_ELEM_EVENT: story->hardware++; break;
     default: break;

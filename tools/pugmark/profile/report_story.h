@@ -6,7 +6,7 @@
 #ifndef PUGMARK_TOOL_REPORT_STORY_H
 #define PUGMARK_TOOL_REPORT_STORY_H
 
-#include "calls/slices.h"
+#include "timeline/slices.h"
 
 struct story;
 
@@ -20,7 +20,7 @@ void story_follow(struct story *story, const struct slices *slices);
 /** Sees an item before its slices do. As slices_options.observe; the context is the story. */
 void story_observe(void *story, const struct trace_item *item);
 
-/** The end of decoding, before slices_end(). */
+/** The end of decoding, before pug_slices_end(). */
 void story_end(struct story *story);
 
 /**

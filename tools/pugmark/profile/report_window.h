@@ -3,8 +3,8 @@
 #ifndef PUGMARK_TOOL_REPORT_WINDOW_H
 #define PUGMARK_TOOL_REPORT_WINDOW_H
 
+#include "items/window.h"
 #include "text/json.h"
-#include "trace/trace_window.h"
 
 /** Most instructions, and so most ranges, of a window. */
 #define REPORT_WINDOW 50u

@@ -7,9 +7,9 @@
 #include "common/messages.h"
 
 #include "common/command.h"
-#include "swo_sources.h"
+#include "events/sources.h"
+#include "items/parts.h"
 #include "text/table.h"
-#include "trace/trace_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static bool take_item(void *context, const struct trace_item *item)
 {
     struct counting *counting = context;
     if (!item->others)
-        swo_sources_take(&counting->sources, item->where, &item->element);
+        pug_swo_sources_take(&counting->sources, item->where, &item->element);
     return !counting->sources.failed;
 }
 
@@ -59,7 +59,7 @@ static void put_row(struct pug_table *table, struct swo_source *source, unsigned
 {
     char id[16], name[256];
     snprintf(id, sizeof(id), "0x%02x", source->id);
-    pug_vectors_name(swo_source_vectors(source), number, name, sizeof(name));
+    pug_vectors_name(pug_swo_source_vectors(source), number, name, sizeof(name));
     pug_table_text(table, id);
     pug_table_number(table, number);
     pug_table_text(table, name);
@@ -99,7 +99,7 @@ static size_t put_rows(struct pug_table *table, struct counting *counting, bool 
                 continue;
             put_row(table, source, number, &interrupts->sums[number]);
             if (with_unit)
-                pug_table_text(table, swo_sources_unit(&counting->sources));
+                pug_table_text(table, pug_swo_sources_unit(&counting->sources));
             rows++;
         }
     }
@@ -149,7 +149,7 @@ static int put_table(struct counting *counting, const struct input *input, bool 
     } else if (rows > 0) {
         if (!json)
             pug_sink_format(sink, "Interrupts, times in %s\n",
-                            swo_sources_unit(&counting->sources));
+                            pug_swo_sources_unit(&counting->sources));
         status = pug_table_write(table, json ? PUG_TABLE_JSON : PUG_TABLE_TEXT, sink);
     }
     pug_table_free(table);
@@ -165,17 +165,17 @@ int interrupts_print(struct input *input, bool json, struct pug_sink *sink)
 {
     const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
     struct counting counting = {.failed = false};
-    swo_sources_init(&counting.sources, input->capture, on_event, NULL);
+    pug_swo_sources_init(&counting.sources, input->capture, on_event, NULL);
     struct trace_parts parts = {.capture = input->capture,
                                 .wanted = &wanted,
                                 .print = take_item,
                                 .print_context = &counting};
     struct pug_capture_decode decode = {.threads = 0};
     struct pug_capture_result result;
-    trace_parts_decode(&parts, &decode);
+    pug_trace_parts_decode(&parts, &decode);
     int code = EXIT_INPUT;
     if (input_decode(input, &decode, NULL, &result)) {
-        swo_sources_end(&counting.sources);
+        pug_swo_sources_end(&counting.sources);
         if (parts.failed || counting.sources.failed)
             input_starve(input);
         const int put = put_table(&counting, input, json, sink);
@@ -184,6 +184,6 @@ int interrupts_print(struct input *input, bool json, struct pug_sink *sink)
         code = input_result(input);
         code = code == EXIT_DONE ? put : code;
     }
-    swo_sources_free(&counting.sources);
+    pug_swo_sources_free(&counting.sources);
     return code;
 }

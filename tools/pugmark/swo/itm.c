@@ -5,12 +5,12 @@
  */
 #include "common/command.h"
 #include "common/output.h"
-#include "dwt_sources.h"
+#include "events/dwt_sources.h"
+#include "events/port_text.h"
+#include "events/sources.h"
 #include "files/outfile.h"
 #include "input/input.h"
 #include "port_format.h"
-#include "port_text.h"
-#include "swo_sources.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -364,10 +364,11 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     struct pug_dwt_event event;
     (void)taken;
     for (size_t i = 0; i < count; i++) {
-        if (!dwt_sources_find(state->dwts, elements[i].source) || !is_chosen(state, &elements[i]))
+        if (!pug_dwt_sources_find(state->dwts, elements[i].source) ||
+            !is_chosen(state, &elements[i]))
             continue;
         if (state->options->timestamps)
-            swo_sources_take(&state->sources, &where, &elements[i]);
+            pug_swo_sources_take(&state->sources, &where, &elements[i]);
         else if (pug_dwt_meaning(&elements[i], &event) && event.kind == PUG_DWT_STIMULUS)
             take_write(state, &event);
     }
@@ -376,7 +377,7 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
 
 static int decode(struct itm_state *state, struct input *input)
 {
-    if (!dwt_sources_new(input->tree, false, &state->dwts)) {
+    if (!pug_dwt_sources_new(input->tree, false, &state->dwts)) {
         input_starve(input);
         return EXIT_FATAL;
     }
@@ -384,14 +385,13 @@ static int decode(struct itm_state *state, struct input *input)
         message_say("pugmark: %s: no ITM in it\n", input->trace_path);
         return EXIT_INPUT;
     }
-    swo_sources_init(&state->sources, input->capture, on_event, state);
-    input_on_elements(input, on_elements, state);
-    input_run(input, NULL, output_wanted);
-    swo_sources_end(&state->sources);
+    pug_swo_sources_init(&state->sources, input->capture, on_event, state);
+    input_run_elements(input, on_elements, state, output_wanted);
+    pug_swo_sources_end(&state->sources);
     if (state->sources.failed)
         input_starve(input);
-    swo_sources_free(&state->sources);
-    dwt_sources_free(state->dwts);
+    pug_swo_sources_free(&state->sources);
+    pug_dwt_sources_free(state->dwts);
     const bool good = end_ports(state, !state->failed && !input_unsound(input));
     say_ports(state);
     const int code = input_result(input);

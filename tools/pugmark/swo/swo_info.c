@@ -2,8 +2,8 @@
 #include "swo_info.h"
 
 #include "common/output.h"
-#include "swo_sources.h"
-#include "trace/trace_parts.h"
+#include "events/sources.h"
+#include "items/parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static struct content *content_of(struct swo_source *source)
 {
     if (!source->user && (source->user = calloc(1, sizeof(struct content))) != NULL) {
         struct content *content = source->user;
-        const struct pug_image *image = swo_source_vectors(source)->image;
+        const struct pug_image *image = pug_swo_source_vectors(source)->image;
         struct pug_image_range range;
         pug_interrupts_init(&content->interrupts, NULL, NULL);
         pug_swo_period_init(&content->period);
@@ -48,8 +48,8 @@ static bool is_code(struct swo_source *source, uint32_t pc)
 {
     const struct pug_reader_space reader = {.space = PUG_SPACE_ANY, .source = source->id};
     uint8_t bytes[2];
-    return (pc & 1) == 0 && pug_image_read(swo_source_vectors(source)->image, &reader, pc, bytes,
-                                           sizeof(bytes)) == 2;
+    return (pc & 1) == 0 && pug_image_read(pug_swo_source_vectors(source)->image, &reader, pc,
+                                           bytes, sizeof(bytes)) == 2;
 }
 
 static void on_event(struct swo_source *source, const struct pug_dwt_event *event)
@@ -96,7 +96,7 @@ static bool take_item(void *context, const struct trace_item *item)
 {
     struct printing *printing = context;
     const struct pug_element *e = &item->element;
-    swo_sources_take(&printing->sources, item->where, e);
+    pug_swo_sources_take(&printing->sources, item->where, e);
     for (size_t i = 0; i < printing->sources.count; i++) {
         struct swo_source *source = printing->sources.items[i];
         struct content *content = source->id == e->source && source->buffer == item->where->buffer
@@ -105,8 +105,8 @@ static bool take_item(void *context, const struct trace_item *item)
         if (!content)
             continue;
         pug_swo_period_take(&content->period, e);
-        content->guessed += swo_sources_is(e) && (PUG_ITM_FLAGS(e) & PUG_ITM_GUESSED);
-        if (swo_sources_is(e) && e->reason >= PUG_ITM_TS_SYNC)
+        content->guessed += pug_swo_sources_is(e) && (PUG_ITM_FLAGS(e) & PUG_ITM_GUESSED);
+        if (pug_swo_sources_is(e) && e->reason >= PUG_ITM_TS_SYNC)
             take_clocks(content, e);
     }
     return !printing->sources.failed;
@@ -151,7 +151,8 @@ static void print_times(const struct swo_source *source, const struct content *c
         output_text("  no timestamps: nothing says when these were\n");
         return;
     }
-    output_text("  the last one at %" PRIu64 " %s", content->last, swo_sources_unit(source->all));
+    output_text("  the last one at %" PRIu64 " %s", content->last,
+                pug_swo_sources_unit(source->all));
     if (content->delayed > 0)
         output_text("; of %" PRIu64 " the timestamp was late", content->delayed);
     output_text("\n");
@@ -263,15 +264,15 @@ bool swo_info_print(struct input *input)
     struct pug_capture_decode decode = {
         .threads = 1, .selection = &input->lists.selection, .log = log};
     struct pug_capture_result result;
-    swo_sources_init(&printing.sources, input->capture, on_event, NULL);
-    trace_parts_decode(&parts, &decode);
+    pug_swo_sources_init(&printing.sources, input->capture, on_event, NULL);
+    pug_trace_parts_decode(&parts, &decode);
     const enum pug_status status =
         log ? pug_capture_decode(input->capture, &decode, &result) : PUG_ERR_MEM;
-    swo_sources_end(&printing.sources);
+    pug_swo_sources_end(&printing.sources);
     for (size_t i = 0; i < printing.sources.count; i++)
         print_source(printing.sources.items[i]);
     const bool good = status != PUG_ERR_MEM && !parts.failed && !printing.sources.failed;
-    swo_sources_free(&printing.sources);
+    pug_swo_sources_free(&printing.sources);
     pug_log_free(log);
     return good;
 }

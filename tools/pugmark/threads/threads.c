@@ -8,12 +8,12 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/output.h"
+#include "events/sources.h"
 #include "input/capture_options.h"
-#include "swo/swo_sources.h"
+#include "items/parts.h"
+#include "kernel_words.h"
 #include "text/json.h"
-#include "thread_stage.h"
 #include "threads_swo.h"
-#include "trace/trace_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -104,10 +104,10 @@ static void put_switch(struct threads *threads, const struct trace_item *item,
     const uint32_t from = threads->last[place->core];
     char to_name[256];
     snprintf(to_name, sizeof(to_name), "%s",
-             thread_stage_name(threads->stage, place->core, place->thread));
+             pug_thread_stage_name(threads->stage, place->core, place->thread));
     const char *const from_name =
-        from == UINT32_MAX ? "" : thread_stage_name(threads->stage, place->core, from);
-    threads_put_switch(item->element.index, thread_stage_source(threads->stage, place->core),
+        from == UINT32_MAX ? "" : pug_thread_stage_name(threads->stage, place->core, from);
+    threads_put_switch(item->element.index, pug_thread_stage_source(threads->stage, place->core),
                        threads->time, from_name, to_name, threads->options->json,
                        threads->options->csv);
 }
@@ -158,7 +158,7 @@ static bool take(void *context, const struct trace_item *item, const struct thre
 static bool take_decoded(void *context, const struct trace_item *item)
 {
     struct threads *threads = context;
-    return thread_stage_take(threads->stage, item);
+    return pug_thread_stage_take(threads->stage, item);
 }
 
 /* ---- the table ---- */
@@ -169,18 +169,19 @@ static void put_all(struct threads *threads)
     threads_table_begin(&rows, threads->options->json, threads->options->csv, threads->cycles,
                         threads->cycles ? "cycles" : "instructions");
     for (uint32_t core = 0; core < threads->cores; core++) {
-        const uint16_t source = thread_stage_source(threads->stage, core);
+        const uint16_t source = pug_thread_stage_source(threads->stage, core);
         for (uint32_t n = 0; n < RTOS_THREADS; n++) {
             const struct tally *tally = tally_of(threads, core, n);
-            const struct rtos_thread *thread = thread_stage_thread(threads->stage, core, n);
+            const struct rtos_thread *thread = pug_thread_stage_thread(threads->stage, core, n);
             if (!thread || !tally->is.seen)
                 continue;
             threads_table_add(&rows, source,
-                              n == RTOS_UNKNOWN ? "?" : thread_stage_name(threads->stage, core, n),
+                              n == RTOS_UNKNOWN ? "?"
+                                                : pug_thread_stage_name(threads->stage, core, n),
                               thread->has_value, thread->value,
-                              thread_stage_is_idle(threads->stage, core, n) ? "idle"
-                              : n == RTOS_UNKNOWN                           ? "unknown"
-                                                                            : "thread",
+                              pug_thread_stage_is_idle(threads->stage, core, n) ? "idle"
+                              : n == RTOS_UNKNOWN                               ? "unknown"
+                                                                                : "thread",
                               &tally->is);
         }
         if (threads->handlers[core].seen)
@@ -194,11 +195,11 @@ static void put_all(struct threads *threads)
 
 static void say_basis(const struct threads *threads)
 {
-    const char *const kernel = thread_stage_kernel(threads->stage);
-    const char *const current = thread_stage_current(threads->stage);
+    const char *const kernel = pug_thread_stage_kernel(threads->stage);
+    const char *const current = pug_thread_stage_current(threads->stage);
     if (threads->options->input.quiet)
         return;
-    if (thread_stage_has_values(threads->stage))
+    if (pug_thread_stage_has_values(threads->stage))
         message_say("pugmark: threads of %s, by the values of %s\n", kernel ? kernel : "?",
                     current ? current : "?");
     else
@@ -219,10 +220,11 @@ static int follow(struct threads *threads)
                                 .wants = PUG_WANTS_BY_TIME};
     struct pug_capture_decode decode = {.threads = 0};
     struct pug_capture_result result;
-    trace_parts_decode(&parts, &decode);
+    pug_trace_parts_decode(&parts, &decode);
     if (!input_decode(threads->input, &decode, output_wanted, &result))
         return EXIT_INPUT;
-    threads->failed |= !thread_stage_end(threads->stage) && thread_stage_failed(threads->stage);
+    threads->failed |=
+        !pug_thread_stage_end(threads->stage) && pug_thread_stage_failed(threads->stage);
     if (!threads->options->switches)
         put_all(threads);
     say_basis(threads);
@@ -245,11 +247,9 @@ static int run_input(const struct threads_options *options, struct input *input)
 {
     struct threads threads = {.input = input, .options = options};
     struct pug_names *names = capture_names(&options->input, &options->names);
-    const struct thread_stage_options stage = {.input = input,
-                                               .names = names,
-                                               .rtos = options->names.rtos,
-                                               .give = take,
-                                               .context = &threads};
+    struct thread_stage_options stage = {.kernel = kernel_wanted(input, names, options->names.rtos),
+                                         .give = take,
+                                         .context = &threads};
     int code = EXIT_USAGE;
     if (!names)
         return EXIT_INPUT;
@@ -258,7 +258,7 @@ static int run_input(const struct threads_options *options, struct input *input)
                     "program has: `pugmark stat` and `pugmark info` list them\n",
                     pug_capture_path(input->capture));
         code = EXIT_INPUT;
-    } else if (thread_stage_new(&stage, &threads.stage)) {
+    } else if (kernel_stage(input, &stage, &threads.stage)) {
         if (!threads.stage)
             code = refuse(input);
         else if (threads_swo_is(input))
@@ -267,7 +267,7 @@ static int run_input(const struct threads_options *options, struct input *input)
         else
             code = follow(&threads);
     }
-    thread_stage_free(threads.stage);
+    pug_thread_stage_free(threads.stage);
     free(threads.tallies);
     free(threads.handlers);
     free(threads.idle);
@@ -283,7 +283,7 @@ static int run(const struct command *self, int argc, char **argv)
                                       INPUT_OPTIONS(&options.input)};
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--kernels") == 0) {
-            thread_kernel_list();
+            kernel_list();
             return EXIT_DONE;
         }
     int code = command_start(self, argc, argv, sets, 3, 1);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "threads_swo.h"
 
+#include "events/sources.h"
+#include "items/parts.h"
+#include "kernel_words.h"
+#include "rtos/memory.h"
 #include "rtos/program.h"
-#include "swo/swo_sources.h"
-#include "thread_kernel.h"
-#include "thread_memory.h"
-#include "trace/trace_parts.h"
 
 #include "common/command.h"
 #include "common/output.h"
@@ -168,7 +168,7 @@ static void on_event(struct swo_source *source, const struct pug_dwt_event *even
 static bool take_item(void *context, const struct trace_item *item)
 {
     struct threads_swo *all = context;
-    swo_sources_take(&all->sources, item->where, &item->element);
+    pug_swo_sources_take(&all->sources, item->where, &item->element);
     return !all->failed && !all->sources.failed && output_wanted();
 }
 
@@ -196,7 +196,7 @@ static void put_rows(const struct swo_source *source, struct threads_table *rows
 static bool put_table(struct threads_swo *all)
 {
     struct threads_table rows;
-    threads_table_begin(&rows, all->json, all->csv, true, swo_sources_unit(&all->sources));
+    threads_table_begin(&rows, all->json, all->csv, true, pug_swo_sources_unit(&all->sources));
     for (size_t i = 0; i < all->sources.count; i++)
         put_rows(all->sources.items[i], &rows);
     return threads_table_end(&rows);
@@ -215,22 +215,23 @@ int threads_swo(struct input *input, struct pug_names *names, const char *rtos, 
     struct pug_capture_decode decode = {.threads = 0};
     struct pug_capture_result result;
     struct thread_kernel found;
-    if (thread_kernel_find(input->capture, names, rtos, &found) != THREAD_KERNEL_THERE)
+    const struct thread_kernel_wanted kernel = kernel_wanted(input, names, rtos);
+    if (pug_thread_kernel_find(&kernel, &found) != THREAD_KERNEL_THERE)
         return EXIT_USAGE;
     if (found.kernel)
         pug_rtos_look_up(found.kernel, found.file, 0, &all.program);
-    swo_sources_init(&all.sources, input->capture, on_event, &all);
-    trace_parts_decode(&parts, &decode);
+    pug_swo_sources_init(&all.sources, input->capture, on_event, &all);
+    pug_trace_parts_decode(&parts, &decode);
     int code = EXIT_INPUT;
     if (input_decode(input, &decode, output_wanted, &result)) {
-        swo_sources_end(&all.sources);
+        pug_swo_sources_end(&all.sources);
         if (!switches)
             all.failed |= !put_table(&all);
         if (all.failed || all.sources.failed || parts.failed)
             input_starve(input);
         code = input_result(input);
     }
-    swo_sources_free(&all.sources);
-    thread_kernel_end(&found);
+    pug_swo_sources_free(&all.sources);
+    pug_thread_kernel_end(&found);
     return code;
 }

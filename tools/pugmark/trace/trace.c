@@ -7,12 +7,13 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/pager.h"
-#include "common/places.h"
 #include "common/progress.h"
 #include "common/sandbox.h"
 #include "input/capture_options.h"
 #include "input/input_lists.h"
 #include "input/live_input.h"
+#include "items/places.h"
+#include "swo/swo_clocks.h"
 #include "trace_near.h"
 #include "trace_text.h"
 
@@ -128,7 +129,8 @@ struct since {
     bool *begun; /* by task */
     uint32_t count;
     bool any;
-    bool global; /* an ITM has global timestamps */
+    struct pug_capture *capture;
+    struct swo_clocks clocks; /* of ITMs */
 };
 
 struct printing {
@@ -138,19 +140,18 @@ struct printing {
     bool failed;
 };
 
-/** Of an ITM global timestamps are times, and local ones where it has no others. */
-static bool tells_time(const struct since *since, const struct pug_element *e)
+static bool tells_time(struct since *since, const struct trace_item *item, uint64_t *time)
 {
-    if (e->type != PUG_ELEM_ITMTRACE)
-        return e->type == PUG_ELEM_TIMESTAMP;
-    return e->reason >= PUG_ITM_TS_SYNC && (e->reason == PUG_ITM_TS_GLOBAL || !since->global);
+    *time = item->element.timestamp;
+    return item->element.type == PUG_ELEM_TIMESTAMP ||
+           swo_clocks_take(&since->clocks, since->capture, item->where, &item->element, time);
 }
 
 /** Is this item late enough? *failed: no memory. */
 static bool has_begun(struct since *since, const struct trace_item *item, bool *failed)
 {
-    const uint32_t task = places_task(item);
-    const struct pug_element *e = &item->element;
+    const uint32_t task = pug_places_task(item);
+    uint64_t time;
     if (task >= since->count) {
         const uint32_t count = task + task / 2 + 16;
         bool *begun = realloc(since->begun, count * sizeof(*begun));
@@ -161,8 +162,7 @@ static bool has_begun(struct since *since, const struct trace_item *item, bool *
         since->begun = begun;
         since->count = count;
     }
-    since->global |= e->type == PUG_ELEM_ITMTRACE && e->reason == PUG_ITM_TS_GLOBAL;
-    if (tells_time(since, e) && e->timestamp >= since->time)
+    if (tells_time(since, item, &time) && time >= since->time)
         since->begun[task] = true;
     return since->begun[task];
 }
@@ -176,7 +176,7 @@ static bool take_from_time(struct input *input, const char *words, struct since 
     struct pug_capture_selection *selection = &input->lists.selection;
     if (!words)
         return true;
-    since->waits = !places_have_times(input->capture);
+    since->waits = !pug_places_have_times(input->capture);
     if (since->waits)
         return input_lists_timestamp(input->capture, "--from-time", words, false, &since->time);
     selection->has_from = true;
@@ -219,14 +219,14 @@ static int decode(struct input *input, const struct trace_options *options,
     enum pug_status status;
     const bool live = pug_capture_is_live(input->capture);
     parts->wants = PUG_WANTS_EACH_TIME | (by_time ? PUG_WANTS_BY_TIME : 0u) |
-                   (places_have_times(input->capture) ? PUG_WANTS_TIMES : 0u);
+                   (pug_places_have_times(input->capture) ? PUG_WANTS_TIMES : 0u);
     if (live) {
         wanted.progress = flush;
         wanted.progress_context = parts->print_context;
     }
     if (options->whole || live || (by_time && pug_capture_has_sides(input->capture)) ||
         !trace_near(parts, &wanted, input_bytes(input), &status, &result)) {
-        trace_parts_decode(parts, &wanted);
+        pug_trace_parts_decode(parts, &wanted);
         list[0] = *wanted.consumers;
         wanted.consumer_count += live_consumer(&list[1]);
         wanted.consumers = list;
@@ -269,7 +269,7 @@ static void cut_first(struct trace_item *first, const struct trace_wanted *wante
 static int trace(struct input *input, struct pug_names *names, const struct trace_options *options,
                  const struct trace_wanted *wanted)
 {
-    struct since since = {.waits = false};
+    struct since since = {.capture = input->capture};
     if (!take_from_time(input, options->from_time, &since))
         return EXIT_USAGE;
     struct pager *pager = pager_open(options->no_pager || options->input.sandbox);
@@ -291,7 +291,7 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
     struct trace_parts parts = {
         .capture = input->capture, .wanted = wanted, .print = print, .print_context = &printing};
     int code = printing.text ? decode(input, options, &parts) : EXIT_FATAL;
-    struct trace_item *item = trace_window_items(&parts.window);
+    struct trace_item *item = pug_trace_window_items(&parts.window);
     cut_first(item, wanted);
     for (; item && !printing.failed && pager_wanted(pager); item = item->next)
         print(&printing, item);
@@ -305,7 +305,8 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
     }
     printing.failed |= pug_names_status(names) == PUG_ERR_MEM;
     free(printing.since.begun);
-    trace_parts_clear(&parts);
+    swo_clocks_free(&printing.since.clocks);
+    pug_trace_parts_clear(&parts);
     const char *lack = printing.text ? trace_text_lack(printing.text) : NULL;
     trace_text_free(printing.text);
     int closed = pager_close(pager);

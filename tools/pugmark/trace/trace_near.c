@@ -56,16 +56,16 @@ static bool try_part(struct trace_parts *parts, struct pug_capture_decode *decod
     if (!decode->log)
         return false;
     pug_log_set_sink(decode->log, keep_record, &records);
-    trace_parts_decode(parts, decode);
+    pug_trace_parts_decode(parts, decode);
     *status = pug_capture_decode(parts->capture, decode, result);
-    struct trace_item *first = trace_window_items(&parts->window);
+    struct trace_item *first = pug_trace_window_items(&parts->window);
     const bool good = *status == PUG_OK && !parts->failed && first &&
                       is_full(parts, first, decode->to == 0 || decode->to >= total) &&
                       (decode->from == 0 || is_understood(parts, first));
     if (good)
         give_records(&records, first, log);
     else
-        trace_parts_clear(parts);
+        pug_trace_parts_clear(parts);
     pug_log_records_free(&records);
     pug_log_free(decode->log);
     return good;

@@ -3,7 +3,8 @@
 #ifndef PUGMARK_TOOL_TRACE_NEAR_H
 #define PUGMARK_TOOL_TRACE_NEAR_H
 
-#include "trace_parts.h"
+#include "input/address.h"
+#include "items/parts.h"
 
 /**
  * Fill the window of parts from the end of the trace, or from around the offset it is to end with,

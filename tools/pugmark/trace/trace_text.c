@@ -9,7 +9,7 @@
 #include "trace_text.h"
 
 #include "common/handlers.h"
-#include "common/places.h"
+#include "items/places.h"
 
 #include "pugmark/advanced/capture.h"
 #include "text/json.h"
@@ -145,7 +145,7 @@ static void put_behind(struct trace_text *text, size_t width, const char *outcom
 {
     struct pug_sink *sink = text->options.sink;
     uint64_t vaddr;
-    struct pug_names_file *file = places_find(text->places, text->task, address, &vaddr);
+    struct pug_names_file *file = pug_places_find(text->places, text->task, address, &vaddr);
     if (*outcome || file)
         pug_sink_blanks(sink, width < CODE_COLUMN ? CODE_COLUMN - width : 1);
     colour(text, *outcome == 't' ? "32" : "35");
@@ -180,7 +180,7 @@ static void put_json_place(struct trace_text *text, struct pug_json *json, uint6
     struct pug_names_function function;
     struct pug_names_line line;
     uint64_t vaddr;
-    struct pug_names_file *file = places_find(text->places, text->task, address, &vaddr);
+    struct pug_names_file *file = pug_places_find(text->places, text->task, address, &vaddr);
     if (!file)
         return;
     pug_json_string(json, "object", pug_names_path(file));
@@ -342,7 +342,7 @@ static void put_timestamp(struct trace_text *text, const struct trace_item *item
 static void put_task(struct trace_text *text, const struct trace_item *item)
 {
     char words[96];
-    places_task_words(text->places, item, words, sizeof(words));
+    pug_places_task_words(text->places, item, words, sizeof(words));
     colour(text, "1");
     pug_sink_text(text->options.sink, "-- ");
     pug_sink_printable(text->options.sink, words);
@@ -383,9 +383,9 @@ static uint64_t *time_of(struct trace_text *text, uint32_t task)
 
 static bool follow(struct trace_text *text, const struct trace_item *item)
 {
-    const uint32_t task = places_task(item);
+    const uint32_t task = pug_places_task(item);
     uint64_t *time = time_of(text, task);
-    if (!time || !places_follow(text->places, item))
+    if (!time || !pug_places_follow(text->places, item))
         return false;
     if (task != text->task && !text->options.json)
         put_task(text, item);
@@ -399,7 +399,7 @@ static bool follow(struct trace_text *text, const struct trace_item *item)
 bool trace_text_print(struct trace_text *text, const struct trace_item *item)
 {
     const struct pug_element *e = &item->element;
-    const uint32_t task = places_task(item);
+    const uint32_t task = pug_places_task(item);
     if (e->type == PUG_ELEM_EO_TRACE && task >= text->time_count)
         return true; /* of a source that said nothing */
     if (!follow(text, item))
@@ -429,9 +429,9 @@ struct trace_text *trace_text_new(const struct trace_text_options *options)
     text->options = *options;
     text->task = UINT32_MAX;
     text->words = calloc(KEPT, sizeof(*text->words));
-    text->places = places_new(options->capture, options->names);
+    text->places = pug_places_new(options->capture, options->names);
     const struct pug_calls_config calls = {
-        .locate = places_locate, .locate_context = text->places, .event = on_call};
+        .locate = pug_places_locate, .locate_context = text->places, .event = on_call};
     if (!text->words || !text->places || pug_disasm_new(NULL, &text->disasm) != PUG_OK ||
         pug_calls_new(&calls, &text->calls) != PUG_OK) {
         trace_text_free(text);
@@ -447,7 +447,7 @@ void trace_text_free(struct trace_text *text)
     pug_disasm_free(text->disasm);
     pug_calls_free(text->calls);
     free(text->words);
-    places_free(text->places);
+    pug_places_free(text->places);
     free(text->times);
     free(text);
 }

@@ -3,8 +3,8 @@
 #ifndef PUGMARK_TOOL_TRACE_TEXT_H
 #define PUGMARK_TOOL_TRACE_TEXT_H
 
+#include "items/window.h"
 #include "text/sink.h"
-#include "trace_window.h"
 
 struct trace_text_options {
     bool json; /**< a JSON object a line */
