@@ -56,6 +56,12 @@ if "$bin/pugmark" --version | head -n 1 | grep -q '[( ]elf '; then
     bounded "rules for each thread" 0 '' check --rule 'number runs < 70000 times for each thread' "${etm[@]}" threads.etm
     bounded "percentiles of each thread" 2 'more threads than can be told apart' check --rule '_start instructions < 4 p99 for each thread' "${etm[@]}" threads.etm
 fi
+# ---- parameters: each is looked for by its name, and one that is unknown is compared with those that are known ----
+head -c 20000 "$crash/crash" >noise.raw
+perl -e 'print "a$_ = $_\n" for 1 .. 70000' >many.params
+perl -e 'print "a$_ = $_\n" for 1 .. 4000' >some.params
+bounded "70,000 parameters" 3 'too many parameters' list --protocol etrace --params many.params noise.raw
+bounded "4,000 parameters" 1 'something is wrong' list --protocol etrace --params some.params noise.raw
 # ---- tables of samples: many columns, many lines, the wanted one last ----
 perl -e 'print "; Samplerate: 1 MHz\n"; print join(",", map { "c$_" } 1 .. 700), ",SWO\n";
     print join(",", ("0") x 700, $_ & 1), "\n" for 1 .. 700' >wide.csv
