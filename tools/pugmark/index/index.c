@@ -111,9 +111,8 @@ static int conclude(struct input *input, const struct pug_index *index, const ch
     if (input->chosen > 1 || pug_peers_helps(input_peers()))
         return EXIT_DONE;
     struct diagnosis *diagnosis = diagnosis_new(input);
-    const bool nothing =
-        diagnosis && (is_bare(index) ? diagnosis_conclude_packets(diagnosis, quiet)
-                                     : diagnosis_conclude_spoiled(diagnosis, quiet));
+    const bool nothing = diagnosis && (is_bare(index) ? diagnosis_conclude_packets(diagnosis, quiet)
+                                                      : diagnosis_conclude_noise(diagnosis, quiet));
     diagnosis_free(diagnosis);
     return nothing ? EXIT_TRACE_ERRORS : EXIT_DONE;
 }
