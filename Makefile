@@ -9,8 +9,9 @@
 # make dist-static: portable programs for Linux and Windows.  make packages-test: Debian packages, tried in a clean root; needs root.
 # make test-compilers: builds without a warning with many compilers.  RELEASING.md says when.
 # make live-test: a gigabyte through live inputs, with memory that stays flat.
+# make test-installed: tests in roots with nothing but packages.txt, and with all cross compilers; needs root.
 # make doors: bounds taken out of what reads files of strangers, each of which a test or a fuzz target must find.
-.PHONY: dist dist-check dist-static packages-test test-compilers demo docs abi truth gdb-truth mutants doors fuzz fuzz-corpus million coverage test test-release test-sanitize test-thread test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean live-test
+.PHONY: dist dist-check dist-static packages-test test-compilers test-installed demo docs abi truth gdb-truth mutants doors fuzz fuzz-corpus million coverage test test-release test-sanitize test-thread test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean live-test
 
 # Where page faults are dear, as on many virtual machines, memory in large pages that stays is a third of what tests take.
 export GLIBC_TUNABLES ?= glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=2147483648:glibc.malloc.top_pad=4194304
@@ -76,6 +77,12 @@ COMPILERS ?=
 test-compilers: build
 	@cmake/install-packages.sh packages.txt compilers
 	@tests/builds/compilers.sh $(COMPILERS)
+
+# ROOT=plain or crowded, TESTS=an expression: one of them, and these tests alone.
+ROOT ?=
+test-installed:
+	@cmake/install-packages.sh packages.txt packages
+	@tests/builds/installed.sh "$(ROOT)" "$(TESTS)"
 
 truth: build
 	@tests/truth/debian.sh build/debian || echo "without Debian's programs for other processors"

@@ -26,6 +26,7 @@ static void free_tally(struct check_tally *tally)
         free(sums[n]);
     }
     free(sums);
+    free(tally->slots);
     free(tally->rule.list.items);
 }
 

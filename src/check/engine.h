@@ -79,7 +79,9 @@ struct check_tally {
     bool has_violation, has_unknown;
     struct pug_check_place violation, open;
     const char *violation_why, *unknown_why;
-    struct pug_list sums;  /**< struct check_sum * */
+    struct pug_list sums; /**< struct check_sum * */
+    uint32_t *slots;      /**< a table of these: numbers and one; of a power of two, or NULL */
+    size_t slot_count;
     uint64_t total, other; /**< of a share: all instructions or time, and the thread's */
     bool share_of_time;
     uint64_t maybe; /**< of a share: of an unknown thread */
@@ -218,6 +220,9 @@ struct check_event {
     bool time_known, cycles_known;
 };
 
+/** Lists of streams that a gap has to reach: for calls, and for orders, by enum pug_call_gap. */
+enum { CHECK_DUE_CALLS = 0, CHECK_DUE_ORDERS = 3, CHECK_DUE = 6 };
+
 struct check_core {
     uint32_t buffer;
     uint16_t source;
@@ -234,6 +239,7 @@ struct check_core {
     const char *label;
     bool software; /**< it has events of a DWT, too */
     uint64_t loss_count;
+    struct pug_list due[CHECK_DUE]; /**< struct check_stream *: due.c */
 };
 
 struct check_stream {
@@ -242,6 +248,7 @@ struct check_stream {
     bool has_context;
     uint32_t core_key;
     struct check_core *core; /**< where it ran last */
+    uint8_t due;             /**< bits: lists of that core which it is in */
     uint64_t instructions;
     uint64_t time_at, cycles_at;     /**< instructions when they came; CHECK_UNKNOWN */
     uint64_t task_time, task_cycles; /**< as pug_calls has them */
@@ -326,8 +333,10 @@ struct pug_check {
     bool at_known;
     uint64_t clear_first, clear_last; /**< addresses around the last range without a span */
     struct pug_list cores, streams;   /**< pointers */
-    struct pug_list threads;          /**< struct check_thread: the known names */
-    bool fed;                         /**< elements come by pug_check_element() */
+    struct check_stream **slots;      /**< a table of the streams, of a power of two or NULL */
+    size_t slot_count;
+    struct pug_list threads; /**< struct check_thread: the known names */
+    bool fed;                /**< elements come by pug_check_element() */
     struct check_core *core;
     struct check_stream *stream;
     const struct pug_element *element;
@@ -418,6 +427,20 @@ void pug_check_run_copies(struct pug_check *check, struct check_stream *stream,
 /* ---- begin.c ---- */
 /** Marks rules that this capture can never decide. */
 void pug_check_foresee(struct pug_check *check);
+
+/* ---- due.c ---- */
+
+/** The stream of this task, context and core_key, or NULL. */
+struct check_stream *pug_check_find_stream(const struct pug_check *check,
+                                           const struct check_stream *wanted);
+/** A new one, which is the last of the list; false: no memory. */
+bool pug_check_keep_stream(struct pug_check *check, struct check_stream *stream);
+/** It takes something: the next gap of each kind has to reach it. */
+void pug_check_touch(struct pug_check *check, struct check_stream *stream);
+/** How many streams a gap has to reach: core->due[kind], each once, by their numbers. */
+size_t pug_check_due(struct check_core *core, unsigned kind);
+/** It reached them. */
+void pug_check_undue(struct check_core *core, unsigned kind);
 
 /* ---- streams.c ---- */
 void pug_check_element(struct pug_check *check, const struct pug_origin *where,

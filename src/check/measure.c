@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file The duration of calls, as far as the trace shows it. */
+#include "base/hash.h"
 #include "check/engine.h"
 
 #include <inttypes.h>
@@ -65,18 +66,68 @@ struct check_interval pug_check_distance(const struct pug_check *check,
 
 /* ---- sums ---- */
 
+/** Threads and cores whose percentiles are counted: each takes 119 KB. */
+#define PERCENTILES_MOST 2048u
+
 static bool same(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+    hash = pug_hash_mix(hash, text != NULL);
+    for (; text && *text; text++)
+        hash = pug_hash_mix(hash, (unsigned char)*text);
+    return hash;
+}
+
+/** The slot of such a sum, or the empty one where it would be. */
+static uint32_t *slot_of(const struct check_tally *tally, const char *function, const char *scope)
+{
+    struct check_sum **sums = tally->sums.items;
+    size_t at = (size_t)mix_text(mix_text(0, function), scope);
+    for (;; at++) {
+        uint32_t *slot = &tally->slots[at & (tally->slot_count - 1)];
+        const struct check_sum *sum = *slot ? sums[*slot - 1] : NULL;
+        if (!sum || (same(sum->function, function) && same(sum->scope, scope)))
+            return slot;
+    }
+}
+
+/** Makes the table larger where another sum does not fit. False: no memory. */
+static bool make_room(struct check_tally *tally)
+{
+    struct check_sum **sums = tally->sums.items;
+    if (2 * tally->sums.count < tally->slot_count)
+        return true;
+    const size_t count = tally->slot_count ? 4 * tally->slot_count : 16;
+    uint32_t *slots = calloc(count, sizeof(*slots));
+    if (!slots)
+        return false;
+    free(tally->slots);
+    tally->slots = slots;
+    tally->slot_count = count;
+    for (size_t n = 0; n < tally->sums.count; n++)
+        *slot_of(tally, sums[n]->function, sums[n]->scope) = (uint32_t)n + 1;
+    return true;
 }
 
 struct check_sum *pug_check_sum_of(struct pug_check *check, struct check_tally *tally,
                                    const char *function, const char *scope)
 {
     struct check_sum **sums = tally->sums.items;
-    for (size_t n = 0; n < tally->sums.count; n++)
-        if (same(sums[n]->function, function) && same(sums[n]->scope, scope))
-            return sums[n];
+    if (!make_room(tally)) {
+        pug_check_starve(check);
+        return NULL;
+    }
+    uint32_t *place = slot_of(tally, function, scope);
+    if (*place)
+        return sums[*place - 1];
+    if (tally->rule.stat == CHECK_PERCENTILE && tally->sums.count == PERCENTILES_MOST) {
+        check->status = PUG_ERR_LIMIT;
+        return NULL;
+    }
     struct check_sum *sum = calloc(1, sizeof(*sum));
     struct check_sum **slot = sum ? pug_list_add(&tally->sums, sizeof(*slot)) : NULL;
     if (sum && tally->rule.stat == CHECK_PERCENTILE) {
@@ -91,6 +142,7 @@ struct check_sum *pug_check_sum_of(struct pug_check *check, struct check_tally *
         return NULL;
     }
     *slot = sum;
+    *place = (uint32_t)tally->sums.count;
     sum->function = function ? pug_check_keep(&check->texts, function, strlen(function)) : NULL;
     sum->scope = scope ? pug_check_keep(&check->texts, scope, strlen(scope)) : NULL;
     return sum;

@@ -82,6 +82,8 @@ static struct check_stream *add_stream(struct pug_check *check, struct check_cor
     stream->number = (uint32_t)check->streams.count - 1;
     stream->core = core;
     stream->time_at = stream->cycles_at = CHECK_UNKNOWN;
+    if (!pug_check_keep_stream(check, stream))
+        pug_check_starve(check);
     stream->calls = calloc(links, sizeof(struct check_call *));
     stream->orders = calloc(rules, sizeof(*stream->orders));
     stream->depths = calloc(rules, sizeof(*stream->depths));
@@ -98,19 +100,20 @@ struct check_stream *pug_check_stream(struct pug_check *check, struct check_core
     const bool has_context =
         task == PUG_NO_TASK && element && (element->context_flags & PUG_CTX_CONTEXT_ID);
     const uint32_t context = has_context ? element->context_id : 0;
-    struct check_stream *current = core->current, **streams = check->streams.items;
-    if (current && current->task == task && current->has_context == has_context &&
-        current->context == context)
-        return current;
-    const uint32_t key = task == PUG_NO_TASK ? core->number : 0;
-    for (size_t n = 0; n < check->streams.count; n++)
-        if (streams[n]->task == task && streams[n]->has_context == has_context &&
-            streams[n]->context == context && streams[n]->core_key == key)
-            return streams[n];
-    return add_stream(
-        check, core,
-        &(struct check_stream){
-            .task = task, .has_context = has_context, .context = context, .core_key = key});
+    struct check_stream *current = core->current;
+    if (!current || current->task != task || current->has_context != has_context ||
+        current->context != context) {
+        const struct check_stream wanted = {.task = task,
+                                            .has_context = has_context,
+                                            .context = context,
+                                            .core_key = task == PUG_NO_TASK ? core->number : 0};
+        current = pug_check_find_stream(check, &wanted);
+        if (!current)
+            current = add_stream(check, core, &wanted);
+    }
+    if (current)
+        pug_check_touch(check, current);
+    return current;
 }
 
 void pug_check_feed(struct pug_check *check)
@@ -146,7 +149,11 @@ static struct check_stream *run(struct pug_check *check, struct check_core *core
     }
     if (core->current)
         pug_check_pause_stream(check, core->current, false);
-    stream->core = core;
+    if (stream->core != core) {
+        stream->core = core;
+        stream->due = 0;
+        pug_check_touch(check, stream);
+    }
     stream->time_at = stream->cycles_at = CHECK_UNKNOWN;
     if (core->current || stream->instructions > 0)
         pug_check_pause_stream(check, stream, true);
@@ -304,26 +311,33 @@ static void tell_gap(struct pug_check *check, struct check_core *core, uint8_t g
         .flags = gap,
         .time_known = true,
         .cycles_known = true};
-    struct check_stream **streams = check->streams.items;
+    /* What waits may still open calls and orders, which the next gap has to reach. */
+    const bool settled = core->queue.count == core->queued_from;
+    const unsigned kind = CHECK_DUE_ORDERS + gap;
+    if (core->current)
+        pug_check_touch(check, core->current);
+    const size_t count = pug_check_due(core, kind);
+    struct check_stream **streams = core->due[kind].items;
     for (uint32_t n = 0; n < check->tallies.count; n++) {
         struct check_event one = event;
         one.order = &core->orders[n];
         if (core->orders[n].used)
             pug_check_queue(check, core, &one);
-        for (size_t i = 0; i < check->streams.count; i++) {
+        for (size_t i = 0; i < count; i++) {
             one.order = &streams[i]->orders[n];
-            if (streams[i]->core == core && streams[i]->orders[n].used)
+            if (streams[i]->orders[n].used)
                 pug_check_queue(check, core, &one);
         }
     }
-    for (size_t i = 0; i < check->streams.count; i++)
-        for (struct check_call *call = streams[i]->core == core ? streams[i]->open : NULL; call;
-             call = call->next_open) {
+    for (size_t i = 0; i < count; i++)
+        for (struct check_call *call = streams[i]->open; call; call = call->next_open) {
             struct check_event one = event;
             one.call = call;
             one.stamp.instructions = streams[i]->instructions;
             pug_check_queue(check, core, &one);
         }
+    if (settled)
+        pug_check_undue(core, kind);
 }
 
 void pug_check_lose(struct pug_check *check, struct check_core *core, enum pug_call_gap gap,
@@ -352,18 +366,21 @@ void pug_check_lose(struct pug_check *check, struct check_core *core, enum pug_c
 static void miss(struct pug_check *check, struct check_core *core, const struct pug_element *e)
 {
     const enum pug_call_gap gap = gap_of(e);
-    struct check_stream **streams = check->streams.items;
     if (gap != PUG_GAP_UNTRACED)
         pug_check_lose(check, core, gap, e->index);
-    for (size_t n = 0; n < check->streams.count; n++)
-        if (streams[n]->core == core) {
-            if (pug_calls_take(check->calls, streams[n]->number, e, 1) != PUG_OK)
-                pug_check_starve(check);
-            streams[n]->time_at = streams[n]->cycles_at = CHECK_UNKNOWN;
-            streams[n]->on_track = false;
-            if (check->looks_decisions)
-                pug_check_forget_decision(check, streams[n]->number);
-        }
+    if (core->current)
+        pug_check_touch(check, core->current);
+    const unsigned kind = CHECK_DUE_CALLS + gap;
+    const size_t count = pug_check_due(core, kind);
+    struct check_stream **streams = core->due[kind].items;
+    for (size_t n = 0; n < count; n++) {
+        if (pug_calls_take(check->calls, streams[n]->number, e, 1) != PUG_OK)
+            pug_check_starve(check);
+        streams[n]->time_at = streams[n]->cycles_at = CHECK_UNKNOWN;
+        if (check->looks_decisions)
+            pug_check_forget_decision(check, streams[n]->number);
+    }
+    pug_check_undue(core, kind);
 }
 
 /* ---- elements ---- */
@@ -529,7 +546,6 @@ static void end_counts(struct pug_check *check)
 void pug_check_end_streams(struct pug_check *check)
 {
     struct check_core **cores = check->cores.items;
-    struct check_stream **streams = check->streams.items;
     check->element = NULL;
     check->where = NULL;
     pug_check_swo_end(check);
@@ -542,6 +558,7 @@ void pug_check_end_streams(struct pug_check *check)
         expect_entries(check, cores[n]);
         end_orders(check, cores[n], cores[n]->orders, cores[n]->current);
     }
+    struct check_stream **streams = check->streams.items; /* what waited may have made some */
     for (size_t n = 0; n < check->streams.count; n++)
         end_orders(check, streams[n]->core, streams[n]->orders, streams[n]);
     for (uint32_t rule = 0; rule < check->tallies.count; rule++) {
@@ -575,6 +592,8 @@ void pug_check_free_streams(struct pug_check *check)
             free(cores[n]->orders[rule].pending.items);
         free(cores[n]->orders);
         free(cores[n]->queue.items);
+        for (unsigned kind = 0; kind < CHECK_DUE; kind++)
+            free(cores[n]->due[kind].items);
         free(cores[n]);
     }
     for (size_t n = 0; n < check->streams.count; n++) {
@@ -595,6 +614,9 @@ void pug_check_free_streams(struct pug_check *check)
     free(check->streams.items);
     free(check->suspended.items);
     check->cores = check->streams = check->suspended = (struct pug_list){0};
+    free(check->slots);
+    check->slots = NULL;
+    check->slot_count = 0;
     free(check->threads.items);
     check->threads = (struct pug_list){0};
     check->fed = false;

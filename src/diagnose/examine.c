@@ -429,6 +429,41 @@ void pug_examine_packets(const struct pug_subject *subject, struct pug_findings 
         pug_find_likeness(subject, true, findings);
 }
 
+/* Fewer bad packets may be of a damaged place. */
+#define BAD_LEAST 8u
+
+static void take_message(void *context, const struct pug_log_record *record)
+{
+    pug_signs_take(context, record);
+}
+
+/** Reads the beginning of the trace once more. Returns how many packets in it are bad. */
+static uint64_t count_bad(const struct pug_subject *subject, uint64_t size)
+{
+    struct pug_signs signs = {0};
+    struct pug_tree *tree = NULL;
+    struct pug_log *log = pug_log_new(PUG_SEV_ERROR);
+    size_t used = 1;
+    if (log)
+        pug_log_set_sink(log, take_message, &signs);
+    if (log && pug_tree_clone(subject->tree, log, &tree) == PUG_OK)
+        for (uint64_t at = 0; at < size && used > 0; at += used)
+            (void)pug_tree_data(tree, at, subject->trace + at, (size_t)(size - at), &used);
+    pug_tree_free(tree);
+    pug_log_free(log);
+    return signs.bad_packets;
+}
+
+void pug_examine_noise(const struct pug_subject *subject, struct pug_findings *findings)
+{
+    const uint64_t size = subject->size < READING_LOOK ? subject->size : READING_LOOK;
+    const uint64_t bad = subject->trace ? count_bad(subject, size) : 0;
+    if (bad < BAD_LEAST || bad * BAD_MANY < size)
+        return;
+    PUG_FIND(findings, PUG_FINDING_BAD_PACKETS, .count = bad, .total = size);
+    pug_find_likeness(subject, true, findings);
+}
+
 static void find_notes(const struct pug_subject *subject, struct pug_findings *findings)
 {
     const struct pug_evidence *evidence;

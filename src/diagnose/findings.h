@@ -61,6 +61,9 @@ const struct pug_survey_id *pug_survey_find(const struct pug_survey *survey, uin
 void pug_examine(const struct pug_subject *subject, struct pug_findings *findings);
 /** Examines packets alone, of sources that nothing decodes. */
 void pug_examine_packets(const struct pug_subject *subject, struct pug_findings *findings);
+/** Are so many packets bad that the bytes are no such trace? Noise has a few good ones by chance.
+ */
+void pug_examine_noise(const struct pug_subject *subject, struct pug_findings *findings);
 /** Was nothing decoded of any source? */
 bool pug_subject_is_silent(const struct pug_subject *subject);
 

@@ -20,6 +20,12 @@
 #define LATER ((size_t)1 << 16)
 /* Most sources that are read on at the same time. */
 #define READINGS 16u
+/*
+ * Bytes that may be read for marks that are not what the index has of them: so many, and so many
+ * times the trace. Else each summary of a made-up index would have the trace read from its start.
+ */
+#define MOST_WASTED      ((uint64_t)64 << 20)
+#define MOST_WASTED_EACH 32u
 
 /**
  * The marks of one kind of one source in one block. Its tree goes on with a later block, where
@@ -36,6 +42,7 @@ struct reading {
     struct pug_tree *tree;
     uint64_t from, at; /* where the tree began, and how far it has come */
     bool stopped;      /* it cannot go on */
+    uint64_t wasted;   /* bytes that were read for marks that are not the index's */
     struct pug_mark_list list;
     struct pug_placed_mark waiting[LIST];
 };
@@ -43,7 +50,8 @@ struct reading {
 /** Those that go on. */
 struct readings {
     struct reading *all[READINGS];
-    unsigned next; /* the one that is given up for another */
+    unsigned next;   /* the one that is given up for another */
+    uint64_t wasted; /* of all of them, those that were given up included */
 };
 
 static bool add(struct pug_index_file_mark **marks, size_t *count, size_t *room,
@@ -216,11 +224,14 @@ static void attach(struct reading *reading, const struct pug_index_file_summary 
     }
 }
 
-/** Is it what reading from the start of the capture gives? */
+/** Is it what the index has, or else what reading from the start of the capture gives? */
 static bool holds_good(const struct pug_index *index, struct reading *reading,
-                       const struct pug_index_file_summary *summary)
+                       const struct pug_index_file_summary *summary, uint64_t read_from)
 {
-    return reading->from == index->header->from || is_proved(reading, summary);
+    if (is_proved(reading, summary))
+        return true;
+    reading->wasted += reading->at - read_from;
+    return reading->from == index->header->from;
 }
 
 /** Read a summary's marks; `goes_on`: the tree has read everything before, and nothing after. */
@@ -236,12 +247,14 @@ static void read_with(const struct pug_index *index, const struct pug_index_file
         from -= from % PUG_INDEX_ALIGNMENT;
         from = from < h->from ? h->from : from;
         if (attempt == 0 && goes_on && reading->at >= from) {
+            const uint64_t at = reading->at;
             read_on(reading, bytes, h->indexed, summary->count);
-            good = holds_good(index, reading, summary);
+            good = holds_good(index, reading, summary, at);
         }
-        if (!good)
-            read_from(reading, bytes, from, h->indexed, summary->count);
-        good = good || holds_good(index, reading, summary);
+        if (good)
+            break;
+        read_from(reading, bytes, from, h->indexed, summary->count);
+        good = holds_good(index, reading, summary, from);
     }
 }
 
@@ -274,6 +287,7 @@ static bool read_marks(const struct pug_index *index, const struct pug_index_fil
             .kind = (enum pug_mark_kind)summary->kind,
             .id = summary->source,
             .nobody = summary->nobody,
+            .wasted = reading->wasted,
             .list = {.marks = reading->waiting, .room = LIST, .full = on_list},
         };
         if (pug_tree_clone(model, NULL, &reading->tree) != PUG_OK)
@@ -289,7 +303,7 @@ static bool read_marks(const struct pug_index *index, const struct pug_index_fil
 static bool read_block(const struct pug_index *index, const struct pug_index_file_summary *summary,
                        struct pug_tree *tree, const uint8_t *bytes, struct reading *reading)
 {
-    reading->tree = NULL;
+    *reading = (struct reading){0};
     if (!is_readable(summary, tree))
         return false;
     const bool good = read_marks(index, summary, tree, bytes, reading);
@@ -414,8 +428,10 @@ static void look(const struct pug_index *index, const struct pug_index_file_summ
     if (!is_readable(s, tree))
         return; /* an id without packets: its first and last are all there is to offer */
     struct reading *reading = reading_of(readings, s);
+    const uint64_t wasted = reading ? reading->wasted : 0;
     if (!reading || !read_marks(index, s, tree, bytes, reading))
         return;
+    readings->wasted += reading->wasted - wasted;
     for (size_t i = 0; i < reading->count; i++)
         offer(query, s, reading->marks[i].at, reading->marks[i].value, best, found);
 }
@@ -453,6 +469,13 @@ static bool may_be_in(const struct places *places, uint64_t block)
            (places->parts >> pug_index_part(block, places->part_shift) & 1);
 }
 
+/** Was too much read for marks that are none? */
+static bool is_made_up(const struct pug_index *index, const struct readings *readings)
+{
+    return readings->wasted / MOST_WASTED_EACH >
+           index->header->indexed + MOST_WASTED / MOST_WASTED_EACH;
+}
+
 /** Is the block what it was? */
 static bool holds(const struct pug_index *index, const uint8_t *bytes, uint64_t block)
 {
@@ -487,6 +510,8 @@ static enum pug_status search_block(struct search *search, uint64_t block)
         held = true;
         look(index, &index->summaries[n], search->tree, search->bytes, search->query,
              &search->readings, search->mark, &search->found);
+        if (is_made_up(index, &search->readings))
+            return PUG_ERR_INDEX_DAMAGED;
     }
     return PUG_OK;
 }

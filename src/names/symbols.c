@@ -141,10 +141,28 @@ static bool parse_jit(char *line, struct names_symbol *symbol, char **name)
     return true;
 }
 
+/**
+ * Where a line begins that may be of this module, or NULL. Most are of others, and there may be
+ * thousands of modules that ask.
+ */
+static const char *seek_line(const char *text, const char *module)
+{
+    char word[80];
+    if (!module || !*module || strlen(module) + 2 > sizeof(word))
+        return text;
+    word[0] = '[';
+    memcpy(word + 1, module, strlen(module) + 1);
+    const char *at = strstr(text, word);
+    while (at && at > text && at[-1] != '\n')
+        at--;
+    return at;
+}
+
 bool pug_names_symbols_text(struct names_symbols *symbols, struct names_strings *strings,
                             const struct pug_names_symbols *wanted, const char *text)
 {
-    while (*text) {
+    const char *module = wanted->kind == PUG_NAMES_KALLSYMS ? wanted->module : NULL;
+    while (*text && (text = seek_line(text, module)) != NULL) {
         const size_t length = strcspn(text, "\n");
         char line[1024], *name;
         struct names_symbol symbol = {0};

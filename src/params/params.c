@@ -54,7 +54,7 @@ static char *copy_text(const char *text, size_t length)
 
 static enum pug_status append(struct list *list, const char *name, uint64_t value, const char *text)
 {
-    if (list->budget->settings == 0)
+    if (list->budget->settings == 0 || list->settings.count == PUG_PARAMS_EACH)
         return PUG_ERR_LIMIT;
     if (list->settings.count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 32;
@@ -377,7 +377,8 @@ static enum pug_status read_file(struct place place, struct list *list)
             *next++ = '\0';
         place.line++;
         status = take_line(&place, list, line);
-        if (status == PUG_ERR_LIMIT && list->budget->settings == 0)
+        if (status == PUG_ERR_LIMIT &&
+            (list->budget->settings == 0 || list->settings.count == PUG_PARAMS_EACH))
             complain(&place, status, "too many parameters");
         line = next;
     }

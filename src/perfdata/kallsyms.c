@@ -67,8 +67,45 @@ static void take_line(struct pug_perf *perf, struct pug_perf_kallsyms *kallsyms,
     struct pug_perf_symbol *symbol =
         *name ? pug_capture_add(perf->capture, &kallsyms->symbols, sizeof(*symbol)) : NULL;
     if (symbol)
-        *symbol = (struct pug_perf_symbol){name, module ? module + 1 : "",
-                                           address + kallsyms->moved, is_global};
+        *symbol = (struct pug_perf_symbol){.name = name,
+                                           .module = module ? module + 1 : "",
+                                           .address = address + kallsyms->moved,
+                                           .is_global = is_global};
+}
+
+/** What others mean by the name of symbols in a row: their global ones, if these are at one place.
+ */
+static void settle_name(struct pug_perf_symbol *symbols, size_t count)
+{
+    bool several = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!symbols[i].is_global)
+            continue;
+        several |= symbols->is_meant && symbols->meant != symbols[i].address;
+        symbols->is_meant = true;
+        symbols->meant = symbols[i].address;
+    }
+    symbols->is_meant &= !several;
+}
+
+/**
+ * Answers are worked out once, for all that will ask: a kernel may have any number of one name.
+ */
+static void settle_names(struct pug_perf_symbol *symbols, size_t count)
+{
+    size_t first = 0, first_here = 0; /* of its name, and of its name and module */
+    for (size_t i = 0; i < count; i++) {
+        const bool same = i > 0 && strcmp(symbols[i].name, symbols[first].name) == 0;
+        if (!same || strcmp(symbols[i].module, symbols[first_here].module) != 0)
+            first_here = i;
+        if (!same && i > 0)
+            settle_name(symbols + first, i - first);
+        if (!same)
+            first = i;
+        symbols[first_here].namesakes++;
+    }
+    if (count > 0)
+        settle_name(symbols + first, count - first);
 }
 
 static void take_lines(struct pug_perf *perf, struct pug_perf_kallsyms *kallsyms, char *text)
@@ -84,6 +121,7 @@ static void take_lines(struct pug_perf *perf, struct pug_perf_kallsyms *kallsyms
     if (kallsyms->symbols.count > 0)
         qsort(kallsyms->symbols.items, kallsyms->symbols.count, sizeof(struct pug_perf_symbol),
               by_name);
+    settle_names(kallsyms->symbols.items, kallsyms->symbols.count);
 }
 
 bool pug_perf_kallsyms_moved(const struct pug_perf *perf, const char *text, uint64_t *moved)
@@ -230,14 +268,11 @@ size_t pug_perf_kernel_symbols(struct pug_perf *perf, int32_t guest, const char 
         return 0;
     const struct pug_perf_symbol *symbols = kallsyms->symbols.items;
     const size_t first = first_of(&kallsyms->symbols, name, module);
-    size_t count = 0;
-    while (first + count < kallsyms->symbols.count &&
-           strcmp(symbols[first + count].name, name) == 0 &&
-           strcmp(symbols[first + count].module, module) == 0)
-        count++;
-    if (count > 0)
-        *lowest = symbols[first].address;
-    return count;
+    if (first == kallsyms->symbols.count || strcmp(symbols[first].name, name) != 0 ||
+        strcmp(symbols[first].module, module) != 0)
+        return 0;
+    *lowest = symbols[first].address;
+    return symbols[first].namesakes;
 }
 
 bool pug_perf_kernel_global(struct pug_perf *perf, int32_t guest, const char *name,
@@ -247,17 +282,11 @@ bool pug_perf_kernel_global(struct pug_perf *perf, int32_t guest, const char *na
     if (!kallsyms)
         return false;
     const struct pug_perf_symbol *symbols = kallsyms->symbols.items;
-    bool found = false;
-    for (size_t n = first_of(&kallsyms->symbols, name, "");
-         n < kallsyms->symbols.count && strcmp(symbols[n].name, name) == 0; n++) {
-        if (!symbols[n].is_global)
-            continue;
-        if (found && *address != symbols[n].address)
-            return false;
-        *address = symbols[n].address;
-        found = true;
-    }
-    return found;
+    const size_t first = first_of(&kallsyms->symbols, name, "");
+    if (first == kallsyms->symbols.count || strcmp(symbols[first].name, name) != 0)
+        return false;
+    *address = symbols[first].meant;
+    return symbols[first].is_meant;
 }
 
 void pug_perf_kallsyms_free(struct pug_perf_kallsyms *kallsyms)

@@ -14,6 +14,7 @@ enum { R_TSTBR14 = 279, R_CONDBR19 = 280, R_JUMP26 = 282, R_CALL26 = 283 };
 enum { R_ARM_PC24 = 1, R_ARM_THM_CALL = 10, R_ARM_CALL = 28, R_ARM_JUMP24, R_ARM_THM_JUMP24 };
 
 #define MOST_TEXT (64u << 20)
+#define MOST_NAME 1024u /* bytes of a function's: the kernel has none of 512 */
 
 struct placing {
     struct pug_perf *perf;
@@ -21,6 +22,8 @@ struct placing {
     struct pug_perf_symbols symbols;
     char module[64];     /* as kallsyms calls it */
     uint64_t *addresses; /* of sections, in memory; 0: not known */
+    /* Sections do not lie over each other: all together they are no larger than the file. */
+    uint64_t text_left, tables_left;
     const struct pug_perf_object *details;
 };
 
@@ -51,6 +54,7 @@ static struct function *list_functions(const struct placing *placing, size_t *co
     for (size_t n = 0; functions && pug_perf_symbol_at(&placing->symbols, n, &symbol); n++)
         if (symbol.section > 0 && symbol.section < program->section_count && *symbol.name &&
             *symbol.name != '$' && !symbol.section_itself &&
+            strnlen(symbol.name, MOST_NAME) < MOST_NAME &&
             (program->sections[symbol.section].flags & SHF_EXECINSTR))
             functions[(*count)++] =
                 (struct function){symbol.name, symbol.value, (uint32_t)symbol.section};
@@ -211,16 +215,22 @@ static bool is_branch(uint16_t machine, uint32_t type)
 /** Leave out an instruction whose target is unknown. */
 static void add_hole(const struct pug_perf *perf, struct pug_perf_placed *placed, uint64_t offset)
 {
-    uint64_t *holes = realloc(placed->holes, (placed->hole_count + 1) * sizeof(*holes));
-    if (!holes) {
-        pug_capture_starve(perf->capture);
-        return;
+    const size_t count = placed->hole_count;
+    if ((count & (count - 1)) == 0) { /* a power of two: there is room for no more */
+        uint64_t *holes = realloc(placed->holes, (count ? 2 * count : 1) * sizeof(*holes));
+        if (!holes) {
+            pug_capture_starve(perf->capture);
+            return;
+        }
+        placed->holes = holes;
     }
-    placed->holes = holes;
-    size_t at = placed->hole_count++;
-    for (; at > 0 && holes[at - 1] > offset; at--)
-        holes[at] = holes[at - 1];
-    holes[at] = offset;
+    placed->holes[placed->hole_count++] = offset;
+}
+
+static int by_offset(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
 }
 
 /** A relocation of either class, with or without an addend of its own. */
@@ -243,13 +253,15 @@ static struct relocation read_relocation(const uint8_t *entry, bool is64, bool h
                                .addend = has_addend ? pug_bytes_32(entry + 8) : 0};
 }
 
-static void relocate(const struct placing *placing, const struct pug_perf_section *table,
+static void relocate(struct placing *placing, const struct pug_perf_section *table,
                      struct pug_perf_placed *placed)
 {
     const struct pug_perf_program *program = placing->program;
     const bool has_addend = table->type == SHT_RELA;
     const unsigned size = (has_addend ? 3u : 2u) * (program->is64 ? 8 : 4);
-    uint8_t *entries = pug_perf_program_load(program, table);
+    const bool fits = table->size <= placing->tables_left;
+    uint8_t *entries = fits ? pug_perf_program_load(program, table) : NULL;
+    placing->tables_left -= fits ? table->size : 0;
     for (uint64_t at = 0; entries && at + size <= table->size; at += size) {
         const struct relocation entry = read_relocation(entries + at, program->is64, has_addend);
         uint64_t target;
@@ -264,12 +276,14 @@ static void relocate(const struct placing *placing, const struct pug_perf_sectio
     free(entries);
 }
 
-static bool place(const struct placing *placing, size_t number)
+static bool place(struct placing *placing, size_t number)
 {
     struct pug_perf_program *program = placing->program;
     const struct pug_perf_section *section = &program->sections[number];
-    if (section->type != SHT_PROGBITS || section->size > MOST_TEXT)
+    if (section->type != SHT_PROGBITS || section->size > MOST_TEXT ||
+        section->size > placing->text_left)
         return true;
+    placing->text_left -= section->size;
     uint8_t *bytes = pug_perf_program_load(program, section);
     struct pug_perf_placed *all =
         bytes ? realloc(program->placed, (program->placed_count + 1) * sizeof(*all)) : NULL;
@@ -287,14 +301,20 @@ static bool place(const struct placing *placing, size_t number)
         if ((program->sections[i].type == SHT_RELA || program->sections[i].type == SHT_REL) &&
             program->sections[i].info == number)
             relocate(placing, &program->sections[i], placed);
+    if (placed->hole_count > 0)
+        qsort(placed->holes, placed->hole_count, sizeof(*placed->holes), by_offset);
     return true;
 }
 
 enum pug_status pug_perf_place_module(struct pug_perf *perf, uint32_t object,
                                       struct pug_perf_program *program)
 {
-    struct placing placing = {
-        .perf = perf, .program = program, .details = &pug_perf_details(perf)[object]};
+    const uint64_t length = pug_file_length(program->file);
+    struct placing placing = {.perf = perf,
+                              .program = program,
+                              .details = &pug_perf_details(perf)[object],
+                              .text_left = length,
+                              .tables_left = length};
     if (!program->relocatable)
         return PUG_OK;
     pug_perf_module_name(pug_capture_objects(perf->capture)[object]->path, placing.module,

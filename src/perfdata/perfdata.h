@@ -93,7 +93,10 @@ struct pug_perf_program;
 struct pug_perf_symbol {
     const char *name, *module; /**< module: "" for the kernel's own */
     uint64_t address;
-    bool is_global; /**< others than its own file, or module, may mean it */
+    bool is_global;     /**< others than its own file, or module, may mean it */
+    uint32_t namesakes; /**< of the first one of its name and module: how many they are */
+    bool is_meant;      /**< of the first one of its name: others mean `meant` by it */
+    uint64_t meant;
 };
 
 /** The places of a kernel's symbols. */

@@ -27,6 +27,7 @@ int pug_wave_byte(struct wave_bytes *bytes);
 struct wave_edges {
     pug_edge_fn *edge;
     void *context;
+    uint64_t count; /* given so far */
     bool begun, level, stopped;
 };
 

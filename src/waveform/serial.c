@@ -9,12 +9,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PULSES 65536u /* that are measured */
+#define PULSES 65536u        /* that are measured */
+#define EDGES  (16 * PULSES) /* after so many the rest tells nothing new of the rate */
 
 struct pulses {
     double *lengths; /* those that are no idle line: see settle() */
     bool *levels;
-    size_t count;
+    size_t count, edges;
     uint64_t last, longest[2]; /* by level */
     bool begun, level;
 };
@@ -33,7 +34,7 @@ static bool measure(void *context, uint64_t time, bool level)
     pulses->begun = true;
     pulses->last = time;
     pulses->level = level;
-    return true;
+    return ++pulses->edges < EDGES;
 }
 
 /* ---- the rate ---- */

@@ -19,6 +19,13 @@
 /** No zip's members are together larger than so many times the zip, but if they overlap. */
 #define MOST_EXPANSION 1100u
 
+/**
+ * Edges that are taken at first, and for each byte of the zip: what repeats is packed best, and a
+ * line repeats no less than the bytes that a formatter sends while there is no trace.
+ */
+#define MOST_EDGES      (UINT64_C(1) << 24)
+#define MOST_EDGES_EACH 128u
+
 struct libzip {
     void *library;
     void *(*fdopen)(int descriptor, int flags, int *error);
@@ -53,7 +60,8 @@ struct sigrok {
     char capturefile[64];
     unsigned unitsize, bit;
     uint64_t time, most; /* samples read, and bytes that may come at most */
-    size_t held;         /* bytes of a sample that was cut */
+    uint64_t most_edges;
+    size_t held; /* bytes of a sample that was cut */
     uint8_t block[1 << 15];
 };
 
@@ -115,12 +123,27 @@ static bool read_metadata(struct sigrok *sigrok)
 
 /* ---- samples ---- */
 
+/** Samples that are equal are mostly many: so many are compared at once. */
+#define ALIKE 64u
+
+/** How many samples from here on are certainly equal to the first one. */
+static size_t alike(const struct sigrok *sigrok, const uint8_t *bytes, size_t size)
+{
+    const size_t run = (size_t)ALIKE * sigrok->unitsize;
+    return size >= run && memcmp(bytes, bytes + sigrok->unitsize, run - sigrok->unitsize) == 0
+               ? ALIKE
+               : 1;
+}
+
 static void take_samples(struct sigrok *sigrok, const uint8_t *bytes, size_t size)
 {
-    const size_t place = sigrok->bit / 8;
-    for (size_t i = 0; i + sigrok->unitsize <= size && !sigrok->edges->stopped;
-         i += sigrok->unitsize)
-        pug_wave_level(sigrok->edges, sigrok->time++, bytes[i + place] >> sigrok->bit % 8 & 1);
+    const size_t unit = sigrok->unitsize, place = sigrok->bit / 8;
+    size_t count;
+    for (size_t i = 0; i + unit <= size && !sigrok->edges->stopped; i += count * unit) {
+        count = alike(sigrok, bytes + i, size - i);
+        pug_wave_level(sigrok->edges, sigrok->time, bytes[i + place] >> sigrok->bit % 8 & 1);
+        sigrok->time += count;
+    }
 }
 
 /** libzip reads members in their order, by a descriptor that has its place in common with ours. */
@@ -140,7 +163,7 @@ static bool read_member(struct sigrok *sigrok, const char *name, bool *there)
     while (member && got > 0 && !sigrok->edges->stopped) {
         uint8_t *block = sigrok->block;
         got = sigrok->zip.fread(member, block + sigrok->held, sizeof(sigrok->block) - sigrok->held);
-        if (got < 0 || (uint64_t)got > sigrok->most) {
+        if (got < 0 || (uint64_t)got > sigrok->most || sigrok->edges->count > sigrok->most_edges) {
             sigrok->zip.fclose(member);
             return pug_wave_fail(sigrok->waveform, "%s in it is damaged", name);
         }
@@ -184,6 +207,7 @@ static bool read_session(struct sigrok *sigrok, const struct wave_bytes *bytes)
     if (!sigrok->archive)
         return pug_wave_fail(sigrok->waveform, "the zip is damaged");
     sigrok->most = (bytes->size + 1024) * MOST_EXPANSION;
+    sigrok->most_edges = MOST_EDGES + bytes->size * MOST_EDGES_EACH;
     const bool good = read_metadata(sigrok) && read_samples(sigrok);
     sigrok->zip.discard(sigrok->archive);
     return good;

@@ -44,6 +44,7 @@ void pug_wave_level(struct wave_edges *edges, uint64_t time, bool level)
         return;
     edges->begun = true;
     edges->level = level;
+    edges->count++;
     edges->stopped = !edges->edge(edges->context, time, level);
 }
 

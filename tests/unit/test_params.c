@@ -212,7 +212,7 @@ static void test_limits(void **state)
 {
     (void)state;
     write_lines("b.params", "a_parameter_with_a_long_name = 1 # and a comment of some length\n",
-                15000);
+                4000);
     write_lines("a.params", "source 1 = b.params\n", 300);
     refused("a.params", PUG_ERR_LIMIT, "too many parameter files, or too large together");
     write_lines("b.params", "a=1\n", 60000);

@@ -90,14 +90,14 @@ static void test_arm_module(void **state)
     details->first_address = 0x7f000000;
     details->first_size = 0x1000;
     struct pug_perf_symbol *symbol = pug_list_add(&perf.symbols.symbols, sizeof(*symbol));
-    *symbol = (struct pug_perf_symbol){"here", "x", 0x7f000000, false};
+    *symbol = (struct pug_perf_symbol){"here", "x", 0x7f000000, false, 1, false, 0};
     symbol = pug_list_add(&perf.symbols.symbols, sizeof(*symbol));
-    *symbol = (struct pug_perf_symbol){"there", "", 0x7f001001, true};
+    *symbol = (struct pug_perf_symbol){"there", "", 0x7f001001, true, 1, true, 0x7f001001};
     for (unsigned far = 0; far < 2; far++) {
         struct pug_perf_program *program;
         atomic_bool starved = false;
         symbol = (struct pug_perf_symbol *)perf.symbols.symbols.items + 1;
-        symbol->address = far ? 0x10000000 : 0x7f001001;
+        symbol->address = symbol->meant = far ? 0x10000000 : 0x7f001001;
         assert_int_equal(pug_perf_program_open(path, &starved, &program), PUG_OK);
         assert_int_equal(pug_perf_place_module(&perf, number, program), PUG_OK);
         for (uint32_t i = 0; i < 5; i++) {

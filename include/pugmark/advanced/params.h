@@ -26,6 +26,7 @@ extern "C" {
 #define PUG_PARAMS_TOTAL_LIMIT (4u << 20) /**< bytes of a file and all that it names */
 #define PUG_PARAMS_FILES       4096u      /**< files that are read, each as often as it is named */
 #define PUG_PARAMS_SETTINGS    (1u << 18) /**< of all, those for all sources each time */
+#define PUG_PARAMS_EACH        4096u      /**< settings of one source, or of all */
 
 struct pug_params;
 

@@ -96,6 +96,17 @@ static int said_status(struct pug_check *check, const char *path, enum pug_statu
     return CHECK_WRONG;
 }
 
+/** The same of what a capture has. */
+static int said_run(struct pug_check *check, const char *path, enum pug_status status)
+{
+    if (status != PUG_ERR_LIMIT)
+        return said_status(check, path, status);
+    message_say("pugmark: %s: more threads than can be told apart: 65536, or 2048 for a percentile "
+                "of each\n",
+                path);
+    return CHECK_WRONG;
+}
+
 static int read_file(struct pug_check *check, const char *path)
 {
     uint8_t *bytes;
@@ -225,7 +236,7 @@ static int check_opened(struct checking *checking, struct input *input, struct p
     checking->decoding = false;
     enum pug_status status = pug_check_begin(checking->check, input->capture, &options);
     if (status != PUG_OK)
-        return said_status(checking->check, pug_capture_path(input->capture), status);
+        return said_run(checking->check, pug_capture_path(input->capture), status);
     checking->decoding = true;
     if (!decode(checking, input, names, &status, &result))
         return CHECK_WRONG;
@@ -233,7 +244,7 @@ static int check_opened(struct checking *checking, struct input *input, struct p
     if (status == PUG_OK && checked == PUG_ERR_MEM)
         status = checked;
     if (status == PUG_OK && checked != PUG_OK)
-        return said_status(checking->check, pug_capture_path(input->capture), checked);
+        return said_run(checking->check, pug_capture_path(input->capture), checked);
     const int code = input_concluded(input, status, &result);
     return code == EXIT_INPUT || code == EXIT_FATAL    ? CHECK_WRONG
            : code == EXIT_TRACE_ERRORS && input->wrong ? CHECK_OPEN

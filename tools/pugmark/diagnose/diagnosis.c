@@ -158,6 +158,11 @@ bool diagnosis_conclude_packets(struct diagnosis *diagnosis, bool quiet)
     return conclude(diagnosis, quiet, pug_examine_packets);
 }
 
+bool diagnosis_conclude_noise(struct diagnosis *diagnosis, bool quiet)
+{
+    return conclude(diagnosis, quiet, pug_examine_noise);
+}
+
 bool diagnosis_is_silent(const struct diagnosis *diagnosis)
 {
     return pug_subject_is_silent(&(struct pug_subject){.evidence = diagnosis->taker.diagnosis});

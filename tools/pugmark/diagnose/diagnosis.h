@@ -28,6 +28,10 @@ bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet);
 /** The same after a run whose elements the diagnosis did not see: of what packets show alone. */
 bool diagnosis_conclude_packets(struct diagnosis *diagnosis, bool quiet);
 
+/** The same: are so many packets bad that the bytes are no such trace? A few are there by chance.
+ */
+bool diagnosis_conclude_noise(struct diagnosis *diagnosis, bool quiet);
+
 /** After the run: was nothing decoded of any source? */
 bool diagnosis_is_silent(const struct diagnosis *diagnosis);
 

@@ -4,7 +4,8 @@
 
 const struct explanation explanations_usage[] = {
     {"check-rules",
-     "*: a folder, not a file of rules*|*: more than * rules, or a line longer than *|*: there are "
+     "*: a folder, not a file of rules*|*: more than * rules, or a line longer than *|*: more "
+     "threads than can be told apart*|*: there are "
      "no rules in it|more rules are wrong; mend these first",
      "The file of rules of `pugmark check` is none, is empty, or has lines that are no rules.",
      "Begin with `pugmark check --init INPUT`, which writes rules from what a capture shows, or "

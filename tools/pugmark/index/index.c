@@ -102,18 +102,19 @@ static bool is_bare(const struct pug_index *index)
     return true;
 }
 
-/** Says what the index holds; of the only one, if it holds nothing, why no packet could be read. */
+/** Says what the index holds; of the only one, why no packet could be read, or most are bad. */
 static int conclude(struct input *input, const struct pug_index *index, const char *path)
 {
     const bool quiet = input->options->quiet;
     if (!quiet)
         describe(index, path);
-    if (input->chosen > 1 || !is_bare(index) || pug_peers_helps(input_peers()))
+    if (input->chosen > 1 || pug_peers_helps(input_peers()))
         return EXIT_DONE;
     struct diagnosis *diagnosis = diagnosis_new(input);
-    const bool without = diagnosis && diagnosis_conclude_packets(diagnosis, quiet);
+    const bool nothing = diagnosis && (is_bare(index) ? diagnosis_conclude_packets(diagnosis, quiet)
+                                                      : diagnosis_conclude_noise(diagnosis, quiet));
     diagnosis_free(diagnosis);
-    return without ? EXIT_TRACE_ERRORS : EXIT_DONE;
+    return nothing ? EXIT_TRACE_ERRORS : EXIT_DONE;
 }
 
 /** How many bytes are to be indexed. */

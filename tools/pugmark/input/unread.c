@@ -71,13 +71,18 @@ static const char *find_meant(const struct file *file, const char *name)
     return nearest;
 }
 
+/** So many names are compared with all that are known: a file with more slips is another file. */
+#define COMPARED_MOST 64u
+
 static void tell_file(const struct file *file)
 {
     const struct known *known = &file->input->known;
+    size_t compared = 0;
     for (size_t i = 0; i < file->count; i++) {
         const char *name = file->names[i];
         if (!known_has(known, name) && !unread_is_register(file->registers, name) && !is_key(name))
-            file->tell(file->context, file->name, name, find_meant(file, name));
+            file->tell(file->context, file->name, name,
+                       compared++ < COMPARED_MOST ? find_meant(file, name) : NULL);
     }
 }
 
