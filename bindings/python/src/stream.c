@@ -479,7 +479,7 @@ void stream_decode(struct stream *stream)
     if (stream->status == PUG_OK)
         stream->status = status;
     if (stream->status == PUG_OK && stream->result.stopped > 0)
-        stream->status = PUG_ERR_DATA_DECODE_FATAL;
+        stream->status = PUG_ERR_DECODING_STOPPED;
     struct pug_read_failure failure;
     if (stream->status == PUG_OK && pug_capture_failure(stream->core->capture, &failure))
         stream->status = failure.status;
