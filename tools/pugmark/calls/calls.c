@@ -492,7 +492,8 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
     struct thread_stage_options stage = {.kernel = kernel_wanted(input, names, options->names.rtos),
                                          .give = take_item,
                                          .context = &calls};
-    const bool staged = calls.places && kernel_stage(input, &stage, &calls.threads);
+    const bool staged = calls.places && kernel_choice(input, names, options->names.rtos) &&
+                        kernel_stage(input, &stage, &calls.threads);
     if (calls.places && !staged)
         code = EXIT_USAGE;
     calls.clocks = staged && options->running ? thread_clocks_new() : NULL;
@@ -594,7 +595,8 @@ static int calls_run(const struct command *self, int argc, char **argv)
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
     if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF || input_selects(&input) ||
-        options.running || options.input.kallsyms || has_threads(&options, &input))
+        options.running || options.input.kallsyms || options.input.tids.count > 0 ||
+        options.input.comms.count > 0 || has_threads(&options, &input))
         code = calls_of_tasks(&options, &input);
     else if (input_flow_tree(&input) && make_stacks(&calls)) {
         print_head(&calls);
