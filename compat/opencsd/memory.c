@@ -319,7 +319,7 @@ static uint32_t call_back(void *context, uint64_t address, const struct pug_read
                                            (uint8_t)space->source, wanted, buffer)
                        : callback->plain(callback->context, address, client_space, wanted, buffer);
     if (got > wanted)
-        log_text(callback->tree, PUG_SEV_WARN, PUG_ERR_MEM_ACC_BAD_LEN,
+        log_text(callback->tree, PUG_SEV_WARN, PUG_ERR_MEMORY_CALLBACK,
                  wanted >= LEAST_PAGE ? "Mem Acc: Cache access error"
                                       : "Mem acc: bad return length");
     return got;

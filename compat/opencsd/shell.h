@@ -168,8 +168,8 @@ void shell_memory_free(struct shell_tree *tree);
 /** Errors of the library, as the client knows them. */
 static inline ocsd_err_t shell_error(enum pug_status status)
 {
-    return status <= PUG_OK && status >= PUG_ERR_BAD_DECODE_IMAGE ? (ocsd_err_t)-status
-                                                                  : OCSD_ERR_FAIL;
+    return status <= PUG_OK && status >= PUG_ERR_WRONG_PROGRAM ? (ocsd_err_t)-status
+                                                               : OCSD_ERR_FAIL;
 }
 
 /** A space as clients of every version mean it: 1.3.3 knew five, and all five were "any". */

@@ -140,7 +140,7 @@ struct pug_capture_options {
  * "tcp:HOST:PORT", "tcp-listen:[HOST:]PORT", "unix:PATH", "serial:DEVICE[@BAUD]", or a preset
  * ("openocd", "openocd-tcl", "pyocd", "jlink", "orbuculum", each with [:HOST][:PORT]). A live input
  * without a protocol is ITM; its first bytes show how it is framed. PUG_ERR_FILE: it cannot be
- * opened, errno says why where it is not 0; PUG_ERR_DCDREG_NAME_UNKNOWN: no such protocol,
+ * opened, errno says why where it is not 0; PUG_ERR_UNKNOWN_NAME: no such protocol,
  * transport or buffer; PUG_ERR_INVALID_PARAM_VAL: settings cannot be; PUG_ERR_NOT_FOUND: nothing
  * says what it is, or the parameter file lists no source that is wanted. The log says more.
  */
@@ -374,7 +374,7 @@ struct pug_capture_result {
  * Decodes all chosen buffers to elements. Parts are taken in the order of segments (or, if a
  * consumer wants that, of time), and within one in that of decoding: the same for any number of
  * threads. elements() does not get what the selection leaves out. A selection of `objects` leaves
- * out ranges of other objects alone. PUG_ERR_RDR_NO_DECODER: no source can be decoded.
+ * out ranges of other objects alone. PUG_ERR_NO_SOURCE: no source can be decoded.
  * PUG_ERR_INVALID_PARAM_VAL: something is NULL, no consumer is given, or one lacks a function that
  * is not optional. PUG_ERR_MEM.
  */

@@ -62,7 +62,7 @@ struct pug_cursor_config {
 
 /**
  * Makes a cursor at the beginning of these bytes, for the caller to free.
- * PUG_ERR_INVALID_PARAM_VAL: a pointer that must not be NULL is; PUG_ERR_INVALID_PARAM_TYPE: a
+ * PUG_ERR_INVALID_PARAM_VAL: a pointer that must not be NULL is; PUG_ERR_WRONG_KIND: a
  * source's protocol brings a whole decoder of its own. *cursor is NULL then.
  */
 enum pug_status pug_cursor_new(const struct pug_cursor_config *config, struct pug_cursor **cursor);
@@ -92,7 +92,7 @@ struct pug_cursor_step {
 const struct pug_cursor_step *pug_cursor_step(struct pug_cursor *cursor);
 
 /**
- * PUG_OK, or why the cursor gave nothing, or less: PUG_ERR_DATA_DECODE_FATAL: the data path cannot
+ * PUG_OK, or why the cursor gave nothing, or less: PUG_ERR_DECODING_STOPPED: the data path cannot
  * go on; PUG_ERR_MEM; of a step: as pug_walk_status().
  */
 enum pug_status pug_cursor_status(const struct pug_cursor *cursor);

@@ -122,9 +122,9 @@ const struct pug_export_format *pug_export_format_at(size_t n);
 
 /**
  * Write a profile (which is sorted for that). `options` may be NULL: zeros.
- * PUG_ERR_INVALID_PARAM_TYPE: no such format;
+ * PUG_ERR_WRONG_KIND: no such format;
  * PUG_ERR_NOT_FOUND: no object has one of the names, or several objects ran and the format speaks
- * of one; PUG_ERR_NOT_INIT: the format needs names or stacks that are not there; PUG_ERR_MEM.
+ * of one; PUG_ERR_NOT_READY: the format needs names or stacks that are not there; PUG_ERR_MEM.
  */
 enum pug_status pug_export(struct pug_profile *profile, const char *format,
                            const struct pug_export_options *options, pug_export_fn *put,
@@ -145,7 +145,7 @@ const struct pug_export_format *pug_export_coverage_at(size_t n);
 
 /**
  * Write which lines, functions, instructions and branch outcomes were seen. As pug_export();
- * PUG_ERR_NOT_INIT: of no object that ran there are lines.
+ * PUG_ERR_NOT_READY: of no object that ran there are lines.
  */
 enum pug_status pug_export_coverage(struct pug_profile *profile, const char *format,
                                     const struct pug_export_options *options, pug_export_fn *put,

@@ -208,7 +208,7 @@ void pug_profile_set_frame_limit(struct pug_profile *profile, uint32_t limit);
 /** Has one of them samples, and the other one counts of what ran? They are not to be added. */
 bool pug_profile_mixes(const struct pug_profile *profile, const struct pug_profile *other);
 
-/** Add all of `other`, which stays as it is. PUG_ERR_INVALID_PARAM_TYPE: pug_profile_mixes(). */
+/** Add all of `other`, which stays as it is. PUG_ERR_WRONG_KIND: pug_profile_mixes(). */
 enum pug_status pug_profile_merge(struct pug_profile *profile, const struct pug_profile *other);
 
 /** `sum` + `more`, at most 2^64 - 1. */

@@ -43,8 +43,8 @@ struct pug_profiler_options {
 
 /**
  * Decode a capture and add what ran to a profile. `options` and `result` may be NULL.
- * PUG_ERR_RDR_NO_DECODER: no source can be decoded; PUG_ERR_MEM; PUG_ERR_LIMIT: more than a profile
- * holds; PUG_ERR_INVALID_PARAM_TYPE: it has counts of what ran, and the profile has samples; what
+ * PUG_ERR_NO_SOURCE: no source can be decoded; PUG_ERR_MEM; PUG_ERR_LIMIT: more than a profile
+ * holds; PUG_ERR_WRONG_KIND: it has counts of what ran, and the profile has samples; what
  * pug_names_status() says of names. The profile has part of the counts then.
  */
 enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capture *capture,

@@ -29,51 +29,51 @@ enum pug_status {
     PUG_OK = 0,
     PUG_ERR_FAIL = -1,       /**< anything else; the log says what */
     PUG_ERR_MEM = -2,        /**< no memory */
-    PUG_ERR_NOT_INIT = -3,   /**< something that this needs was not made or attached before */
+    PUG_ERR_NOT_READY = -3,  /**< something that this needs was not made or attached before */
     PUG_ERR_INVALID_ID = -4, /**< a trace source id that is reserved or too large */
-    PUG_ERR_BAD_HANDLE = -5, /**< no such object */
+    PUG_ERR_NO_OBJECT = -5,  /**< no such object */
     PUG_ERR_INVALID_PARAM_VAL =
-        -6, /**< a NULL that must not be, or a value outside of what is allowed */
-    PUG_ERR_INVALID_PARAM_TYPE = -7, /**< an object that cannot do this */
-    PUG_ERR_FILE = -8,             /**< a file cannot be opened, read or written: errno says why */
-    PUG_ERR_NO_PROTOCOL = -9,      /**< no such protocol or transport */
-    PUG_ERR_ATTACH_TOO_MANY = -10, /**< the place is taken */
-    PUG_ERR_ATTACH_INVALID_PARAM = -11,    /**< cannot attach this */
-    PUG_ERR_ATTACH_COMP_NOT_FOUND = -12,   /**< not attached */
-    PUG_ERR_RDR_FILE_NOT_FOUND = -13,      /**< a file of the capture is not there */
-    PUG_ERR_RDR_INVALID_INIT = -14,        /**< the capture's description is not usable */
-    PUG_ERR_RDR_NO_DECODER = -15,          /**< no source could be made */
-    PUG_ERR_DATA_DECODE_FATAL = -16,       /**< a decoder cannot go on */
-    PUG_ERR_DFMTR_NOTCONTTRACE = -17,      /**< trace input has a gap */
-    PUG_ERR_DFMTR_BAD_FHSYNC = -18,        /**< bad frame synchronisation */
-    PUG_ERR_BAD_PACKET_SEQ = -19,          /**< bad packet sequence */
-    PUG_ERR_INVALID_PCKT_HDR = -20,        /**< invalid packet header */
-    PUG_ERR_PKT_INTERP_FAIL = -21,         /**< packets make no sense */
-    PUG_ERR_UNSUPPORTED_ISA = -22,         /**< instruction set not supported */
-    PUG_ERR_HW_CFG_UNSUPP = -23,           /**< trace configuration not supported */
-    PUG_ERR_UNSUPP_DECODE_PKT = -24,       /**< packet not supported */
-    PUG_ERR_BAD_DECODE_PKT = -25,          /**< reserved or unknown packet */
-    PUG_ERR_COMMIT_PKT_OVERRUN = -26,      /**< more committed or cancelled than there was */
-    PUG_ERR_MEM_NACC = -27,                /**< program memory not accessible */
-    PUG_ERR_RET_STACK_OVERFLOW = -28,      /**< return stack: popped more than pushed */
-    PUG_ERR_DCDT_NO_FORMATTER = -29,       /**< the transport has no frames */
-    PUG_ERR_MEM_ACC_OVERLAP = -30,         /**< memory ranges overlap */
-    PUG_ERR_MEM_ACC_FILE_NOT_FOUND = -31,  /**< a file of program memory cannot be opened */
-    PUG_ERR_MEM_ACC_FILE_DIFF_RANGE = -32, /**< a file is mapped already, elsewhere */
-    PUG_ERR_MEM_ACC_RANGE_INVALID = -33,   /**< invalid memory range */
-    PUG_ERR_MEM_ACC_BAD_LEN = -34, /**< a memory callback says that it gave more than was wanted */
+        -6,                   /**< a NULL that must not be, or a value outside of what is allowed */
+    PUG_ERR_WRONG_KIND = -7,  /**< an object that cannot do this */
+    PUG_ERR_FILE = -8,        /**< a file cannot be opened, read or written: errno says why */
+    PUG_ERR_NO_PROTOCOL = -9, /**< no such protocol or transport */
+    PUG_ERR_TAKEN = -10,      /**< the place is taken */
+    PUG_ERR_CANNOT_ATTACH = -11,       /**< cannot attach this */
+    PUG_ERR_NOT_ATTACHED = -12,        /**< not attached */
+    PUG_ERR_CAPTURE_FILE = -13,        /**< a file of the capture is not there */
+    PUG_ERR_CAPTURE_DESCRIPTION = -14, /**< the capture's description is not usable */
+    PUG_ERR_NO_SOURCE = -15,           /**< no source could be made */
+    PUG_ERR_DECODING_STOPPED = -16,    /**< a decoder cannot go on */
+    PUG_ERR_TRACE_GAP = -17,           /**< trace input has a gap */
+    PUG_ERR_FRAME_SYNC = -18,          /**< bad frame synchronisation */
+    PUG_ERR_PACKET_SEQUENCE = -19,     /**< bad packet sequence */
+    PUG_ERR_PACKET_HEADER = -20,       /**< invalid packet header */
+    PUG_ERR_PACKET_MEANING = -21,      /**< packets make no sense */
+    PUG_ERR_UNSUPPORTED_ISA = -22,     /**< instruction set not supported */
+    PUG_ERR_UNSUPPORTED_CONFIG = -23,  /**< trace configuration not supported */
+    PUG_ERR_UNSUPPORTED_PACKET = -24,  /**< packet not supported */
+    PUG_ERR_RESERVED_PACKET = -25,     /**< reserved or unknown packet */
+    PUG_ERR_COMMIT_TOO_MANY = -26,     /**< more committed or cancelled than there was */
+    PUG_ERR_NO_PROGRAM_MEMORY = -27,   /**< program memory not accessible */
+    PUG_ERR_RETURN_STACK = -28,        /**< return stack: popped more than pushed */
+    PUG_ERR_NO_FRAMES = -29,           /**< the transport has no frames */
+    PUG_ERR_MEMORY_OVERLAP = -30,      /**< memory ranges overlap */
+    PUG_ERR_PROGRAM_FILE = -31,        /**< a file of program memory cannot be opened */
+    PUG_ERR_MAPPED_ELSEWHERE = -32,    /**< a file is mapped already, elsewhere */
+    PUG_ERR_MEMORY_RANGE = -33,        /**< invalid memory range */
+    PUG_ERR_MEMORY_CALLBACK = -34, /**< a memory callback says that it gave more than was wanted */
     PUG_ERR_SNAPSHOT_PARSE = -35,  /**< snapshot syntax error */
     PUG_ERR_SNAPSHOT_INFO = -36,   /**< about a snapshot */
     PUG_ERR_SNAPSHOT_READ = -37,   /**< the snapshot cannot be read */
     PUG_ERR_SNAPSHOT_TREE = -38,   /**< the snapshot makes no decode tree */
-    PUG_ERR_DCDREG_NAME_REPEAT = -39,    /**< a protocol of that name is there already */
-    PUG_ERR_DCDREG_NAME_UNKNOWN = -40,   /**< no protocol of that name */
-    PUG_ERR_DCDREG_TYPE_UNKNOWN = -41,   /**< no protocol of that type */
-    PUG_ERR_DCDREG_TOOMANY = -42,        /**< too many protocols registered */
-    PUG_ERR_DCD_INTERFACE_UNUSED = -43,  /**< this decoder does not do that */
-    PUG_ERR_INVALID_OPCODE = -44,        /**< illegal opcode in program memory */
-    PUG_ERR_I_RANGE_LIMIT_OVERRUN = -45, /**< instruction range longer than the limit */
-    PUG_ERR_BAD_DECODE_IMAGE = -46,      /**< trace and program do not match */
+    PUG_ERR_NAME_TAKEN = -39,      /**< a protocol of that name is there already */
+    PUG_ERR_UNKNOWN_NAME = -40,    /**< no protocol of that name */
+    PUG_ERR_UNKNOWN_TYPE = -41,    /**< no protocol of that type */
+    PUG_ERR_TOO_MANY_PROTOCOLS = -42, /**< too many protocols registered */
+    PUG_ERR_NOT_OFFERED = -43,        /**< this decoder does not do that */
+    PUG_ERR_INVALID_OPCODE = -44,     /**< illegal opcode in program memory */
+    PUG_ERR_RANGE_LIMIT = -45,        /**< instruction range longer than the limit */
+    PUG_ERR_WRONG_PROGRAM = -46,      /**< trace and program do not match */
     /* Pugmark's own */
     PUG_ERR_TRUNCATED = -64,      /**< the data end inside something */
     PUG_ERR_TRACE_LOST = -65,     /**< the source says that it lost trace */
@@ -156,4 +156,7 @@ struct pug_read_failure {
 #ifdef __cplusplus
 }
 #endif
+
+#include "pugmark/status_names.h" /* the names until 0.3 */
+
 #endif

@@ -119,7 +119,7 @@ struct pug_timeline_result {
 };
 
 /**
- * Decode a capture and write its timeline. `result` may be NULL. PUG_ERR_INVALID_PARAM_TYPE: no
+ * Decode a capture and write its timeline. `result` may be NULL. PUG_ERR_WRONG_KIND: no
  * such format; PUG_ERR_INVALID_PARAM_VAL: a function is missing, or the kernel is wrong, as the
  * capture's log says; else what pug_capture_decode() returns, or how writing failed. What was
  * written is whole if it is PUG_OK.

@@ -90,7 +90,7 @@ void pug_walk_free(struct pug_walk *walk);
 
 /**
  * Begin at the first instruction of a range. The element is not needed any more afterwards.
- * PUG_ERR_INVALID_PARAM_TYPE: it is no PUG_ELEM_INSTR_RANGE; the walk has no instructions then.
+ * PUG_ERR_WRONG_KIND: it is no PUG_ELEM_INSTR_RANGE; the walk has no instructions then.
  */
 enum pug_status pug_walk_begin(struct pug_walk *walk, const struct pug_element *range);
 
@@ -106,10 +106,10 @@ const struct pug_step *pug_walk_next(struct pug_walk *walk);
 size_t pug_walk_addresses(struct pug_walk *walk, uint64_t *addresses, size_t room);
 
 /**
- * How the walk stands: PUG_OK unless an instruction could not be read. PUG_ERR_MEM_NACC: memory is
- * missing; PUG_ERR_UNSUPPORTED_ISA: the instruction set is not known; PUG_ERR_TRACE_MISMATCH: the
- * instructions do not end where the range does, so this is not the program that ran; others are
- * those of pug_image_read() and pug_isa_classify().
+ * How the walk stands: PUG_OK unless an instruction could not be read. PUG_ERR_NO_PROGRAM_MEMORY:
+ * memory is missing; PUG_ERR_UNSUPPORTED_ISA: the instruction set is not known;
+ * PUG_ERR_TRACE_MISMATCH: the instructions do not end where the range does, so this is not the
+ * program that ran; others are those of pug_image_read() and pug_isa_classify().
  */
 enum pug_status pug_walk_status(const struct pug_walk *walk);
 

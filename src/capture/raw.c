@@ -188,7 +188,7 @@ static enum pug_status choose_ways(struct pug_capture *capture, struct pug_captu
                  : raw->params ? pug_params_transport(raw->params)
                                : NULL;
     raw->transport = raw->protocol ? find_transport(capture, wanted, raw->protocol) : NULL;
-    return raw->transport ? PUG_OK : PUG_ERR_DCDREG_NAME_UNKNOWN;
+    return raw->transport ? PUG_OK : PUG_ERR_UNKNOWN_NAME;
 }
 
 /* ---- settings ---- */

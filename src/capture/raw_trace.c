@@ -366,7 +366,7 @@ static enum pug_status make_tree(struct pug_capture *capture, bool decode, struc
         return PUG_OK;
     pug_tree_free(*tree);
     *tree = NULL;
-    return status == PUG_ERR_MEM ? status : PUG_ERR_RDR_NO_DECODER;
+    return status == PUG_ERR_MEM ? status : PUG_ERR_NO_SOURCE;
 }
 
 static enum pug_status tree(struct pug_capture *capture, uint32_t segment, bool decode,

@@ -376,7 +376,7 @@ static enum pug_status fill(struct pug_capture *capture)
     if (any_chosen(capture))
         return PUG_OK;
     say_no_buffer(capture);
-    return PUG_ERR_DCDREG_NAME_UNKNOWN;
+    return PUG_ERR_UNKNOWN_NAME;
 }
 
 /** Why there is no snapshot at this path. */

@@ -94,7 +94,7 @@ static bool next_segment(struct pug_correlate_feed *feed)
         feed->index = segment->offset;
         feed->size = segment->size;
         feed->status = make_tree(feed);
-        if (feed->status == PUG_ERR_RDR_NO_DECODER) {
+        if (feed->status == PUG_ERR_NO_SOURCE) {
             feed->status = PUG_OK;
             continue;
         }
@@ -167,7 +167,7 @@ static enum pug_status begin(struct pug_correlate *correlate, struct pug_capture
             return feeds[i].status;
         any |= places[i].any;
     }
-    return any ? PUG_OK : PUG_ERR_RDR_NO_DECODER;
+    return any ? PUG_OK : PUG_ERR_NO_SOURCE;
 }
 
 enum pug_status pug_correlate_capture(struct pug_correlate *correlate, struct pug_capture *capture,

@@ -116,7 +116,7 @@ static void feed_some(struct pug_correlate_feed *feed)
 {
     uint64_t before = feed->size;
     if (!feed->tree)
-        feed->status = feed->wake ? feed->wake(feed) : PUG_ERR_NOT_INIT;
+        feed->status = feed->wake ? feed->wake(feed) : PUG_ERR_NOT_READY;
     if (feed->status != PUG_OK)
         return;
     bool good = feed->size == 0 || feed_block(feed);
@@ -161,7 +161,7 @@ enum pug_status pug_correlate_feed_all(struct pug_correlate *correlate,
         if (feed->status != PUG_OK)
             return feed->status;
         if (feed->stopped)
-            status = PUG_ERR_DATA_DECODE_FATAL;
+            status = PUG_ERR_DECODING_STOPPED;
         if (choice && choice->progress && !choice->progress(choice->progress_context, done))
             break;
     }

@@ -109,7 +109,7 @@ static void feed(struct pug_cursor *cursor)
     }
     cursor->waits = PUG_RESP_IS_WAIT(response);
     if (PUG_RESP_IS_FATAL(response) && cursor->status == PUG_OK)
-        cursor->status = PUG_ERR_DATA_DECODE_FATAL;
+        cursor->status = PUG_ERR_DECODING_STOPPED;
 }
 
 /** The next element that is not left out; NULL: `over`, or `status`. */

@@ -7,8 +7,8 @@
 
 static bool is_bad_packet(enum pug_status code)
 {
-    return code == PUG_ERR_BAD_PACKET_SEQ || code == PUG_ERR_INVALID_PCKT_HDR ||
-           code == PUG_ERR_BAD_DECODE_PKT;
+    return code == PUG_ERR_PACKET_SEQUENCE || code == PUG_ERR_PACKET_HEADER ||
+           code == PUG_ERR_RESERVED_PACKET;
 }
 
 /** Beyond the room for sources nothing is kept. */

@@ -26,7 +26,7 @@ enum pug_status pug_export_bolt(const struct exporter *exporter)
     struct export_counts counts;
     enum pug_status status = pug_export_counts(exporter, exporter->objects[0], &counts);
     if (status == PUG_OK && exporter->options->without_plt && !file)
-        status = PUG_ERR_NOT_INIT;
+        status = PUG_ERR_NOT_READY;
     for (size_t i = 0; status == PUG_OK && i < counts.range_count; i++)
         if (!in_plt(exporter, file, counts.ranges[i].first))
             pug_sink_format(exporter->sink, "F %" PRIx64 " %" PRIx64 " %" PRIu64 "\n",

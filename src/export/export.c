@@ -181,7 +181,7 @@ static enum pug_status check(const struct format *format, const struct exporter 
     const bool lacks_stacks = frames == 0 && ranges > 0; /* of nothing there are none */
     if ((format->is.needs_names && !exporter->options->names) ||
         (format->is.needs_stacks && lacks_stacks))
-        return PUG_ERR_NOT_INIT;
+        return PUG_ERR_NOT_READY;
     for (size_t i = 0; i < exporter->options->object_count; i++)
         if (!pug_profile_has_object(exporter->profile, exporter->options->objects[i]))
             return PUG_ERR_NOT_FOUND;
@@ -193,7 +193,7 @@ static enum pug_status write_coverage(const struct exporter *exporter, coverage_
     struct coverage coverage;
     enum pug_status status = pug_coverage_of(exporter, &coverage);
     if (status == PUG_OK && coverage.file_count == 0)
-        status = PUG_ERR_NOT_INIT;
+        status = PUG_ERR_NOT_READY;
     if (status == PUG_OK)
         status = write(exporter, &coverage);
     pug_coverage_free(&coverage);
@@ -247,7 +247,7 @@ enum pug_status pug_export(struct pug_profile *profile, const char *name,
     if (!profile || !name || !put)
         return PUG_ERR_INVALID_PARAM_VAL;
     const struct format *format = find_format(formats, FORMATS, name);
-    return format ? run(profile, format, options, put, context) : PUG_ERR_INVALID_PARAM_TYPE;
+    return format ? run(profile, format, options, put, context) : PUG_ERR_WRONG_KIND;
 }
 
 enum pug_status pug_export_coverage(struct pug_profile *profile, const char *name,
@@ -257,7 +257,7 @@ enum pug_status pug_export_coverage(struct pug_profile *profile, const char *nam
     if (!profile || !name || !put)
         return PUG_ERR_INVALID_PARAM_VAL;
     const struct format *format = find_format(coverages, COVERAGES, name);
-    return format ? run(profile, format, options, put, context) : PUG_ERR_INVALID_PARAM_TYPE;
+    return format ? run(profile, format, options, put, context) : PUG_ERR_WRONG_KIND;
 }
 
 /* ---- two ---- */

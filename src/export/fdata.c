@@ -102,7 +102,7 @@ enum pug_status pug_export_fdata(const struct exporter *exporter)
     struct export_counts counts;
     struct locals locals = {0};
     if (!file)
-        return PUG_ERR_NOT_INIT;
+        return PUG_ERR_NOT_READY;
     enum pug_status status = pug_export_counts(exporter, exporter->objects[0], &counts);
     if (status == PUG_OK && !number_locals(file, &locals))
         status = PUG_ERR_MEM;

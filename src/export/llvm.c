@@ -473,7 +473,7 @@ enum pug_status pug_export_llvm(const struct exporter *exporter)
     if (status == PUG_OK)
         status = pass_over(exporter, &bodies, &sites, &entries);
     if (status == PUG_OK)
-        status = bodies.all.count > 0 ? put_all(exporter->sink, &bodies) : PUG_ERR_NOT_INIT;
+        status = bodies.all.count > 0 ? put_all(exporter->sink, &bodies) : PUG_ERR_NOT_READY;
     bodies_free(&bodies);
     free(sites.items);
     free(entries.items);

@@ -61,8 +61,8 @@ static enum pug_status add_region(const struct pug_image *image, struct pug_acce
         return status;
     const struct pug_range *range = append(accessor, &region);
     if (!range)
-        return PUG_ERR_MEM_ACC_OVERLAP;
-    return pug_range_valid(image, range) ? PUG_OK : PUG_ERR_MEM_ACC_RANGE_INVALID;
+        return PUG_ERR_MEMORY_OVERLAP;
+    return pug_range_valid(image, range) ? PUG_OK : PUG_ERR_MEMORY_RANGE;
 }
 
 /* ---- the reference's way ---- */
@@ -108,7 +108,7 @@ static enum pug_status add_reference_regions(struct pug_accessor *accessor,
 {
     struct pug_region first = regions[0];
     if (first.size == 0 && first.offset != 0)
-        return PUG_ERR_MEM_ACC_RANGE_INVALID;
+        return PUG_ERR_MEMORY_RANGE;
     enum pug_status status = measure(accessor, &first);
     if (status != PUG_OK)
         return status;
@@ -156,8 +156,8 @@ enum pug_status pug_image_add_file(struct pug_image *image, const struct pug_pla
         return PUG_ERR_INVALID_PARAM_VAL;
     const struct pug_accessor *known = known_file(image, path);
     if (known && image->quirks.reference_files)
-        return starts_range(known, regions[0].address) ? PUG_ERR_MEM_ACC_OVERLAP
-                                                       : PUG_ERR_MEM_ACC_FILE_DIFF_RANGE;
+        return starts_range(known, regions[0].address) ? PUG_ERR_MEMORY_OVERLAP
+                                                       : PUG_ERR_MAPPED_ELSEWHERE;
     struct pug_accessor *accessor = pug_accessor_new(PUG_ACCESS_FILE, place, count);
     if (!accessor)
         return PUG_ERR_MEM;
@@ -168,7 +168,7 @@ enum pug_status pug_image_add_file(struct pug_image *image, const struct pug_pla
     pug_accessor_free(accessor);
     errno = reason;
     bool unusable = status == PUG_ERR_FILE || status == PUG_ERR_TRUNCATED;
-    return unusable && image->quirks.reference_files ? PUG_ERR_NOT_INIT : status;
+    return unusable && image->quirks.reference_files ? PUG_ERR_NOT_READY : status;
 }
 
 enum pug_status pug_image_update_file(struct pug_image *image, const char *path,

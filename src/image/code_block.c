@@ -83,7 +83,7 @@ static void walk(struct pug_codemap *map, struct pug_code_cursor *cursor, struct
         if (comes_together(block))
             break;
     }
-    if (status == PUG_ERR_MEM_NACC) {
+    if (status == PUG_ERR_NO_PROGRAM_MEMORY) {
         block->ending = PUG_BLOCK_NO_ACCESS;
     } else if (status != PUG_OK && status != PUG_ERR_LIMIT) {
         block->ending = PUG_BLOCK_ERROR;

@@ -30,7 +30,7 @@ static enum pug_status enter_page(struct pug_codemap *map, struct pug_code_curso
     uint32_t number = pug_code_page(map, window->accessor, address, tried, &status);
     if (number == 0) {
         cursor->rests.transient = true;
-        return status == PUG_OK ? PUG_ERR_MEM_NACC : status;
+        return status == PUG_OK ? PUG_ERR_NO_PROGRAM_MEMORY : status;
     }
     const struct pug_code_page *page = &map->store->pages[number - 1];
     cursor->rests.transient |= !map->store->keep;
@@ -52,7 +52,7 @@ static enum pug_status enter(struct pug_codemap *map, struct pug_code_cursor *cu
     struct pug_window window;
     cursor->valid = false;
     if (!pug_image_find(map->store->image, &map->store->space, address, &window))
-        return PUG_ERR_MEM_NACC;
+        return PUG_ERR_NO_PROGRAM_MEMORY;
     if (!window.bytes)
         return enter_page(map, cursor, &window, address, tried);
     cursor->bytes = window.bytes;
@@ -125,12 +125,12 @@ static enum pug_status classify_joined(struct pug_codemap *map, struct pug_code_
     struct pug_code_cursor piece = {.rests = cursor->rests};
     const bool first = cursor->rests.count == 0;
     const uint8_t it_in = *it;
-    enum pug_status status = PUG_ERR_MEM_NACC;
+    enum pug_status status = PUG_ERR_NO_PROGRAM_MEMORY;
     uint8_t bytes[LONGEST];
     unsigned avail = 0;
-    while (status == PUG_ERR_MEM_NACC && avail < LONGEST) {
+    while (status == PUG_ERR_NO_PROGRAM_MEMORY && avail < LONGEST) {
         uint64_t at = pug_code_wrap(isa, address + avail);
-        status = at < address ? PUG_ERR_MEM_NACC : enter(map, &piece, at, 0);
+        status = at < address ? PUG_ERR_NO_PROGRAM_MEMORY : enter(map, &piece, at, 0);
         if (status != PUG_OK)
             break;
         if (piece.page && !rest_on(map, &piece, piece.page, PUG_CODE_PAGES)) {
@@ -142,7 +142,8 @@ static enum pug_status classify_joined(struct pug_codemap *map, struct pug_code_
         *it = it_in;
         status = classify(map, address, bytes, avail, isa, it, insn);
     }
-    piece.rests.transient |= status == PUG_ERR_MEM_NACC && piece.rests.count > cursor->rests.count;
+    piece.rests.transient |=
+        status == PUG_ERR_NO_PROGRAM_MEMORY && piece.rests.count > cursor->rests.count;
     cursor->rests = piece.rests;
     cursor->valid = false;
     return status;
@@ -156,7 +157,7 @@ static enum pug_status classify_anew(struct pug_codemap *map, struct pug_code_cu
     enum pug_status status = enter(map, cursor, address, cursor->page);
     if (status == PUG_OK)
         status = classify_here(map, cursor, address, isa, it, insn);
-    if (status == PUG_ERR_MEM_NACC)
+    if (status == PUG_ERR_NO_PROGRAM_MEMORY)
         cursor->rests.transient = true;
     return status;
 }
@@ -171,18 +172,18 @@ enum pug_status pug_code_next(struct pug_codemap *map, struct pug_code_cursor *c
         status = enter(map, cursor, address, 0);
     if (status == PUG_OK)
         status = classify_here(map, cursor, address, isa, &it_out, insn);
-    if (status == PUG_ERR_MEM_NACC && cursor->valid) {
+    if (status == PUG_ERR_NO_PROGRAM_MEMORY && cursor->valid) {
         struct pug_code_cursor before = *cursor;
         it_out = *it;
         if (cursor->page)
             status = classify_anew(map, cursor, address, isa, &it_out, insn);
-        if (status == PUG_ERR_MEM_NACC && !map->config.reads_end_with_image) {
+        if (status == PUG_ERR_NO_PROGRAM_MEMORY && !map->config.reads_end_with_image) {
             it_out = *it;
             *cursor = before;
             status = classify_joined(map, cursor, address, isa, &it_out, insn);
         }
     }
-    if (cursor->valid && cursor->page && status != PUG_ERR_MEM_NACC &&
+    if (cursor->valid && cursor->page && status != PUG_ERR_NO_PROGRAM_MEMORY &&
         !rest_on(map, cursor, cursor->page, PUG_CODE_PAGES))
         return PUG_ERR_LIMIT;
     if (status == PUG_OK)

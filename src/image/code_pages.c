@@ -42,7 +42,7 @@ static enum pug_status ask(struct pug_codemap *map, const struct pug_accessor *a
                                       store->answer);
     store->stats.pages_read++;
     if (got > store->page_size)
-        return PUG_ERR_MEM_ACC_BAD_LEN;
+        return PUG_ERR_MEMORY_CALLBACK;
     *length = got;
     return PUG_OK;
 }

@@ -172,7 +172,7 @@ static void walk_on(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
         if (walk->count > 0 && walk->end == stop)
             return;
         if (ending == PUG_BLOCK_NO_ACCESS || ending == PUG_BLOCK_ERROR) {
-            walk->status = ending == PUG_BLOCK_ERROR ? status : PUG_ERR_MEM_NACC;
+            walk->status = ending == PUG_BLOCK_ERROR ? status : PUG_ERR_NO_PROGRAM_MEMORY;
             return;
         }
         if (walk->count >= bound) {

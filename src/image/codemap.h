@@ -440,7 +440,7 @@ static inline void pug_range_fill(struct pug_element *element, const struct pug_
 
 /**
  * One instruction at `address`, cached too. `it` is in and out as in pug_isa_classify(). PUG_OK,
- * PUG_ERR_MEM_NACC, or what the classifier or the read says.
+ * PUG_ERR_NO_PROGRAM_MEMORY, or what the classifier or the read says.
  */
 enum pug_status pug_codemap_insn(struct pug_codemap *map, uint64_t address, enum pug_isa isa,
                                  uint8_t *it, struct pug_insn *insn);
@@ -487,12 +487,13 @@ uint32_t pug_codemap_read(struct pug_codemap *map, uint64_t address, void *buffe
 
 /** How a walk over single instructions ended. */
 struct pug_code_walk {
-    uint64_t start, end;    /**< from, and after the last instruction */
-    uint64_t last;          /**< address of the last instruction */
-    uint32_t count;         /**< instructions walked */
-    uint8_t it;             /**< IT count after it */
-    enum pug_status status; /**< PUG_OK: stopped as asked; PUG_ERR_MEM_NACC; others: errors */
-    struct pug_insn insn;   /**< the last instruction (count > 0) */
+    uint64_t start, end; /**< from, and after the last instruction */
+    uint64_t last;       /**< address of the last instruction */
+    uint32_t count;      /**< instructions walked */
+    uint8_t it;          /**< IT count after it */
+    enum pug_status
+        status; /**< PUG_OK: stopped as asked; PUG_ERR_NO_PROGRAM_MEMORY; others: errors */
+    struct pug_insn insn; /**< the last instruction (count > 0) */
 };
 
 /**

@@ -161,8 +161,8 @@ bool pug_codemap_prepare(struct pug_codemap *map, size_t room);
 void pug_code_starve(const struct pug_codemap *map);
 
 /**
- * Classify the instruction at `address`. PUG_ERR_MEM_NACC; PUG_ERR_LIMIT: it lies on a page more
- * than a block may rest on; or what the read or the classifier says.
+ * Classify the instruction at `address`. PUG_ERR_NO_PROGRAM_MEMORY; PUG_ERR_LIMIT: it lies on a
+ * page more than a block may rest on; or what the read or the classifier says.
  */
 enum pug_status pug_code_next(struct pug_codemap *map, struct pug_code_cursor *cursor,
                               uint64_t address, enum pug_isa isa, uint8_t *it,

@@ -273,11 +273,11 @@ static bool reserve_accessor(struct pug_image *image)
 static enum pug_status check(const struct pug_image *image, const struct pug_accessor *accessor)
 {
     if (!valid(image, accessor))
-        return PUG_ERR_MEM_ACC_RANGE_INVALID;
+        return PUG_ERR_MEMORY_RANGE;
     for (size_t i = 0; i < image->count; i++)
         if (compete(&image->accessors[i]->place, &accessor->place) &&
             overlaps(image, image->accessors[i], accessor))
-            return PUG_ERR_MEM_ACC_OVERLAP;
+            return PUG_ERR_MEMORY_OVERLAP;
     return PUG_OK;
 }
 
@@ -465,7 +465,7 @@ static int64_t read_window(const struct pug_window *window, const struct pug_rea
         return wanted;
     }
     uint32_t got = accessor->function(accessor->context, window->first, space, wanted, buffer);
-    return got > wanted ? PUG_ERR_MEM_ACC_BAD_LEN : (int64_t)got;
+    return got > wanted ? PUG_ERR_MEMORY_CALLBACK : (int64_t)got;
 }
 
 /* The quirk: one accessor gives it all, and a callback may go beyond its range. */

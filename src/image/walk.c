@@ -139,7 +139,7 @@ enum pug_status pug_walk_begin(struct pug_walk *walk, const struct pug_element *
     walk->left = 0;
     walk->status = PUG_OK;
     if (range->type != PUG_ELEM_INSTR_RANGE)
-        return PUG_ERR_INVALID_PARAM_TYPE;
+        return PUG_ERR_WRONG_KIND;
     walk->range = *range;
     walk->at = range->start;
     walk->end = range->end;

@@ -171,7 +171,7 @@ static bool can_be_cloned(const struct pug_tree *tree)
     struct pug_tree *clone;
     const enum pug_status status = pug_tree_clone(tree, NULL, &clone);
     pug_tree_free(clone);
-    return status != PUG_ERR_INVALID_PARAM_TYPE;
+    return status != PUG_ERR_WRONG_KIND;
 }
 
 /**

@@ -46,7 +46,7 @@ enum pug_status pug_indexer_new(struct pug_tree *tree, const struct pug_index_op
         return PUG_ERR_INVALID_PARAM_VAL;
     for (size_t n = 0; n < pug_tree_source_count(tree); n++)
         if (pug_source_protocol(pug_tree_source_at(tree, n))->operate)
-            return PUG_ERR_INVALID_PARAM_TYPE;
+            return PUG_ERR_WRONG_KIND;
     struct pug_indexer *indexer = calloc(1, sizeof(*indexer));
     if (!indexer)
         return PUG_ERR_MEM;
@@ -68,7 +68,7 @@ enum pug_status pug_indexer_index(struct pug_indexer *indexer, const uint8_t *by
     if (!indexer || (!bytes && size > 0))
         return PUG_ERR_INVALID_PARAM_VAL;
     if (!indexer->collector)
-        return PUG_ERR_NOT_INIT;
+        return PUG_ERR_NOT_READY;
     const struct yield *yield = pug_index_yield_so_far(indexer->collector);
     return yield ? pug_index_assemble(indexer->tree, &indexer->job, yield, bytes, size, 0, index)
                  : PUG_ERR_MEM;
@@ -84,7 +84,7 @@ enum pug_status pug_indexer_finish(struct pug_indexer *indexer, const uint8_t *b
     if (!indexer || (!bytes && size > 0))
         return PUG_ERR_INVALID_PARAM_VAL;
     if (!indexer->collector)
-        return PUG_ERR_NOT_INIT;
+        return PUG_ERR_NOT_READY;
     pug_index_unwatch(indexer->collector, indexer->tree, &yield);
     indexer->collector = NULL;
     enum pug_status status = yield ? pug_index_assemble(indexer->tree, &indexer->job, yield, bytes,

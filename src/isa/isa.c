@@ -24,11 +24,11 @@ static enum pug_status classify_t32(const struct pug_isa_config *config, uint64_
                                     struct pug_insn *insn)
 {
     if (avail < 2)
-        return PUG_ERR_MEM_NACC;
+        return PUG_ERR_NO_PROGRAM_MEMORY;
     uint32_t opcode = word(bytes, avail);
     bool wide = (opcode & 0xffff) >= 0xe800;
     if (avail < 4 && (wide || config->t32_word_reads))
-        return PUG_ERR_MEM_NACC;
+        return PUG_ERR_NO_PROGRAM_MEMORY;
     return pug_isa_t32(config, address, opcode, it_count, insn);
 }
 
@@ -43,18 +43,19 @@ enum pug_status pug_isa_classify(const struct pug_isa_config *config, enum pug_i
     switch (isa) {
     case PUG_ISA_A64:
         if (avail < 4)
-            return PUG_ERR_MEM_NACC;
+            return PUG_ERR_NO_PROGRAM_MEMORY;
         *it_count = 0;
         return pug_isa_a64(config, address, word(bytes, avail), insn);
     case PUG_ISA_A32:
         if (avail < 4)
-            return PUG_ERR_MEM_NACC;
+            return PUG_ERR_NO_PROGRAM_MEMORY;
         *it_count = 0;
         return pug_isa_a32(config, address, word(bytes, avail), insn);
     case PUG_ISA_T32: return classify_t32(config, address, bytes, avail, it_count, insn);
     case PUG_ISA_RV32: return pug_isa_riscv(config, 32, address, bytes, avail, insn);
     case PUG_ISA_RV64: return pug_isa_riscv(config, 64, address, bytes, avail, insn);
     default:
-        return avail < 4 && config->t32_word_reads ? PUG_ERR_MEM_NACC : PUG_ERR_UNSUPPORTED_ISA;
+        return avail < 4 && config->t32_word_reads ? PUG_ERR_NO_PROGRAM_MEMORY
+                                                   : PUG_ERR_UNSUPPORTED_ISA;
     }
 }

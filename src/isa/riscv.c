@@ -333,13 +333,13 @@ enum pug_status pug_isa_riscv(const struct pug_isa_config *config, unsigned xlen
                               const uint8_t *bytes, unsigned avail, struct pug_insn *insn)
 {
     if (avail < 2)
-        return PUG_ERR_MEM_NACC;
+        return PUG_ERR_NO_PROGRAM_MEMORY;
     struct rv rv = {config, insn, address, bytes[0] | (uint32_t)bytes[1] << 8, xlen};
     unsigned size = length(rv.op);
     if (size == 0)
         return PUG_ERR_INVALID_OPCODE;
     if (avail < size)
-        return PUG_ERR_MEM_NACC;
+        return PUG_ERR_NO_PROGRAM_MEMORY;
     insn->size = (uint8_t)size;
     if (size == 2) {
         apply(&rv, compressed, sizeof(compressed) / sizeof(compressed[0]));

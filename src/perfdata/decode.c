@@ -316,7 +316,7 @@ static enum pug_status tree(struct pug_capture *capture, uint32_t segment, bool 
 {
     struct pug_perf *perf = capture->own;
     if (perf->source_tree_sets.count == 0)
-        return PUG_ERR_RDR_NO_DECODER;
+        return PUG_ERR_NO_SOURCE;
     return pug_perf_tree(perf, cut_of(perf, segment)->source_trees, decode, log, out);
 }
 

@@ -146,7 +146,7 @@ enum pug_status pug_perf_settle_ids(struct pug_perf *perf)
     if (perf->refused_hw_id) {
         pug_perf_damage(perf, perf->refused_at.file, perf->refused_at.offset, PUG_PERF_HW_ID,
                         "it has a version that is not known: nothing can be decoded");
-        return PUG_ERR_HW_CFG_UNSUPP;
+        return PUG_ERR_UNSUPPORTED_CONFIG;
     }
     for (size_t i = 0; i < perf->cpus.count; i++) {
         cpus[i].id = cpus[i].words[1] & 0x7f;

@@ -413,7 +413,7 @@ static enum pug_status check_buffer(const struct pug_perf *perf)
     }
     pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: no trace buffer %s; there are:%s",
                     capture->path, capture->options.buffer, names);
-    return PUG_ERR_DCDREG_NAME_UNKNOWN;
+    return PUG_ERR_UNKNOWN_NAME;
 }
 
 enum pug_status pug_perf_open(struct pug_capture *capture)

@@ -264,7 +264,7 @@ enum pug_status pug_perf_tree(struct pug_perf *perf, uint32_t number, bool decod
             status = added;
     }
     if (status == PUG_OK && !any)
-        status = PUG_ERR_RDR_NO_DECODER;
+        status = PUG_ERR_NO_SOURCE;
     if (status != PUG_OK) {
         pug_tree_free(*out);
         *out = NULL;

@@ -184,7 +184,7 @@ static enum pug_status take_in_part(struct walk *walk, const struct pug_perf_rec
     case PUG_PERF_COMPRESSED:
     case PUG_PERF_COMPRESSED2:
     case PUG_PERF_SPLIT:
-    case PUG_PERF_SPLIT_END: return PUG_ERR_HW_CFG_UNSUPP;
+    case PUG_PERF_SPLIT_END: return PUG_ERR_UNSUPPORTED_CONFIG;
     default: break;
     }
     if (pug_perf_is_apart(&scout->perf, record)) {

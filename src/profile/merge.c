@@ -96,7 +96,7 @@ enum pug_status pug_profile_merge(struct pug_profile *profile, const struct pug_
     if (!profile || !other)
         return PUG_ERR_INVALID_PARAM_VAL;
     if (pug_profile_mixes(profile, other))
-        return PUG_ERR_INVALID_PARAM_TYPE;
+        return PUG_ERR_WRONG_KIND;
     struct numbers numbers = {
         .objects = calloc(other->objects.count + (size_t)1, sizeof(uint32_t)),
         .tasks = calloc(other->tasks.count + (size_t)1, sizeof(uint32_t)),

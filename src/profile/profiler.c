@@ -171,7 +171,7 @@ static enum pug_status finish(struct counting *counting, const struct pug_captur
         status = pug_profile_rows(&counting->objects);
     if (status == PUG_OK && pug_profile_is_sampled(counting->profile) &&
         counting->profile->ranges.count != counting->ranges_before)
-        status = PUG_ERR_INVALID_PARAM_TYPE;
+        status = PUG_ERR_WRONG_KIND;
     if (status == PUG_OK)
         status = pug_profile_samples_put(&counting->samples, &counting->counted,
                                          counting->stacks != NULL);

@@ -163,7 +163,7 @@ static void complain(struct osd_reader *reader, enum pug_osd_problem problem, ui
     char text[120];
     snprintf(text, sizeof(text), "%s: %u words", problem_text(problem), reader->packet.count);
     reader->stage->stats.bad_sequences++;
-    pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_ERROR, PUG_ERR_BAD_PACKET_SEQ,
+    pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_ERROR, PUG_ERR_PACKET_SEQUENCE,
                   index, text);
 }
 

@@ -58,11 +58,11 @@ enum pug_status pug_protocol_register(const struct pug_protocol *protocol)
     if (!protocol || !pug_protocol_is_whole(protocol))
         return PUG_ERR_INVALID_PARAM_VAL;
     if (protocol->abi != PUG_AUTHOR_ABI)
-        return PUG_ERR_DCD_INTERFACE_UNUSED;
+        return PUG_ERR_NOT_OFFERED;
     if (pug_protocol_find(protocol->name))
-        return PUG_ERR_DCDREG_NAME_REPEAT;
+        return PUG_ERR_NAME_TAKEN;
     if (external_count == EXTERNAL_LIMIT)
-        return PUG_ERR_DCDREG_TOOMANY;
+        return PUG_ERR_TOO_MANY_PROTOCOLS;
     external[external_count++] = protocol;
     return PUG_OK;
 }
@@ -76,7 +76,7 @@ enum pug_status pug_protocol_unregister(const char *name)
         external_count--;
         return PUG_OK;
     }
-    return PUG_ERR_DCDREG_NAME_UNKNOWN;
+    return PUG_ERR_UNKNOWN_NAME;
 }
 
 /* ---- what users see of a protocol ---- */

@@ -72,7 +72,7 @@ static bool is_mapped(const struct memory *memory, const struct mapped *what, ui
 static enum pug_status map_elf(struct memory *memory, struct mapped *what, const char *path)
 {
     enum pug_status status = pug_image_add_elf(memory->image, &what->place, path, what->dump->bias);
-    if (status != PUG_ERR_MEM_ACC_OVERLAP || memory->behind)
+    if (status != PUG_ERR_MEMORY_OVERLAP || memory->behind)
         return status;
     what->place.behind = true;
     return pug_image_add_elf(memory->image, &what->place, path, what->dump->bias);
@@ -92,7 +92,7 @@ static enum pug_status map(struct memory *memory, struct mapped *what, const cha
     if (!pug_snapshot_is_native(memory->snapshot) && pug_image_has_file(memory->image, path))
         return pug_image_update_file(memory->image, path, &region, 1);
     enum pug_status status = pug_image_add_file(memory->image, &what->place, path, &region, 1);
-    if (status == PUG_ERR_MEM_ACC_OVERLAP && pug_snapshot_is_native(memory->snapshot) &&
+    if (status == PUG_ERR_MEMORY_OVERLAP && pug_snapshot_is_native(memory->snapshot) &&
         !memory->behind) {
         what->place.has_source = true;
         what->place.source = source;

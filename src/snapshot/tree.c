@@ -375,7 +375,7 @@ enum pug_status pug_snapshot_tree(const struct pug_snapshot *snapshot,
     const bool starved = builder.starved || builder.memory.starved;
     if (!any || starved) {
         pug_tree_free(builder.tree);
-        return starved ? PUG_ERR_MEM : PUG_ERR_RDR_NO_DECODER;
+        return starved ? PUG_ERR_MEM : PUG_ERR_NO_SOURCE;
     }
     *tree = builder.tree;
     return PUG_OK;

@@ -139,7 +139,7 @@ enum pug_status pug_timeline_run(struct pug_capture *capture,
     const size_t format = options->format ? format_of(options->format) : 0;
     *result = (struct pug_timeline_result){.unit = ""};
     if (format == FORMATS)
-        return PUG_ERR_INVALID_PARAM_TYPE;
+        return PUG_ERR_WRONG_KIND;
     if (!options->slice && (!options->put || (formats[format].folder && !options->append)))
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_names *own = options->names ? NULL : pug_names_new(NULL);

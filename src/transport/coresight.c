@@ -93,7 +93,7 @@ static size_t unit(const struct pug_coresight *cs)
 static bool check_block(struct pug_coresight *cs, uint64_t index, size_t size)
 {
     if (cs->started && cs->index != index) {
-        pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_NOTCONTTRACE, index, "");
+        pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_TRACE_GAP, index, "");
         return false;
     }
     cs->started = true;
@@ -176,7 +176,7 @@ static void report_end(struct pug_coresight *cs, size_t left)
         pug_cs_log(cs, PUG_SEV_WARN, PUG_ERR_TRUNCATED, cs->frame_index, text);
     }
     if (!cs->synced && cs->started)
-        pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_BAD_FHSYNC, cs->index,
+        pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_FRAME_SYNC, cs->index,
                    "Not synchronised at the end of trace.");
 }
 

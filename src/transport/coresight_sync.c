@@ -33,14 +33,14 @@ static void pass_end(struct pug_coresight *cs, const struct pug_cs_block *block,
 
 static void fatal(struct pug_coresight *cs, const char *text)
 {
-    pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_BAD_FHSYNC, cs->index, text);
+    pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_FRAME_SYNC, cs->index, text);
     pug_cs_answer(cs, PUG_RESP_FATAL_INVALID_DATA);
 }
 
 /** Bytes are gone: whose they were, and what the next ones belong to, is not known. */
 static void trace_lost(struct pug_coresight *cs, uint64_t index, uint64_t dropped, const char *text)
 {
-    pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_DFMTR_BAD_FHSYNC, index, text);
+    pug_cs_log(cs, PUG_SEV_ERROR, PUG_ERR_FRAME_SYNC, index, text);
     pug_cs_answer(cs, PUG_RESP_ERR_CONT);
     cs->sink->stats->dropped += dropped;
     cs->id = PUG_SOURCE_UNKNOWN;

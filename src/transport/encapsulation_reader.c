@@ -19,7 +19,7 @@ struct pug_encapsulation {
 static void report(void *context, enum pug_status code, uint64_t index, const char *text)
 {
     const struct pug_encapsulation *reader = context;
-    bool warning = code == PUG_ERR_BAD_PACKET_SEQ;
+    bool warning = code == PUG_ERR_PACKET_SEQUENCE;
     pug_log_put(reader->log,
                 &(struct pug_log_record){.severity = warning ? PUG_SEV_WARN : PUG_SEV_ERROR,
                                          .code = code,

@@ -306,7 +306,7 @@ static void note_break(struct nexus *nexus, const struct stretch *stretch)
     static const uint8_t problems[] = {PUG_NTRACE_TOO_LONG, PUG_NTRACE_NO_START,
                                        PUG_NTRACE_RESERVED_MSEO, PUG_NTRACE_TOO_SHORT};
     if (!nexus->told)
-        pug_transport_complain(nexus->sink, "NEXUS", PUG_ERR_BAD_PACKET_SEQ, stretch->after.index,
+        pug_transport_complain(nexus->sink, "NEXUS", PUG_ERR_PACKET_SEQUENCE, stretch->after.index,
                                pug_ntrace_problem_text(problems[stretch->after.first & 3]));
     nexus->told = true;
     nexus->breaks++;

@@ -71,7 +71,7 @@ static enum pug_response deliver(struct orbflow *o)
 static void complain(struct orbflow *o, const char *text)
 {
     pug_log_put(o->sink->log, &(struct pug_log_record){.severity = PUG_SEV_WARN,
-                                                       .code = PUG_ERR_DFMTR_BAD_FHSYNC,
+                                                       .code = PUG_ERR_FRAME_SYNC,
                                                        .index = o->begin,
                                                        .source = PUG_NO_SOURCE,
                                                        .component = "ORBFLOW",

@@ -256,7 +256,7 @@ static void found(struct osd *osd, uint64_t index)
     osd->before = PUG_NO_INDEX;
     snprintf(text, sizeof(text), "framing lost: impossible packet length, %llu bytes skipped%s",
              (unsigned long long)(index - osd->lost_index), doubt);
-    complain(osd, PUG_ERR_BAD_PACKET_SEQ, osd->lost_index, text);
+    complain(osd, PUG_ERR_PACKET_SEQUENCE, osd->lost_index, text);
 }
 
 enum look { LOOK_NO, LOOK_YES, LOOK_MORE };
@@ -434,7 +434,7 @@ static enum pug_response take_message(struct osd *osd, uint64_t index, const uin
     bool taken = true;
     *used = size;
     if (size % 2 != 0 || !good_length(osd, (unsigned)(size / 2 < MOST_LIMIT ? size / 2 : 0))) {
-        complain(osd, PUG_ERR_BAD_PACKET_SEQ, index, "a message that is no packet");
+        complain(osd, PUG_ERR_PACKET_SEQUENCE, index, "a message that is no packet");
         lose_packets(osd);
         return PUG_RESP_CONT;
     }

@@ -52,11 +52,11 @@ enum pug_status pug_transport_register(const struct pug_transport *transport)
         !transport->data || !transport->flush || !transport->end || !transport->reset)
         return PUG_ERR_INVALID_PARAM_VAL;
     if (transport->abi != PUG_AUTHOR_ABI)
-        return PUG_ERR_DCD_INTERFACE_UNUSED;
+        return PUG_ERR_NOT_OFFERED;
     if (pug_transport_find(transport->name))
-        return PUG_ERR_DCDREG_NAME_REPEAT;
+        return PUG_ERR_NAME_TAKEN;
     if (external_count == EXTERNAL_LIMIT)
-        return PUG_ERR_DCDREG_TOOMANY;
+        return PUG_ERR_TOO_MANY_PROTOCOLS;
     external[external_count++] = transport;
     return PUG_OK;
 }
@@ -70,5 +70,5 @@ enum pug_status pug_transport_unregister(const char *name)
         external_count--;
         return PUG_OK;
     }
-    return PUG_ERR_DCDREG_NAME_UNKNOWN;
+    return PUG_ERR_UNKNOWN_NAME;
 }

@@ -191,7 +191,7 @@ void pug_unwrap_found(struct pug_unwrap *unwrap, uint64_t index)
 {
     char text[80];
     snprintf(text, sizeof(text), "%" PRIu64 " bytes skipped to the next packet", unwrap->skipping);
-    pug_unwrap_tell(unwrap, PUG_ERR_BAD_PACKET_SEQ, index, text);
+    pug_unwrap_tell(unwrap, PUG_ERR_PACKET_SEQUENCE, index, text);
     unwrap->skipping = 0;
 }
 
@@ -310,7 +310,7 @@ void pug_unwrap_give_up(struct pug_unwrap *unwrap)
         return;
     snprintf(text, sizeof(text), "%" PRIu64 " bytes skipped, there is no packet that fits",
              unwrap->skipping);
-    pug_unwrap_tell(unwrap, unwrap->found_any ? PUG_ERR_BAD_PACKET_SEQ : PUG_ERR_INVALID_PCKT_HDR,
+    pug_unwrap_tell(unwrap, unwrap->found_any ? PUG_ERR_PACKET_SEQUENCE : PUG_ERR_PACKET_HEADER,
                     PUG_NO_INDEX, text);
     unwrap->skipping = 0;
 }
@@ -397,7 +397,7 @@ void pug_unwrap_accept(struct pug_unwrap *unwrap, uint64_t index, struct pug_unw
     if (packet->null)
         return;
     if (packet->extend && packet->timestamp_bits == 0)
-        pug_unwrap_tell(unwrap, PUG_ERR_INVALID_PCKT_HDR, packet->index, NO_TIMESTAMPS);
+        pug_unwrap_tell(unwrap, PUG_ERR_PACKET_HEADER, packet->index, NO_TIMESTAMPS);
     packet->padding = packet->bits % 8 == 0                  ? PUG_RUN_EXACT
                       : unwrap->padding == PUG_PADDING_ANY   ? PUG_RUN_PADDED
                       : unwrap->padding == PUG_PADDING_WHOLE ? PUG_RUN_WHOLE
@@ -477,7 +477,7 @@ static bool step(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool *
         *got = true;
         return true;
     case PUG_PARSED_BAD:
-        drop(unwrap, packet->length, PUG_ERR_INVALID_PCKT_HDR, "impossible packet header");
+        drop(unwrap, packet->length, PUG_ERR_PACKET_HEADER, "impossible packet header");
         pug_unwrap_judge(unwrap, true);
         return true;
     case PUG_PARSED_SHORT: break;

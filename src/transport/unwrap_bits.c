@@ -235,7 +235,7 @@ static bool step(struct pug_unwrap *unwrap, struct pug_unwrapped *packet, bool *
         *got = true;
         return true;
     case PUG_PARSED_BAD:
-        pug_unwrap_tell(unwrap, PUG_ERR_INVALID_PCKT_HDR, index, "impossible packet header");
+        pug_unwrap_tell(unwrap, PUG_ERR_PACKET_HEADER, index, "impossible packet header");
         unwrap->skipped += packet->length;
         bits->head += 8 * packet->length;
         pug_unwrap_judge(unwrap, true);

@@ -28,7 +28,7 @@ enum pug_response pug_stage_refuse(struct pug_stage *stage)
 {
     pug_log_put(stage->log,
                 &(struct pug_log_record){.severity = PUG_SEV_ERROR,
-                                         .code = PUG_ERR_NOT_INIT,
+                                         .code = PUG_ERR_NOT_READY,
                                          .index = PUG_NO_INDEX,
                                          .source = PUG_NO_SOURCE,
                                          .component = stage->decoder_name,
@@ -77,7 +77,7 @@ static bool decoder_attached(struct pug_source *source)
     else if (source->protocol->program_flow && (!tree->image || tree->memory_missing))
         missing = "No memory access interface attached and enabled";
     if (missing)
-        pug_stage_log(&source->stage, source->stage.decoder_name, PUG_SEV_ERROR, PUG_ERR_NOT_INIT,
+        pug_stage_log(&source->stage, source->stage.decoder_name, PUG_SEV_ERROR, PUG_ERR_NOT_READY,
                       PUG_NO_INDEX, missing);
     return !missing;
 }
@@ -439,7 +439,7 @@ enum pug_status pug_source_sink(struct pug_source *source, pug_packet_sink_fn *f
     if (!source)
         return PUG_ERR_INVALID_PARAM_VAL;
     if (source->decodes)
-        return PUG_ERR_INVALID_PARAM_TYPE;
+        return PUG_ERR_WRONG_KIND;
     source->sink = function;
     source->sink_context = context;
     return PUG_OK;

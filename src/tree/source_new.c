@@ -65,8 +65,7 @@ static enum pug_status set_up(struct pug_source *source, uint16_t id,
 {
     const struct pug_tree *tree = source->tree;
     struct pug_stage *stage = &source->stage;
-    enum pug_status status =
-        pug_slots_get(&tree->slots, source->slot) ? PUG_ERR_ATTACH_TOO_MANY : PUG_OK;
+    enum pug_status status = pug_slots_get(&tree->slots, source->slot) ? PUG_ERR_TAKEN : PUG_OK;
     stage->log = tree->log;
     stage->quirks = tree->quirks;
     stage->options = *options;
@@ -96,13 +95,13 @@ enum pug_status pug_source_new(struct pug_tree *tree, const struct pug_source_co
     const struct pug_protocol *protocol =
         config->definition ? config->definition : pug_protocol_find(config->protocol);
     if (!protocol)
-        return PUG_ERR_DCDREG_NAME_UNKNOWN;
+        return PUG_ERR_UNKNOWN_NAME;
     if (config->definition && protocol->abi != PUG_AUTHOR_ABI)
-        return PUG_ERR_DCD_INTERFACE_UNUSED;
+        return PUG_ERR_NOT_OFFERED;
     if (config->definition && !pug_protocol_is_whole(protocol))
         return PUG_ERR_INVALID_PARAM_VAL;
     if (config->decode && !protocol->decoder_new && !protocol->operate)
-        return PUG_ERR_DCD_INTERFACE_UNUSED;
+        return PUG_ERR_NOT_OFFERED;
     struct pug_source *source = calloc(1, sizeof(*source));
     if (!source)
         return PUG_ERR_MEM;
@@ -126,7 +125,7 @@ enum pug_status pug_source_clone(const struct pug_source *original, struct pug_t
                                  struct pug_source **out)
 {
     if (original->protocol->operate)
-        return PUG_ERR_INVALID_PARAM_TYPE;
+        return PUG_ERR_WRONG_KIND;
     struct pug_source *source = calloc(1, sizeof(*source));
     if (!source)
         return PUG_ERR_MEM;

@@ -204,7 +204,7 @@ enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tr
     const struct pug_transport *transport =
         pug_transport_find(config->transport ? config->transport : "plain");
     if (!transport)
-        return PUG_ERR_DCDREG_NAME_UNKNOWN;
+        return PUG_ERR_UNKNOWN_NAME;
     struct pug_tree *tree = calloc(1, sizeof(*tree));
     if (!tree)
         return PUG_ERR_MEM;
@@ -496,7 +496,7 @@ enum pug_status pug_tree_on_frames(struct pug_tree *tree, pug_frame_fn *function
     if (!tree)
         return PUG_ERR_INVALID_PARAM_VAL;
     if (tree->transport->single)
-        return PUG_ERR_DCDT_NO_FORMATTER;
+        return PUG_ERR_NO_FRAMES;
     tree->on_frame = function;
     tree->frame_context = context;
     tree->transport_sink.frame = function ? on_frame : NULL;

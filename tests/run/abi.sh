@@ -7,8 +7,8 @@
 set -eu
 build=$1/.. source=$2 lists=$2/tests/abi
 [[ ${3-} == --update ]] && update=1 || update=
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 if nm -D "$build/lib/libpugmark.so" | grep -q -e __asan -e __tsan; then
   echo "skipped: a sanitizer build has symbols of its own"
   exit 77

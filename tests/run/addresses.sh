@@ -5,8 +5,8 @@
 set -eu
 pugmark=$1/pugmark source=$2 bad=0
 crash=$source/examples/crash
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 wrong() { echo "$*"; bad=1; }
 "$pugmark" --version | head -n 1 | grep -q '[( ]elf ' || { echo "skipped: built without ELF files"; exit 77; }
 start=$(readelf -s "$crash/crash" | awk '$8 == "on_fault" { print "0x" $2 }')

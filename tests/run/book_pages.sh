@@ -6,8 +6,8 @@ bin=$1 source=$2
 sphinx=$(command -v sphinx-build) || { echo "skipped: there is no sphinx-build"; exit 77; }
 python=$(sed -n '1s/^#! *//p' "$sphinx")
 $python -c 'import myst_parser, furo' 2>/dev/null || { echo "skipped: there is no myst_parser, or no furo"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 "$source/cmake/book.sh" "$bin/.." "$work/html" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
 [[ ! -s $work/said ]] || { cat "$work/said"; exit 1; }
 # Nothing comes from the network.

@@ -6,8 +6,8 @@ set -u
 bin=$1 source=$2 bad=0
 . "$source/tests/support/repeat.sh"
 unset GLIBC_TUNABLES # limits are on memory
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 # Sanitizers reserve more than there is, and take their time.
 limit=200000 threads_limit=1000000 seconds=6

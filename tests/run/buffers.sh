@@ -5,8 +5,8 @@
 #   buffers.sh BIN SOURCE
 set -u
 bin=${1:?usage: buffers.sh BIN SOURCE} source=${2:?usage: buffers.sh BIN SOURCE}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 pugmark=$bin/pugmark
 fail() {
     echo "FAILED: $*" >&2

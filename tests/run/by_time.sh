@@ -5,8 +5,8 @@
 #   by_time.sh BIN SOURCE
 set -eu
 bin=${1:?usage: by_time.sh BIN SOURCE} source=${2:?usage: by_time.sh BIN SOURCE}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 one=$source/examples/demo two=$work/two
 
 cp -r "$one" "$two"

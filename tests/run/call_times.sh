@@ -7,8 +7,8 @@ set -u
 pugmark=$(cd "$1" && pwd)/pugmark source=$(cd "$2" && pwd) bad=0
 command -v perl >/dev/null || { echo "there is no perl"; exit 77; }
 captures=$source/tests/captures
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 fail() { echo "$*"; bad=1; }
 cd "$work" || exit 1
 

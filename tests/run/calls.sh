@@ -4,8 +4,8 @@
 # host's log of it has, and the same tree as a full trace of the same program.
 set -eu
 bin=$1 source=$2 vectors=$2/../shared/vectors
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 
 own() {
   "$bin/pugmark" calls --summary "$source/examples/demo" >"$work/demo"

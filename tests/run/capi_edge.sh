@@ -13,8 +13,8 @@ cc=${CC:-cc}
 flags=(-O1 -w -std=gnu17)
 grep -aq __asan_init "$lib/libopencsd_c_api.so.1" && flags+=(-fsanitize=address,undefined)
 export ASAN_OPTIONS=detect_leaks=0
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$tmp" || exit 1
 
 here=$source/tests/capi

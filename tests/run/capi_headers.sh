@@ -10,8 +10,8 @@ bin=${1:?usage: capi_headers.sh BIN SOURCE} source=$(readlink -f "${2:?usage: ca
 lib=$(readlink -f "$bin/../lib")
 cc=${CC:-cc} cxx=${CXX:-c++}
 include=$source/compat/opencsd/include
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 
 cd "$include"
 for header in $(find opencsd -name '*.h'); do

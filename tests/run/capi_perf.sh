@@ -17,8 +17,8 @@ if grep -aq __asan_init "$lib/libopencsd_c_api.so.1"; then
     echo "skipped: a library with sanitizers cannot be loaded into perf"
     exit 77
 fi
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 export HOME=$tmp PERF_CONFIG=/dev/null
 
 run() { # LIBDIR OUT: everything that is compared

@@ -10,8 +10,8 @@ for folder in "$captures"/*/; do
 done
 [[ $count -gt 10 ]]
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 differs() { # words, capture, path
   local code=0
   "$bin/pugmark" pc "$2" --verify "$3" >"$work/said" 2>&1 || code=$?

@@ -5,8 +5,8 @@
 #   changed.sh BIN SOURCE
 set -u
 pugmark=$1/pugmark captures=$2/tests/captures bad=0 tried=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 
 fresh() { rm -rf changed && cp -r "$captures/$1" changed && chmod -R u+w changed; }

@@ -7,8 +7,8 @@ pugmark=$(cd "$1" && pwd)/pugmark source=$(cd "$2" && pwd) bad=0
 for tool in clang ld.lld perl; do
   command -v $tool >/dev/null || { echo "skipped: there is no $tool here to make a program and its path"; exit 77; }
 done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 fail() { echo "$*"; bad=1; }
 

@@ -8,8 +8,8 @@ pugmark=$(cd "$1" && pwd)/pugmark bad=0
 for tool in clang ld.lld qemu-aarch64; do
   command -v $tool >/dev/null || { echo "skipped: there is no $tool here"; exit 77; }
 done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 fail() { echo "$*"; bad=1; }
 

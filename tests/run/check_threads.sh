@@ -7,8 +7,8 @@ pugmark=$(cd "$1" && pwd)/pugmark source=$(cd "$2" && pwd) bad=0
 for tool in clang ld.lld qemu-system-arm; do
   command -v $tool >/dev/null || { echo "skipped: there is no $tool here"; exit 77; }
 done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 clang --target=armv7m-none-eabi -mcpu=cortex-m3 -ffreestanding -O1 -g -finstrument-functions -c -o kernel.o \
   "$source/tests/rtos/kernel_freertos.c" 2>said || { echo "skipped: this clang makes nothing for Arm"; exit 77; }

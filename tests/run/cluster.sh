@@ -9,8 +9,8 @@ bin=$1 source=$2
 . "$source/tests/support/mpi.sh"
 . "$source/tests/support/every_input.sh"
 shared=$source/../shared
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 counts=(2 3 5 8 1)
 commands=(list "stat --json" "profile --format autofdo" "index --rebuild --elements --block 4096 -o $tmp/index" "coverage --format json"
     pc "profile --format folded" "list --format csv --packets" "profile -o $tmp/index")

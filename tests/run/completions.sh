@@ -5,8 +5,8 @@
 set -eu
 bin=$(readlink -f "$1") source=$(readlink -f "$2") bad=0
 export PATH=$bin:$PATH
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cp -r "$source/examples" "$work"
 cd "$work"
 wrong() { echo "$*"; bad=1; }

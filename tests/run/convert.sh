@@ -4,8 +4,8 @@
 # out; with sigrok-cli on the machine from what that writes, and as it reads them. What is no such capture is refused.
 set -eu
 pugmark=$1/pugmark here=$2/tests/support
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 perl -e 'srand 5; print map { chr(rand() < .4 ? (0, 255, 0x80)[rand 3] : rand 256) } 1 .. 2500' >bytes
 zip=$("$pugmark" --version | head -n 1 | grep -c zip || true)

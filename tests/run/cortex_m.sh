@@ -5,8 +5,8 @@
 set -eu
 bin=$1 source=$2
 command -v clang >/dev/null && command -v ld.lld >/dev/null || { echo "no clang and lld"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 
 cat >"$work/program.s" <<'END'
 .syntax unified

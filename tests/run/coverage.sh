@@ -7,8 +7,8 @@ pugmark=$1/pugmark unpack=$2/tests/report/unpack.sh source=$2/tests/run/coverage
 for tool in clang ld.lld qemu-arm; do
   command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }
 done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 awk '/taken .*, not / {n = split($0, f, /.*taken |, not /); print NR, f[n - 1], f[n]}' "$source" >told
 [[ -s told ]]

@@ -11,8 +11,8 @@ llvm=$(ls -d /usr/lib/llvm-{19,2[0-9]}/bin 2>/dev/null | head -1 || true)
 for tool in ld.lld qemu-aarch64 python3; do
   command -v $tool >/dev/null || { echo "skipped: there is no $tool here"; exit 77; }
 done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 cp "$source"/tests/coverage/* .
 wrong() { echo "$*"; exit 1; }

@@ -5,8 +5,8 @@
 set -eu
 pugmark=$1/pugmark dir=$2 example=$2/../shared/swo/ctrace
 "$pugmark" --version | head -n 1 | grep -q yaml || { echo "skipped: this build reads no YAML"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 
 # refused WHAT WORDS ARGUMENT...

@@ -7,8 +7,8 @@
 set -u
 bin=${1:?usage: damage.sh BIN SOURCE} source=${2:?usage: damage.sh BIN SOURCE}
 first=${PUG_DAMAGE_SEED:-1} count=${PUG_DAMAGE_COUNT:-100} limit=16384
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 
 shopt -s nullglob globstar dotglob
 [[ $source == /* ]] || source=$PWD/$source

@@ -3,8 +3,8 @@
 # `pugmark debug`: what keys do, by the last page that it prints where its output is no terminal.
 set -eu
 bin=$1 source=$2
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 crash=$source/examples/crash
 
 page() { printf '%s' "$1" | "$bin/pugmark" debug --quiet --source-dir "$crash" "$crash" >"$tmp/page"; }

@@ -19,8 +19,8 @@ if "$bin/pugmark" --version | head -n 1 | grep -qw dwarf; then
 fi
 
 # With another build of the program each of them says so.
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cp -r "$crash" "$work/crash"
 mv "$work/crash/crash.mended" "$work/crash/crash"
 for command in info calls "trace --last 20 --before exception" "report -o $work/page"; do

@@ -4,8 +4,8 @@
 set -eu
 bin=$1 source=$2
 . "$source/tests/support/repeat.sh"
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 demo=$source/examples/demo
 bad=0
 # says CODE WORDS OPTION...: the run ends with this code, and says something like this.

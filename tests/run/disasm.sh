@@ -28,8 +28,8 @@ compare aarch64-linux-gnu A64 10000
 compare riscv64-linux-gnu RV64 10000
 compare arm-linux-gnueabihf A32 9990 # T32 and A32; what differs is data between functions
 # Of RV32 Debian has no library: programs of the recorder's tests, which also have A32 for the most part.
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 if "$2/tests/truth/build.sh" "$work" mixture.{rv32,rv64,a32}; then
     compare riscv64-linux-gnu RV32 10000 "$work/mixture.rv32" 700
     compare riscv64-linux-gnu RV64 10000 "$work/mixture.rv64" 700

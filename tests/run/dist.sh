@@ -6,8 +6,8 @@ set -u
 source=$2 bad=0
 wrong() { echo "$*"; bad=1; }
 git -C "$source" rev-parse --git-dir >/dev/null 2>&1 || { echo "skipped: a tarball is made from a git repository"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 version=$("$source/cmake/version.sh") name=pugmark-$("$source/cmake/version.sh")
 "$source/cmake/dist.sh" "$work/one" >/dev/null || wrong "dist.sh: exit $?"
 (umask 077 && cd / && "$source/cmake/dist.sh" "$work/two" >/dev/null)

@@ -8,8 +8,8 @@ bin=$1 source=$2 bad=0
 version=$("$bin/pugmark" --version)
 [[ $version == *elf* && $version == *dwarf* ]] && command -v perl >/dev/null || { echo "skipped: needs libelf, libdw and perl"; exit 77; }
 unset GLIBC_TUNABLES # limits are on memory
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 data=524288 seconds=10
 grep -qE '__asan_init|__tsan_init' "$bin/pugmark" && data=unlimited seconds=100

@@ -3,8 +3,8 @@
 # encode.sh BIN: packets that are written in words come back from the lists, with all that they carry.
 set -eu
 bin=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 
 # same WHAT: "$work/got" is what it must be.
 same() { diff "$work/wanted" "$work/got" || { echo "$1 differs"; exit 1; }; }

@@ -4,8 +4,8 @@
 # UTF-8. What is put out is UTF-8 without any but line ends and tabs.
 set -u
 bin=$1 source=$2 bad=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 wrong() { echo "$*"; bad=1; }
 

@@ -3,8 +3,8 @@
 # The example programs do what they say, on the bundled capture and on a few packets of E-Trace.
 set -eu
 bin=$1 source=$2 demo=$2/examples/demo
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 
 "$bin/example_external_protocol" | grep -q 'SWTRACE( (Ma:0x00; Ch:0x01) 0x2a; )'
 [[ $("$bin/example_external_flow" | grep -c INSTR_RANGE) == 4 ]]

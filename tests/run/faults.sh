@@ -8,8 +8,8 @@ bin=$1 source=$2 bad=0
 shim=$(dirname "$bin")/tests/fault_shim.so
 unset GLIBC_TUNABLES # limits are on memory
 [[ -e $shim ]] || { echo "no tests/fault_shim.so in this build"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cp -r "$source/examples/demo" "$work/demo"
 cp -r "$source/tests/captures/ntrace-rv64" "$work/ntrace"
 cp -r "$source/tests/captures/etmv4-a64-broadcast" "$work/many"

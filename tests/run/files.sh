@@ -5,8 +5,8 @@
 set -u
 bin=$1 source=$2 bad=0
 shim=$(dirname "$bin")/tests/fault_shim.so
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 
 wrong() { echo "$*"; bad=1; }

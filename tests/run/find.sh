@@ -5,8 +5,8 @@
 #   find.sh BIN SOURCE
 set -u
 bin=${1:?usage: find.sh BIN SOURCE} source=${2:?usage: find.sh BIN SOURCE}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 pugmark=$bin/pugmark
 cd "$work" || exit 1
 fail() {

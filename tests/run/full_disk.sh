@@ -4,8 +4,8 @@
 # files.
 set -u
 bin=$1 demo=$2/examples/demo bad=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 [[ -c /dev/full ]] || { echo "no /dev/full on this machine"; exit 77; }
 
 full() { # EXIT-CODE PROGRAM ARGUMENTS…

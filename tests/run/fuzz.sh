@@ -4,8 +4,8 @@
 set -u
 bin=$1 source=$2 bad=0
 [[ -e $bin/fuzz_tree ]] || { echo "skipped: no fuzz targets in this build"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 run() {
     local name=$1
     shift

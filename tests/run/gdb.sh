@@ -6,8 +6,8 @@ set -eu
 bin=$1 source=$2
 command -v gdb-multiarch >/dev/null || { echo "needs gdb-multiarch, which is not installed"; exit 77; }
 command -v qemu-aarch64 >/dev/null || { echo "needs QEMU's user emulators, which are not installed"; exit 77; }
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 export HOME=$tmp GDB_TRUTH=$tmp/truth
 moves=60 stacks=20 steps=20000
 [[ ! ${PUG_TEST_ALL:-} ]] || moves=10000 stacks=1000 steps=100000

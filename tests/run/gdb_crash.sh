@@ -4,8 +4,8 @@
 set -eu
 bin=$1 source=$2
 command -v gdb-multiarch >/dev/null || { echo "needs gdb-multiarch, which is not installed"; exit 77; }
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 export HOME=$tmp
 mkdir "$tmp/it's here"
 cp -r "$source/examples/crash" "$tmp/it's here"

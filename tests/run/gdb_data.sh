@@ -5,8 +5,8 @@
 set -eu
 bin=$1 source=$2
 command -v qemu-arm >/dev/null || { echo "needs QEMU's user emulators, which are not installed"; exit 77; }
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 bash "$source/tests/truth/build.sh" "$tmp" accesses.rv64 accesses.a32 || { echo "needs clang and lld, which are not installed"; exit 77; }
 for set in rv64 a32; do
   protocol=etrace

@@ -4,8 +4,8 @@
 # objects and dumps for nothing that is known.
 set -eu
 bin=$1 captures=$2/tests/captures
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 bad=0 count=0
 
 # looks PATTERN FILE: the first guess is that.

@@ -3,8 +3,8 @@
 # Each public header says what it needs: alone it is C99, C17 and C++17, to the letter.
 set -eu
 source=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 shopt -s globstar
 failed=
 count=0

@@ -5,8 +5,8 @@
 #   hostile_input.sh BIN SOURCE
 set -u
 bin=${1:?usage: hostile_input.sh BIN SOURCE} source=${2:?usage: hostile_input.sh BIN SOURCE}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 pugmark=$bin/pugmark
 fail() {

@@ -4,8 +4,8 @@
 #   index.sh BIN SOURCE
 set -u
 bin=${1:?usage: index.sh BIN SOURCE} source=${2:?usage: index.sh BIN SOURCE}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 pugmark=$bin/pugmark
 demo=$work/demo
 cp -r "$source/examples/demo" "$demo"

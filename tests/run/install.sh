@@ -3,8 +3,8 @@
 # What is installed can be used: through pkg-config and through the CMake package.
 set -eu
 build=$1/.. source=$2
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 if nm -D "$build/lib/libpugmark.so" | grep -q __asan; then
   echo "skipped: a sanitizer build is not for installing"
   exit 77

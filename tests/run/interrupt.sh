@@ -6,8 +6,8 @@
 set -u
 bin=$1 source=$2
 command -v perl >/dev/null || { echo "skipped: needs perl"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 limit=100 bad=0
 grep -qE '__asan_init|__tsan_init' "$bin/pugmark" && limit=1000

@@ -3,8 +3,8 @@
 # Text on stimulus ports and DWT events, from captures made here: plain SWO, ORBFLOW, CoreSight frames.
 set -eu
 bin=$1 source=$(cd "$(dirname "$0")/../.." && pwd)
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 want() { # NAME WANTED GOT
     [[ $2 == "$3" ]] || { printf '%s:\nwant %q\ngot  %q\n' "$1" "$2" "$3"; exit 1; }
 }

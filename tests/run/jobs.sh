@@ -5,8 +5,8 @@
 set -eu
 bin=$1 source=$2
 shared=$source/../shared/captures turn=0
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 
 repeat() { # FILE BYTES: the file again and again until it has at least so many bytes
     while (($(stat -c %s "$1") < $2)); do cat "$1" "$1" >"$tmp/twice" && mv "$tmp/twice" "$1"; done

@@ -4,8 +4,8 @@
 # there is reported.
 set -eu
 bin=$1 source=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 fail() { echo "kallsyms: $1"; exit 1; }
 capture=$source/tests/captures/ptm-arm
 printf '%s\n' '00020100 T _stext' '00020680 t sort_them' '000207dc T visit	[module]' '00020b74 W hash' '00000000 T hidden' 'nonsense' \

@@ -7,8 +7,8 @@ set -u
 lister=$(readlink -f "${1:?usage: lister.sh BIN SOURCE}/trc_pkt_lister")
 demo=$(readlink -f "${2:?usage: lister.sh BIN SOURCE}/examples/demo")
 long=$(readlink -f "$2/fuzz/captures/stm")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 bad=0
 

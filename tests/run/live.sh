@@ -7,8 +7,8 @@
 set -u
 pugmark=$(cd "$1" && pwd)/pugmark source=$(cd "$2" && pwd) bad=0
 capture=$source/tests/captures/ntrace-rv64
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 mkdir "$work/file" "$work/stream"
 mkfifo "$work/stream/trace"
 

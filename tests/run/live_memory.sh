@@ -8,8 +8,8 @@ pugmark=$(cd "$1" && pwd)/pugmark bad=0 scale=${PUG_LIVE_SCALE:-1}
 [[ -r /proc/self/status ]] || { echo "no /proc: skipped"; exit 77; }
 grep -aqE '__[at]san_init' "$1/pugmark" && { echo "sanitizers keep memory: skipped"; exit 77; }
 [[ $(head -c 2 "$1/pugmark") != "#!" ]] || { echo "emulators' memory is not ours: skipped"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 mkfifo "$work/trace"
 
 # Writes so many megabytes of ITM, and how much memory the reader has at a tenth, and when all but a pipe's room is read.

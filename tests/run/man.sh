@@ -5,8 +5,8 @@
 #   man.sh BIN SOURCE
 set -eu
 pugmark=$1/pugmark source=$(readlink -f "$2") bad=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 wrong() { echo "$*"; bad=1; }
 mkdir "$work/pages"
 "$pugmark" reference --prose "$source/docs/man" --date 2026-11-29 --output "$work/pages"

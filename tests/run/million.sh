@@ -6,8 +6,8 @@
 set -u
 bin=$1
 [[ -e $bin/million_planted ]] || { echo "skipped: no million_planted in this build"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 export ASAN_OPTIONS=exitcode=99:allocator_may_return_null=1 UBSAN_OPTIONS=exitcode=99
 kinds=(crash hang memory difference descriptor file code)
 grep -aq __asan_init "$bin/million_planted" && kinds+=(overflow undefined leak)

@@ -6,8 +6,8 @@ set -eu
 pugmark=$1/pugmark
 command -v clang >/dev/null && command -v ld.lld >/dev/null ||
   { echo "skipped: there is no clang and lld here to make a program for a Cortex-M"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 cat >program.s <<'S'
  .syntax unified

@@ -27,8 +27,8 @@ done
 ((looked >= 3)) || wrong "only $looked files"
 
 # What is installed does not say where it was built.
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cmake --install "$build" --prefix "$work/usr" --strip >/dev/null || wrong "cmake --install fails"
 installed=0
 while IFS= read -r file; do

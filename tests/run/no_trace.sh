@@ -5,8 +5,8 @@
 #   no_trace.sh BIN SOURCE
 set -u
 pugmark=$1/pugmark source=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 bad=0
 

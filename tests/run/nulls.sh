@@ -4,8 +4,8 @@
 # makes or frees an object lives. Each call is a child of its own. And structs that clients fill can grow.
 set -eu
 bin=$(readlink -f "$1") source=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 if [[ ! -f $bin/../lib/libpugmark.so ]] || nm -D "$bin/../lib/libpugmark.so" | grep -q -e __asan -e __tsan; then
   echo "skipped: no shared library that a plain program can use"
   exit 77

@@ -4,8 +4,8 @@
 # until the new one is whole; a link's target is replaced, and keeps its mode; devices and FIFOs are written as they are.
 set -u
 bin=$1 source=$2 bad=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 wrong() { echo "$*"; bad=1; }
 cp -r "$source/tests/captures/etmv4-a64" capture

@@ -5,8 +5,8 @@
 set -u
 pugmark=$1/pugmark data=$2/../shared/perfdata bad=0
 [[ -d $data/paw ]] || { echo "no $data: skipped"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 
 # "BUFFER OFFSET SIZE FLAGS" lines, sorted, of what should be and of what is said to be.
 wanted() {

@@ -7,8 +7,8 @@ set -u
 pugmark=$1/pugmark source=$2 bad=0 ran=0
 data=$source/../shared/perfdata/paw
 [[ -e $data/thread-v1.data ]] || { echo "skipped: no $data"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 export TMPDIR=$work # some of these tools leave logs
 root=$data/root llvm=/usr/lib/llvm-16/bin

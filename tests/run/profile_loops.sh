@@ -7,8 +7,8 @@ pugmark=$1/pugmark source=$2
 for tool in clang ld.lld qemu-aarch64 qemu-riscv64; do
   command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }
 done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 cp "$source/tests/run/profile_loops.c" "$source/tests/run/leave.h" .
 fail() { echo "profile_loops: $*"; exit 1; }

@@ -11,8 +11,8 @@ if grep -aqE '__[at]san_init' "$bin/pugmark"; then
   echo "skipped: sanitizers take all memory there is"
   exit 77
 fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 "$bin/perf_repeat" "$data/thread-v1.data" long.data "$times"
 [[ $(stat -c %s long.data) -gt 67600000 ]]

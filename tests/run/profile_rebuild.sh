@@ -8,8 +8,8 @@ pugmark=$1/pugmark source=$2
 for tool in clang ld.lld qemu-aarch64; do
   command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }
 done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 cp "$source/tests/run/profile_rebuild.c" .
 build() {

@@ -11,8 +11,8 @@ for tool in perl zcat; do
 done
 built=$("$pugmark" --version)
 [[ $built == *zlib* ]] || { echo "skipped: built without zlib"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 fail() { echo "profile_stacks: $target: $*"; exit 1; }
 

@@ -5,8 +5,8 @@
 set -eu
 pugmark=$1/pugmark source=$2 bad=0
 demo=$source/examples/demo crash=$source/examples/crash
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 wrong() { echo "$*"; bad=1; }
 has_elf() { "$pugmark" --version | head -n 1 | grep -q '[( ]elf '; }

@@ -3,8 +3,8 @@
 # `pugmark record --from` takes a list of addresses and QEMU's own log, and says why it takes nothing.
 set -eu
 bin=$1 source=$2
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 
 # The demonstration's program as an ELF file with one segment.
 perl -e '

@@ -5,8 +5,8 @@
 set -eu
 bin=$1 source=$2
 command -v qemu-riscv64 >/dev/null && command -v qemu-arm >/dev/null || { echo "there is no qemu-user here"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 "$source/tests/truth/build.sh" "$work" {accesses.{a32,t32,rv32},{accesses,plain,mixture}.rv64}
 
 record() { # SET PROTOCOL OPTIONS...

@@ -5,8 +5,8 @@
 set -eu
 pugmark=$(readlink -f "$1")/pugmark bad=0
 wrong() { echo "$*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 if ! command -v aarch64-linux-gnu-gcc >/dev/null && ! command -v perl >/dev/null; then
   echo "skipped: neither a cross compiler nor perl is there"

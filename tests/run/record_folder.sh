@@ -4,8 +4,8 @@
 # that no recording wrote.
 set -u
 bin=$1 source=$2 bad=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 wrong() { echo "$*"; bad=1; }
 path=$source/tests/captures/etmv4-a64/path other=$source/tests/captures/etrace-rv64/path

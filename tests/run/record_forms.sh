@@ -6,8 +6,8 @@ set -eu
 bin=$1 source=$2
 [[ $bin == */release/* ]] || { echo "with sanitizers this is slow; truth.sh has seeds, too"; exit 77; }
 command -v qemu-aarch64 >/dev/null || { echo "there is no qemu-user here"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 "$source/tests/truth/build.sh" "$work" {mixture,accesses}.{t32,rv64} {mixture,branches}.a64 plain.rv64
 for set in a64 t32 rv64; do
   "$bin/pugmark" record --quiet --path "$work/$set" -- "$work/mixture.$set" 1 >/dev/null

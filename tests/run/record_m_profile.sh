@@ -7,8 +7,8 @@ set -eu
 pugmark=$1/pugmark
 command -v clang >/dev/null && command -v ld.lld >/dev/null ||
   { echo "skipped: there is no clang and lld here to make a program for a Cortex-M"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 printf '.syntax unified\n.thumb\n.global _start\n.thumb_func\n_start: nop\n adds r0, #1\n b _start\n' >program.s
 clang --target=arm-none-eabi -mcpu=cortex-m4 -c program.s -o program.o 2>said ||

@@ -7,8 +7,8 @@ bin=$1 source=$2
 for tool in qemu-system-arm clang ld.lld; do
   command -v $tool >/dev/null || { echo "there is no $tool here"; exit 77; }
 done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 program() { # MACHINE TARGET CPU CODE DATA OPTIONS...
   clang --target="$2" -mcpu="$3" -ffreestanding -O2 "${@:6}" -c -o m.o "$source/tests/truth/machine_m.c"

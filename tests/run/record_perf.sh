@@ -6,8 +6,8 @@ set -eu
 bin=$1 source=$2
 command -v qemu-aarch64 >/dev/null && command -v qemu-arm >/dev/null ||
   { echo "there is no qemu-user here"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 "$source/tests/truth/build.sh" "$work/programs" mixture.{a64,t32} plain.rv64 || exit $?
 cd "$work"
 export HOME=$work PERF_CONFIG=/dev/null

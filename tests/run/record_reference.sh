@@ -7,8 +7,8 @@ bin=$1 source=$2
 reference=${PUG_REFERENCE_LISTER:-/usr/bin/trc_pkt_lister}
 [[ -x $reference ]] || { echo "there is no reference: Debian has it in libopencsd-bin"; exit 77; }
 command -v qemu-arm >/dev/null && command -v qemu-aarch64 >/dev/null || { echo "there is no qemu-user here"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 "$source/tests/truth/build.sh" "$work/programs" plain.{a64,t32} || exit $?
 cd "$work"
 

@@ -4,8 +4,8 @@
 # an encoder makes.
 set -eu
 bin=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 
 # same WHAT: `got` is `wanted`

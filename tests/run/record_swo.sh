@@ -8,8 +8,8 @@ bin=$(cd "$1" && pwd) source=$(cd "$2" && pwd)
 for tool in qemu-system-arm clang ld.lld; do
   command -v $tool >/dev/null || { echo "there is no $tool here"; exit 77; }
 done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 want() { # NAME WANTED GOT
   [[ $2 == "$3" ]] || { printf '%s: want %q, got %q\n' "$1" "$2" "$3"; exit 1; }

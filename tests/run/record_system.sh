@@ -7,8 +7,8 @@ bin=$1 source=$2
 for tool in qemu-system-aarch64 qemu-system-riscv64 clang ld.lld; do
   command -v $tool >/dev/null || { echo "there is no $tool here"; exit 77; }
 done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 flags=(-nostdlib -static -fuse-ld=lld -Wno-unused-command-line-argument)
 clang --target=aarch64-none-elf "${flags[@]}" -Wl,-Ttext=0x40080000 -Wl,--section-start=.vectors=0x40090000 \

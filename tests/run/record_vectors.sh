@@ -7,8 +7,8 @@ set -eu
 bin=$1 source=$2
 vectors=$source/../shared/vectors
 [[ -d $vectors/etrace && -d $vectors/ntrace ]] || { echo "the shared vectors are not here"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 compared=0
 

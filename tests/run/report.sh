@@ -3,8 +3,8 @@
 # pugmark report: one file without requests, whose numbers, read back in a real browser after clicks, are the profile's.
 set -u
 pugmark=$1/pugmark source=$2 demo=$2/examples/demo bad=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 fail() { echo "$*"; bad=1; }
 
 "$pugmark" report --title 'a <script>alert(1)</script> "title"' --output "$work/report.html" "$demo" || fail "report: exit $?"

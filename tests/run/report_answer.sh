@@ -5,8 +5,8 @@
 #   report_answer.sh BIN SOURCE
 set -u
 pugmark=$1/pugmark source=$2 bad=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 fail() { echo "$*"; bad=1; }
 part() { bash "$source/tests/report/unpack.sh" "$1" "$2"; }
 cd "$source" || exit 1 # so that paths on the page are those of the pictures

@@ -3,8 +3,8 @@
 # pugmark report of a program of 100,000 functions, some with names like markup: it opens, finds, shows numbers, and runs nothing.
 set -u
 pugmark=$1/pugmark source=$2 bad=0 count=100000
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 fail() { echo "$*"; bad=1; }
 command -v clang >/dev/null && command -v ld.lld >/dev/null || { echo "skipped: the program needs clang and lld"; exit 77; }
 

@@ -7,8 +7,8 @@ if [[ ! -d $vectors ]]; then
   echo "no vectors at $vectors"
   exit 77
 fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 
 # snapshot FOLDER FORMAT TRACE DEVICE...: each device has its file already.
 snapshot() {

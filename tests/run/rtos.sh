@@ -7,8 +7,8 @@ set -eu
 pugmark=$1/pugmark source=$2
 command -v clang >/dev/null && command -v ld.lld >/dev/null && command -v qemu-system-arm >/dev/null ||
   { echo "skipped: there is no clang, no lld or no qemu-system-arm here"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 wrong() { echo "$kernel, $how: $*"; exit 1; }
 symbol() { llvm-nm "$kernel.elf" | awk -v name="$1" '$3 == name {print "0x" $1}' | sed 's/^0x0*\(.\)/0x\1/'; }

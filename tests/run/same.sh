@@ -14,8 +14,8 @@ source=$(realpath "$(dirname "$0")/../..")
 shared=$source/../shared
 read -ra jobs <<<"${SAME_JOBS-1 2 3 8}"
 read -ra ranks <<<"${SAME_RANKS-2 5}"
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 # shellcheck source=../support/every_input.sh
 . "$source/tests/support/every_input.sh"
 if [[ -x $old/pugmark-mpi && -x $new/pugmark-mpi ]]; then

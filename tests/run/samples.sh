@@ -3,8 +3,8 @@
 # Sampled addresses: N-Trace's in-circuit trace and sync messages, a DWT's packets.
 set -eu
 bin=$1
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 bytes() { for byte in $*; do printf "\\x$byte"; done; }
 want() { # NAME WANTED GOT
   [[ $2 == "$3" ]] || { printf '%s:\nwant %q\ngot  %q\n' "$1" "$2" "$3"; exit 1; }

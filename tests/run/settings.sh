@@ -3,8 +3,8 @@
 # Settings and programs that a single file of trace can't be decoded with: what is said of each.
 set -u
 bin=$1 bad=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 printf '\377' >"$work/trace"
 
 # said STATUS TEXT OPTION...: the command ends with this status and says this, in lines lines. Beside that info says that

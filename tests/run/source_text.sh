@@ -6,8 +6,8 @@ bin=$1 unpack=$2/tests/report/unpack.sh bad=0
 for tool in clang ld.lld qemu-aarch64; do
     command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }
 done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 mkdir -p "$work/home/project/.hidden" "$work/else/where" "$work/lost/and"
 cd "$work/home/project" || exit 1
 export HOME=$work/home

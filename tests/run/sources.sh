@@ -3,8 +3,8 @@
 # Several sources in one trace: whose the lines of pc are, and a program for each source.
 set -eu
 bin=$1 source=$2
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 bytes() { for byte in $*; do printf "\\x$byte"; done; }
 want() { # NAME WANTED GOT
   [[ $2 == "$3" ]] || { printf '%s:\nwant %q\ngot  %q\n' "$1" "$2" "$3"; exit 1; }

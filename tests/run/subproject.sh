@@ -5,8 +5,8 @@
 set -u
 source=$(cd "$2" && pwd) bad=0
 wrong() { echo "$*"; bad=1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 echo 'int main(void) { return 0; }' >"$work/own.c"
 cp "$source/examples/functions.c" "$work/user.c"
 for way in add_subdirectory FetchContent; do

@@ -6,8 +6,8 @@
 set -eu
 bin=$1 source=$2
 pugmark=$bin/pugmark
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$tmp"
 want() { # NAME WANTED GOT
   [[ $2 == "$3" ]] || { printf '%s:\nwant %q\ngot  %q\n' "$1" "$2" "$3"; exit 1; }

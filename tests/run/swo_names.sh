@@ -10,8 +10,8 @@ if ! command -v clang >/dev/null || ! command -v ld.lld >/dev/null; then
   echo "no clang or no ld.lld: there is no program whose names could be looked at"
   exit 77
 fi
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$tmp"
 says() { # NAME WORDS FILE
   grep -qF -- "$2" "$3" || { printf '%s: no %q in\n' "$1" "$2"; cat "$3"; exit 1; }

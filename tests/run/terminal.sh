@@ -6,8 +6,8 @@
 set -eu
 pugmark=$(readlink -f "$1")/pugmark source=$(readlink -f "$2") bad=0
 demo=$source/examples/demo crash=$source/examples/crash
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work"
 wrong() { echo "$*"; bad=1; }
 

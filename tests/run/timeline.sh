@@ -3,8 +3,8 @@
 # pugmark timeline: its slices are the calls of `pugmark calls`, with their times, in each format, as other programs read them.
 set -u
 pugmark=$1/pugmark source=$2 demo=$2/examples/demo bad=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 fail() { echo "$*"; bad=1; }
 
 # What calls says: depth, function, time of each call, in order. Times before the first timestamp are not printed there.

@@ -6,8 +6,8 @@
 #   times.sh BIN SOURCE
 set -u
 bin=${1:?usage: times.sh BIN SOURCE} source=${2:?usage: times.sh BIN SOURCE}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 pugmark=$bin/pugmark
 failed=0
 command -v perl >/dev/null || { echo "there is no perl"; exit 77; }

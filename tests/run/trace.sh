@@ -3,8 +3,8 @@
 # pugmark trace: every executed instruction once, in its words; windows are exactly the lines that the whole has there.
 set -u
 pugmark=$1/pugmark demo=$2/examples/demo bad=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 fail() { echo "$*"; bad=1; }
 
 # The path that ran, in both forms.

@@ -4,8 +4,8 @@
 set -u
 pugmark=$1/pugmark captures=$2/tests/captures bad=0 short=0 turn=0
 . "$2/tests/support/repeat.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 fail() { echo "$*"; bad=1; }
 
 # Times that only an earlier packet has are left out, and so are counts of what was not decoded.

@@ -5,8 +5,8 @@
 set -u
 pugmark=$1/pugmark source=$2 bad=0
 demo=$source/examples/demo
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 
 # said STATUS TEXT WORD...: pugmark WORD... ends with this status and says this, a pattern, only.

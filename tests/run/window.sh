@@ -8,8 +8,8 @@
 set -u
 bin=${1:?usage: window.sh BIN SOURCE} source=${2:?usage: window.sh BIN SOURCE}
 count=${PUG_WINDOW_COUNT:-1}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 pugmark=$bin/pugmark
 failed=0 turn=0 newline=$'\n'
 RANDOM=${PUG_WINDOW_SEED:-1}

@@ -6,8 +6,8 @@
 set -u
 bin=${1:?usage: window_codes.sh BIN SOURCE} source=${2:?usage: window_codes.sh BIN SOURCE}
 . "$source/tests/support/repeat.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 pugmark=$bin/pugmark capture=$work/capture
 failed=0
 

@@ -4,8 +4,8 @@
 # exit code for what is wrong, neither for what is right.
 set -u
 bin=$1 captures=$2/tests/captures
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 bad=0 tried=0 copies=0
 
 # A copy of a capture to spoil.

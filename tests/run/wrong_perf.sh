@@ -7,8 +7,8 @@ set -u
 bin=$1 source=$2
 command -v qemu-aarch64 >/dev/null || { echo "there is no qemu-user here"; exit 77; }
 command -v clang >/dev/null && command -v ld.lld >/dev/null || { echo "there is no clang with lld here"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=../support/folder.sh
+. "$(dirname "$0")/../support/folder.sh"
 cd "$work" || exit 1
 bad=0
 

@@ -272,7 +272,7 @@ static void test_transport(void **state)
         known++;
     assert_null(pug_transport_find("pairs"));
     assert_int_equal(pug_transport_register(&pairs_transport), PUG_OK);
-    assert_int_equal(pug_transport_register(&pairs_transport), PUG_ERR_DCDREG_NAME_REPEAT);
+    assert_int_equal(pug_transport_register(&pairs_transport), PUG_ERR_NAME_TAKEN);
     assert_int_equal(pug_transport_register(&(struct pug_transport){.name = "half"}),
                      PUG_ERR_INVALID_PARAM_VAL);
     assert_ptr_equal(pug_transport_at(known), &pairs_transport);
@@ -301,10 +301,10 @@ static void test_transport(void **state)
     assert_int_equal(pug_tree_transport_stats(tree)->no_decoder, 1); /* source 3 */
     pug_tree_free(tree);
     assert_int_equal(pug_transport_unregister("pairs"), PUG_OK);
-    assert_int_equal(pug_transport_unregister("pairs"), PUG_ERR_DCDREG_NAME_UNKNOWN);
+    assert_int_equal(pug_transport_unregister("pairs"), PUG_ERR_UNKNOWN_NAME);
     assert_null(pug_transport_at(known));
     assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "pairs"}, &tree),
-                     PUG_ERR_DCDREG_NAME_UNKNOWN);
+                     PUG_ERR_UNKNOWN_NAME);
 }
 
 /* ---- classifiers ---- */

@@ -161,7 +161,7 @@ static void test_choices(void **state)
     char path[512];
     snprintf(path, sizeof(path), "%s/examples/demo", PUG_SOURCE_DIR);
     const struct pug_capture_options other = {.buffer = "no such buffer"};
-    assert_int_equal(pug_capture_open(path, &other, &chosen), PUG_ERR_DCDREG_NAME_UNKNOWN);
+    assert_int_equal(pug_capture_open(path, &other, &chosen), PUG_ERR_UNKNOWN_NAME);
     pug_capture_free(capture);
 }
 
@@ -263,9 +263,9 @@ static void test_raw(void **state)
         PUG_ERR_NOT_FOUND);
     assert_int_equal(
         pug_capture_open(path, &(struct pug_capture_options){.protocol = "other"}, &capture),
-        PUG_ERR_DCDREG_NAME_UNKNOWN);
+        PUG_ERR_UNKNOWN_NAME);
     const struct pug_capture_options other = {.protocol = "itm", .transport = "other"};
-    assert_int_equal(pug_capture_open(path, &other, &capture), PUG_ERR_DCDREG_NAME_UNKNOWN);
+    assert_int_equal(pug_capture_open(path, &other, &capture), PUG_ERR_UNKNOWN_NAME);
     const struct pug_setting setting = {.name = "src_id", .text = "none"};
     const struct pug_capture_options wrong = {.protocol = "ntrace",
                                               .settings = {&setting, 1, NULL}};

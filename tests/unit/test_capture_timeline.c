@@ -133,7 +133,7 @@ static void refuses_what_is_wrong(void **state)
     struct pug_memory memory = {.bytes = NULL};
     struct pug_timeline_options options = {.format = "pdf", .put = put, .context = &memory};
     (void)state;
-    assert_int_equal(pug_capture_timeline(capture, &options, NULL), PUG_ERR_INVALID_PARAM_TYPE);
+    assert_int_equal(pug_capture_timeline(capture, &options, NULL), PUG_ERR_WRONG_KIND);
     options.format = "ctf"; /* and no append() */
     assert_int_equal(pug_capture_timeline(capture, &options, NULL), PUG_ERR_INVALID_PARAM_VAL);
     options = (struct pug_timeline_options){.put = put, .rtos = "no-kernel", .context = &memory};

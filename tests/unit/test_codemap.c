@@ -205,7 +205,7 @@ static void long_walks_come_together(void **state)
         for (uint64_t from = 0; from < 4096; from += 4) {
             struct pug_code_walk walk;
             pug_codemap_walk_to(map, from, sets[set].isa, 0, UINT64_MAX, PUG_WALK_BOUND, &walk);
-            assert_int_equal(walk.status, PUG_ERR_MEM_NACC);
+            assert_int_equal(walk.status, PUG_ERR_NO_PROGRAM_MEMORY);
             assert_int_equal(walk.end, HALVES * sizeof(*code));
         }
         assert_true(stats_of(map).blocks_made < 4 * 1024);
@@ -263,7 +263,7 @@ static void walks(void **state)
     assert_int_equal(walk.insn.type, PUG_INSTR_OTHER);
     /* never met: on to where memory ends */
     pug_codemap_walk_to(map, 0x1000, PUG_ISA_A64, 0, 0x1006, 100, &walk);
-    assert_int_equal(walk.status, PUG_ERR_MEM_NACC);
+    assert_int_equal(walk.status, PUG_ERR_NO_PROGRAM_MEMORY);
     assert_int_equal(walk.count, 8);
     assert_int_equal(walk.end, 0x1020);
     pug_codemap_walk_to(map, 0x1000, PUG_ISA_A64, 0, 0x101c, 4, &walk);
@@ -271,7 +271,7 @@ static void walks(void **state)
     assert_int_equal(walk.count, 4);
     assert_int_equal(walk.end, 0x1010);
     pug_codemap_walk_to(map, 0x3000, PUG_ISA_A64, 0, 0x3008, 4, &walk);
-    assert_int_equal(walk.status, PUG_ERR_MEM_NACC);
+    assert_int_equal(walk.status, PUG_ERR_NO_PROGRAM_MEMORY);
     assert_int_equal(walk.count, 0);
     pug_codemap_free(map);
     pug_image_free(image);

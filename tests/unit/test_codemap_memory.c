@@ -373,7 +373,7 @@ static void too_long_answers_are_errors(void **state)
     struct pug_codemap *map = new_map(image);
     const struct pug_block *block = pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0);
     assert_int_equal(block->ending, PUG_BLOCK_ERROR);
-    assert_int_equal(block->status, PUG_ERR_MEM_ACC_BAD_LEN);
+    assert_int_equal(block->status, PUG_ERR_MEMORY_CALLBACK);
     guest->lie = 0;
     assert_int_equal(pug_codemap_block(map, 0x1000, PUG_ISA_A64, 0)->ending, PUG_BLOCK_LONG);
     pug_codemap_free(map);
@@ -450,7 +450,7 @@ static void look(struct pug_codemap *map, enum look_up what, bool there)
         break;
     case FOR_INSN:
         assert_int_equal(pug_codemap_insn(map, 0x1010, PUG_ISA_A64, &it, &insn),
-                         there ? PUG_OK : PUG_ERR_MEM_NACC);
+                         there ? PUG_OK : PUG_ERR_NO_PROGRAM_MEMORY);
         break;
     default:
         assert_int_equal(pug_codemap_read(map, 0x1010, bytes, 4), there ? 4 : 0);

@@ -502,7 +502,7 @@ static void needs_a_tree_and_bytes(void **state)
     const struct pug_cursor_config config = {.tree = tree, .bytes = &byte, .size = 1};
     assert_int_equal(pug_cursor_new(&config, &cursor), PUG_OK);
     assert_null(pug_cursor_next(cursor));
-    assert_int_equal(pug_cursor_status(cursor), PUG_ERR_DATA_DECODE_FATAL);
+    assert_int_equal(pug_cursor_status(cursor), PUG_ERR_DECODING_STOPPED);
     pug_cursor_free(cursor);
     pug_cursor_free(NULL);
     pug_tree_free(tree);

@@ -185,7 +185,7 @@ static void segments_and_symbols(void **state)
     check_lists(image);
     /* once more at another place; the same place is taken */
     assert_int_equal(pug_image_add_elf(image, &anywhere, file_path, 0x10000),
-                     PUG_ERR_MEM_ACC_OVERLAP);
+                     PUG_ERR_MEMORY_OVERLAP);
     assert_int_equal(pug_image_add_elf(image, &anywhere, file_path, 0), PUG_OK);
     assert_string_equal(name_at(image, 0x400034), "$inner");
     /* removed: not found any more, but the name stays readable */
@@ -330,7 +330,7 @@ static void damage_does_no_harm(void **state)
         struct pug_image *image = pug_image_new();
         enum pug_status status = pug_image_add_elf(image, &anywhere, file_path, 0);
         assert_true(status == PUG_OK || status == PUG_ERR_FORMAT || status == PUG_ERR_LIMIT ||
-                    status == PUG_ERR_MEM_ACC_RANGE_INVALID || status == PUG_ERR_MEM);
+                    status == PUG_ERR_MEMORY_RANGE || status == PUG_ERR_MEM);
         use_it(image);
         pug_image_free(image);
     }

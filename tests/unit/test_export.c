@@ -366,17 +366,17 @@ static void test_what_formats_need(void **state)
     struct pug_profile *profile = pug_profile_new();
     add_object(profile, "/a");
     add_object(profile, "/b");
-    assert_int_equal(outcome_of(profile, "none", &bare), PUG_ERR_INVALID_PARAM_TYPE);
+    assert_int_equal(outcome_of(profile, "none", &bare), PUG_ERR_WRONG_KIND);
     for (size_t n = 0; (format = pug_export_format_at(n)) != NULL; n++) {
         const bool lacks = format->needs_names || format->needs_stacks;
-        assert_int_equal(outcome_of(profile, format->name, &bare), lacks ? PUG_ERR_NOT_INIT
+        assert_int_equal(outcome_of(profile, format->name, &bare), lacks ? PUG_ERR_NOT_READY
                                                                    : format->one_object
                                                                        ? PUG_ERR_NOT_FOUND
                                                                        : PUG_OK);
         assert_int_equal(outcome_of(profile, format->name, &chosen),
-                         lacks ? PUG_ERR_NOT_INIT : PUG_OK);
+                         lacks ? PUG_ERR_NOT_READY : PUG_OK);
         assert_int_equal(outcome_of(profile, format->name, &other),
-                         lacks ? PUG_ERR_NOT_INIT : PUG_ERR_NOT_FOUND);
+                         lacks ? PUG_ERR_NOT_READY : PUG_ERR_NOT_FOUND);
     }
     pug_profile_free(profile);
 }

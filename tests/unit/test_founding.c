@@ -489,11 +489,11 @@ static void test_log(void **state)
         assert_int_equal(pug_log_verbosity(log), verbosity);
         pug_log_set_sink(log, write_message, text);
         pug_log_set_file(log, file);
-        put(log, PUG_SEV_ERROR, PUG_ERR_BAD_PACKET_SEQ, "wrong");
+        put(log, PUG_SEV_ERROR, PUG_ERR_PACKET_SEQUENCE, "wrong");
         put(log, PUG_SEV_WARN, PUG_OK, "odd");
         put(log, PUG_SEV_INFO, PUG_OK, "so");
         assert_string_equal(text, heard[verbosity]);
-        assert_int_equal(pug_log_last(log)->code, PUG_ERR_BAD_PACKET_SEQ);
+        assert_int_equal(pug_log_last(log)->code, PUG_ERR_PACKET_SEQUENCE);
         assert_string_equal(pug_log_last(log)->text, "wrong");
         rewind(file);
         while (fgets(line, sizeof(line), file)) {

@@ -65,13 +65,13 @@ static void ranges_are_checked(void **state)
         enum pug_status status, reference;
     } cases[] = {
         {0, 4, PUG_OK, PUG_OK},
-        {0x1001, 4, PUG_OK, PUG_ERR_MEM_ACC_RANGE_INVALID},
-        {0x1000, 5, PUG_OK, PUG_ERR_MEM_ACC_RANGE_INVALID},
+        {0x1001, 4, PUG_OK, PUG_ERR_MEMORY_RANGE},
+        {0x1000, 5, PUG_OK, PUG_ERR_MEMORY_RANGE},
         {0x1000, 3, PUG_OK, PUG_ERR_INVALID_PARAM_VAL},
         {0x1001, 1, PUG_OK, PUG_ERR_INVALID_PARAM_VAL},
         {0x1000, 0, PUG_ERR_INVALID_PARAM_VAL, PUG_ERR_INVALID_PARAM_VAL},
         {UINT64_MAX - 3, 4, PUG_OK, PUG_OK},
-        {UINT64_MAX - 3, 6, PUG_ERR_MEM_ACC_RANGE_INVALID, PUG_ERR_MEM_ACC_RANGE_INVALID},
+        {UINT64_MAX - 3, 6, PUG_ERR_MEMORY_RANGE, PUG_ERR_MEMORY_RANGE},
     };
     for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
         struct pug_image *image = pug_image_new();
@@ -177,10 +177,10 @@ static void overlaps_are_refused(void **state)
         uint8_t space;
         enum pug_status status;
     } cases[] = {
-        {0x1000, 0x1000, PUG_SPACE_ANY, PUG_ERR_MEM_ACC_OVERLAP},
-        {0x1800, 0x1000, PUG_SPACE_EL1N, PUG_ERR_MEM_ACC_OVERLAP},
-        {0x0800, 0x1000, PUG_SPACE_ANY, PUG_ERR_MEM_ACC_OVERLAP},
-        {0x1ffe, 0x10, PUG_SPACE_ANY, PUG_ERR_MEM_ACC_OVERLAP},
+        {0x1000, 0x1000, PUG_SPACE_ANY, PUG_ERR_MEMORY_OVERLAP},
+        {0x1800, 0x1000, PUG_SPACE_EL1N, PUG_ERR_MEMORY_OVERLAP},
+        {0x0800, 0x1000, PUG_SPACE_ANY, PUG_ERR_MEMORY_OVERLAP},
+        {0x1ffe, 0x10, PUG_SPACE_ANY, PUG_ERR_MEMORY_OVERLAP},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct pug_place place = {.space = cases[i].space};
@@ -288,7 +288,7 @@ static void the_most_specific_answers(void **state)
     assert_int_equal(pug_image_add_buffer(image, &both, 0x1080, bytes + 2, 0x80), PUG_OK);
     assert_int_equal(pug_image_add_buffer(image, &source, 0x1000, bytes + 3, 0x100), PUG_OK);
     assert_int_equal(pug_image_add_buffer(image, &context, 0x1010, bytes, 0x10),
-                     PUG_ERR_MEM_ACC_OVERLAP);
+                     PUG_ERR_MEMORY_OVERLAP);
     struct {
         struct pug_reader_space reader;
         uint64_t address;
@@ -347,7 +347,7 @@ static void callbacks_answer(void **state)
     assert_int_equal(seen.context_id, 5);
     assert_int_equal(seen.vmid, 6);
     assert_int_equal(seen.source, 0x12);
-    assert_int_equal(pug_image_read(image, &reader, 0x2000, buffer, 8), PUG_ERR_MEM_ACC_BAD_LEN);
+    assert_int_equal(pug_image_read(image, &reader, 0x2000, buffer, 8), PUG_ERR_MEMORY_CALLBACK);
     pug_image_free(image);
 }
 

@@ -117,18 +117,17 @@ static void files_are_checked(void **state)
     assert_int_equal(add_region(image, path, 0x800, 0, 0x802), PUG_ERR_TRUNCATED);
     assert_int_equal(add_region(image, path, UINT64_MAX - 1, 0, 4), PUG_ERR_TRUNCATED);
     assert_int_equal(add_region(image, path, 0x10, 0, UINT64_MAX - 1), PUG_ERR_TRUNCATED);
-    assert_int_equal(add_region(image, path, 0, UINT64_MAX - 0xff, 0x200),
-                     PUG_ERR_MEM_ACC_RANGE_INVALID);
+    assert_int_equal(add_region(image, path, 0, UINT64_MAX - 0xff, 0x200), PUG_ERR_MEMORY_RANGE);
     assert_int_equal(add_region(image, path, 0, 1, 0), PUG_OK);
     pug_image_free(image);
 
     /* by the reference's rules */
     image = pug_image_new();
     pug_image_set_quirks(image, &(struct pug_quirks){.reference_files = 1});
-    assert_int_equal(add_region(image, "/nonexistent/file", 0, 0, 0), PUG_ERR_NOT_INIT);
-    assert_int_equal(add_region(image, make_file("byte", 1), 0, 0, 0), PUG_ERR_NOT_INIT);
-    assert_int_equal(add_region(image, path, 0, 0, 0x1002), PUG_ERR_NOT_INIT);
-    assert_int_equal(add_region(image, path, 0, 1, 0), PUG_ERR_MEM_ACC_RANGE_INVALID);
+    assert_int_equal(add_region(image, "/nonexistent/file", 0, 0, 0), PUG_ERR_NOT_READY);
+    assert_int_equal(add_region(image, make_file("byte", 1), 0, 0, 0), PUG_ERR_NOT_READY);
+    assert_int_equal(add_region(image, path, 0, 0, 0x1002), PUG_ERR_NOT_READY);
+    assert_int_equal(add_region(image, path, 0, 1, 0), PUG_ERR_MEMORY_RANGE);
     pug_image_free(image);
 }
 
@@ -159,8 +158,8 @@ static void each_region_has_its_own_offset(void **state)
     assert_false(pug_image_range(image, 3, &range));
     /* its regions must not overlap each other, or others */
     const struct pug_region twice[] = {{0, 0x50000, 0x100}, {0x100, 0x50080, 0x100}};
-    assert_int_equal(pug_image_add_file(image, &anywhere, path, twice, 2), PUG_ERR_MEM_ACC_OVERLAP);
-    assert_int_equal(add_region(image, path, 0x10, 0x30080, 0x100), PUG_ERR_MEM_ACC_OVERLAP);
+    assert_int_equal(pug_image_add_file(image, &anywhere, path, twice, 2), PUG_ERR_MEMORY_OVERLAP);
+    assert_int_equal(add_region(image, path, 0x10, 0x30080, 0x100), PUG_ERR_MEMORY_OVERLAP);
     assert_int_equal(add_region(image, path, 0x10, 0x60000, 0x100), PUG_OK);
     assert_int_equal(first_byte(image, PUG_SPACE_N, 0x60000), pattern(0x10));
     pug_image_free(image);
@@ -200,7 +199,7 @@ static void memory_behind(void **state)
     assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x107f), bytes[0x200 + 0x3f]);
     assert_int_equal(first_byte(image, PUG_SPACE_ANY, 0x1080), bytes[0x80]);
     assert_int_equal(pug_image_add_buffer(image, &behind, 0x1080, bytes + 0x200, 0x100),
-                     PUG_ERR_MEM_ACC_OVERLAP);
+                     PUG_ERR_MEMORY_OVERLAP);
     pug_image_free(image);
     image = pug_image_new();
     assert_int_equal(pug_image_add_buffer(image, &anywhere, 0x1000, bytes, 0x100), PUG_OK);
@@ -259,20 +258,20 @@ static void reference_files(void **state)
     assert_false(pug_image_range(image, 2, &range));
 
     /* a path fits once */
-    assert_int_equal(add_region(image, path, 0, 0x70000, 0x100), PUG_ERR_MEM_ACC_FILE_DIFF_RANGE);
-    assert_int_equal(add_region(image, path, 0, 0x30000, 0x100), PUG_ERR_MEM_ACC_OVERLAP);
+    assert_int_equal(add_region(image, path, 0, 0x70000, 0x100), PUG_ERR_MAPPED_ELSEWHERE);
+    assert_int_equal(add_region(image, path, 0, 0x30000, 0x100), PUG_ERR_MEMORY_OVERLAP);
     /* the overlap test looks at the base alone, or at address 0 */
     assert_int_equal(add_region(image, other, 0x100, 0x30000, 0x100), PUG_OK);
     assert_int_equal(first_byte(image, PUG_SPACE_N, 0x30000), pattern(0x800));
     assert_int_equal(pug_image_remove(image, 0x30000, PUG_SPACE_ANY), PUG_OK);
     assert_int_equal(first_byte(image, PUG_SPACE_N, 0x30000), pattern(0x100));
     assert_int_equal(pug_image_add_buffer(image, &anywhere, 0, bytes, 0x100), PUG_OK);
-    assert_int_equal(add_region(image, path, 0x100, 0x80000, 0x100), PUG_ERR_MEM_ACC_OVERLAP);
+    assert_int_equal(add_region(image, path, 0x100, 0x80000, 0x100), PUG_ERR_MEMORY_OVERLAP);
     pug_image_free(image);
 
     image = pug_image_new();
     pug_image_set_quirks(image, &quirks);
-    assert_int_equal(add_region(image, path, 0x100, 0x80000, 0), PUG_ERR_MEM_ACC_RANGE_INVALID);
+    assert_int_equal(add_region(image, path, 0x100, 0x80000, 0), PUG_ERR_MEMORY_RANGE);
     assert_int_equal(add_region(image, path, 0x100, 0x80000, 0x100), PUG_OK);
     /* the base may come later, once, and be larger than the file; beyond it nothing is there */
     struct pug_region base = {0, 0x10000, 0x2000}, second = {0, 0x90000, 0x100};

@@ -590,7 +590,7 @@ static void index_while_decoding(const struct indexed *capture)
     if (stopped == alone->header->indexed) /* else decoding gave up */
         assert_same_marks(index, alone);
     assert_int_equal(pug_indexer_finish(indexer, capture->bytes, capture->size, &again),
-                     PUG_ERR_NOT_INIT);
+                     PUG_ERR_NOT_READY);
     pug_indexer_free(indexer);
     pug_index_free(index);
     pug_index_free(alone);
@@ -651,7 +651,7 @@ static void asked_while_it_grows(const struct indexed *capture)
         assert_same_marks(index, alone);
     pug_index_free(index);
     assert_int_equal(pug_indexer_index(indexer, capture->bytes, capture->size, &index),
-                     PUG_ERR_NOT_INIT);
+                     PUG_ERR_NOT_READY);
     pug_indexer_free(indexer);
     pug_index_free(alone);
     pug_tree_free(tree);

@@ -142,7 +142,7 @@ static void check(struct cases *cases, const char *opcode, const char *name, con
     it = cases->it;
     assert_int_equal(
         pug_isa_classify(&cases->config, cases->isa, cases->address, bytes, size - 1, &it, &insn),
-        PUG_ERR_MEM_NACC);
+        PUG_ERR_NO_PROGRAM_MEMORY);
     cases->checked++;
 }
 
@@ -242,7 +242,7 @@ static void the_last_halfword(void **state)
     pug_isa_config_quirks(&config, &quirks);
     assert_false(config.reference_classes);
     assert_int_equal(pug_isa_classify(&config, PUG_ISA_T32, 0, bx_lr, 2, &it, &insn),
-                     PUG_ERR_MEM_NACC);
+                     PUG_ERR_NO_PROGRAM_MEMORY);
 }
 
 static void other_code_ends_it_blocks(void **state)

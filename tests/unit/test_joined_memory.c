@@ -313,7 +313,7 @@ static void nothing_is_behind_the_end(void **state)
     struct pug_insn insn;
     uint8_t it = 0;
     assert_int_equal(pug_codemap_insn(map, UINT64_MAX - 1, PUG_ISA_A64, &it, &insn),
-                     PUG_ERR_MEM_NACC);
+                     PUG_ERR_NO_PROGRAM_MEMORY);
     pug_codemap_free(map);
     pug_image_free(image);
 }

@@ -370,10 +370,10 @@ static void test_external_protocol_on_shared_vectors(void **state)
     need_vectors();
     mine.name = "My-Core-Trace";
     mine.abi = PUG_AUTHOR_ABI + 1;
-    assert_int_equal(pug_protocol_register(&mine), PUG_ERR_DCD_INTERFACE_UNUSED);
+    assert_int_equal(pug_protocol_register(&mine), PUG_ERR_NOT_OFFERED);
     mine.abi = PUG_AUTHOR_ABI;
     assert_int_equal(pug_protocol_register(&mine), PUG_OK);
-    assert_int_equal(pug_protocol_register(&mine), PUG_ERR_DCDREG_NAME_REPEAT);
+    assert_int_equal(pug_protocol_register(&mine), PUG_ERR_NAME_TAKEN);
     char *bytes = load(VECTORS "/ctm64/stream.dtd", &size);
     stream_open(&stream, NULL);
     stream_add(&stream, 1, "My-Core-Trace", 64);

@@ -67,7 +67,7 @@ static void test_tree_errors(void **state)
                  cases[i].trace);
         snapshot_write(f, "t", text);
         assert_int_equal(snapshot_open(f, &reference), PUG_OK);
-        assert_int_equal(snapshot_make_tree(f, NULL, true, &tree), PUG_ERR_RDR_NO_DECODER);
+        assert_int_equal(snapshot_make_tree(f, NULL, true, &tree), PUG_ERR_NO_SOURCE);
         assert_string_equal(snapshot_said(f), cases[i].said);
     }
 }
@@ -247,7 +247,7 @@ static void test_bad_register(void **state)
             OPEN(f, MAIN_INI, {"device.ini", device},
                  {"trace.ini", "[trace_buffers]\nbuffers=a\n" BUFFER_A "[source_buffers]\nS=A\n"}),
             PUG_OK);
-        assert_int_equal(snapshot_make_tree(f, NULL, false, &tree), PUG_ERR_RDR_NO_DECODER);
+        assert_int_equal(snapshot_make_tree(f, NULL, false, &tree), PUG_ERR_NO_SOURCE);
         assert_string_equal(snapshot_said(f), said);
         assert_int_equal(snapshot_open(f, &reference), PUG_OK);
         assert_int_equal(snapshot_make_tree(f, NULL, true, &tree), PUG_OK);
@@ -350,7 +350,7 @@ static void test_own_description(void **state)
     snapshot_expect_source(f, "A", 0, "E", "C", NULL); /* not known yet */
     assert_int_equal(pug_protocol_register(&own), PUG_OK);
     snapshot_expect_source(f, "A", 0, "E", "C", "Own");
-    assert_int_equal(snapshot_make_tree(f, NULL, false, &tree), PUG_ERR_RDR_NO_DECODER);
+    assert_int_equal(snapshot_make_tree(f, NULL, false, &tree), PUG_ERR_NO_SOURCE);
     assert_non_null(strstr(snapshot_said(f), "e: register STMTCSR is missing"));
 
     assert_int_equal(snapshot_open_etm(f, "OwnTrace1", "type=Cortex-A53\n", TRACES_C), PUG_OK);

@@ -40,7 +40,7 @@ static void what_is_missing_is_an_error(void **state)
     assert_int_equal(pug_tree_new(&(struct pug_tree_config){0}, NULL), PUG_ERR_INVALID_PARAM_VAL);
     tree = DIRT;
     assert_int_equal(pug_tree_new(&(struct pug_tree_config){.transport = "pigeon"}, &tree),
-                     PUG_ERR_DCDREG_NAME_UNKNOWN);
+                     PUG_ERR_UNKNOWN_NAME);
     assert_null(tree);
     tree = framed_tree();
     assert_int_equal(pug_tree_add_source(tree, NULL, &source), PUG_ERR_INVALID_PARAM_VAL);
@@ -49,7 +49,7 @@ static void what_is_missing_is_an_error(void **state)
                      PUG_ERR_INVALID_PARAM_VAL);
     assert_int_equal(
         pug_tree_add_source(tree, &(struct pug_source_config){.protocol = "SMOKE"}, &source),
-        PUG_ERR_DCDREG_NAME_UNKNOWN);
+        PUG_ERR_UNKNOWN_NAME);
     assert_int_equal(
         pug_tree_add_source(NULL, &(struct pug_source_config){.protocol = "STM"}, NULL),
         PUG_ERR_INVALID_PARAM_VAL);
@@ -61,7 +61,7 @@ static void what_is_missing_is_an_error(void **state)
     assert_null(pug_protocol_find(NULL));
     assert_null(pug_transport_find(NULL));
     assert_int_equal(pug_protocol_register(NULL), PUG_ERR_INVALID_PARAM_VAL);
-    assert_int_equal(pug_protocol_unregister(NULL), PUG_ERR_DCDREG_NAME_UNKNOWN);
+    assert_int_equal(pug_protocol_unregister(NULL), PUG_ERR_UNKNOWN_NAME);
     pug_tree_free(tree);
     pug_tree_free(NULL);
 }
@@ -73,7 +73,7 @@ static void sources_sit_at_their_ids(void **state)
     struct pug_source *low, *high;
     assert_int_equal(add_stm(tree, 0x60, &high), PUG_OK);
     assert_int_equal(add_stm(tree, 0x12, &low), PUG_OK);
-    assert_int_equal(add_stm(tree, 0x12, NULL), PUG_ERR_ATTACH_TOO_MANY);
+    assert_int_equal(add_stm(tree, 0x12, NULL), PUG_ERR_TAKEN);
     assert_ptr_equal(pug_tree_source(tree, 0x12), low);
     assert_ptr_equal(pug_tree_source_at(tree, 0), low);
     assert_ptr_equal(pug_tree_source_at(tree, 1), high);
@@ -116,12 +116,12 @@ static void each_status_has_words(void **state)
 {
     (void)state;
     for (int code = 0; code >= PUG_ERR_TRACE_SETTINGS; code--) {
-        if (code < PUG_ERR_BAD_DECODE_IMAGE && code > PUG_ERR_TRUNCATED)
+        if (code < PUG_ERR_WRONG_PROGRAM && code > PUG_ERR_TRUNCATED)
             continue;
         assert_string_not_equal(pug_status_text((enum pug_status)code), "unknown status");
         assert_string_not_equal(pug_status_help((enum pug_status)code), "");
         assert_int_equal(pug_status_reference_name((enum pug_status)code) != NULL,
-                         code >= PUG_ERR_BAD_DECODE_IMAGE);
+                         code >= PUG_ERR_WRONG_PROGRAM);
     }
     assert_string_equal(pug_status_text((enum pug_status) - 50), "unknown status");
     assert_string_equal(pug_status_help((enum pug_status)1), "");

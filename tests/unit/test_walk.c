@@ -145,7 +145,7 @@ static void a_range_is_read_where_it_ran(void **state)
     assert_int_equal(sizes(walk, &range, digits), PUG_OK);
     assert_string_equal(digits, "4");
     range.security = PUG_SEC_SECURE;
-    assert_int_equal(sizes(walk, &range, digits), PUG_ERR_MEM_NACC);
+    assert_int_equal(sizes(walk, &range, digits), PUG_ERR_NO_PROGRAM_MEMORY);
     assert_string_equal(digits, "");
     pug_walk_free(walk);
     pug_image_free(image);
@@ -160,13 +160,13 @@ static void missing_memory_and_other_programs_are_told(void **state)
     add(image, &anywhere, 0x1000, thumb, 6);
     struct pug_walk *walk = walk_of(image);
     struct pug_element range = range_of(PUG_ISA_T32, 0x1000, 0x1008, 3);
-    assert_int_equal(sizes(walk, &range, digits), PUG_ERR_MEM_NACC);
+    assert_int_equal(sizes(walk, &range, digits), PUG_ERR_NO_PROGRAM_MEMORY);
     assert_string_equal(digits, "22");
     assert_int_equal(pug_walk_begin(walk, &range), PUG_OK);
     assert_int_equal(pug_walk_addresses(walk, addresses, 8), 3);
     assert_int_equal(addresses[2], 0x1004);
     assert_int_equal(pug_walk_addresses(walk, addresses, 8), 0);
-    assert_int_equal(pug_walk_status(walk), PUG_ERR_MEM_NACC);
+    assert_int_equal(pug_walk_status(walk), PUG_ERR_NO_PROGRAM_MEMORY);
 
     /* A change of the image is seen. */
     assert_int_equal(pug_image_remove(image, 0x1000, PUG_SPACE_ANY), PUG_OK);
@@ -175,7 +175,7 @@ static void missing_memory_and_other_programs_are_told(void **state)
     assert_string_equal(digits, "222");
 
     struct pug_element other = {.type = PUG_ELEM_TRACE_ON};
-    assert_int_equal(pug_walk_begin(walk, &other), PUG_ERR_INVALID_PARAM_TYPE);
+    assert_int_equal(pug_walk_begin(walk, &other), PUG_ERR_WRONG_KIND);
     assert_null(pug_walk_next(walk));
     range.isa = PUG_ISA_JAZELLE;
     assert_int_equal(sizes(walk, &range, digits), PUG_ERR_UNSUPPORTED_ISA);

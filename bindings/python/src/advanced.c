@@ -387,7 +387,7 @@ static PyObject *tree_operate(struct tree_object *tree, const uint8_t *bytes, si
     tree->busy = false;
     if (PUG_RESP_IS_FATAL(response)) {
         tree_chunks_free(tree);
-        return tree_raise(tree, tree->failed ? PUG_ERR_MEM : PUG_ERR_DATA_DECODE_FATAL, "the tree");
+        return tree_raise(tree, tree->failed ? PUG_ERR_MEM : PUG_ERR_DECODING_STOPPED, "the tree");
     }
     PyObject *messages = tree_messages(tree);
     const bool good = messages && messages_log(messages);

@@ -39,7 +39,7 @@ static void run(void *argument, atomic_bool *stop)
         checking->status =
             pug_check_capture(checking->check, checking->cores[n]->capture, &options, &result);
         if (checking->status == PUG_OK && result.stopped > 0)
-            checking->status = PUG_ERR_DATA_DECODE_FATAL;
+            checking->status = PUG_ERR_DECODING_STOPPED;
         if (checking->status == PUG_OK &&
             pug_capture_failure(checking->cores[n]->capture, &failure))
             checking->status = failure.status;

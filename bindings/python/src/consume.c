@@ -167,7 +167,7 @@ static void run(void *argument, atomic_bool *stop)
     if (all->status == PUG_OK)
         all->status = status;
     if (all->status == PUG_OK && all->result.stopped > 0)
-        all->status = PUG_ERR_DATA_DECODE_FATAL;
+        all->status = PUG_ERR_DECODING_STOPPED;
     if (all->status == PUG_OK && pug_capture_failure(all->core->capture, &failure))
         all->status = failure.status;
 }

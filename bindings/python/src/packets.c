@@ -88,7 +88,7 @@ static enum pug_status read_segment(struct stream *stream, struct pug_tree *tree
                 break;
         }
         if (PUG_RESP_IS_FATAL(response))
-            status = PUG_ERR_DATA_DECODE_FATAL;
+            status = PUG_ERR_DECODING_STOPPED;
         at += size;
     }
     if (status == PUG_OK)

@@ -87,7 +87,7 @@ static void counting_run(void *argument, atomic_bool *stop)
         counting->status = PUG_ERR_MEM;
     struct pug_read_failure failure;
     if (counting->status == PUG_OK && counting->result.stopped > 0)
-        counting->status = PUG_ERR_DATA_DECODE_FATAL;
+        counting->status = PUG_ERR_DECODING_STOPPED;
     if (counting->status == PUG_OK && pug_capture_failure(counting->core->capture, &failure))
         counting->status = failure.status;
 }

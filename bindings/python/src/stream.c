@@ -330,7 +330,7 @@ void stream_conclude(struct stream *stream, enum pug_status status)
     if (stream->status == PUG_OK)
         stream->status = status;
     if (stream->status == PUG_OK && stream->result.stopped > 0)
-        stream->status = PUG_ERR_DATA_DECODE_FATAL;
+        stream->status = PUG_ERR_DECODING_STOPPED;
     if (stream->status == PUG_OK && pug_capture_failure(stream->core->capture, &failure))
         stream->status = failure.status;
 }

@@ -169,7 +169,7 @@ static void run(void *argument, atomic_bool *stop)
     if (writing->status == PUG_OK && writing->out.failed)
         writing->status = PUG_ERR_MEM;
     if (writing->status == PUG_OK && writing->result.decoded.stopped > 0)
-        writing->status = PUG_ERR_DATA_DECODE_FATAL;
+        writing->status = PUG_ERR_DECODING_STOPPED;
     if (writing->status == PUG_OK && pug_capture_failure(writing->core->capture, &failure))
         writing->status = failure.status;
 }

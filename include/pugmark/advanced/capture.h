@@ -95,7 +95,7 @@ bool pug_capture_segment_taken(const struct pug_capture *capture, size_t n, uint
  * Makes a tree for the sources of a segment, as decoding uses it: for packets, or for one segment
  * alone. Feed it that segment, as pug_capture_bytes() gives it, and free it before the capture. Of
  * perf.data, which lists all processors of a sink, sources without bytes report no end of trace.
- * PUG_ERR_RDR_NO_DECODER: none of its sources can be decoded.
+ * PUG_ERR_NO_SOURCE: none of its sources can be decoded.
  */
 enum pug_status pug_capture_tree(struct pug_capture *capture, size_t segment, bool decode,
                                  struct pug_log *log, struct pug_tree **tree);

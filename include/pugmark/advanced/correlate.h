@@ -108,7 +108,7 @@ struct pug_correlate_choice {
 /**
  * Decode all chosen buffers of a capture side by side and give all their elements. A source of a
  * snapshot that wrote into several buffers is taken from the first. `choice` may be NULL.
- * PUG_ERR_RDR_NO_DECODER: no source can be decoded; PUG_ERR_MEM; PUG_ERR_DATA_DECODE_FATAL:
+ * PUG_ERR_NO_SOURCE: no source can be decoded; PUG_ERR_MEM; PUG_ERR_DECODING_STOPPED:
  * decoding of a buffer stopped before its end.
  */
 enum pug_status pug_correlate_capture(struct pug_correlate *correlate, struct pug_capture *capture,

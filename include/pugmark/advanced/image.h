@@ -111,8 +111,8 @@ void pug_image_set_quirks(struct pug_image *image, const struct pug_quirks *quir
 
 /*
  * Adding. A range that is empty or goes round the end of the address space is
- * PUG_ERR_MEM_ACC_RANGE_INVALID. One whose start or end lies in memory that is there already, for
- * the same place, is PUG_ERR_MEM_ACC_OVERLAP; one that encloses what is there fits around it.
+ * PUG_ERR_MEMORY_RANGE. One whose start or end lies in memory that is there already, for
+ * the same place, is PUG_ERR_MEMORY_OVERLAP; one that encloses what is there fits around it.
  * Reading takes the memory with the most specific place (context, VMID, source), of several the
  * one that was added first.
  */
@@ -166,7 +166,7 @@ enum pug_status pug_image_remove(struct pug_image *image, uint64_t address, uint
 
 /**
  * Read; returns how many bytes it got, 0 where there is no memory, or a negative enum pug_status:
- * PUG_ERR_MEM_ACC_BAD_LEN if a callback said it gave more than was wanted, and
+ * PUG_ERR_MEMORY_CALLBACK if a callback said it gave more than was wanted, and
  * PUG_ERR_INVALID_PARAM_VAL of no image or buffer. (With the quirk reads_end_with_image: from one
  * accessor only.)
  */

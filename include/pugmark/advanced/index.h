@@ -92,7 +92,7 @@ struct pug_indexer;
  * Attach an indexer to a tree that has read nothing yet, which may decode, and whose trace may
  * still be arriving. It takes the sources' packet monitors, the tree's runs and frames: no other
  * consumer may use them. Of the options `block`, `full`, `full_ids` count; NULL: defaults. Free it
- * before the tree. PUG_ERR_INVALID_PARAM_TYPE: a source has no packets.
+ * before the tree. PUG_ERR_WRONG_KIND: a source has no packets.
  */
 enum pug_status pug_indexer_new(struct pug_tree *tree, const struct pug_index_options *options,
                                 struct pug_indexer **indexer);
@@ -100,7 +100,7 @@ enum pug_status pug_indexer_new(struct pug_tree *tree, const struct pug_index_op
 /**
  * The index of what the tree has taken so far: the first `size` bytes of the capture. It is one of
  * a part, which can be asked, saved and gone on with; its blocks have no states. The indexer goes
- * on, and may be asked again. PUG_ERR_INVALID_PARAM_VAL: the tree has read more; PUG_ERR_NOT_INIT:
+ * on, and may be asked again. PUG_ERR_INVALID_PARAM_VAL: the tree has read more; PUG_ERR_NOT_READY:
  * it was finished before; PUG_ERR_MEM.
  */
 enum pug_status pug_indexer_index(struct pug_indexer *indexer, const uint8_t *bytes, uint64_t size,
@@ -109,7 +109,7 @@ enum pug_status pug_indexer_index(struct pug_indexer *indexer, const uint8_t *by
 /**
  * The trace has ended (pug_tree_end()): the index of it. The capture, as it was kept meanwhile, is
  * what the index will be looked up with. The indexer is used up, the tree is as before.
- * PUG_ERR_INVALID_PARAM_VAL: the capture is shorter than what was read; PUG_ERR_NOT_INIT: it was
+ * PUG_ERR_INVALID_PARAM_VAL: the capture is shorter than what was read; PUG_ERR_NOT_READY: it was
  * finished before.
  */
 enum pug_status pug_indexer_finish(struct pug_indexer *indexer, const uint8_t *bytes, uint64_t size,

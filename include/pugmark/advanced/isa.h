@@ -54,7 +54,7 @@ enum pug_riscv_kind {
 /**
  * Classify the instruction at `address` from its first `avail` bytes (little-endian, at most 8).
  * `it_count` is in and out: T32 instructions still inside an IT block; not NULL.
- * Returns PUG_OK, PUG_ERR_MEM_NACC when `avail` is too small, PUG_ERR_UNSUPPORTED_ISA or
+ * Returns PUG_OK, PUG_ERR_NO_PROGRAM_MEMORY when `avail` is too small, PUG_ERR_UNSUPPORTED_ISA or
  * PUG_ERR_INVALID_OPCODE.
  */
 enum pug_status pug_isa_classify(const struct pug_isa_config *config, enum pug_isa isa,

@@ -105,7 +105,7 @@ struct pug_quirks {
        the first one vanishes silently, the region at offset 0 grows up to the offset of the first
         other one, and only it is tested for overlaps (0 to 0 where there is none). All memory is
         whole halfwords, at even addresses, four bytes at least; that of space 0 is nowhere; a file
-        that cannot be opened, or is too short, is PUG_ERR_NOT_INIT. Right: each region is what it
+        that cannot be opened, or is too short, is PUG_ERR_NOT_READY. Right: each region is what it
         says and is tested; any memory that is not empty; everywhere; PUG_ERR_FILE, with errno, or
         PUG_ERR_TRUNCATED. */
     unsigned reference_files : 1;

@@ -190,7 +190,7 @@ struct pug_snapshot_tree_config {
 
 /**
  * Make the decode tree for a buffer, with every source that can be made; what cannot is in the
- * log. PUG_ERR_RDR_NO_DECODER: not one could.
+ * log. PUG_ERR_NO_SOURCE: not one could.
  */
 enum pug_status pug_snapshot_tree(const struct pug_snapshot *snapshot,
                                   const struct pug_snapshot_buffer *buffer,

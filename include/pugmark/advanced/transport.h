@@ -42,11 +42,11 @@ struct pug_transport;
 /**
  * Make a transport known under its name to pug_transport_find(), the trees and the formats of
  * snapshots (pugmark/author/transport.h). The table must outlive its use. At most 32;
- * PUG_ERR_DCDREG_NAME_REPEAT, PUG_ERR_DCDREG_TOOMANY, PUG_ERR_DCD_INTERFACE_UNUSED: it was built
+ * PUG_ERR_NAME_TAKEN, PUG_ERR_TOO_MANY_PROTOCOLS, PUG_ERR_NOT_OFFERED: it was built
  * for another version of the library. Register before threads start: the list is the process's.
  */
 enum pug_status pug_transport_register(const struct pug_transport *transport);
-/** PUG_ERR_DCDREG_NAME_UNKNOWN: it was not registered. */
+/** PUG_ERR_UNKNOWN_NAME: it was not registered. */
 enum pug_status pug_transport_unregister(const char *name);
 
 /** By name (case-sensitive), or NULL. */

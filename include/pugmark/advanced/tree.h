@@ -50,7 +50,7 @@ struct pug_tree_config {
 };
 
 /**
- * Make a tree without sources, for the caller to free. PUG_ERR_DCDREG_NAME_UNKNOWN: no transport of
+ * Make a tree without sources, for the caller to free. PUG_ERR_UNKNOWN_NAME: no transport of
  * that name; others are those of the transport, about its settings, and in the log.
  */
 enum pug_status pug_tree_new(const struct pug_tree_config *config, struct pug_tree **tree);
@@ -60,7 +60,7 @@ void pug_tree_free(struct pug_tree *tree);
 /**
  * A tree with the same transport and settings, image, sources and enabled slots, which has got no
  * trace yet and has no consumer. It borrows the configuration of the first, which must outlive it.
- * PUG_ERR_INVALID_PARAM_TYPE: a source's protocol brings a whole decoder of its own.
+ * PUG_ERR_WRONG_KIND: a source's protocol brings a whole decoder of its own.
  */
 enum pug_status pug_tree_clone(const struct pug_tree *tree, struct pug_log *log,
                                struct pug_tree **clone);
@@ -82,8 +82,8 @@ struct pug_source_config {
  * Create a source, which belongs to the tree; `source` may be NULL. It sits at the trace id that
  * its configuration gives (a single-source transport: in the one slot there is).
  * PUG_ERR_INVALID_PARAM_VAL: neither a name nor a definition, or one without a function that must
- * be there; PUG_ERR_DCDREG_NAME_UNKNOWN: no protocol of that name; PUG_ERR_DCD_INTERFACE_UNUSED: it
- * cannot decode; PUG_ERR_ATTACH_TOO_MANY: the slot is taken; others are those of the protocol,
+ * be there; PUG_ERR_UNKNOWN_NAME: no protocol of that name; PUG_ERR_NOT_OFFERED: it
+ * cannot decode; PUG_ERR_TAKEN: the slot is taken; others are those of the protocol,
  * about its settings, and in the log.
  */
 enum pug_status pug_tree_add_source(struct pug_tree *tree, const struct pug_source_config *config,
@@ -131,7 +131,7 @@ void pug_tree_any_order(struct pug_tree *tree, bool any);
 
 /**
  * Raw frames: `want` bit 0 packed, bit 1 unpacked, bit 2 synchronisation points alone.
- * PUG_ERR_DCDT_NO_FORMATTER: the transport has none.
+ * PUG_ERR_NO_FRAMES: the transport has none.
  */
 enum pug_status pug_tree_on_frames(struct pug_tree *tree, pug_frame_fn *function, void *context,
                                    unsigned want);
@@ -168,7 +168,7 @@ void pug_source_monitor(struct pug_source *source, pug_packet_monitor_fn *functi
 void pug_source_marks(struct pug_source *source, struct pug_mark_list *list);
 
 /**
- * Packets of a source go there in place of a decoder; NULL: nowhere. PUG_ERR_INVALID_PARAM_TYPE: it
+ * Packets of a source go there in place of a decoder; NULL: nowhere. PUG_ERR_WRONG_KIND: it
  * decodes.
  */
 enum pug_status pug_source_sink(struct pug_source *source, pug_packet_sink_fn *function,

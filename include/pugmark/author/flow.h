@@ -63,8 +63,8 @@ void pug_flow_block(struct pug_stage *stage, uint64_t address, enum pug_isa isa,
                     struct pug_flow_block *block);
 
 /**
- * One instruction. `it` is in and out as in pug_isa_classify(). PUG_ERR_MEM_NACC: memory is not
- * there; others are those of the classifier and of pug_image_read().
+ * One instruction. `it` is in and out as in pug_isa_classify(). PUG_ERR_NO_PROGRAM_MEMORY: memory
+ * is not there; others are those of the classifier and of pug_image_read().
  */
 enum pug_status pug_flow_insn(struct pug_stage *stage, uint64_t address, enum pug_isa isa,
                               uint8_t *it, struct pug_insn *insn);

@@ -309,7 +309,8 @@ struct pug_protocol {
     bool (*read_end)(void *reader, struct pug_packet *packet);
     void (*reader_reset)(void *reader); /**< forget the trace, not the configuration */
 
-    /** PUG_ERR_HW_CFG_UNSUPP is not returned but kept: the first packet answers FATAL_NOT_INIT. */
+    /** PUG_ERR_UNSUPPORTED_CONFIG is not returned but kept: the first packet answers
+     * FATAL_NOT_INIT. */
     enum pug_status (*decoder_new)(const void *config, struct pug_stage *stage, void **decoder);
     void (*decoder_free)(void *decoder); /**< never with NULL */
     /** A packet to elements, as far as the consumer takes them. */
@@ -392,12 +393,12 @@ struct pug_protocol {
 
 /**
  * Make a protocol known under its name to pug_protocol_find() and the trees. The table must outlive
- * its use. At most 32: PUG_ERR_DCDREG_TOOMANY. PUG_ERR_DCDREG_NAME_REPEAT: there is one of that
- * name; PUG_ERR_DCD_INTERFACE_UNUSED: it is of another PUG_AUTHOR_ABI; PUG_ERR_INVALID_PARAM_VAL: a
+ * its use. At most 32: PUG_ERR_TOO_MANY_PROTOCOLS. PUG_ERR_NAME_TAKEN: there is one of that
+ * name; PUG_ERR_NOT_OFFERED: it is of another PUG_AUTHOR_ABI; PUG_ERR_INVALID_PARAM_VAL: a
  * function is missing that must be there. Register before threads start: the list is the process's.
  */
 enum pug_status pug_protocol_register(const struct pug_protocol *protocol);
-/** PUG_ERR_DCDREG_NAME_UNKNOWN: it was not registered. */
+/** PUG_ERR_UNKNOWN_NAME: it was not registered. */
 enum pug_status pug_protocol_unregister(const char *name);
 
 #ifdef __cplusplus

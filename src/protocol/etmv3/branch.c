@@ -189,11 +189,12 @@ void pug_etmv3_parse_branch(struct pug_etmv3_reader *reader, const uint8_t *byte
         bits = 27 + top;
     }
     if (cursor.out) {
-        pug_etmv3_malformed(reader, PUG_ERR_BAD_PACKET_SEQ, "Malformed Packet - oversized packet.");
+        pug_etmv3_malformed(reader, PUG_ERR_PACKET_SEQUENCE,
+                            "Malformed Packet - oversized packet.");
         return;
     }
     if (!known) {
-        pug_etmv3_malformed(reader, PUG_ERR_BAD_PACKET_SEQ, "Malformed Packet - Unknown ISA.");
+        pug_etmv3_malformed(reader, PUG_ERR_PACKET_SEQUENCE, "Malformed Packet - Unknown ISA.");
         return;
     }
     unsigned shift = packet->isa == PUG_ISA_JAZELLE                             ? 0

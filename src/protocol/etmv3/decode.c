@@ -226,7 +226,7 @@ static enum pug_response bad(struct pug_etmv3_decoder *decoder, enum pug_status 
 
 static enum pug_response lost(struct pug_etmv3_decoder *decoder)
 {
-    pug_armv7_log(decoder->stage, decoder->stage->decoder_name, PUG_ERR_BAD_PACKET_SEQ,
+    pug_armv7_log(decoder->stage, decoder->stage->decoder_name, PUG_ERR_PACKET_SEQUENCE,
                   decoder->index, "Trace Packet Synchronisation Lost");
     lose_sync(decoder, PUG_UNSYNC_BAD_PACKET);
     pug_etmv3_list_clear(&decoder->list);
@@ -277,7 +277,7 @@ static enum pug_response decode_packet(struct pug_etmv3_decoder *decoder,
     case TYPE(IGNORE):
     case TYPE(INCOMPLETE_EOT): break;
     case TYPE(NOTSYNC): return lost(decoder);
-    case TYPE(BAD_SEQUENCE): return bad(decoder, PUG_ERR_BAD_PACKET_SEQ, "Bad Packet sequence.");
+    case TYPE(BAD_SEQUENCE): return bad(decoder, PUG_ERR_PACKET_SEQUENCE, "Bad Packet sequence.");
     case TYPE(STORE_FAIL):
     case TYPE(OOO_DATA):
     case TYPE(OOO_ADDR_PLC):
@@ -285,9 +285,9 @@ static enum pug_response decode_packet(struct pug_etmv3_decoder *decoder,
     case TYPE(DATA_SUPPRESSED):
     case TYPE(VAL_NOT_TRACED):
     case TYPE(BAD_TRACEMODE):
-        return bad(decoder, PUG_ERR_HW_CFG_UNSUPP,
+        return bad(decoder, PUG_ERR_UNSUPPORTED_CONFIG,
                    "Invalid packet type : Data Tracing decode not supported.");
-    default: return bad(decoder, PUG_ERR_BAD_PACKET_SEQ, "Reserved or unknown packet ID.");
+    default: return bad(decoder, PUG_ERR_PACKET_SEQUENCE, "Reserved or unknown packet ID.");
     }
     return PUG_RESP_CONT;
 }

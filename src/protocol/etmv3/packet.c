@@ -31,7 +31,7 @@ static const uint8_t value_bytes[4] = {0, 1, 2, 4};
 
 void pug_etmv3_error(struct pug_etmv3_reader *reader, enum pug_status code, const char *text)
 {
-    if (code == PUG_ERR_INVALID_PCKT_HDR)
+    if (code == PUG_ERR_PACKET_HEADER)
         reader->stage->stats.bad_headers++;
     else
         reader->stage->stats.bad_sequences++;
@@ -44,7 +44,7 @@ void pug_etmv3_malformed(struct pug_etmv3_reader *reader, enum pug_status code, 
     if (reader->stage->quirks.etmv3_malformed_passes)
         return;
     reader->packet.header_type = reader->packet.type;
-    reader->packet.type = code == PUG_ERR_INVALID_PCKT_HDR ? TYPE(RESERVED) : TYPE(BAD_SEQUENCE);
+    reader->packet.type = code == PUG_ERR_PACKET_HEADER ? TYPE(RESERVED) : TYPE(BAD_SEQUENCE);
 }
 
 /* ---- how long a packet is ---- */
@@ -255,14 +255,14 @@ static bool take_low_header(struct pug_etmv3_reader *reader, uint8_t header)
     uint8_t type = header_types[header >> 1], previous = packet->type;
     packet->type = type;
     if (type == TYPE(RESERVED)) {
-        pug_etmv3_error(reader, PUG_ERR_INVALID_PCKT_HDR,
+        pug_etmv3_error(reader, PUG_ERR_PACKET_HEADER,
                         header & 3 ? "Packet header reserved encoding."
                                    : "Packet header reserved encoding");
         return true;
     }
     const char *why = not_traced(reader->config, type);
     if (why) {
-        pug_etmv3_error(reader, PUG_ERR_INVALID_PCKT_HDR, why);
+        pug_etmv3_error(reader, PUG_ERR_PACKET_HEADER, why);
         bool names_previous =
             reader->stage->quirks.etmv3_tracemode_names_previous && type != TYPE(OOO_ADDR_PLC);
         packet->header_type = names_previous ? previous : type;

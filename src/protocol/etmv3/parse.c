@@ -17,7 +17,7 @@ void pug_etmv3_parse_p_header(struct pug_etmv3_reader *reader, uint8_t byte)
         packet->cycle_count = header->cycles;
     }
     if (!header->valid)
-        pug_etmv3_malformed(reader, PUG_ERR_INVALID_PCKT_HDR, "Invalid P-Header.");
+        pug_etmv3_malformed(reader, PUG_ERR_PACKET_HEADER, "Invalid P-Header.");
 }
 
 /* ---- fields ---- */
@@ -40,7 +40,7 @@ static void parse_context_id(struct pug_etmv3_reader *reader, const uint8_t *byt
 {
     unsigned count = reader->config->context_id_bytes;
     if (count == 0) {
-        pug_etmv3_malformed(reader, PUG_ERR_BAD_PACKET_SEQ, "Malformed context id packet.");
+        pug_etmv3_malformed(reader, PUG_ERR_PACKET_SEQUENCE, "Malformed context id packet.");
         return;
     }
     reader->packet.context.context_id = pug_armv7_little_endian(bytes + 1, count);
@@ -188,5 +188,6 @@ void pug_etmv3_parse(struct pug_etmv3_reader *reader, const uint8_t *bytes, size
     default: break;
     }
     if (reader->oversized && packet->type < TYPE(BAD_SEQUENCE))
-        pug_etmv3_malformed(reader, PUG_ERR_BAD_PACKET_SEQ, "Malformed Packet - oversized packet.");
+        pug_etmv3_malformed(reader, PUG_ERR_PACKET_SEQUENCE,
+                            "Malformed Packet - oversized packet.");
 }

@@ -148,7 +148,7 @@ void pug_etmv3_pass_over_noise(struct pug_etmv3_reader *reader, struct pug_etmv3
 static bool bad_a_sync(struct pug_etmv3_reader *reader, size_t zeros, const char *text,
                        struct pug_packet *packet)
 {
-    pug_etmv3_error(reader, PUG_ERR_BAD_PACKET_SEQ, text);
+    pug_etmv3_error(reader, PUG_ERR_PACKET_SEQUENCE, text);
     reader->packet.type = PUG_ETMV3_BAD_SEQUENCE;
     reader->packet.header_type = PUG_ETMV3_A_SYNC;
     return pug_etmv3_give(reader, a_sync_bytes, zeros, packet);

@@ -98,7 +98,7 @@ static void step(struct pug_etmv3_decoder *decoder, struct pug_element *element,
 {
     const struct pug_etmv3_insn *insn;
     enum pug_status status = pug_etmv3_insn_here(decoder, &insn);
-    if (status == PUG_ERR_MEM_NACC) {
+    if (status == PUG_ERR_NO_PROGRAM_MEMORY) {
         not_accessible(decoder, element);
         return;
     }

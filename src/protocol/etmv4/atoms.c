@@ -39,7 +39,7 @@ static void log_overruns(decoder *d, uint32_t lines)
     for (uint32_t i = 0; i < lines; i++)
         pug_log_put(d->stage->log,
                     &(struct pug_log_record){.severity = PUG_SEV_ERROR,
-                                             .code = PUG_ERR_I_RANGE_LIMIT_OVERRUN,
+                                             .code = PUG_ERR_RANGE_LIMIT,
                                              .index = PUG_NO_INDEX,
                                              .source = PUG_NO_SOURCE,
                                              .component = d->stage->decoder_name,
@@ -84,7 +84,7 @@ static enum pug_etmv4_outcome no_waypoint(decoder *d, uint64_t index, uint64_t s
                                           const struct pug_insn *before)
 {
     bool error = block->ending == PUG_BLOCK_ERROR;
-    enum pug_status code = PUG_ERR_I_RANGE_LIMIT_OVERRUN;
+    enum pug_status code = PUG_ERR_RANGE_LIMIT;
     bool over = pug_etmv4_over_limit(d, count, count + !error);
     if (error && (!over || d->stage->quirks.etm4_limit_runs_on))
         code = (enum pug_status)block->status;
@@ -129,12 +129,12 @@ static enum pug_etmv4_outcome commit_range(decoder *d, uint64_t index, bool take
     if (block->ending != PUG_BLOCK_FLOW)
         return no_waypoint(d, index, start, count, block, &before);
     if (pug_etmv4_over_limit(d, count, count))
-        return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_I_RANGE_LIMIT_OVERRUN, index,
-                              PUG_UNSYNC_BAD_PACKET, "Error processing atom packet.");
+        return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_RANGE_LIMIT, index, PUG_UNSYNC_BAD_PACKET,
+                              "Error processing atom packet.");
     const char *wrong = wrong_range(d, block, start, taken);
     if (wrong)
-        return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_BAD_DECODE_IMAGE, index,
-                              PUG_UNSYNC_BAD_IMAGE, wrong);
+        return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_WRONG_PROGRAM, index, PUG_UNSYNC_BAD_IMAGE,
+                              wrong);
     pug_etmv4_put_range(d, index, start, block->end, count, &block->insn, block->isa, taken);
     pug_etmv4_leave_block(d, index, block, taken);
     return PUG_ETMV4_DONE;

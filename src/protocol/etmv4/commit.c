@@ -130,7 +130,7 @@ enum pug_etmv4_outcome pug_etmv4_pop_return(decoder *d)
     if (!asked || !d->config->return_stack)
         return PUG_ETMV4_DONE;
     if (returns->count == 0)
-        return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_RET_STACK_OVERFLOW, PUG_NO_INDEX,
+        return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_RETURN_STACK, PUG_NO_INDEX,
                               PUG_UNSYNC_BAD_PACKET,
                               pug_quirks_any(&d->stage->quirks) /* the reference's word for it */
                                   ? "Trace Return Stack Overflow."
@@ -304,7 +304,7 @@ enum pug_etmv4_outcome pug_etmv4_commit(decoder *d)
         if (!pug_out_ready(&d->stage->out))
             return PUG_ETMV4_SUSPENDED;
         if (pug_etmv4_queue_count(&d->queue) == 0)
-            return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_COMMIT_PKT_OVERRUN, d->round_index,
+            return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_COMMIT_TOO_MANY, d->round_index,
                                   PUG_UNSYNC_BAD_PACKET, "Not enough elements to commit");
         enum pug_etmv4_outcome outcome = commit_oldest(d);
         if (outcome != PUG_ETMV4_DONE)

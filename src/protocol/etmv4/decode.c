@@ -462,7 +462,7 @@ enum pug_status pug_etmv4_decoder_new(const void *config, struct pug_stage *stag
     const char *refused = refusal(d->config);
     stage->refused = refused != NULL;
     if (refused && !stage->quirks.etm4_silent_refusal)
-        pug_stage_log(stage, stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_HW_CFG_UNSUPP,
+        pug_stage_log(stage, stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_UNSUPPORTED_CONFIG,
                       PUG_NO_INDEX, refused);
     *out = d;
     return PUG_OK;

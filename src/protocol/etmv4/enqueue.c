@@ -145,13 +145,13 @@ static enum pug_etmv4_outcome bad_packet(decoder *d, const char *text)
 {
     enum pug_severity severity =
         d->stage->options.error_on_bad_packet ? PUG_SEV_ERROR : PUG_SEV_WARN;
-    return pug_etmv4_fail(d, severity, PUG_ERR_BAD_DECODE_PKT, d->index, PUG_UNSYNC_BAD_PACKET,
+    return pug_etmv4_fail(d, severity, PUG_ERR_RESERVED_PACKET, d->index, PUG_UNSYNC_BAD_PACKET,
                           text);
 }
 
 static enum pug_etmv4_outcome unsupported_packet(decoder *d)
 {
-    return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_UNSUPP_DECODE_PKT, d->index,
+    return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_UNSUPPORTED_PACKET, d->index,
                           PUG_UNSYNC_BAD_PACKET, "Data trace related, unsupported packet type.");
 }
 

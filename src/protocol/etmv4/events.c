@@ -48,11 +48,11 @@ static struct pug_etmv4_p0 *element_of(decoder *d, uint32_t n, enum pug_etmv4_p0
 static enum pug_etmv4_outcome exception_without_address(decoder *d)
 {
     enum pug_etmv4_outcome outcome =
-        pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_BAD_PACKET_SEQ, d->index, PUG_UNSYNC_BAD_PACKET,
+        pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_PACKET_SEQUENCE, d->index, PUG_UNSYNC_BAD_PACKET,
                        "Address missing in exception packet.");
     if (outcome == PUG_ETMV4_FAILED && d->stage->quirks.etm4_missing_address_twice)
-        pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_COMMIT_PKT_OVERRUN,
-                      0, "Not enough elements to commit");
+        pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_COMMIT_TOO_MANY, 0,
+                      "Not enough elements to commit");
     return outcome;
 }
 
@@ -124,18 +124,18 @@ static enum pug_etmv4_outcome walk_to_exception(decoder *d, uint64_t index, uint
         d->map, d->address, (enum pug_isa)isa, current_it(d), stop, pug_walk_bound(d->stage),
         &walk);
     enum pug_status status = walk.status;
-    bool nacc = status == PUG_ERR_MEM_NACC;
+    bool nacc = status == PUG_ERR_NO_PROGRAM_MEMORY;
     if (status == PUG_ERR_LIMIT)
-        status = PUG_ERR_I_RANGE_LIMIT_OVERRUN;
+        status = PUG_ERR_RANGE_LIMIT;
     if (pug_etmv4_over_limit(d, walk.count, walk.count + nacc) &&
         (status == PUG_OK || nacc || !d->stage->quirks.etm4_limit_runs_on))
-        status = PUG_ERR_I_RANGE_LIMIT_OVERRUN;
+        status = PUG_ERR_RANGE_LIMIT;
     if (status == PUG_ERR_UNSUPPORTED_ISA) {
         pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_WARN, status, index,
                       "Warning: unsupported instruction set processing exception packet.");
         return PUG_ETMV4_FATAL;
     }
-    if (status != PUG_OK && status != PUG_ERR_MEM_NACC)
+    if (status != PUG_OK && status != PUG_ERR_NO_PROGRAM_MEMORY)
         return fail_walk(d, status, index, "Error processing exception packet.");
     d->from = NULL;
     d->address = walk.end;
@@ -202,7 +202,7 @@ struct piece {
 
 /**
  * The next piece from `at` on, not beyond `end` and not more than `most` instructions (but at least
- * one). PUG_OK, PUG_ERR_MEM_NACC, or what is wrong.
+ * one). PUG_OK, PUG_ERR_NO_PROGRAM_MEMORY, or what is wrong.
  */
 static enum pug_status next_piece(decoder *d, uint64_t at, uint64_t end, uint32_t most, uint8_t *it,
                                   struct piece *piece)
@@ -234,7 +234,7 @@ static enum pug_status walk_q(decoder *d, uint32_t wanted, struct piece *walked)
     *walked = (struct piece){.end = d->address};
     while (walked->count < wanted && !is_branch(&walked->insn)) {
         if (walked->count > pug_walk_bound(d->stage))
-            return PUG_ERR_I_RANGE_LIMIT_OVERRUN;
+            return PUG_ERR_RANGE_LIMIT;
         enum pug_status status =
             next_piece(d, walked->end, UINT64_MAX, wanted - walked->count, &it, &piece);
         if (status != PUG_OK)
@@ -254,7 +254,7 @@ static enum pug_etmv4_outcome put_q(decoder *d, const struct pug_etmv4_p0 *p0, u
     uint64_t start = d->address;
     uint32_t wanted = p0->bits;
     enum pug_status status = walk_q(d, wanted, &walked);
-    if (status != PUG_OK && status != PUG_ERR_MEM_NACC)
+    if (status != PUG_OK && status != PUG_ERR_NO_PROGRAM_MEMORY)
         return fail_walk(d, status, p0->index, "Error processing Q packet");
     if (wanted > 0 && walked.count == wanted &&
         (walked.end == address || is_branch(&walked.insn))) {
@@ -283,7 +283,7 @@ enum pug_etmv4_outcome pug_etmv4_commit_q(decoder *d)
         context = element_of(d, 1, PUG_ETMV4_P0_CONTEXT);
         from = element_of(d, context ? 2 : 1, PUG_ETMV4_P0_ADDRESS);
         if (!from)
-            return fail_walk(d, PUG_ERR_BAD_PACKET_SEQ, p0->index, "Address missing in Q packet.");
+            return fail_walk(d, PUG_ERR_PACKET_SEQUENCE, p0->index, "Address missing in Q packet.");
     }
     uint64_t address = from->value;
     uint8_t isa = pug_etmv4_isa(d, from->is);
@@ -324,7 +324,7 @@ static enum pug_etmv4_outcome begin_source(decoder *d, const struct pug_etmv4_p0
     enum pug_status status =
         pug_codemap_insn(d->map, p0->value, (enum pug_isa)d->isa, &it, &source->insn);
     d->from = NULL;
-    if (status == PUG_ERR_MEM_NACC) {
+    if (status == PUG_ERR_NO_PROGRAM_MEMORY) {
         pug_etmv4_put_nacc(d, p0->index, p0->value);
         if (!stage->quirks.etm4_stale_state)
             d->blocked |= PUG_ETMV4_NEED_ADDRESS;
@@ -364,7 +364,7 @@ static enum pug_status walk_source(decoder *d, const struct pug_etmv4_p0 *p0, bo
 {
     struct pug_etmv4_source_walk *source = &d->source;
     enum pug_status status = next_piece(d, source->at, source->end, UINT32_MAX, &source->it, piece);
-    if (status == PUG_ERR_MEM_NACC) {
+    if (status == PUG_ERR_NO_PROGRAM_MEMORY) {
         pug_etmv4_put_nacc(d, p0->index, p0->value);
         source->start = p0->value;
         source->at = source->end;
@@ -377,7 +377,7 @@ static enum pug_status walk_source(decoder *d, const struct pug_etmv4_p0 *p0, bo
     source->count += piece->count;
     *split = d->stage->options.split_source_address && piece->insn.type != PUG_INSTR_OTHER &&
              source->at < source->end;
-    return source->count > pug_walk_bound(d->stage) ? PUG_ERR_I_RANGE_LIMIT_OVERRUN : PUG_OK;
+    return source->count > pug_walk_bound(d->stage) ? PUG_ERR_RANGE_LIMIT : PUG_OK;
 }
 
 /** The last range, and the branch that ends it. */

@@ -321,7 +321,7 @@ static void read_reserved(reader *r, uint8_t header, uint32_t type)
     set_error(r, type);
     r->packet.err_header = header;
     r->stage->stats.bad_headers++;
-    report(r, PUG_ERR_INVALID_PCKT_HDR, "");
+    report(r, PUG_ERR_PACKET_HEADER, "");
 }
 
 static void read_form(reader *r, struct bytes *b, const uint8_t *raw, size_t size)
@@ -387,5 +387,5 @@ void pug_etmv4_read_fields(reader *r, const uint8_t *raw, size_t size)
         return;
     set_error(r, PUG_ETMV4_BAD_SEQUENCE);
     r->stage->stats.bad_sequences++;
-    report(r, PUG_ERR_BAD_PACKET_SEQ, "Invalid 32 bit continuation fields in packet");
+    report(r, PUG_ERR_PACKET_SEQUENCE, "Invalid 32 bit continuation fields in packet");
 }

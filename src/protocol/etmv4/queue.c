@@ -90,8 +90,8 @@ enum pug_etmv4_outcome pug_etmv4_cancel(struct pug_etmv4_decoder *d)
         return PUG_ETMV4_DONE;
     struct pug_etmv4_queue kept = *queue;
     enum pug_etmv4_outcome outcome =
-        pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_COMMIT_PKT_OVERRUN, d->index,
-                       PUG_UNSYNC_BAD_PACKET, "Not enough elements to cancel");
+        pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_COMMIT_TOO_MANY, d->index, PUG_UNSYNC_BAD_PACKET,
+                       "Not enough elements to cancel");
     if (d->stage->quirks.etm4_failed_cancel_keeps)
         *queue = kept;
     return outcome;
@@ -119,6 +119,6 @@ enum pug_etmv4_outcome pug_etmv4_mispredict(struct pug_etmv4_decoder *d)
     }
     if (found)
         return PUG_ETMV4_DONE;
-    return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_COMMIT_PKT_OVERRUN, d->index,
+    return pug_etmv4_fail(d, PUG_SEV_ERROR, PUG_ERR_COMMIT_TOO_MANY, d->index,
                           PUG_UNSYNC_BAD_PACKET, "Not found mispredict atom");
 }

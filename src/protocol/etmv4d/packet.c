@@ -149,7 +149,7 @@ static void give_header(struct pug_etmv4d_reader *r, struct pug_packet *packet)
     if (type == PUG_ETMV4D_RESERVED) {
         packet->flags |= PUG_PACKET_BAD;
         r->stage->stats.bad_headers++;
-        pug_stage_log(r->stage, r->stage->reader_name, PUG_SEV_WARN, PUG_ERR_INVALID_PCKT_HDR,
+        pug_stage_log(r->stage, r->stage->reader_name, PUG_SEV_WARN, PUG_ERR_PACKET_HEADER,
                       r->index, "reserved header of a data stream");
     }
     r->packet.length_unknown = type != PUG_ETMV4D_RESERVED && !pug_etmv4d_is_bare(type);

@@ -493,7 +493,7 @@ static void reply(struct pug_etrace_decoder *d, const struct pug_etrace_packet *
         answer.size = access->data.size;
     restore_value(data, &answer, value_method(data->config, answer.diff));
     if (!access) {
-        pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_WARN, PUG_ERR_BAD_PACKET_SEQ,
+        pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_WARN, PUG_ERR_PACKET_SEQUENCE,
                       d->index, "data of a request that is not known");
         return;
     }

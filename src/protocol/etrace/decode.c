@@ -262,7 +262,7 @@ static enum pug_etrace_phase options(struct pug_etrace_decoder *d)
         pug_stage_log(d->stage, name, PUG_SEV_ERROR, PUG_ERR_MEM, d->index, "no return stack");
     d->addresses = PUG_ETRACE_ADDRESSES_AS_SAID;
     if (p->encoder_mode != 0)
-        pug_stage_log(d->stage, name, PUG_SEV_ERROR, PUG_ERR_HW_CFG_UNSUPP, d->index,
+        pug_stage_log(d->stage, name, PUG_SEV_ERROR, PUG_ERR_UNSUPPORTED_CONFIG, d->index,
                       "encoder mode is not branch trace: packets are ignored");
     bool was_synced = d->synced;
     if (p->qual_status != PUG_ETRACE_NO_CHANGE || p->encoder_mode != 0)

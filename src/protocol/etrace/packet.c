@@ -260,7 +260,7 @@ void pug_etrace_reader_reset(void *data)
 static void report(void *context, enum pug_status code, uint64_t index, const char *text)
 {
     struct pug_etrace_reader *reader = context;
-    enum pug_severity severity = code == PUG_ERR_BAD_PACKET_SEQ ? PUG_SEV_WARN : PUG_SEV_ERROR;
+    enum pug_severity severity = code == PUG_ERR_PACKET_SEQUENCE ? PUG_SEV_WARN : PUG_SEV_ERROR;
     pug_stage_log(reader->stage, reader->stage->reader_name, severity, code, index, text);
 }
 
@@ -338,8 +338,8 @@ static void finish(struct pug_etrace_reader *reader, uint64_t index, const uint8
         return;
     packet->flags |= PUG_PACKET_BAD;
     reader->stage->stats.bad_headers++;
-    pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_ERROR,
-                  PUG_ERR_INVALID_PCKT_HDR, index, reader->packet.problem);
+    pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_ERROR, PUG_ERR_PACKET_HEADER,
+                  index, reader->packet.problem);
 }
 
 /** A payload that does not begin with a byte, as one that does. */

@@ -151,8 +151,8 @@ void pug_etrace_no_access(struct pug_etrace_decoder *d, uint64_t address)
     struct pug_text message = PUG_TEXT(buffer, sizeof(buffer));
     pug_text_format(&message, "no program memory at 0x%" PRIx64, address);
     pug_text_end(&message);
-    pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_MEM_NACC, d->index,
-                  buffer);
+    pug_stage_log(d->stage, d->stage->decoder_name, PUG_SEV_ERROR, PUG_ERR_NO_PROGRAM_MEMORY,
+                  d->index, buffer);
     pug_etrace_unsync(d);
     struct pug_element *e = pug_out_push(d->out, PUG_ELEM_ADDR_NACC, d->index);
     e->start = address;
@@ -161,7 +161,7 @@ void pug_etrace_no_access(struct pug_etrace_decoder *d, uint64_t address)
 
 void pug_etrace_unreadable(struct pug_etrace_decoder *d, const struct pug_block *block)
 {
-    if (block->ending == PUG_BLOCK_NO_ACCESS || block->status == PUG_ERR_MEM_NACC)
+    if (block->ending == PUG_BLOCK_NO_ACCESS || block->status == PUG_ERR_NO_PROGRAM_MEMORY)
         pug_etrace_no_access(d, block->end);
     else
         pug_etrace_fail_at(d, (enum pug_status)block->status, "instruction that cannot be decoded",

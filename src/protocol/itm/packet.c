@@ -220,7 +220,7 @@ static void finish_bad(struct pug_itm_reader *r)
     else
         stage->stats.bad_sequences++;
     pug_stage_log(stage, stage->reader_name, PUG_SEV_ERROR,
-                  header ? PUG_ERR_INVALID_PCKT_HDR : PUG_ERR_BAD_PACKET_SEQ, r->index,
+                  header ? PUG_ERR_PACKET_HEADER : PUG_ERR_PACKET_SEQUENCE, r->index,
                   fault_text(r->packet.type));
     if (!header) {
         r->packet.error_type = r->packet.type;

@@ -39,9 +39,9 @@ static enum pug_status from_registers(struct pug_ntrace_config *config,
     const struct pug_setting *features = pug_settings_find(settings, "trTeInstFeatures");
     const struct pug_setting *timestamp = pug_settings_find(settings, "trTsControl");
     if (impl && bits_of(impl->value, 16, 4) != 1)
-        return refuse(log, PUG_ERR_HW_CFG_UNSUPP, "trTeProtocolMajor is not 1");
+        return refuse(log, PUG_ERR_UNSUPPORTED_CONFIG, "trTeProtocolMajor is not 1");
     if (control && bits_of(control->value, 24, 3) != 1)
-        return refuse(log, PUG_ERR_HW_CFG_UNSUPP, "trTeFormat is not N-Trace");
+        return refuse(log, PUG_ERR_UNSUPPORTED_CONFIG, "trTeFormat is not N-Trace");
     if (control)
         config->mode = (uint8_t)bits_of(control->value, 4, 3);
     if (features) {

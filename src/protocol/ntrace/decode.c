@@ -105,7 +105,7 @@ static enum pug_ntrace_walked prepare_walk(struct pug_ntrace_decoder *d)
     walk->sync_jumped = d->now.btype == 0 && (d->now.type == PUG_NTRACE_INDIRECT_BRANCH_SYNC ||
                                               d->now.type == PUG_NTRACE_INDIRECT_BRANCH_HIST_SYNC);
     if (walk->hist == 0)
-        return pug_ntrace_fail(d, PUG_ERR_BAD_DECODE_PKT, d->pc,
+        return pug_ntrace_fail(d, PUG_ERR_RESERVED_PACKET, d->pc,
                                "branch history without a stop bit");
     walk->bits = 63 - (unsigned)__builtin_clzll(walk->hist);
     walk->budget = pug_ntrace_history_guard(d, walk->passed);
@@ -123,7 +123,7 @@ static enum pug_ntrace_walked prepare_walk(struct pug_ntrace_decoder *d)
 
 static void fail_message(struct pug_ntrace_decoder *d, const char *text)
 {
-    pug_ntrace_fail(d, PUG_ERR_BAD_DECODE_PKT, d->pc, text);
+    pug_ntrace_fail(d, PUG_ERR_RESERVED_PACKET, d->pc, text);
     d->phase = PUG_NTRACE_PHASE_FAIL;
 }
 

@@ -122,12 +122,12 @@ static const struct {
     enum pug_status status;
 } problems[] = {
     [PUG_NTRACE_GOOD] = {"", PUG_OK},
-    [PUG_NTRACE_RESERVED_MSEO] = {"reserved MSEO value 2", PUG_ERR_BAD_PACKET_SEQ},
-    [PUG_NTRACE_NO_START] = {"MSEO is 1 where a message must start", PUG_ERR_BAD_PACKET_SEQ},
-    [PUG_NTRACE_TOO_LONG] = {"message of an unknown kind does not end", PUG_ERR_INVALID_PCKT_HDR},
-    [PUG_NTRACE_TOO_SHORT] = {"message ends before its fields", PUG_ERR_BAD_PACKET_SEQ},
-    [PUG_NTRACE_TOO_WIDE] = {"field value out of its range", PUG_ERR_BAD_PACKET_SEQ},
-    [PUG_NTRACE_NO_TIMESTAMP] = {"sync message without its timestamp", PUG_ERR_BAD_PACKET_SEQ},
+    [PUG_NTRACE_RESERVED_MSEO] = {"reserved MSEO value 2", PUG_ERR_PACKET_SEQUENCE},
+    [PUG_NTRACE_NO_START] = {"MSEO is 1 where a message must start", PUG_ERR_PACKET_SEQUENCE},
+    [PUG_NTRACE_TOO_LONG] = {"message of an unknown kind does not end", PUG_ERR_PACKET_HEADER},
+    [PUG_NTRACE_TOO_SHORT] = {"message ends before its fields", PUG_ERR_PACKET_SEQUENCE},
+    [PUG_NTRACE_TOO_WIDE] = {"field value out of its range", PUG_ERR_PACKET_SEQUENCE},
+    [PUG_NTRACE_NO_TIMESTAMP] = {"sync message without its timestamp", PUG_ERR_PACKET_SEQUENCE},
 };
 
 const char *pug_ntrace_problem_text(enum pug_ntrace_problem problem)

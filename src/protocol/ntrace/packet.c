@@ -169,7 +169,7 @@ static enum pug_ntrace_problem parse(struct pug_ntrace_reader *reader, const uin
         return PUG_NTRACE_TOO_SHORT;
     if (wanted > 0 && segment.bits == from)
         pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_WARN,
-                      PUG_ERR_BAD_PACKET_SEQ, reader->index, "empty variable field");
+                      PUG_ERR_PACKET_SEQUENCE, reader->index, "empty variable field");
     for (unsigned i = 0; i < wanted; i++, from = 0) {
         if (i > 0 && at == end)
             return PUG_NTRACE_TOO_SHORT;
@@ -277,7 +277,7 @@ static void tell_idle(const struct pug_ntrace_reader *reader, uint8_t byte)
 {
     if (byte != 0xff)
         pug_stage_log(reader->stage, reader->stage->reader_name, PUG_SEV_WARN,
-                      PUG_ERR_BAD_PACKET_SEQ, reader->index, "end of message between messages");
+                      PUG_ERR_PACKET_SEQUENCE, reader->index, "end of message between messages");
 }
 
 static bool give_idle(struct pug_ntrace_reader *reader, struct pug_packet *packet,

@@ -361,15 +361,15 @@ void pug_ntrace_resume_flow(struct pug_ntrace_decoder *d, bool final)
 
 static void push_failure(struct pug_ntrace_decoder *d)
 {
-    if (d->failure == PUG_ERR_MEM_NACC) {
+    if (d->failure == PUG_ERR_NO_PROGRAM_MEMORY) {
         struct pug_element *nacc = push(d, PUG_ELEM_ADDR_NACC);
         nacc->start = d->failure_pc;
         nacc->number = PUG_SPACE_ANY;
         return;
     }
     push(d, PUG_ELEM_UNKNOWN);
-    push_no_sync(d, d->failure == PUG_ERR_BAD_DECODE_PKT ? PUG_UNSYNC_BAD_PACKET
-                                                         : PUG_UNSYNC_BAD_IMAGE);
+    push_no_sync(d, d->failure == PUG_ERR_RESERVED_PACKET ? PUG_UNSYNC_BAD_PACKET
+                                                          : PUG_UNSYNC_BAD_IMAGE);
 }
 
 /**

@@ -142,7 +142,7 @@ static enum pug_ntrace_walked step_over(struct pug_ntrace_decoder *d, const stru
         return PUG_NTRACE_WALKED;
     }
     if (ending == PUG_BLOCK_NO_ACCESS)
-        return pug_ntrace_fail(d, PUG_ERR_MEM_NACC, end, "program memory is not there");
+        return pug_ntrace_fail(d, PUG_ERR_NO_PROGRAM_MEMORY, end, "program memory is not there");
     return pug_ntrace_fail(d, status, end, "the instruction can't be decoded");
 }
 
@@ -286,7 +286,7 @@ static enum pug_ntrace_walked step(struct pug_ntrace_decoder *d, const struct pu
             pug_ntrace_push_return(d, block->end);
         push_flow(d, block, true);
         if (insn->table_jump)
-            return pug_ntrace_fail(d, PUG_ERR_MEM_NACC, insn->target,
+            return pug_ntrace_fail(d, PUG_ERR_NO_PROGRAM_MEMORY, insn->target,
                                    "the jump table is not there");
         go_to(d, insn->target, true);
         d->before = block;

@@ -210,7 +210,7 @@ static enum pug_response bad(struct pug_ptm_decoder *decoder, const struct pug_p
     bool silent = stage->quirks.ptm_bad_packet_silent;
     if (!silent) {
         pug_armv7_deliver(stage);
-        pug_armv7_log(stage, stage->decoder_name, PUG_ERR_BAD_DECODE_PKT, decoder->index,
+        pug_armv7_log(stage, stage->decoder_name, PUG_ERR_RESERVED_PACKET, decoder->index,
                       packet->type == TYPE(RESERVED) ? "Reserved packet header."
                                                      : "Bad packet sequence.");
     }

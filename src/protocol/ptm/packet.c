@@ -152,7 +152,7 @@ static bool take_header(struct pug_ptm_reader *reader, uint8_t header)
     case TYPE(RESERVED):
         reader->stage->stats.bad_headers++;
         if (!reader->stage->quirks.ptm_bad_packet_silent)
-            pug_armv7_log(reader->stage, reader->stage->reader_name, PUG_ERR_INVALID_PCKT_HDR,
+            pug_armv7_log(reader->stage, reader->stage->reader_name, PUG_ERR_PACKET_HEADER,
                           reader->index, "Packet header reserved encoding.");
         return true;
     default: return true;

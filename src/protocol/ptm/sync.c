@@ -275,7 +275,7 @@ bool pug_ptm_read_a_sync(struct pug_ptm_reader *reader, struct pug_span *span,
         reader->packet.type = good ? PUG_PTM_A_SYNC : PUG_PTM_BAD_SEQUENCE;
         if (!good) {
             reader->packet.header_type = PUG_PTM_A_SYNC;
-            pug_ptm_error(reader, PUG_ERR_BAD_PACKET_SEQ, "Bad Async packet");
+            pug_ptm_error(reader, PUG_ERR_PACKET_SEQUENCE, "Bad Async packet");
         }
         return pug_ptm_give(reader, pug_rawbytes_at(&reader->raw), reader->raw.size, packet);
     }

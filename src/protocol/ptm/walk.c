@@ -207,7 +207,7 @@ enum pug_response pug_ptm_walk(struct pug_ptm_decoder *decoder, const struct pug
         if (block->count > 0)
             stretch.insn = block->insn;
         if (stretch.count > limit)
-            return fail(decoder, walk, PUG_ERR_I_RANGE_LIMIT_OVERRUN);
+            return fail(decoder, walk, PUG_ERR_RANGE_LIMIT);
         if (block->ending != PUG_BLOCK_LONG)
             break;
         block = pug_block_follow(decoder->code, block, false);
@@ -219,9 +219,9 @@ enum pug_response pug_ptm_walk(struct pug_ptm_decoder *decoder, const struct pug
     if (block->ending == PUG_BLOCK_ERROR)
         return fail(decoder, walk, block->status);
     if (stack_fails(decoder, walk, &stretch.insn))
-        return must_wait(decoder, walk) ? PUG_RESP_WAIT
-                                        : error(decoder, PUG_ERR_RET_STACK_OVERFLOW,
-                                                "Return stack error processing", walk);
+        return must_wait(decoder, walk)
+                   ? PUG_RESP_WAIT
+                   : error(decoder, PUG_ERR_RETURN_STACK, "Return stack error processing", walk);
     if (is_stackless(decoder, walk, &stretch.insn)) {
         if (must_wait(decoder, walk))
             return PUG_RESP_WAIT;
@@ -286,7 +286,7 @@ enum pug_response pug_ptm_walk_to(struct pug_ptm_decoder *decoder, const struct 
     }
     if (status == PUG_OK)
         status = take_last(decoder, &stretch);
-    if (status == PUG_ERR_MEM_NACC) {
+    if (status == PUG_ERR_NO_PROGRAM_MEMORY) {
         not_accessible(decoder, walk, &stretch);
         return PUG_RESP_CONT;
     }

@@ -6,11 +6,11 @@ static const struct {
     enum pug_status status;
     const char *text;
 } faults[] = {
-    [BAD_HEADER] = {PUG_ERR_INVALID_PCKT_HDR, "STM: Unsupported or Reserved STPv2 Header"},
-    [BAD_VERSION] = {PUG_ERR_BAD_PACKET_SEQ, "STM VERSION packet : unrecognised version number."},
-    [BAD_ASYNC] = {PUG_ERR_BAD_PACKET_SEQ, "STM: Invalid ASYNC sequence"},
-    [BAD_TS_SIZE] = {PUG_ERR_BAD_PACKET_SEQ, "STM: Invalid timestamp size 0xF"},
-    [BAD_TS_TYPE] = {PUG_ERR_BAD_PACKET_SEQ, "STM: unknown timestamp encoding"},
+    [BAD_HEADER] = {PUG_ERR_PACKET_HEADER, "STM: Unsupported or Reserved STPv2 Header"},
+    [BAD_VERSION] = {PUG_ERR_PACKET_SEQUENCE, "STM VERSION packet : unrecognised version number."},
+    [BAD_ASYNC] = {PUG_ERR_PACKET_SEQUENCE, "STM: Invalid ASYNC sequence"},
+    [BAD_TS_SIZE] = {PUG_ERR_PACKET_SEQUENCE, "STM: Invalid timestamp size 0xF"},
+    [BAD_TS_TYPE] = {PUG_ERR_PACKET_SEQUENCE, "STM: unknown timestamp encoding"},
 };
 
 /** The rest of an ASYNC, however long its run of F is. */

@@ -217,7 +217,7 @@ static bool open_capture(struct input *input, const char *operand)
     const struct pug_capture_options capture = input_capture_options(input);
     const enum pug_status status = pug_capture_open(operand, &capture, &input->capture);
     if (status == PUG_ERR_INVALID_PARAM_VAL ||
-        (status == PUG_ERR_DCDREG_NAME_UNKNOWN && (options->protocol || options->params))) {
+        (status == PUG_ERR_UNKNOWN_NAME && (options->protocol || options->params))) {
         input->failure = EXIT_USAGE;
         if (input->known.count > 0) /* a name that is wrong may be why something was missing */
             (void)settings_read(input, "this input");

@@ -204,7 +204,7 @@ void input_run_elements(struct input *input, pug_elements_fn *function, void *co
 int input_concluded(struct input *input, enum pug_status status,
                     const struct pug_capture_result *result)
 {
-    if (status == PUG_ERR_RDR_NO_DECODER || status == PUG_ERR_MEM)
+    if (status == PUG_ERR_NO_SOURCE || status == PUG_ERR_MEM)
         message_say("pugmark: %s: %s\n", input->trace_path,
                     status == PUG_ERR_MEM ? pug_status_text(status)
                                           : "none of its sources can be decoded");

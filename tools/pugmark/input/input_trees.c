@@ -137,7 +137,7 @@ bool input_tree(struct input *input, bool decode)
         return false;
     }
     const enum pug_status status = make_tree(input, decode);
-    if (status == PUG_ERR_RDR_NO_DECODER)
+    if (status == PUG_ERR_NO_SOURCE)
         message_say("pugmark: %s: none of its sources can be decoded\n", input->trace_path);
     if (status == PUG_ERR_NOT_FOUND && !input->options->quiet && !input->silent)
         diagnosis_guess(input);

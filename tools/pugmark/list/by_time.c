@@ -13,11 +13,11 @@
 /** The exit code: how decoding ended, and what was logged meanwhile. */
 static int result_of(struct input *input, enum pug_status status)
 {
-    if (status == PUG_ERR_RDR_NO_DECODER || status == PUG_ERR_MEM)
+    if (status == PUG_ERR_NO_SOURCE || status == PUG_ERR_MEM)
         message_say("pugmark: %s: %s\n", pug_capture_path(input->capture),
                     status == PUG_ERR_MEM ? pug_status_text(status)
                                           : "none of its sources can be decoded");
-    if (status == PUG_ERR_DATA_DECODE_FATAL)
+    if (status == PUG_ERR_DECODING_STOPPED)
         return EXIT_FATAL;
     return status == PUG_OK ? input_result(input) : EXIT_INPUT;
 }

@@ -71,7 +71,7 @@ static int add_some(struct pug_profile *sum, const struct reading *readings, siz
             code = EXIT_INPUT;
         else if (code == EXIT_DONE)
             status = pug_profile_merge(sum, readings[i].profile);
-        if (status == PUG_ERR_INVALID_PARAM_TYPE) {
+        if (status == PUG_ERR_WRONG_KIND) {
             profile_say_mixed(readings[i].path);
             code = EXIT_USAGE;
         } else if (status != PUG_OK) {

@@ -120,7 +120,7 @@ int profile_add_opened(const struct profile_input *what, struct input *opened,
     enum pug_status status = pug_profile_capture(profile, opened->capture, &options, &result);
     progress_end(&progress);
     look_at_rows(opened, pug_profile_noted(profile, PUG_NOTE_NO_MEMORY) - lacking);
-    if (status == PUG_ERR_INVALID_PARAM_TYPE) {
+    if (status == PUG_ERR_WRONG_KIND) {
         profile_say_mixed(pug_capture_path(opened->capture));
         return EXIT_USAGE;
     }
@@ -140,14 +140,12 @@ static int add_file(const char *path, struct pug_profile *profile)
     if (!saved)
         return EXIT_INPUT;
     enum pug_status status = pug_profile_merge(profile, saved);
-    if (status == PUG_ERR_INVALID_PARAM_TYPE)
+    if (status == PUG_ERR_WRONG_KIND)
         profile_say_mixed(path);
     else if (status != PUG_OK)
         message_say("pugmark: %s: %s\n", path, pug_status_text(status));
     pug_profile_free(saved);
-    return status == PUG_OK                       ? EXIT_DONE
-           : status == PUG_ERR_INVALID_PARAM_TYPE ? EXIT_USAGE
-                                                  : EXIT_INPUT;
+    return status == PUG_OK ? EXIT_DONE : status == PUG_ERR_WRONG_KIND ? EXIT_USAGE : EXIT_INPUT;
 }
 
 /** Do options choose what of a trace is counted? Counts cannot be taken apart afterwards. */
@@ -394,9 +392,9 @@ static void say_failure(struct pug_profile *profile, const struct pug_export_for
                         const struct pug_export_options *options, enum pug_status status)
 {
     const char *chosen = profile_unknown_object(&profile, 1, options);
-    if (status == PUG_ERR_NOT_INIT && format->needs_stacks)
+    if (status == PUG_ERR_NOT_READY && format->needs_stacks)
         message_say("pugmark: no call stacks in it: profile --stacks keeps them\n");
-    else if (status == PUG_ERR_NOT_INIT)
+    else if (status == PUG_ERR_NOT_READY)
         message_say("pugmark: %s: no source lines of what ran (--symfs, --symdir, --debug-dir "
                     "say where programs are)\n",
                     format->name);
