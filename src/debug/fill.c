@@ -47,6 +47,8 @@ void pug_history_free(struct pug_history *history)
         free(history->views[i]);
     for (uint32_t i = 0; i < history->line_count; i++) {
         free(history->lines[i].frames);
+        for (uint32_t n = 0; n < PUG_SUSPENDED_MOST; n++)
+            free(history->lines[i].suspended[n].frames);
         free(history->lines[i].stacks);
     }
     for (uint32_t i = 0; i < history->file_room; i++)
