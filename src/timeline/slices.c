@@ -604,6 +604,11 @@ static const char *unit_of(const struct slices *slices)
                                                                                       : "ticks";
 }
 
+bool pug_slices_threads(struct slices *slices, const struct thread_kernel_wanted *wanted)
+{
+    return pug_slices_swo_threads(slices->swo, wanted);
+}
+
 struct slices *pug_slices_new(const struct slices_options *options)
 {
     struct slices *slices = calloc(1, sizeof(*slices));

@@ -10,6 +10,7 @@
 #include "items/window.h"
 #include "pugmark/calls.h"
 #include "pugmark/timeline.h"
+#include "rtos/find.h"
 
 struct slices_options {
     struct pug_capture *capture;
@@ -34,6 +35,8 @@ struct places;
 
 /** NULL: no memory. */
 struct slices *pug_slices_new(const struct slices_options *options);
+/** As pug_slices_swo_threads(). */
+bool pug_slices_threads(struct slices *slices, const struct thread_kernel_wanted *wanted);
 
 /** Take what comes next, in the order of the capture; false: no memory. */
 bool pug_slices_take(struct slices *slices, const struct trace_item *item);

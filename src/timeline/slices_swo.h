@@ -8,6 +8,7 @@
 #define PUG_TIMELINE_SLICES_SWO_H
 
 #include "items/window.h"
+#include "rtos/find.h"
 #include "timeline/slice_names.h"
 
 struct slices_swo;
@@ -18,6 +19,11 @@ struct slices_swo;
 
 /** NULL: no memory. */
 struct slices_swo *pug_slices_swo_new(struct pug_capture *capture, struct slice_names *names);
+/**
+ * A track for each thread of the kernel that is wanted, where the capture has no program flow that
+ * shows them. False: no memory, or what is wanted is wrong, as was told.
+ */
+bool pug_slices_swo_threads(struct slices_swo *swo, const struct thread_kernel_wanted *wanted);
 void pug_slices_swo_free(struct slices_swo *swo);
 
 /** Take an item of any source. */

@@ -75,7 +75,7 @@ static bool take(void *context, const struct pug_origin *origin, const struct pu
     return pug_history_take(told->history, origin, elements, count);
 }
 
-/** All positions that are no ends of stretches are what was told, in that order. */
+/** All positions that are no ends of stretches are what was given, in that order. */
 static size_t compare_positions(struct told *told, uint64_t *positions)
 {
     struct pug_history_place place;

@@ -199,6 +199,7 @@ static int profile_inputs(char **operands, const struct profile_options *options
         .input = &options->input,
         .names = names,
         .stacks = options->stacks || (format ? format->needs_stacks || format->uses_stacks : true),
+        .rtos = options->capture.rtos,
     };
     struct pug_profile *profile = pug_profile_new();
     int code = profile_add_all(&what, operands, profile);
@@ -281,6 +282,7 @@ static int profile_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, -1);
     if (end >= 0)
         return end;
+    options.input.threads_later = true;
     if (options.times || options.histogram)
         return profile_times(argv + 1, &options);
     if (options.csv || options.callers) {

@@ -11,6 +11,7 @@
 #include "profile/peers.h"
 #include "profile/profile.h"
 #include "schedule/peers.h"
+#include "threads/kernel_words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -96,11 +97,20 @@ int profile_add_opened(const struct profile_input *what, struct input *opened,
     /* Which object is wanted is asked of the profile: branches come from others. */
     struct pug_capture_selection selection = opened->lists.selection;
     selection.object_count = 0;
+    if (!kernel_choice(opened, what->names, what->rtos))
+        return EXIT_USAGE;
+    if (input_finds_threads(opened)) {
+        selection.tids = opened->lists.tids;
+        selection.tid_count = what->input->tids.count;
+        selection.comms = what->input->comms.items;
+        selection.comm_count = what->input->comms.count;
+    }
     struct progress progress = progress_begin(input_bytes(opened), what->input->quiet, NULL);
     const struct pug_profiler_options options = {
         .threads = input_jobs(opened),
         .stacks = what->stacks,
         .names = what->names,
+        .rtos = what->rtos,
         .selection = &selection,
         .progress = progress_show,
         .progress_context = &progress,
