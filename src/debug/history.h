@@ -144,6 +144,7 @@ struct pug_history_line {
     uint64_t next;
     uint8_t next_isa;
     bool missing; /**< … but trace is missing */
+    bool resumes; /**< it goes on with the element that is taken, after missing trace */
     uint8_t gap, unsync;
     uint64_t time;
 };

@@ -136,7 +136,7 @@ void pug_history_on_call(void *context, const struct pug_call_event *event)
         enter(history, event->frame, event->depth);
     } else if (event->kind == PUG_CALL_LEAVE) {
         line->leaving++;
-        if (event->depth == 0 && event->lost && line->missing) {
+        if (event->depth == 0 && event->lost && line->resumes) {
             if (line->gap == PUG_GAP_UNTRACED)
                 suspend(history, line);
             else
