@@ -132,6 +132,7 @@ struct pug_history_line {
     uint32_t leaving; /**< frames that are over, and still there */
     struct pug_suspended_frames suspended[PUG_SUSPENDED_MOST]; /**< the newest last */
     uint32_t suspended_count;
+    int32_t stacks_found; /**< of threads of an M profile core, whose callers are unknown */
     struct pug_stack_note *stacks;
     uint32_t stack_count, stack_room;
     /* what it did last */

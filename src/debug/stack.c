@@ -26,11 +26,25 @@ bool pug_history_leave(struct pug_history *history)
     return count == 0 || leave(history, line, count);
 }
 
-static int64_t depth_of_new(const struct pug_history_line *line)
+/** The depths of the stacks of an M profile core's threads lie apart. */
+#define STACK_STEP 4096
+
+/**
+ * The depth of a new frame. That of a stack's bottom stays with it while another thread runs, or
+ * frames of two threads were the same for a debugger.
+ */
+static int64_t depth_of_new(struct pug_history_line *line, struct pug_call_frame *frame)
 {
     if (line->depth > 0)
         return line->frames[line->depth - 1].depth + 1;
-    return line->returned ? line->bottom - 1 : 0;
+    const uintptr_t kept = (uintptr_t)frame->user;
+    int64_t depth = line->returned ? line->bottom - 1 : 0;
+    if (frame->resumed && kept != 0)
+        return (int64_t)(int32_t)(uint32_t)(kept >> 1 << 1) >> 1;
+    if (frame->doubtful)
+        depth = -(int64_t)STACK_STEP * ++line->stacks_found;
+    frame->user = (void *)(uintptr_t)((uint32_t)((uint64_t)depth << 1) | 1);
+    return depth;
 }
 
 /* ---- signals ---- */
@@ -95,7 +109,7 @@ static bool goes_on(struct pug_history *history, struct pug_history_line *line, 
     return depth > 0 || resume_suspended(history, line, start);
 }
 
-static void enter(struct pug_history *history, const struct pug_call_frame *frame, uint32_t below)
+static void enter(struct pug_history *history, struct pug_call_frame *frame, uint32_t below)
 {
     struct pug_history_line *line = &history->lines[history->line];
     if (!pug_history_leave(history))
@@ -107,7 +121,7 @@ static void enter(struct pug_history *history, const struct pug_call_frame *fram
     if (!pug_history_grow(history, &line->frames, &line->room, (uint64_t)line->depth + 1,
                           sizeof(*line->frames)))
         return;
-    const int64_t depth = depth_of_new(line);
+    const int64_t depth = depth_of_new(line, frame);
     const bool bottom = line->depth == 0;
     const struct pug_history_event event = {
         .start = frame->function.start,
