@@ -47,6 +47,8 @@ void pug_history_free(struct pug_history *history)
         free(history->views[i]);
     for (uint32_t i = 0; i < history->line_count; i++) {
         free(history->lines[i].frames);
+        for (uint32_t n = 0; n < PUG_SUSPENDED_MOST; n++)
+            free(history->lines[i].suspended[n].frames);
         free(history->lines[i].stacks);
     }
     for (uint32_t i = 0; i < history->file_room; i++)
@@ -250,7 +252,7 @@ static bool take_range(struct pug_history *history, const struct pug_origin *ori
                        const struct pug_element *element)
 {
     struct pug_history_line *line = &history->lines[history->line];
-    if (!resume(history, element->start) || !pug_history_leave(history))
+    if (!pug_history_leave(history))
         return false;
     struct pug_history_event event = event_of(history, element, origin->space, PUG_WHAT_RANGE);
     event.start = element->start;
@@ -289,19 +291,38 @@ static bool is_fault(const struct pug_element *exception)
     }
 }
 
+static bool is_m_profile(const struct pug_element *exception)
+{
+    return exception->reason == PUG_EXCEPTIONS_ARMV7M || exception->reason == PUG_EXCEPTIONS_ARMV8M;
+}
+
+static bool has_return_address(const struct pug_element *exception)
+{
+    return (exception->flags & PUG_ELEM_RET_ADDR) &&
+           !(is_m_profile(exception) && exception->end >= 0xffffff00u);
+}
+
+/** Before the calls of a range or an exception: the end of the stretch that was before it. */
+static bool end_stretch(struct pug_history *history, const struct pug_element *element)
+{
+    struct pug_history_line *line = &history->lines[history->line];
+    line->resumes = line->missing;
+    if (!line->missing || !pug_history_leave(history))
+        return history->status == PUG_OK;
+    if (element->type == PUG_ELEM_INSTR_RANGE)
+        return resume(history, element->start);
+    return (element->flags & PUG_ELEM_DATA_MARKER) || !has_return_address(element) ||
+           resume(history, element->end);
+}
+
 static bool take_exception(struct pug_history *history, const struct pug_origin *origin,
                            const struct pug_element *element)
 {
     struct pug_history_line *line = &history->lines[history->line];
-    const bool m_profile =
-        element->reason == PUG_EXCEPTIONS_ARMV7M || element->reason == PUG_EXCEPTIONS_ARMV8M;
-    const bool returns =
-        (element->flags & PUG_ELEM_RET_ADDR) && !(m_profile && element->end >= 0xffffff00u);
+    const bool returns = has_return_address(element);
     if (element->flags & PUG_ELEM_DATA_MARKER)
         return true;
-    line->thread.m_profile |= m_profile;
-    if (line->missing && returns && !resume(history, element->end))
-        return false;
+    line->thread.m_profile |= is_m_profile(element);
     struct pug_history_event event = event_of(history, element, origin->space, PUG_WHAT_TRAP);
     event.start = returns ? element->end : 0;
     event.count = returns;
@@ -401,6 +422,8 @@ static bool take(struct pug_history *history, const struct pug_origin *origin,
         line->time = origin->time;
     if (is_flow(element) &&
         !pug_history_note(history, origin->buffer, origin->segment, element->index, line->time))
+        return false;
+    if (is_flow(element) && !end_stretch(history, element))
         return false;
     if (pug_calls_take(history->calls, history->line, element, 1) != PUG_OK) {
         history->status = PUG_ERR_MEM;

@@ -114,6 +114,13 @@ struct pug_live_frame {
     int64_t depth;
 };
 
+/** The frames of a thread that a signal interrupted, as the kernel does not trace how. */
+struct pug_suspended_frames {
+    struct pug_live_frame *frames;
+    uint32_t depth, room;
+};
+#define PUG_SUSPENDED_MOST 4u
+
 struct pug_history_line {
     struct pug_history_thread thread;
     int32_t pid;
@@ -123,6 +130,9 @@ struct pug_history_line {
     int64_t bottom;   /**< depth of the last bottom frame */
     bool returned;    /**< … which was returned from */
     uint32_t leaving; /**< frames that are over, and still there */
+    struct pug_suspended_frames suspended[PUG_SUSPENDED_MOST]; /**< the newest last */
+    uint32_t suspended_count;
+    int32_t stacks_found; /**< of threads of an M profile core, whose callers are unknown */
     struct pug_stack_note *stacks;
     uint32_t stack_count, stack_room;
     /* what it did last */
@@ -135,6 +145,7 @@ struct pug_history_line {
     uint64_t next;
     uint8_t next_isa;
     bool missing; /**< … but trace is missing */
+    bool resumes; /**< it goes on with the element that is taken, after missing trace */
     uint8_t gap, unsync;
     uint64_t time;
 };

@@ -3,6 +3,7 @@
 #include "debug/history.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- filling ---- */
 
@@ -25,21 +26,102 @@ bool pug_history_leave(struct pug_history *history)
     return count == 0 || leave(history, line, count);
 }
 
-static int64_t depth_of_new(const struct pug_history_line *line)
+/** The depths of the stacks of an M profile core's threads lie apart. */
+#define STACK_STEP 4096
+
+/**
+ * The depth of a new frame. That of a stack's bottom stays with it while another thread runs, or
+ * frames of two threads were the same for a debugger.
+ */
+static int64_t depth_of_new(struct pug_history_line *line, struct pug_call_frame *frame)
 {
     if (line->depth > 0)
         return line->frames[line->depth - 1].depth + 1;
-    return line->returned ? line->bottom - 1 : 0;
+    const uintptr_t kept = (uintptr_t)frame->user;
+    int64_t depth = line->returned ? line->bottom - 1 : 0;
+    if (frame->resumed && kept != 0)
+        return (int64_t)(int32_t)(uint32_t)(kept >> 1 << 1) >> 1;
+    if (frame->doubtful)
+        depth = -(int64_t)STACK_STEP * ++line->stacks_found;
+    frame->user = (void *)(uintptr_t)((uint32_t)((uint64_t)depth << 1) | 1);
+    return depth;
 }
 
-static void enter(struct pug_history *history, const struct pug_call_frame *frame)
+/* ---- signals ---- */
+
+/*
+ * A signal's handler begins where no branch leads, after trace was off for the kernel: all calls
+ * are over then, as far as pug_calls knows. But the thread goes on where it was as soon as the
+ * handler is over, or where it jumps to. So its frames are kept, and enter again there.
+ */
+
+/** Keeps the frames of a thread that goes on elsewhere after the kernel. */
+static void suspend(struct pug_history *history, struct pug_history_line *line)
+{
+    if (line->suspended_count == PUG_SUSPENDED_MOST) { /* the oldest is forgotten */
+        const struct pug_suspended_frames oldest = line->suspended[0];
+        memmove(&line->suspended[0], &line->suspended[1],
+                (PUG_SUSPENDED_MOST - 1) * sizeof(line->suspended[0]));
+        line->suspended[--line->suspended_count] = oldest;
+    }
+    struct pug_suspended_frames *kept = &line->suspended[line->suspended_count];
+    if (!pug_history_grow(history, &kept->frames, &kept->room, line->depth, sizeof(*kept->frames)))
+        return;
+    memcpy(kept->frames, line->frames, line->depth * sizeof(*kept->frames));
+    kept->depth = line->depth;
+    line->suspended_count++;
+}
+
+/** How many frames there are up to the innermost one of a function; 0: none is. */
+static uint32_t find_function(const struct pug_history *history,
+                              const struct pug_live_frame *frames, uint32_t depth, uint64_t start)
+{
+    while (depth > 0 && history->events[frames[depth - 1].event].start != start)
+        depth--;
+    return depth;
+}
+
+/** Enters frames that were suspended again, down to the function that goes on. */
+static bool resume_suspended(struct pug_history *history, struct pug_history_line *line,
+                             uint64_t start)
+{
+    for (uint32_t i = line->suspended_count; i > 0; i--) {
+        const struct pug_suspended_frames *kept = &line->suspended[i - 1];
+        const uint32_t depth = find_function(history, kept->frames, kept->depth, start);
+        if (depth == 0)
+            continue;
+        line->suspended_count = i - 1;
+        if (!pug_history_grow(history, &line->frames, &line->room, depth, sizeof(*line->frames)))
+            return true;
+        for (uint32_t n = 0; n < depth && pug_history_append(history, kept->frames[n].event); n++)
+            line->frames[line->depth++] = kept->frames[n];
+        return true;
+    }
+    return false;
+}
+
+/** A function was found at the bottom of what pug_calls knows: is it one of the frames there? */
+static bool goes_on(struct pug_history *history, struct pug_history_line *line, uint64_t start)
+{
+    const uint32_t depth = find_function(history, line->frames, line->depth, start);
+    if (line->depth > depth && !leave(history, line, line->depth - depth))
+        return true;
+    return depth > 0 || resume_suspended(history, line, start);
+}
+
+static void enter(struct pug_history *history, struct pug_call_frame *frame, uint32_t below)
 {
     struct pug_history_line *line = &history->lines[history->line];
-    if (!pug_history_leave(history) ||
-        !pug_history_grow(history, &line->frames, &line->room, (uint64_t)line->depth + 1,
+    if (!pug_history_leave(history))
+        return;
+    if (below == 0 && frame->kind == PUG_CALL_FOUND &&
+        (line->depth > 0 || line->suspended_count > 0) &&
+        goes_on(history, line, frame->function.start))
+        return;
+    if (!pug_history_grow(history, &line->frames, &line->room, (uint64_t)line->depth + 1,
                           sizeof(*line->frames)))
         return;
-    const int64_t depth = depth_of_new(line);
+    const int64_t depth = depth_of_new(line, frame);
     const bool bottom = line->depth == 0;
     const struct pug_history_event event = {
         .start = frame->function.start,
@@ -65,9 +147,16 @@ void pug_history_on_call(void *context, const struct pug_call_event *event)
     struct pug_history *history = context;
     struct pug_history_line *line = &history->lines[history->line];
     if (event->kind == PUG_CALL_ENTER) {
-        enter(history, event->frame);
+        enter(history, event->frame, event->depth);
     } else if (event->kind == PUG_CALL_LEAVE) {
         line->leaving++;
+        if (event->depth == 0 && event->lost && line->resumes) {
+            if (line->gap == PUG_GAP_UNTRACED)
+                suspend(history, line);
+            else
+                line->suspended_count = 0;
+            line->leaving = line->depth;
+        }
         if (event->depth == 0) {
             line->returned = !event->lost && !event->switched && line->depth > 0;
             line->bottom = line->depth > 0 ? line->frames[0].depth : 0;

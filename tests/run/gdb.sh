@@ -30,6 +30,7 @@ positions() {
         print $pc;
       }
       ($gap, $trapped, $chain, $next) = (0, 0, "", $4 eq "N" || $5 eq "---" ? $2 : "");
+      $direct = $4 eq "E" && $5 eq "BR ";
     } elsif (/EXCEPTION\((?:pref ret addr:0x(\w+); )?excep num \(0x(\w+)\)/) {
       my ($address, $number) = ($1, $2);
       if (!$address || $address =~ /^ffffff../) { # from one handler to the next
@@ -41,6 +42,7 @@ positions() {
     } elsif (/TRACE_ON|NO_SYNC|EO_TRACE/) {
       $gap = 1;
       print "$next s\n" if /EO_TRACE/ && $next && !$trapped;
+      print "target s\n" if /EO_TRACE/ && $direct && !$next && !$trapped;
     }
   ' "$tmp/pcs" >"$tmp/truth"
 }

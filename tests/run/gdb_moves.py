@@ -25,7 +25,8 @@ numbers = []  # of exceptions
 chains = []
 for line in open(os.environ["GDB_TRUTH"]):
     words = line.split()
-    truth.append(int(words[0], 16))
+    # "target": where the branch leads that the trace ends with.
+    truth.append(int(words[0], 16) if words[0] != "target" else None)
     trap.append(words[1:2] in (["e"], ["s"]))
     ends.append(words[1:] == ["s"])
     gaps.append("gap" in words)
@@ -33,6 +34,9 @@ for line in open(os.environ["GDB_TRUTH"]):
     numbers.append(int(words[2], 16) if words[1:2] == ["e"] else 0)
     chains[-1] = int(words[words.index("chain") + 1], 16) if chains[-1] else None
 END = len(truth) - 1
+if truth[END] is None:
+    branch = gdb.selected_frame().architecture().disassemble(truth[END - 1])[0]["asm"]
+    truth[END] = int(re.findall(r"0x([0-9a-f]+)", branch)[-1], 16)
 
 counts = {}
 
@@ -108,6 +112,27 @@ def caller_in(stack, address):
     return stack
 
 
+suspended = []  # calls that a signal interrupted, whose handler the kernel began
+
+
+def resumed(address):
+    """The calls of a thread that goes on after a signal, or where its handler jumps to; None: it is a handler."""
+    for n in range(len(suspended) - 1, -1, -1):
+        found = caller_in(suspended[n], address)
+        if found is not None:
+            del suspended[n:]
+            return found
+    return None
+
+
+def continued(stack, address):
+    """The calls where execution goes on after the kernel."""
+    found = caller_in(stack, address)
+    if found is None and stack is not None:
+        suspended.append(stack)
+    return found or resumed(address)
+
+
 PENDSV = 14
 M_PROFILE = any(register.name == "xpsr" for register in gdb.selected_frame().architecture().registers())
 waiting = []  # threads of an M profile core that PendSV stopped: (where, their calls)
@@ -139,7 +164,7 @@ def returned(stack, address):
     while entry is not handler and entry[0] != address:
         entry = entry[1]
     if entry is None:
-        return caller_in(stack[1], address) if stack is not None else None
+        return (caller_in(stack[1], address) if stack is not None else None) or resumed(address)
     if entry is handler and handler[0] is None:
         return None
     if entry is not handler or handler[0] == address:
@@ -160,7 +185,7 @@ def stacks():
     before = None
     for at, address in enumerate(truth):
         if at > 0 and gaps[at] and not (trap[at - 1] and truth[at - 1] == address):
-            stack = caller_in(stack, address)
+            stack = continued(stack, address)
         elif at > 0 and trap[at - 1] and not trap[at] and address != truth[at - 1]:
             stack = (truth[at - 1], stack, at, function_of(address), numbers[at - 1])
         elif chains[at] is not None:
