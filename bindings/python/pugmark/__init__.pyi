@@ -297,9 +297,20 @@ class Times(NamedTuple):
     first: int
     last: int
 
+class Finding(NamedTuple):
+    code: str
+    about: str
+    source: int | None
+    offset: int
+    address: int | None
+    count: int
+    total: int
+    text: str
+
 class Diagnosis(NamedTuple):
     ok: bool
     problems: list[str]
+    findings: list[Finding]
 
 class Capture:
     closed: bool

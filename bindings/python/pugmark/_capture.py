@@ -14,7 +14,8 @@ Buffer = namedtuple("Buffer", "name file transport size cpu tid chosen")
 Task = namedtuple("Task", "pid tid comm begin")
 Object = namedtuple("Object", "path kind state file symbols why build_id")
 Times = namedtuple("Times", "unit origin first last")
-Diagnosis = namedtuple("Diagnosis", "ok problems")
+Diagnosis = namedtuple("Diagnosis", "ok problems findings")
+Finding = namedtuple("Finding", "code about source offset address count total text")
 
 
 _captures = weakref.WeakSet()
@@ -280,20 +281,21 @@ class Capture:
                 "objects": [row._asdict() for row in self.objects]}
 
     def diagnosis(self):
-        """What is wrong with decoding it: (ok, problems), the problems as sentences.
+        """What is wrong with decoding it: (ok, problems, findings).
 
-        It decodes all of it, and looks at the program memory that is there.
+        It decodes all of it, and compares it with the program memory that is there. Problems are
+        sentences, the same as those that commands say. Each finding is a tuple (code, about,
+        source, offset, address, count, total, text); `about` is "wrong", "lost" (trace was lost,
+        the rest is right), "note" or "checked" (something was compared, and agrees).
+
+        >>> with open(SNAPSHOT) as capture:
+        ...     capture.diagnosis().ok
+        True
         """
-        problems = [f"{row.path}: {row.why or row.state}" for row in self.objects
-                    if row.state not in ("found", "unverified")]
-        try:
-            notes = self.profile().notes
-        except _errors.DecodeError as error:
-            problems.append(str(error).splitlines()[0])
-            notes = error.partial.notes
-        problems += [f"{name}: {count}" for name, count in notes.items()
-                     if name != "stretches of trace"]
-        return Diagnosis(not problems, problems)
+        findings = [Finding(*row) for row in self._handle.diagnose(self._threads)]
+        return Diagnosis(all(row.about != "wrong" for row in findings),
+                         [row.text for row in findings if row.about in ("wrong", "lost")],
+                         findings)
 
     def __repr__(self):
         if self.closed:

@@ -147,8 +147,9 @@ struct core {
     size_t message_count;
     bool timed;
     struct pug_names_options names;
-    struct pug_quirks quirks; /**< of the options */
-    struct kept *kept;        /**< memory that the options point to */
+    struct pug_quirks quirks;           /**< of the options */
+    struct pug_capture_options options; /**< that it was opened with */
+    struct kept *kept;                  /**< memory that the options point to */
 };
 
 struct core *core_hold(struct core *core);
@@ -158,6 +159,9 @@ struct pug_names *core_names(const struct core *core);
 /** The core of a Capture; NULL, with an exception, of a closed one. */
 struct core *capture_core(PyObject *capture);
 int capture_init(PyObject *module);
+
+/** Capture.diagnose(): the findings, as tuples. */
+PyObject *capture_diagnose(PyObject *capture, PyObject *threads);
 
 /** Memory that lives as long as what keeps it. */
 struct kept {

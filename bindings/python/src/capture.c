@@ -233,6 +233,7 @@ static PyObject *capture_open(PyObject *module, PyObject *args)
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }
     opening->path = copy;
+    opening->core->options = opening->options;
     if (!job_run(opening_run, opening, opening_end))
         return NULL;
     PyObject *messages = core_messages(opening->core);
@@ -434,6 +435,7 @@ static PyMethodDef capture_methods[] = {
     {"describe", capture_describe, METH_O, "What it holds, as tuples."},
     {"stream", capture_stream, METH_VARARGS, "Decode to rows of a kind."},
     {"profile", capture_profiled, METH_O, "Count what ran."},
+    {"diagnose", capture_diagnose, METH_O, "Find what is wrong, as tuples."},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef capture_getters[] = {
     {"closed", capture_closed, NULL, "Whether it was closed.", NULL},

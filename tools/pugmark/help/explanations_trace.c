@@ -55,7 +55,8 @@ const struct explanation explanations_trace[] = {
      "read. Everything before the end is right."},
     {"bad-framing",
      "*bytes are of ids that cannot be*|*bytes were skipped: they are not framed as *|*its bytes "
-     "look like nothing that is known here*|*its packets are right with *",
+     "look like nothing that is known here*|*its packets are right with *|"
+     "*it looks like * in *|*they look like * in *",
      "The bytes are not framed as --transport or the capture says.",
      "Run `pugmark info FILE` without --protocol: it says what the bytes look like. Words in the "
      "wrong byte order are recognised there, too."},

@@ -23,6 +23,7 @@ struct find_options {
     struct option_value vmid, hardware, elapsed;
     const char *exception_name, *address;
     bool trigger, sync, overflow, trace_on, discard, transaction;
+    struct address_places places; /* of `address` */
 };
 
 /** A number, or the name of an exception of a Cortex-M, which the program's handlers have, too. */
@@ -155,6 +156,29 @@ static bool missed(const struct input *input, const struct pug_index *index,
     return found != PUG_OK;
 }
 
+/** The nearest place of any of the addresses. */
+static enum pug_status find_nearest(struct pug_index *index, const struct input *input,
+                                    const struct find_options *options,
+                                    const struct pug_index_query *query,
+                                    struct pug_index_mark *mark)
+{
+    enum pug_status found = PUG_ERR_NOT_FOUND;
+    struct pug_index_query one = *query;
+    for (size_t i = 0; i < options->places.count; i++) {
+        struct pug_index_mark other;
+        one.least = one.greatest = options->places.items[i].absolute;
+        const enum pug_status status =
+            pug_index_find(index, input->tree, input->trace, input->trace_size, &one, &other);
+        if (status != PUG_OK && status != PUG_ERR_NOT_FOUND)
+            return status;
+        if (status != PUG_OK || (found == PUG_OK && (other.at < mark->at) == query->backwards))
+            continue;
+        found = PUG_OK;
+        *mark = other;
+    }
+    return found;
+}
+
 /**
  * In the segment at hand; *found: whether it is there; *unknown: it may be there. The exit code
  * where it cannot be asked.
@@ -170,6 +194,8 @@ static int answer(struct input *input, const struct find_options *options,
         *found = index_find_elapsed(index, input, query->source, options->elapsed.value, &mark);
     else if (options->time)
         *found = index_find_time(index, input, query, &mark);
+    else if (options->address)
+        *found = find_nearest(index, input, options, query, &mark);
     else
         *found = pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
     *unknown |= missed(input, index, query, *found);
@@ -210,23 +236,15 @@ static bool name_exception(const struct input *input, const struct find_options 
     return true;
 }
 
-/** The address that was asked for, which has to be one. False, having said so: it is none. */
-static bool find_address(struct input *input, const struct find_options *options,
+/** The addresses that were asked for. False, having said so: there are none. */
+static bool find_address(struct input *input, struct find_options *options,
                          struct pug_index_query *query)
 {
-    struct address_places places;
     if (!options->address)
         return true;
-    if (!address_find_absolute(input, "--address", options->address, &places))
+    if (!address_find_absolute(input, "--address", options->address, &options->places))
         return false;
-    if (places.count > 1) {
-        message_say("pugmark: --address %s: it is in %zu places; give the address of one of them: "
-                    "0x%" PRIx64 ", 0x%" PRIx64 "%s\n",
-                    options->address, places.count, places.items[0].absolute,
-                    places.items[1].absolute, places.count > 2 ? ", …" : "");
-        return false;
-    }
-    query->least = query->greatest = places.items[0].absolute;
+    query->least = query->greatest = options->places.items[0].absolute;
     return true;
 }
 
@@ -258,6 +276,10 @@ static int find_all(struct input *input, const struct find_options *options,
     message_say("pugmark: %s: %s\n",
                 input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
                 pug_status_text(found));
+    if (options->address && found == PUG_ERR_NOT_FOUND)
+        message_say("pugmark: no packet tells this address, since direct branches tell none; "
+                    "`pugmark trace --last 50 --before %s INPUT` looks in what ran\n",
+                    options->address);
     return found == PUG_ERR_NOT_FOUND ? EXIT_TRACE_ERRORS : EXIT_INPUT;
 }
 

@@ -12,6 +12,7 @@
  */
 #include "common/command.h"
 #include "common/messages.h"
+#include "common/progress.h"
 #include "common/sandbox.h"
 #include "common/terminal.h"
 #include "files/outfile.h"
@@ -232,11 +233,13 @@ static bool all_known(const struct rec_words *settings, const char *const *names
 }
 
 /** Each line of the input; false: one is wrong. */
-static bool put_lines(FILE *file, struct wrapper *wrapper, struct rec_osd *osd)
+static bool put_lines(FILE *file, struct progress *progress, struct wrapper *wrapper,
+                      struct rec_osd *osd)
 {
     char line[1024];
     for (unsigned n = 1; fgets(line, sizeof(line), file); n++) {
         struct rec_words words;
+        progress_show_file(progress, file);
         if (!strchr(line, '\n') && !feof(file)) {
             message_say("pugmark: line %u is too long\n", n);
             return false;
@@ -260,7 +263,9 @@ static int encode(const struct encode_options *options, FILE *file)
         message_say("pugmark: a value of --set is out of range\n");
         return EXIT_USAGE;
     }
-    bool good = put_lines(file, &wrapper, osd);
+    struct progress progress = progress_begin_file(file, false);
+    bool good = put_lines(file, &progress, &wrapper, osd);
+    progress_end(&progress);
     if (good && osd)
         rec_osd_finish(osd);
     if (good && !osd)

@@ -2,6 +2,7 @@
 #include "swo_info.h"
 
 #include "common/output.h"
+#include "common/progress.h"
 #include "events/sources.h"
 #include "items/parts.h"
 
@@ -261,13 +262,18 @@ bool swo_info_print(struct input *input)
                                 .wanted = &wanted,
                                 .print = take_item,
                                 .print_context = &printing};
-    struct pug_capture_decode decode = {
-        .threads = 1, .selection = &input->lists.selection, .log = log};
+    struct progress progress = progress_begin(input_bytes(input), input->options->quiet, NULL);
+    struct pug_capture_decode decode = {.threads = 1,
+                                        .selection = &input->lists.selection,
+                                        .log = log,
+                                        .progress = progress_show,
+                                        .progress_context = &progress};
     struct pug_capture_result result;
     pug_swo_sources_init(&printing.sources, input->capture, on_event, NULL);
     pug_trace_parts_decode(&parts, &decode);
     const enum pug_status status =
         log ? pug_capture_decode(input->capture, &decode, &result) : PUG_ERR_MEM;
+    progress_end(&progress);
     pug_swo_sources_end(&printing.sources);
     for (size_t i = 0; i < printing.sources.count; i++)
         print_source(printing.sources.items[i]);

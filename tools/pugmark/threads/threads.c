@@ -363,7 +363,7 @@ static int run(const struct command *self, int argc, char **argv)
         return code;
     options.input.threads_later = true;
     if (options.latency && options.switches) {
-        message_say("pugmark: --latency and --switches are tables of their own: not both\n");
+        message_say("pugmark: --latency is a table of its own: not with --switches\n");
         return EXIT_USAGE;
     }
     if (!input_open(&input, &options.input, argv[1]))
@@ -383,5 +383,11 @@ const struct command command_threads = {
     .purpose = "Tells which threads of FreeRTOS, Zephyr, ThreadX, RTX5 and other kernels ran, "
                "without code on the target: by the kernel's own pointer where data trace or a "
                "watchpoint has it, else by program flow.",
-    .examples = {{"pugmark threads --kernels", "the kernels that are known by name"}},
+    .examples =
+        {
+            {"pugmark threads --kernels", "the kernels that are known by name"},
+            {"pugmark threads --rtos flow examples/demo", "by program flow alone"},
+            {"pugmark threads --switches board --elf firmware.elf",
+             "each switch of the kernel that the firmware has"},
+        },
 };
