@@ -20,10 +20,16 @@ for kernel in freertos threadx rtx5; do
     "$source/tests/rtos/kernel_$kernel.c" 2>said || { echo "skipped: this clang makes nothing for Arm"; exit 77; }
   ld.lld -static -n --defsym=CODE=0 --defsym=DATA=0x20000000 -T "$source/tests/truth/machine_m.ld" -e start \
     -o "$kernel.elf" "$kernel.o"
-  "$pugmark" record --quiet --data --limit 160000 --path path -- qemu-system-arm -M mps2-an385 -nic none -display none \
-    -serial none -kernel "$kernel.elf" 2>said || { cat said; exit 1; }
+  # The board's clock is the machine's: on a busy one few ticks come, and long stretches fit several threads. Then once more.
+  for attempt in 1 2 3; do
+    rm -f path
+    "$pugmark" record --quiet --data --limit 160000 --path path -- qemu-system-arm -M mps2-an385 -nic none -display none \
+      -serial none -kernel "$kernel.elf" 2>said || { cat said; exit 1; }
+    "$pugmark" record --quiet --force --from path --protocol etmv4 --out flow
+    unknown=$("$pugmark" threads --quiet --format csv --elf "$kernel.elf" flow | awk -F, '$2 == "\"?\"" {print $6}')
+    [[ ${unknown:-0} -ge 1600 && $attempt != 3 ]] || break
+  done
   "$pugmark" record --quiet --force --from path --data --protocol etmv3 --out data
-  "$pugmark" record --quiet --force --from path --protocol etmv4 --out flow
 
   current=- # 0 is no thread of FreeRTOS and RTX5 once one runs
   [[ $kernel != threadx ]] || current=$(symbol _tx_thread_current_ptr)
