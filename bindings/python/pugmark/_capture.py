@@ -164,6 +164,11 @@ class Events(Rows):
     _kind = "DwtEvent"
 
 
+class Slices(Rows):
+    """Slices of a timeline, as they end."""
+    _kind = "Slice"
+
+
 class Packets(Rows):
     """Packets, in the order of the trace."""
     _kind = "Packet"
@@ -377,7 +382,8 @@ class Capture:
 
     def calls(self, *, threads=None, **selection):
         """Calls of functions, in the order in which they were left: function, file, line, begin,
-        end, depth and more. Exceptions are calls, too: their kind is pugmark.EXCEPTION_ENTRY.
+        end, depth and more. Exceptions are calls, too: their kind is pugmark.EXCEPTION_ENTRY,
+        their function the exception in words, and ``handler`` the function that it entered.
 
         >>> calls = list(capture.calls())
         >>> max(call.depth for call in calls) > 0
@@ -431,14 +437,44 @@ class Capture:
             raise error
         return profile
 
+    def brstack(self, path=None, *, threads=None, **selection):
+        """Branch stacks as `perf script -F ip,brstack` prints them, for tools that read these: to a
+        file, or without a path as bytes."""
+        from ._profile import _place
+
+        options = _selection(**selection)
+        options["threads"] = self._threads if threads is None else threads
+        data = _core.brstack(self._open(), options)
+        return data if path is None else _place(path, data)
+
     def coverage(self, **selection):
         """Which lines, functions, instructions and branches were seen: a :class:`Coverage`."""
         from ._profile import Coverage
 
         return Coverage(self.profile(**selection))
 
-    def timeline(self, **selection):
-        """Calls over time: a :class:`Timeline`, for a viewer or for pandas."""
+    def timeline(self, *, clock="auto", least=0, depth=0, exact=False, rtos=None, threads=None,
+                 **selection):
+        """Calls over time: a :class:`Timeline`, for a viewer or for pandas.
+
+        Args:
+            clock: what times count: "time", "cycles" or "instructions"; "auto": the first of these
+                that the trace has.
+            least: leave out calls that took less.
+            depth: leave out calls that are nested deeper; 0: none.
+            exact: estimate no time between two timestamps.
+            rtos: a real-time kernel by name, or the path of its description; "off", "flow".
+
+        >>> timeline = capture.timeline(depth=2)
+        >>> max(slice.depth for slice in timeline if slice.kind == pugmark.SLICE_CALL)
+        1
+        """
         from ._timeline import Timeline
 
-        return Timeline(self.calls(**selection), str(self.path), self.times.unit)
+        options = _selection(**selection)
+        options.update(clock=clock, least=least, depth=depth, exact=exact, rtos=rtos,
+                       threads=self._threads if threads is None else threads)
+        return Timeline(self, options)
+
+    def _slices(self, options):
+        return self._stream("slices", options, Slices)

@@ -38,8 +38,7 @@ static void take_message(void *context, const struct pug_log_record *record)
     pthread_mutex_unlock(&core->lock);
 }
 
-/** Messages that came meanwhile, which are taken out. */
-static PyObject *core_messages(struct core *core)
+PyObject *core_messages(struct core *core)
 {
     struct message *messages;
     size_t count;
@@ -404,9 +403,10 @@ static PyObject *capture_stream(PyObject *self, PyObject *args)
     static const struct {
         const char *name;
         PyObject *(*open)(struct core *core, PyObject *options);
-    } streams[] = {{"batches", open_batches},           {"calls", open_calls},
-                   {"instructions", open_instructions}, {"dwt", open_dwt},
-                   {"packets", open_packets},           {"correlated", open_correlated}};
+    } streams[] = {
+        {"batches", open_batches}, {"calls", open_calls},     {"instructions", open_instructions},
+        {"dwt", open_dwt},         {"packets", open_packets}, {"correlated", open_correlated},
+        {"slices", open_slices}};
     const char *what;
     PyObject *options;
     struct core *core = capture_core(self);
