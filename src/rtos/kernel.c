@@ -22,6 +22,7 @@ static const struct {
     {"none", VALUES, 0},
     {"switch", LIST, offsetof(struct rtos_kernel, switches)},
     {"idle", LIST, offsetof(struct rtos_kernel, idle)},
+    {"ready", CHOICES, offsetof(struct rtos_kernel, ready)},
 };
 
 struct reading {
@@ -122,7 +123,7 @@ static bool take_one(struct reading *reading, const char **out, char *at)
 static bool take_line(struct reading *reading)
 {
     static const char unknown[] =
-        "expected kernel, if, current, type, name, object, none, switch or idle";
+        "expected kernel, if, current, type, name, object, none, switch, idle or ready";
     char *const word = skip_blanks(reading->line);
     char *const rest = end_word(word);
     if (!*word)

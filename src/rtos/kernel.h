@@ -12,6 +12,7 @@
  *       none    VALUES that are no thread
  *       switch  FUNCTIONS whose exception returns switch threads
  *       idle    FUNCTIONS of the thread that runs when no other can
+ *       ready   MEMBER = VALUE | MEMBER in SYMBOL: the write of a control block that makes it ready
  */
 #ifndef PUG_RTOS_KERNEL_H
 #define PUG_RTOS_KERNEL_H
@@ -31,7 +32,7 @@ struct rtos_words {
 
 struct rtos_kernel {
     const char *name;
-    struct rtos_words symbols, current, types, names, switches, idle;
+    struct rtos_words symbols, current, types, names, switches, idle, ready;
     const char *object; /**< or NULL */
     uint64_t none[RTOS_NONES];
     size_t none_count;

@@ -133,6 +133,50 @@ static void find_naming(struct rtos_program *program)
     }
 }
 
+/* ---- what makes a thread ready ---- */
+
+/** "VALUE" of "MEMBER = VALUE", or an address in the symbol of "MEMBER in SYMBOL". */
+static bool take_values(struct pug_names_file *file, const char *word, const char *rest,
+                        struct rtos_ready *ready)
+{
+    struct names_place place;
+    char *end;
+    if (strcmp(word, "=") == 0) {
+        ready->first = ready->last = strtoull(rest, &end, 0);
+        return end != rest && !*end;
+    }
+    if (strcmp(word, "in") != 0 || !pug_names_place_of(file, rest, &place) || place.size == 0)
+        return false;
+    ready->first = place.at;
+    ready->last = place.at + (place.size - 1);
+    return true;
+}
+
+static bool read_ready(struct rtos_program *program, const char *text, struct rtos_ready *ready)
+{
+    const struct rtos_words *types = &program->kernel->types;
+    char member[128], word[8], rest[128];
+    struct names_place place;
+    if (sscanf(text, "%127s %7s %127s", member, word, rest) != 3 ||
+        !take_values(program->file, word, rest, ready))
+        return false;
+    for (size_t n = 0; n < types->count; n++)
+        if (pug_names_member_of(program->file, types->at[n], member, &place) && place.size > 0) {
+            ready->offset = place.at;
+            ready->size = place.size;
+            return ready->known = true;
+        }
+    return false;
+}
+
+static void find_ready(struct rtos_program *program)
+{
+    const struct rtos_words *words = &program->kernel->ready;
+    for (size_t i = 0; i < words->count && !program->ready.known; i++)
+        if (!read_ready(program, words->at[i], &program->ready))
+            program->ready = (struct rtos_ready){.known = false};
+}
+
 void pug_rtos_look_up(const struct rtos_kernel *kernel, struct pug_names_file *file, unsigned cpu,
                       struct rtos_program *program)
 {
@@ -140,6 +184,7 @@ void pug_rtos_look_up(const struct rtos_kernel *kernel, struct pug_names_file *f
     struct rtos_object *object = &program->object;
     find_current(program, cpu);
     find_naming(program);
+    find_ready(program);
     object->none_count = kernel->none_count;
     memcpy(object->none, kernel->none, sizeof(object->none));
     for (size_t i = 0; i < kernel->switches.count && object->switch_count < RTOS_SPANS; i++)

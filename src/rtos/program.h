@@ -22,12 +22,20 @@ struct rtos_naming {
     bool is_pointer;
 };
 
+/** The write that makes a thread ready to run: of a member, a value from `first` to `last`. */
+struct rtos_ready {
+    bool known;
+    uint64_t offset, size; /**< of the member in the control block */
+    uint64_t first, last;
+};
+
 struct rtos_program {
     const struct rtos_kernel *kernel;
     struct pug_names_file *file; /**< borrowed */
     struct rtos_object object;
     const char *current; /**< the expression that led to it; NULL: none did */
     struct rtos_naming naming;
+    struct rtos_ready ready;
 };
 
 /** Has a program all symbols of the kernel's "if"? */

@@ -446,3 +446,30 @@ bool pug_thread_stage_is_idle(struct thread_stage *stage, uint32_t core, uint32_
             return true;
     return false;
 }
+
+bool pug_thread_stage_knows_ready(const struct thread_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->count; i++)
+        if (stage->cores[i]->program.ready.known)
+            return true;
+    return false;
+}
+
+bool pug_thread_stage_ready(const struct thread_stage *stage, uint32_t core,
+                            const struct pug_element *element, uint32_t *thread)
+{
+    const struct core *of = core < stage->count ? stage->cores[core] : NULL;
+    const struct rtos_ready *ready = of ? &of->program.ready : NULL;
+    const struct rtos_thread *is;
+    if (!ready || !ready->known || element->type != PUG_ELEM_DATA_VALUE ||
+        !(element->flags & PUG_ELEM_HAS_ADDRESS) || element->reason != PUG_ACCESS_STORE ||
+        element->last_size != ready->size || element->value < ready->first ||
+        element->value > ready->last)
+        return false;
+    for (uint32_t n = 1; (is = pug_rtos_thread_at(of->follow, n)) != NULL; n++)
+        if (is->has_value && is->value + ready->offset == element->start) {
+            *thread = n;
+            return true;
+        }
+    return false;
+}

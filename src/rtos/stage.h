@@ -58,6 +58,11 @@ const char *pug_thread_stage_kernel(const struct thread_stage *stage);
 const char *pug_thread_stage_current(const struct thread_stage *stage);
 /** Did anything tell the value of what says who runs? Else there was program flow alone. */
 bool pug_thread_stage_has_values(const struct thread_stage *stage);
+/** Does the kernel's description say which write makes a thread ready to run? */
+bool pug_thread_stage_knows_ready(const struct thread_stage *stage);
+/** Is an element, of a core, the write that makes a thread ready that was seen? */
+bool pug_thread_stage_ready(const struct thread_stage *stage, uint32_t core,
+                            const struct pug_element *element, uint32_t *thread);
 /** Is a thread the kernel's idle one? */
 bool pug_thread_stage_is_idle(struct thread_stage *stage, uint32_t core, uint32_t thread);
 

@@ -22,6 +22,7 @@ enum {
 };
 
 volatile word truth_running;
+volatile word truth_ready; /* a thread that slept may run again */
 void *volatile truth_entered;
 void *volatile truth_left;
 
@@ -71,11 +72,17 @@ KERNEL __attribute__((noinline)) static void give_up(void)
     __asm volatile("dsb\n isb" ::: "memory");
 }
 
+/** As the kernel's control block has it. */
+void made_ready(word n);
+void made_waiting(word n);
+
 KERNEL static void count_down(void)
 {
     for (word i = 0; i < IDLE; i++)
-        if (sleeping[i] > 0)
-            sleeping[i]--;
+        if (sleeping[i] > 0 && --sleeping[i] == 0) {
+            made_ready(i);
+            truth_ready = i + 1;
+        }
 }
 
 word current_number(void);
@@ -83,6 +90,8 @@ word current_number(void);
 KERNEL __attribute__((noinline)) static void sleep_for(word ticks)
 {
     sleeping[current_number()] = ticks;
+    if (ticks > 0)
+        made_waiting(current_number());
     give_up();
 }
 

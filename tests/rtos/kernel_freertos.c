@@ -27,6 +27,16 @@ static unsigned char ucHeap[1024] __attribute__((aligned(8)));
 static word used;
 static TCB_t *tasks[THREADS];
 
+KERNEL void made_ready(word n)
+{
+    tasks[n]->xStateListItem.pvContainer = &pxReadyTasksLists[1];
+}
+
+KERNEL void made_waiting(word n)
+{
+    tasks[n]->xStateListItem.pvContainer = 0;
+}
+
 KERNEL word current_number(void)
 {
     return pxCurrentTCB->uxTCBNumber;

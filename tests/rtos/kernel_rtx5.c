@@ -36,6 +36,16 @@ osRtxThread_t thread_alpha, beta_block, gamma_block;
 static osRtxThread_t pool[1];
 static osRtxThread_t *const threads[THREADS] = {&thread_alpha, &beta_block, &gamma_block, &pool[0]};
 
+KERNEL void made_ready(word n)
+{
+    threads[n]->state = 1;
+}
+
+KERNEL void made_waiting(word n)
+{
+    threads[n]->state = 3;
+}
+
 KERNEL word current_number(void)
 {
     for (word i = 0; i < THREADS; i++)

@@ -18,6 +18,16 @@ word _tx_thread_created_count;
 static TX_THREAD threads[THREADS];
 static TX_THREAD *last; /* whose number is asked for */
 
+KERNEL void made_ready(word n)
+{
+    threads[n].tx_thread_state = 0;
+}
+
+KERNEL void made_waiting(word n)
+{
+    threads[n].tx_thread_state = 4;
+}
+
 KERNEL word current_number(void)
 {
     return (word)(last - threads);

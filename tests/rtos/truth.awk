@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What ran on a kernel of this folder, from `pugmark list` of its data trace and from the variables that the kernel writes for
-# that: awk -v running=0x… -v entered=0x… -v left=0x… -v current=0x… -f truth.awk. Nothing of src/rtos is used.
-# Lines: "share NAME INSTRUCTIONS", "switch NAME" in order, "stack NAME enter|leave ADDRESS" in order.
+# that: awk -v running=0x… -v ready=0x… -v entered=0x… -v left=0x… -v current=0x… -f truth.awk. Nothing of src/rtos is used.
+# Lines: "wait NAME TIMES INSTRUCTIONS", "share NAME INSTRUCTIONS", "switch NAME" in order, "stack NAME enter|leave ADDRESS" in order.
 function hex(text, n, i) {
   n = 0
   for (i = 3; i <= length(text); i++)
@@ -11,6 +11,11 @@ function hex(text, n, i) {
 function run_thread() {
   if (thread != told)
     print "switch " names[thread]
+  if (thread in since) {
+    waited[thread] += all - since[thread]
+    times[thread]++
+    delete since[thread]
+  }
   told = thread
 }
 BEGIN {
@@ -40,12 +45,14 @@ BEGIN {
   }
   match($0, /num_i\([0-9]+/)
   count = substr($0, RSTART + 6, RLENGTH - 6) + 0
+  if (depth == 0 && !(waits > 0))
+    run_thread()
+  all += count
   if (waits > 0 && depth <= waits)
     share["none"] += count
   else if (depth > 0)
     share["interrupts"] += count
   else {
-    run_thread()
     share[names[thread]] += count
   }
   next
@@ -57,12 +64,16 @@ BEGIN {
   value = substr($0, RSTART + 6, RLENGTH - 6)
   if (address == current && depth > 0)
     waits = hex(value) == 0 ? depth : -1
+  if (address == ready && !(hex(value) in since) && hex(value) != told)
+    since[hex(value)] = all
   if (address == running && hex(value) > 0)
     coming = hex(value)
   if ((address == entered || address == left) && depth == 0)
     print "stack " names[thread] (address == entered ? " enter " : " leave ") value
 }
 END {
+  for (thread in times)
+    print "wait " names[thread] " " times[thread] " " waited[thread]
   for (name in share)
     print "share " name " " share[name]
 }

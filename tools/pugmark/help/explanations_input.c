@@ -9,6 +9,10 @@ const struct explanation explanations_input[] = {
      "a kernel *",
      "The kernel whose threads are asked for is not known, or is not in the program at hand.",
      "`pugmark threads --kernels` lists the names. Give the program with its symbols: --elf FILE."},
+    {"no-latency", "from ready to running is not measurable: *",
+     "How long threads waited needs the writes to control blocks that make them ready to run.",
+     "Record data trace, and give the program with debug information: --elf FILE. A kernel's "
+     "description needs a line \"ready\"."},
     {"no-gdb",
      "no memory to start GDB|pugmark-gdb.py is not there*|"
      "* cannot be started: *|no thread to read *",

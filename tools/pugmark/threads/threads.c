@@ -13,6 +13,7 @@
 #include "items/parts.h"
 #include "kernel_words.h"
 #include "text/json.h"
+#include "thread_latency.h"
 #include "threads_swo.h"
 
 #include <inttypes.h>
@@ -23,7 +24,7 @@
 struct threads_options {
     struct input_options input;
     struct capture_options names;
-    bool switches, json, csv, kernels;
+    bool switches, latency, json, csv, kernels;
 };
 
 static bool take_format(const struct option *option, void *target, const char *argument)
@@ -39,6 +40,10 @@ static const struct option table[] = {
     {"format", "FORMAT", "text (default), csv or json: a line for each thread", take_format, 0},
     {"switches", NULL, "a line for each switch instead: where in the trace, from whom, to whom",
      option_flag, offsetof(struct threads_options, switches)},
+    {"latency", NULL,
+     "how long threads waited from ready to running instead: by data trace of what makes them "
+     "ready",
+     option_flag, offsetof(struct threads_options, latency)},
     {"kernels", NULL, "list the kernels that are known by name", option_flag,
      offsetof(struct threads_options, kernels)},
 };
@@ -47,6 +52,9 @@ static const struct option table[] = {
 struct tally {
     struct thread_tally is;
     uint64_t run; /* instructions since it was switched to */
+    struct thread_latency latency;
+    struct thread_clock ready; /* since when it is ready to run and does not */
+    bool is_ready;
 };
 
 struct threads {
@@ -56,6 +64,7 @@ struct threads {
     struct tally *tallies;                /* by core and thread: RTOS_THREADS of each core */
     struct thread_tally *handlers, *idle; /* by core */
     uint32_t *last;                       /* the thread that ran last, by core */
+    struct thread_clock *now;             /* by core */
     uint32_t cores;
     uint64_t time;
     bool cycles, failed;
@@ -80,7 +89,10 @@ static bool make_core(struct threads *threads, uint32_t core)
     uint32_t *last = realloc(threads->last, count * sizeof(*last));
     if (last)
         threads->last = last;
-    if (!tallies || !handlers || !idle || !last) {
+    struct thread_clock *now = realloc(threads->now, count * sizeof(*now));
+    if (now)
+        threads->now = now;
+    if (!tallies || !handlers || !idle || !last || !now) {
         threads->failed = true;
         return false;
     }
@@ -88,6 +100,7 @@ static bool make_core(struct threads *threads, uint32_t core)
         memset(&tallies[i * RTOS_THREADS], 0, RTOS_THREADS * sizeof(*tallies));
         handlers[i] = idle[i] = (struct thread_tally){0};
         last[i] = UINT32_MAX;
+        now[i] = (struct thread_clock){0};
     }
     threads->cores = (uint32_t)count;
     return true;
@@ -112,6 +125,30 @@ static void put_switch(struct threads *threads, const struct trace_item *item,
                        threads->options->csv);
 }
 
+/** What is ready and did not run: it runs now. */
+static void end_wait(const struct threads *threads, uint32_t core, struct tally *tally)
+{
+    const struct thread_clock *now = &threads->now[core];
+    if (tally->is_ready)
+        thread_latency_add(&tally->latency, now->instructions - tally->ready.instructions,
+                           now->cycles - tally->ready.cycles);
+    tally->is_ready = false;
+}
+
+/** A write that makes a thread ready; that is nothing new of one that is, or that runs. */
+static void take_ready(struct threads *threads, const struct trace_item *item,
+                       const struct thread_place *place)
+{
+    uint32_t thread;
+    if (!pug_thread_stage_ready(threads->stage, place->core, &item->element, &thread) ||
+        thread == threads->last[place->core])
+        return;
+    struct tally *tally = tally_of(threads, place->core, thread);
+    if (!tally->is_ready)
+        tally->ready = threads->now[place->core];
+    tally->is_ready = true;
+}
+
 /** A thread runs that did not run before. */
 static void come(struct threads *threads, const struct trace_item *item,
                  const struct thread_place *place)
@@ -123,6 +160,7 @@ static void come(struct threads *threads, const struct trace_item *item,
     if (threads->options->switches)
         put_switch(threads, item, place);
     threads->last[place->core] = place->thread;
+    end_wait(threads, place->core, tally);
     tally->is.switches++;
     tally->run = 0;
 }
@@ -136,12 +174,14 @@ static bool take(void *context, const struct trace_item *item, const struct thre
     if (!place->known || item->others || !make_core(threads, place->core))
         return !threads->failed && output_wanted();
     come(threads, item, place);
+    take_ready(threads, item, place);
     struct tally *tally = tally_of(threads, place->core, place->thread);
     struct thread_tally *to = place->idle         ? &threads->idle[place->core]
                               : place->in_handler ? &threads->handlers[place->core]
                                                   : &tally->is;
     if (e->type == PUG_ELEM_INSTR_RANGE || e->type == PUG_ELEM_I_RANGE_NOPATH) {
         to->instructions += e->count;
+        threads->now[place->core].instructions += e->count;
         to->seen = true;
         if (to == &tally->is)
             tally->run += e->count;
@@ -151,6 +191,7 @@ static bool take(void *context, const struct trace_item *item, const struct thre
     if (pug_element_adds_cycles(e)) {
         threads->cycles = true;
         to->cycles += e->cycle_count;
+        threads->now[place->core].cycles += e->cycle_count;
     }
     return !threads->failed && output_wanted();
 }
@@ -193,6 +234,30 @@ static void put_all(struct threads *threads)
     threads->failed |= !threads_table_end(&rows);
 }
 
+/** How long each thread waited; or why that is not measurable. */
+static void put_latencies(struct threads *threads)
+{
+    const struct threads_options *options = threads->options;
+    bool any = false;
+    thread_latency_head(options->json, options->csv, threads->cycles);
+    for (uint32_t core = 0; core < threads->cores; core++)
+        for (uint32_t n = 1; n < RTOS_THREADS; n++) {
+            const struct tally *tally = tally_of(threads, core, n);
+            if (tally->latency.count == 0)
+                continue;
+            any = true;
+            thread_latency_put(&tally->latency, pug_thread_stage_source(threads->stage, core),
+                               pug_thread_stage_name(threads->stage, core, n), options->json,
+                               options->csv, threads->cycles);
+        }
+    if (!any)
+        message_say("pugmark: from ready to running is not measurable: %s\n",
+                    pug_thread_stage_knows_ready(threads->stage)
+                        ? "no write that makes a thread ready is in the trace; it needs data trace"
+                        : "the kernel's description has no line \"ready\", or the program no debug "
+                          "information of it");
+}
+
 static void say_basis(const struct threads *threads)
 {
     const char *const kernel = pug_thread_stage_kernel(threads->stage);
@@ -225,7 +290,9 @@ static int follow(struct threads *threads)
         return EXIT_INPUT;
     threads->failed |=
         !pug_thread_stage_end(threads->stage) && pug_thread_stage_failed(threads->stage);
-    if (!threads->options->switches)
+    if (threads->options->latency)
+        put_latencies(threads);
+    else if (!threads->options->switches)
         put_all(threads);
     say_basis(threads);
     if (threads->failed || parts.failed)
@@ -261,6 +328,9 @@ static int run_input(const struct threads_options *options, struct input *input)
     } else if (kernel_stage(input, &stage, &threads.stage)) {
         if (!threads.stage)
             code = refuse(input);
+        else if (options->latency && threads_swo_is(input))
+            message_say("pugmark: from ready to running is not measurable: %s\n",
+                        "no write that makes a thread ready is in the trace; it needs data trace");
         else if (threads_swo_is(input))
             code = threads_swo(input, names, options->names.rtos, options->switches, options->json,
                                options->csv);
@@ -272,6 +342,7 @@ static int run_input(const struct threads_options *options, struct input *input)
     free(threads.handlers);
     free(threads.idle);
     free(threads.last);
+    free(threads.now);
     capture_names_end(names);
     return code;
 }
@@ -291,6 +362,10 @@ static int run(const struct command *self, int argc, char **argv)
     if (code >= 0)
         return code;
     options.input.threads_later = true;
+    if (options.latency && options.switches) {
+        message_say("pugmark: --latency is a table of its own: not with --switches\n");
+        return EXIT_USAGE;
+    }
     if (!input_open(&input, &options.input, argv[1]))
         return input.failure;
     code = run_input(&options, &input);

@@ -37,6 +37,8 @@ void threads_table_add(struct threads_table *table, uint16_t source, const char 
 /** Prints all rows, those that ran most first. False: no memory. */
 bool threads_table_end(struct threads_table *table);
 
+/** A name as a field of CSV: quoted, quotes doubled. */
+void threads_put_field(const char *text);
 /** A line for a switch. */
 void threads_put_switch(uint64_t index, uint16_t source, uint64_t time, const char *from,
                         const char *to, bool json, bool csv);

@@ -86,7 +86,7 @@ static void put_json(const struct threads_table *table, const struct threads_row
 }
 
 /** A name as a field of CSV: quoted, quotes doubled. */
-static void put_field(const char *text)
+void threads_put_field(const char *text)
 {
     pug_sink_text(output_sink(), "\"");
     for (; *text; text++) {
@@ -100,7 +100,7 @@ static void put_csv(const struct threads_table *table, const struct threads_row 
                     unsigned share)
 {
     output_text("%u,", row->source);
-    put_field(row->name);
+    threads_put_field(row->name);
     output_text(",%s,", row->kind);
     if (row->has_value)
         output_text("0x%" PRIx64, row->value);
@@ -177,9 +177,9 @@ void threads_put_switch(uint64_t index, uint16_t source, uint64_t time, const ch
     output_text(csv ? "%" PRIu64 ",%02x,%" PRIu64 "," : "%10" PRIu64 "  %02x %14" PRIu64 "  ",
                 index, source, time);
     if (csv) {
-        put_field(from);
+        threads_put_field(from);
         pug_sink_text(output_sink(), ",");
-        put_field(to);
+        threads_put_field(to);
     } else {
         pug_sink_printable(output_sink(), *from ? from : "(begin)");
         pug_sink_text(output_sink(), " -> ");
