@@ -40,6 +40,13 @@ struct session_options {
     struct capture_options capture;
 };
 
+/**
+ * Finds the nearest position after here (or before it) where an address runs: a number, FUNCTION,
+ * FUNCTION+0x10 or FILE:LINE. *known: it is one that the programs have.
+ */
+bool session_find_address(struct session *session, const char *words, bool backward,
+                          uint64_t *position, bool *known);
+
 /** Opens and reads an input. False, having said why; session->code is the exit code. */
 bool session_open(struct session *session, const struct session_options *options,
                   const char *operand);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file The commands of a session: GDB's `monitor`, and the same in `pugmark debug`. */
 #include "common/options.h"
+#include "input/address.h"
 #include "input/input_lists.h"
 #include "session.h"
 #include "walks.h"
@@ -151,18 +152,34 @@ static bool is_word(const char *word, const char *wanted)
     return strcmp(word + (strncmp(word, "--", 2) == 0 ? 2 : 0), wanted) == 0;
 }
 
+bool session_find_address(struct session *session, const char *words, bool backward,
+                          uint64_t *position, bool *known)
+{
+    struct address_places places;
+    uint64_t other;
+    bool found = false;
+    *known = address_look_up(&session->input, session->names, words, &places);
+    for (size_t i = 0; i < places.count; i++) {
+        if (!pug_history_find(session->history, PUG_FIND_ADDRESS, places.items[i].absolute,
+                              session->position, backward, &other) ||
+            (found && (other < *position) == backward))
+            continue;
+        *position = other;
+        found = true;
+    }
+    return found;
+}
+
 static bool do_find(struct session *session, char **words, size_t count, struct pug_sink *sink)
 {
     uint64_t value = 0, position;
-    bool backward = false, found = false, known = true;
+    bool backward = false, found = false, known = true, told = true;
     for (size_t i = 1; i < count; i++)
         backward |= is_word(words[i], "before");
     const char *what = count > 1 ? words[1] : "";
     const char *word = count > 2 ? words[2] : "";
     if (is_word(what, "address"))
-        found = parse_number(word, &value) &&
-                pug_history_find(session->history, PUG_FIND_ADDRESS, value, session->position,
-                                 backward, &position);
+        found = session_find_address(session, word, backward, &position, &told);
     else if (is_word(what, "exception"))
         found = pug_history_find(session->history, PUG_FIND_EXCEPTION, 0, session->position,
                                  backward, &position);
@@ -176,6 +193,9 @@ static bool do_find(struct session *session, char **words, size_t count, struct 
         known = false;
     if (found)
         put_place(session, position, sink);
+    else if (!told)
+        pug_sink_text(sink, "no program has that. Say find address A, where A is a number, a "
+                            "function, FUNCTION+0x10 or FILE:LINE\n");
     else if (known)
         pug_sink_format(sink, "nothing of the kind %s here\n", backward ? "before" : "after");
     else
