@@ -68,7 +68,7 @@ for wrong in "${minor%.*}.$((${minor#*.} - 1))" "${minor%.*}.$((${minor#*.} + 1)
   ! asks "$wrong" || { echo "find_package(pugmark $wrong) finds it"; exit 1; }
 done
 rm "$(find "$tmp/usr" -name pugmark-static-targets.cmake)"
-! asks "COMPONENTS static" && asks "COMPONENTS shared" || { echo "components are not told apart"; exit 1; }
+! asks "COMPONENTS static" && asks "COMPONENTS shared" || { echo "components are not kept apart"; exit 1; }
 # The drop-in, too; it needs what the library needs, and is found from where the files that name it lie.
 needed() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort; }
 needed "$build/lib/libpugmark.so" >"$tmp/library"

@@ -113,6 +113,9 @@ if has_elf; then
 fi
 "$pugmark" snapshot --quiet --protocol etrace --image "$rv/memory_0.bin@0x11200" --params "$rv/trace_2.ini" --set src_bits=4 -o rv "$rv/trace.bin"
 cmp -s <("$pugmark" pc rv) <("$pugmark" pc "$rv") || wrong "snapshot of E-Trace: another path"
+# An ITM has its id in ITMTCR, and its text is of all buffers.
+"$pugmark" snapshot --protocol itm -o swo "$source/examples/firmware/swo.bin" 2>said || wrong "snapshot of an ITM: $(<said)"
+cmp -s <("$pugmark" itm swo 2>/dev/null) <("$pugmark" itm "$source/examples/firmware/swo.bin") || wrong "snapshot of an ITM: another text"
 mkdir taken
 echo mine >taken/snapshot.ini
 "$pugmark" snapshot "${raw[@]}" -o taken "$demo/trace.bin" 2>said && wrong "what was in the folder was replaced"

@@ -9,7 +9,8 @@
 #include "input/address.h"
 #include "input/input_lists.h"
 #include "pugmark/advanced/index.h"
-#include "swo/vectors.h"
+#include "pugmark/author/protocol.h"
+#include "swo/handlers.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -179,6 +180,63 @@ static enum pug_status find_nearest(struct pug_index *index, const struct input 
     return found;
 }
 
+/* ---- exceptions that are no marks ---- */
+
+struct decoding {
+    const struct pug_index_query *query;
+    struct pug_index_mark *mark;
+    bool found;
+};
+
+static enum pug_response on_elements(void *context, const struct pug_element *elements,
+                                     size_t count, size_t *taken)
+{
+    struct decoding *decoding = context;
+    const struct pug_index_query *query = decoding->query;
+    (void)taken;
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_element *e = &elements[i];
+        if (e->type != PUG_ELEM_EXCEPTION || (decoding->found && !query->backwards) ||
+            (query->source != PUG_INDEX_ANY && e->source != query->source) ||
+            (query->backwards ? e->index >= query->from : e->index < query->from))
+            continue;
+        const unsigned number =
+            pug_exception_vector((enum pug_exception_numbers)e->reason, e->number);
+        if (number == 0 || number < query->least || number > query->greatest)
+            continue;
+        *decoding->mark = (struct pug_index_mark){
+            .at = e->index, .value = number, .source = e->source, .kind = PUG_MARK_EXCEPTION};
+        decoding->found = true;
+    }
+    return PUG_RESP_CONT;
+}
+
+/** Has the input a source whose exceptions decoding alone finds? */
+static bool must_decode(const struct input *input)
+{
+    const struct pug_source *source;
+    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
+        const struct pug_description *has = pug_source_protocol(source)->description;
+        if (has && has->exceptions_decoded)
+            return true;
+    }
+    return false;
+}
+
+static enum pug_status find_decoded(struct input *input, const struct pug_index_query *query,
+                                    struct pug_index_mark *mark)
+{
+    struct decoding decoding = {.query = query, .mark = mark};
+    uint64_t at = 0;
+    if (!index_tree(input, true))
+        return PUG_ERR_MEM;
+    pug_tree_on_elements(input->tree, on_elements, &decoding);
+    (void)pug_tree_feed(input->tree, input->trace, &at, input->trace_size);
+    (void)pug_tree_end(input->tree);
+    pug_tree_on_elements(input->tree, NULL, NULL);
+    return decoding.found ? PUG_OK : PUG_ERR_NOT_FOUND;
+}
+
 /**
  * In the segment at hand; *found: whether it is there; *unknown: it may be there. The exit code
  * where it cannot be asked.
@@ -198,6 +256,8 @@ static int answer(struct input *input, const struct find_options *options,
         *found = find_nearest(index, input, options, query, &mark);
     else
         *found = pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
+    if (*found == PUG_ERR_NOT_FOUND && query->kind == PUG_MARK_EXCEPTION && must_decode(input))
+        *found = find_decoded(input, query, &mark);
     *unknown |= missed(input, index, query, *found);
     pug_index_free(index);
     if (*found != PUG_OK)
@@ -224,7 +284,8 @@ static bool name_exception(const struct input *input, const struct find_options 
     unsigned number;
     if (!options->exception_name)
         return true;
-    pug_vectors_find(&vectors, input->tree ? pug_tree_image(input->tree) : NULL, PUG_VECTORS_ANY);
+    pug_capture_vectors(input->capture, input->tree ? pug_tree_image(input->tree) : NULL,
+                        PUG_VECTORS_ANY, &vectors);
     if (!pug_vectors_number(&vectors, options->exception_name, &number)) {
         message_say(
             "pugmark: --exception %s: no exception of a Cortex-M is called so, and no handler "

@@ -6,7 +6,6 @@
 #include "common/progress.h"
 #include "common/said.h"
 #include "diagnose/diagnosis.h"
-#include "diagnose/perf_diagnosis.h"
 #include "input_private.h"
 #include "live_input.h"
 #include "schedule/peers.h"
@@ -111,8 +110,7 @@ static const uint8_t *next_live(struct stream *stream, uint64_t at, size_t *size
     output_flush(); /* what was decoded so far is seen before others come */
     *size = pug_capture_live(input->capture, at, stream->block, BLOCK, &status);
     *more = pug_capture_is_live(input->capture) || at + *size < input->trace_size;
-    if (pug_capture_live_restarted(input->capture))
-        (void)pug_tree_reset(input->tree);
+    pug_capture_restart(input->capture, input->tree);
     return stream->block;
 }
 
@@ -318,7 +316,7 @@ static void look_again(struct input *input)
     input->examined = true;
     input->silent = true;
     if (pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
-        input->wrong |= perf_diagnosis(input, look_most(input));
+        input->wrong |= diagnosis_of_programs(input, look_most(input));
     else if (!pug_peers_helps(input_peers()))
         look_at_segments(input);
     messages_forget(&input->messages);
