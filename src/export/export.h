@@ -138,6 +138,14 @@ enum pug_status pug_export_entries(const struct exporter *exporter,
                                    struct export_entries *entries);
 uint64_t pug_export_entered(const struct export_entries *entries, uint32_t object, uint64_t vaddr);
 
+/* ---- unnamed.c ---- */
+
+/** Where functions without a symbol begin, by place; free `items`, also where it failed. */
+enum pug_status pug_export_unnamed(const struct exporter *exporter, struct export_sites *starts);
+/** The last of them at the place or before it in its object; else the place itself. */
+uint64_t pug_export_unnamed_start(const struct export_sites *starts, uint32_t object,
+                                  uint64_t vaddr);
+
 /* ---- callers.c ---- */
 
 /** The place in the function of its parent where a frame was entered. */

@@ -42,15 +42,6 @@ static int by_place(const void *left, const void *right)
     return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* The start of the function that an address belongs to. */
-static struct export_function place_of(const struct exporter *exporter, uint32_t object,
-                                       uint64_t vaddr)
-{
-    struct export_function_name name;
-    pug_export_function(exporter, object, vaddr, &name);
-    return (struct export_function){.object = object, .start = name.start};
-}
-
 static size_t make_unique(struct export_function *items, size_t count)
 {
     size_t kept = 0;
@@ -206,9 +197,23 @@ static enum pug_status from_stacks(const struct exporter *exporter,
 
 /* ---- without ---- */
 
+/* The function that a range begins in, also where it has no symbol. */
+static struct export_function place_in(const struct exporter *exporter,
+                                       const struct export_sites *unnamed,
+                                       const struct pug_profile_range *range)
+{
+    struct export_function_name name;
+    pug_export_function(exporter, range->object, range->first, &name);
+    return (struct export_function){
+        .object = range->object,
+        .start = name.known ? name.start
+                            : pug_export_unnamed_start(unnamed, range->object, range->first)};
+}
+
 /* A range counts to the function that it begins in; where instructions have one size it is cut. */
-static enum pug_status from_ranges(const struct exporter *exporter,
-                                   struct export_functions *functions)
+static enum pug_status count_ranges(const struct exporter *exporter,
+                                    const struct export_sites *unnamed,
+                                    struct export_functions *functions)
 {
     size_t count, branch_count;
     const struct pug_profile_range *ranges = pug_profile_ranges(exporter->profile, &count);
@@ -219,13 +224,12 @@ static enum pug_status from_ranges(const struct exporter *exporter,
         return PUG_ERR_MEM;
     for (size_t i = 0; i < count; i++)
         if (pug_export_is_chosen(exporter, ranges[i].object))
-            functions->items[functions->count++] =
-                place_of(exporter, ranges[i].object, ranges[i].first);
+            functions->items[functions->count++] = place_in(exporter, unnamed, &ranges[i]);
     functions->count = make_unique(functions->items, functions->count);
     for (size_t i = 0; i < count; i++) {
         if (!pug_export_is_chosen(exporter, ranges[i].object))
             continue;
-        const struct export_function place = place_of(exporter, ranges[i].object, ranges[i].first);
+        const struct export_function place = place_in(exporter, unnamed, &ranges[i]);
         struct export_function *function = find(functions, place.object, place.start);
         function->self = pug_profile_sum(
             function->self, pug_profile_product(ranges[i].count, ranges[i].instructions));
@@ -237,6 +241,17 @@ static enum pug_status from_ranges(const struct exporter *exporter,
             function->calls = pug_profile_sum(function->calls, branches[i].count);
     }
     return PUG_OK;
+}
+
+static enum pug_status from_ranges(const struct exporter *exporter,
+                                   struct export_functions *functions)
+{
+    struct export_sites unnamed = {0};
+    enum pug_status status = pug_export_unnamed(exporter, &unnamed);
+    if (status == PUG_OK)
+        status = count_ranges(exporter, &unnamed, functions);
+    free(unnamed.items);
+    return status;
 }
 
 enum pug_status pug_export_functions(const struct exporter *exporter,

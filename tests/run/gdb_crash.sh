@@ -17,3 +17,9 @@ for capture in "$source/examples/crash" "$tmp/it's here/crash" "$tmp/it's here/c
     /find \(line=<unavailable>\) at .*crash\.c:(\d+)\n\1\t\s*(?!in )\S/ && $1 >= 35 && $1 <= 39 or die "$_\nit is not in find()\n";
     /^33\tstatic struct setting \*find/m or die "$_\nits text is not shown\n"' "$tmp/said"
 done
+# An address in any of its forms.
+"$bin/pugmark" gdb "$source/examples/crash" -- -nx -batch -ex 'pugmark find address number+0x4' -ex 'pugmark find address crash.c:53' \
+  -ex 'pugmark find address no_such_place' >"$tmp/said" 2>&1
+grep -q '0x2103d4  number  crash.c:44' "$tmp/said"
+grep -q '  behind  crash.c:53' "$tmp/said"
+grep -q 'no program has that' "$tmp/said"

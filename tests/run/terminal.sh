@@ -35,7 +35,8 @@ done
 
 command -v script >/dev/null && [[ $(uname) == Linux ]] || exit $bad
 terminal() { script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
-for command in "report $demo" "coverage --format html $demo" "timeline $demo" "profile --format pprof $demo" "encode -" "convert text.csv"; do
+for command in "report $demo" "coverage --format html $demo" "timeline $demo" "profile --format pprof $demo" "profile --format report $demo" "profile -o - $demo" "index -o - $demo" "record --path - --from $crash/path" \
+  "encode -" "convert text.csv"; do
   said=$(terminal "'$pugmark' $command" || true)
   [[ $said == *"is not written to a terminal; -o FILE writes a file"* ]] || wrong "$command: $said"
 done

@@ -27,4 +27,8 @@ for name in $wanted; do
   grep -qF -- "$name" page.html || { echo "report: no $name"; bad=1; }
 done
 "$pugmark" threads --rtos flow "$demo" 2>/dev/null | grep -qF '([4000c4])' || { echo "threads: another name"; bad=1; }
+# Without call stacks, in Python, too.
+"$pugmark" profile --quiet -o demo.pug "$demo"
+said=$("$pugmark" profile --json demo.pug | grep -oE '"function": "[^"]*"' | sort -u | tr '\n' ' ')
+[[ $said == '"function": "[400000]" "function": "[400014]" "function": "[400020]" "function": "[4000c4]" ' ]] || { echo "without stacks: $said"; bad=1; }
 exit $bad

@@ -139,46 +139,21 @@ static void toggle_breakpoint(struct view *view)
     snprintf(view->message, sizeof(view->message), "a breakpoint at 0x%" PRIx64, place.pc);
 }
 
-/** Finds the start of a function that ran; false: none has this name. */
-static bool find_function(struct view *view, const char *name, uint64_t *address)
-{
-    struct session *session = view->session;
-    struct pug_history_block block;
-    struct pug_names_frame frames[8];
-    for (uint32_t n = 0; pug_history_next_block(session->history, &n, &block);) {
-        const size_t count = pug_capture_frames(session->input.capture, &block.origin, block.start,
-                                                session->names, frames, 8, NULL);
-        const size_t there = count < 8 ? count : 8;
-        if (there > 0 && frames[there - 1].function &&
-            strcmp(frames[there - 1].function, name) == 0) {
-            *address = block.start;
-            return true;
-        }
-    }
-    return false;
-}
-
-/** The next place of an address or function; where there is none, the first one. */
+/** The next place of an address or function; where there is none, the last one before. */
 static void search(struct view *view)
 {
     struct session *session = view->session;
     char words[128];
-    uint64_t address, found;
-    if (!ask(view, "find (function or 0xADDRESS):", words, sizeof(words)))
+    uint64_t found;
+    bool known;
+    if (!ask(view, "find (FUNCTION, FILE:LINE or 0xADDRESS):", words, sizeof(words)))
         return;
-    if (!parse_number(words, &address) && !find_function(view, words, &address)) {
-        snprintf(view->message, sizeof(view->message), "nothing that ran is called %.100s", words);
-        return;
-    }
-    if (!pug_history_find(session->history, PUG_FIND_ADDRESS, address, session->position, false,
-                          &found) &&
-        !pug_history_find(session->history, PUG_FIND_ADDRESS, address, session->position, true,
-                          &found)) {
-        snprintf(view->message, sizeof(view->message), "0x%" PRIx64 " did not run elsewhere",
-                 address);
-        return;
-    }
-    session_go(session, found);
+    if (session_find_address(session, words, false, &found, &known) ||
+        session_find_address(session, words, true, &found, &known))
+        session_go(session, found);
+    else
+        snprintf(view->message, sizeof(view->message),
+                 known ? "%.100s did not run elsewhere" : "no program has %.100s", words);
 }
 
 /** A command of the session ("goto end"), whose first line is shown. */

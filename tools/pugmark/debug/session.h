@@ -47,6 +47,13 @@ struct session_options {
 };
 
 /**
+ * Finds the nearest position after here (or before it) where an address runs: a number, FUNCTION,
+ * FUNCTION+0x10 or FILE:LINE. *known: it is one that the programs have.
+ */
+bool session_find_address(struct session *session, const char *words, bool backward,
+                          uint64_t *position, bool *known);
+
+/**
  * Reads the history that an earlier session left beside the index of the trace. False: there is
  * none that is of this trace, these programs and these options.
  */

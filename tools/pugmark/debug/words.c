@@ -156,19 +156,6 @@ static bool do_goto(struct session *session, char **words, size_t count, struct 
     return true;
 }
 
-/** An address: a number, or a function or FILE:LINE of the program. */
-static bool take_address(struct session *session, const char *word, uint64_t *address)
-{
-    struct address_places places;
-    if (parse_number(word, address))
-        return true;
-    if (!*word || !address_find_absolute(&session->input, "find", word, &places) ||
-        places.count == 0)
-        return false;
-    *address = places.items[0].absolute;
-    return true;
-}
-
 /** The number of an exception, or its name; false: there is no such. */
 static bool take_exception(struct session *session, const char *word, uint64_t *number)
 {
@@ -206,18 +193,34 @@ static bool find_some_exception(struct session *session, const char *word, bool 
     return false;
 }
 
+bool session_find_address(struct session *session, const char *words, bool backward,
+                          uint64_t *position, bool *known)
+{
+    struct address_places places;
+    uint64_t other;
+    bool found = false;
+    *known = address_look_up(&session->input, session->names, words, &places);
+    for (size_t i = 0; i < places.count; i++) {
+        if (!pug_history_find(session->history, PUG_FIND_ADDRESS, places.items[i].absolute,
+                              session->position, backward, &other) ||
+            (found && (other < *position) == backward))
+            continue;
+        *position = other;
+        found = true;
+    }
+    return found;
+}
+
 static bool do_find(struct session *session, char **words, size_t count, struct pug_sink *sink)
 {
     uint64_t value = 0, position;
-    bool backward = false, found = false, known = true;
+    bool backward = false, found = false, known = true, told = true;
     for (size_t i = 1; i < count; i++)
         backward |= packet_word_is(words[i], "before");
     const char *what = count > 1 ? words[1] : "";
     const char *word = count > 2 ? words[2] : "";
     if (packet_word_is(what, "address"))
-        found = take_address(session, word, &value) &&
-                pug_history_find(session->history, PUG_FIND_ADDRESS, value, session->position,
-                                 backward, &position);
+        found = session_find_address(session, word, backward, &position, &told);
     else if (packet_word_is(what, "exception"))
         found = find_some_exception(session, word, backward, &position);
     else if (packet_word_is(what, "loss"))
@@ -230,6 +233,9 @@ static bool do_find(struct session *session, char **words, size_t count, struct 
         return known;
     if (found)
         put_place(session, position, sink);
+    else if (!told)
+        pug_sink_text(sink, "no program has that. Say find address A, where A is a number, a "
+                            "function, FUNCTION+0x10 or FILE:LINE\n");
     else if (known)
         pug_sink_format(sink, "nothing of the kind %s here\n", backward ? "before" : "after");
     else

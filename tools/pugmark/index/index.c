@@ -6,6 +6,7 @@
 #include "common/output.h"
 #include "common/progress.h"
 #include "common/sandbox.h"
+#include "common/terminal.h"
 #include "diagnose/diagnosis.h"
 #include "index_input.h"
 #include "schedule/peers.h"
@@ -273,6 +274,8 @@ static int index_run(const struct command *self, int argc, char **argv)
                     options.from, options.limit);
         return EXIT_USAGE;
     }
+    if (options.output && !terminal_may_have(options.output, "an index"))
+        return EXIT_USAGE;
     struct input input;
     sandbox_allow_input(); /* the index lies beside the trace */
     if (!input_open(&input, &options.input, argv[1]))

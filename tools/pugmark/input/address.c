@@ -172,23 +172,34 @@ static bool search_all(struct search *search)
     return search->places->count > 0;
 }
 
+/** A number stands for itself; *known: the words have the form of an address. */
+static bool find(struct search *search, const char *words, bool *known)
+{
+    uint64_t number;
+    *search->places = (struct address_places){.count = 0};
+    *known = true;
+    if (parse_number(words, &number)) {
+        add(search, &(struct address_place){
+                        .object = PUG_NO_OBJECT, .is_absolute = true, .absolute = number});
+        return true;
+    }
+    *known = address_words_cut(words, &search->words);
+    return *known && search_all(search);
+}
+
 bool address_find(struct input *input, struct pug_names *names, const char *option,
                   const char *words, struct address_places *places)
 {
     struct search search = {.input = input, .names = names, .places = places};
-    uint64_t number;
-    *places = (struct address_places){.count = 0};
-    if (parse_number(words, &number)) {
-        add(&search, &(struct address_place){
-                         .object = PUG_NO_OBJECT, .is_absolute = true, .absolute = number});
+    bool known;
+    if (find(&search, words, &known))
         return true;
-    }
-    if (!address_words_cut(words, &search.words)) {
+    if (!known)
         message_say("pugmark: %s %s: expected a number, a function, FUNCTION+0x10 or FILE:LINE\n",
                     option, words);
-        return false;
-    }
-    return search_all(&search) || refuse(&search, option, words);
+    else
+        (void)refuse(&search, option, words);
+    return false;
 }
 
 /* ---- in memory ---- */
@@ -206,20 +217,38 @@ static bool take_mapped(void *context, uint64_t address)
     return true;
 }
 
+static void make_absolute(struct input *input, const struct address_places *found,
+                          struct address_places *places)
+{
+    const bool perf = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
+    places->count = 0;
+    for (size_t i = 0; i < found->count; i++)
+        if (found->items[i].is_absolute)
+            (void)take_mapped(places, found->items[i].absolute);
+        else if (perf)
+            pug_perf_mapped(input->capture, found->items[i].object, found->items[i].vaddr,
+                            take_mapped, places);
+}
+
+bool address_look_up(struct input *input, struct pug_names *names, const char *words,
+                     struct address_places *places)
+{
+    struct address_places found;
+    struct search search = {.input = input, .names = names, .places = &found};
+    bool known;
+    places->count = 0;
+    if (find(&search, words, &known))
+        make_absolute(input, &found, places);
+    return places->count > 0;
+}
+
 bool address_find_absolute(struct input *input, const char *option, const char *words,
                            struct address_places *places)
 {
-    const bool perf = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
     struct address_places found;
     if (!address_find(input, NULL, option, words, &found))
         return false;
-    places->count = 0;
-    for (size_t i = 0; i < found.count; i++)
-        if (found.items[i].is_absolute)
-            (void)take_mapped(places, found.items[i].absolute);
-        else if (perf)
-            pug_perf_mapped(input->capture, found.items[i].object, found.items[i].vaddr,
-                            take_mapped, places);
+    make_absolute(input, &found, places);
     if (places->count == 0)
         message_say("pugmark: %s %s: that program lies in the memory of no process here; give the "
                     "address as a number\n",

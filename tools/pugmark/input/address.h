@@ -23,6 +23,10 @@ bool address_find(struct input *input, struct pug_names *names, const char *opti
 bool address_find_absolute(struct input *input, const char *option, const char *words,
                            struct address_places *places);
 
+/** The same without a message. */
+bool address_look_up(struct input *input, struct pug_names *names, const char *words,
+                     struct address_places *places);
+
 /** Do the words say a number? Then no program is needed. */
 bool address_is_number(const char *words);
 

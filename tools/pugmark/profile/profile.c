@@ -258,6 +258,15 @@ static int profile_times(char **operands, const struct profile_options *options)
     return times_print(&options->input, &options->capture, operands[0], &wanted);
 }
 
+/** A saved profile, binary formats and pages are nothing for a terminal. */
+static bool shows_on_terminal(const struct profile_options *options,
+                              const struct pug_export_format *format)
+{
+    const bool page = format && strcmp(format->name, "report") == 0;
+    return (format && !format->binary && !page) ||
+           terminal_may_have(options->output, page ? "a page" : "binary data");
+}
+
 static int profile_run(const struct command *self, int argc, char **argv)
 {
     struct profile_options options = {0};
@@ -290,7 +299,7 @@ static int profile_run(const struct command *self, int argc, char **argv)
     const struct pug_export_format *format = options.format    ? find_format(options.format)
                                              : !options.output ? find_format("table")
                                                                : NULL;
-    if (format && format->binary && !terminal_may_have(options.output, "binary data"))
+    if (!shows_on_terminal(&options, format))
         return EXIT_USAGE;
     struct pug_names *names = capture_names(&options.input, &options.capture);
     if (!names)

@@ -6,6 +6,7 @@
 #include "common/progress.h"
 #include "common/sandbox.h"
 #include "common/suggest.h"
+#include "common/terminal.h"
 #include "pugmark/advanced/settings.h"
 #include "recorder/convert.h"
 #include "recorder/perf_write.h"
@@ -617,6 +618,9 @@ static bool refuse_protocol(const char *name)
 static bool check_options(const struct record *record)
 {
     const struct record_options *options = record->options;
+    if ((options->path && !terminal_may_have(options->path, "binary data")) ||
+        (options->perf && !terminal_may_have(options->perf, "binary data")))
+        return false;
     if (options->protocol && !record->unit)
         return refuse_protocol(options->protocol);
     if (record->unit && !options->out == !options->perf)
