@@ -86,10 +86,12 @@ struct pug_capture_stream {
     bool retry; /**< reconnect when the peer refuses or goes away: trace restarts after the gap */
     uint64_t retry_ms;    /**< for so long each time; 0: for ever */
     uint64_t duration_ms; /**< end as at the end of a file after so many milliseconds; 0: never */
-    const char *save;     /**< keep the raw bytes in this file (PATH.2 … of later connections) */
+    const char *save;     /**< keep the raw bytes in this file (PATH.2 … of later connections), or
+                             in a folder ("PATH/") with a file for each connection */
     bool has_stop;        /**< end as at the end of a file when `stop` becomes readable */
     int stop;             /**< a descriptor */
-    uint64_t spare[4];    /**< zero */
+    uint64_t ring;        /**< keep so many of the newest bytes between reading and decoding */
+    uint64_t spare[3];    /**< zero */
 };
 
 /** What the options point to is borrowed, and must outlive the capture. */

@@ -61,6 +61,7 @@ enum pug_unsync {
     PUG_UNSYNC_BAD_PACKET,    /**< a packet made no sense */
     PUG_UNSYNC_BAD_IMAGE,     /**< trace and program do not fit */
     PUG_UNSYNC_EOT,           /**< the trace is over */
+    PUG_UNSYNC_DROPPED,       /**< bytes of a live input did not fit: `value` of them */
 };
 
 /** Why tracing begins, or goes on. */

@@ -114,7 +114,8 @@ struct pug_timeline_result {
     /** Times that tracing was off, that the program is not known, and that trace was lost. */
     uint64_t untraced, unknown, lost;
     uint64_t out_of_order; /**< times that a thread's trace of another processor came too late */
-    uint64_t spare[8];     /**< zero */
+    uint64_t tick; /**< mean time between interrupts of SysTick, where they are periodic; else 0 */
+    uint64_t spare[7]; /**< zero */
 };
 
 /**

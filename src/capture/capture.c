@@ -285,6 +285,14 @@ bool pug_capture_live_restarted(const struct pug_capture *capture)
     return capture->restarted;
 }
 
+void pug_capture_restart(const struct pug_capture *capture, struct pug_tree *tree)
+{
+    if (capture->stream)
+        pug_tree_set_live(tree);
+    if (capture->restarted)
+        pug_tree_restart(tree, capture->dropped);
+}
+
 size_t pug_capture_live(struct pug_capture *capture, uint64_t from, void *bytes, size_t size,
                         enum pug_status *status)
 {

@@ -160,10 +160,14 @@ struct pug_capture {
     struct pug_capture_bytes head;      /**< of a stream: what was read to recognise it */
     struct pug_live *stream;            /**< the stream, or NULL */
     const char *guessed;                /**< a setting that its first bytes ask for; or NULL */
+    bool unknown;                       /**< nothing known begins as its first bytes do */
     bool begins;                        /**< its first byte is taken for a packet's */
-    bool restarted;                     /**< what live() gave last is of another connection */
-    bool live;                          /**< its trace comes from a stream, and is not over */
-    bool told_times; /**< sources of perf.data have timestamps, all of one clock */
+    bool restarted;                     /**< what live() gave last does not continue: … */
+    uint64_t dropped;                   /**< … so many bytes did not fit; 0: a new connection */
+    bool gap;             /**< that is so of what comes after the bytes at hand, … */
+    uint64_t gap_dropped; /**< … of which so many did not fit */
+    bool live;            /**< its trace comes from a stream, and is not over */
+    bool told_times;      /**< sources of perf.data have timestamps, all of one clock */
 };
 
 struct pug_capture_fact {
@@ -255,6 +259,17 @@ bool pug_perf_recognise(const uint8_t *bytes, size_t size);
 enum pug_status pug_capture_add_programs(struct pug_capture *capture, struct pug_image *image,
                                          const struct pug_settings *transport);
 
+/* ---- vectors.c ---- */
+
+struct pug_vectors;
+
+/**
+ * The vector tables of a source's core, or of any (PUG_VECTORS_ANY): those of its program, of which
+ * the source's settings VTOR and VTOR_NS choose. `image` may be NULL.
+ */
+void pug_capture_vectors(struct pug_capture *capture, const struct pug_image *image,
+                         uint16_t source, struct pug_vectors *vectors);
+
 /* ---- image_space.c: spaces that do not change in time ---- */
 
 /** The space of a moment in a buffer's image, made when first asked for; NULL: no memory. */
@@ -296,8 +311,16 @@ void pug_capture_images_free(struct pug_capture *capture);
 enum pug_status pug_capture_open_stream(struct pug_capture *capture, bool *perf);
 /** Does it come from a peer, who may never end? Pipes and files that are read as such do. */
 bool pug_capture_stream_waits(const struct pug_capture *capture);
-/** The descriptor of a stream that was opened, or -1. */
-int pug_capture_stream_descriptor(const struct pug_capture *capture);
+/** Read more of a stream; 0: it is over, or it restarts; below 0: the log says why not. */
+int64_t pug_capture_stream_read(struct pug_capture *capture, void *bytes, size_t size);
+/** Say at which rate these first bytes of a serial line would be text; false: at none, or at its
+ * own. */
+bool pug_capture_stream_rate(const struct pug_capture *capture, const uint8_t *bytes,
+                             uint64_t size);
+/** After PUG_LIVE_GAP: note, and report, what is missing. */
+void pug_capture_stream_gap(struct pug_capture *capture);
+/** Has the tree restart where what the stream gave last does not continue. */
+void pug_capture_restart(const struct pug_capture *capture, struct pug_tree *tree);
 
 /* ---- live.c: reading streams ---- */
 

@@ -63,7 +63,7 @@ static void say_unread(const struct pug_capture *capture, struct pug_log *log, u
 }
 
 static size_t read_segment(void *context, uint32_t segment, struct pug_log *log, uint64_t at,
-                           uint8_t *bytes, size_t size, bool *more, bool *restarted)
+                           uint8_t *bytes, size_t size, bool *more)
 {
     const struct reading *reading = context;
     struct pug_capture *capture = reading->decoding.capture;
@@ -74,8 +74,12 @@ static size_t read_segment(void *context, uint32_t segment, struct pug_log *log,
     if (status != PUG_OK)
         say_unread(capture, log, index_of(reading, segment) + at, status);
     *more = status == PUG_OK && (!live || got > 0);
-    *restarted = live && capture->restarted;
     return got;
+}
+
+static void restart(const void *context, struct pug_tree *tree)
+{
+    pug_capture_restart(capture_of(context), tree);
 }
 
 static enum pug_status new_tree(void *context, uint32_t segment, struct pug_log *log,
@@ -299,6 +303,7 @@ static void fill_segments(const struct pug_capture_decode *config, struct readin
         .index = index_of,
         .memory = ops->memory ? memory_of : NULL,
         .read = read_segment,
+        .restart = restart,
         .tree = new_tree,
         .tree_kind = tree_kind,
         .choose = choose_sources,

@@ -73,13 +73,16 @@ static int64_t starve(struct pug_capture *capture, enum pug_status *status)
     return PUG_LIVE_OVER;
 }
 
-/** Of what came before the peer went away nothing is used any more. */
+/** All bytes before the gap were given; what is left of them is a part of something. */
 static void restart(struct pug_capture *capture)
 {
     struct pug_capture_raw *raw = capture->own;
     raw->bytes.size = 0;
     raw->asked = UINT64_MAX;
     capture->restarted = true;
+    capture->dropped += capture->gap_dropped;
+    capture->gap = false;
+    capture->gap_dropped = 0;
 }
 
 /** Wait for more bytes, at most so long. PUG_LIVE_OVER: there are none, or *status says why. */
@@ -100,7 +103,7 @@ static int64_t read_more(struct pug_capture *capture, int timeout, enum pug_stat
     }
     /* Bytes that are read into memory first belong to one connection. */
     if (got == PUG_LIVE_GAP && capture->live)
-        restart(capture);
+        pug_capture_stream_gap(capture);
     if ((got == PUG_LIVE_GAP && capture->live) || got == PUG_LIVE_PAUSE)
         return got;
     if (got == PUG_LIVE_ERROR) {
@@ -131,7 +134,7 @@ enum pug_status pug_capture_live_ahead(struct pug_capture *capture,
     const uint64_t least =
         shows || raw->bytes.size < LEAST_AHEAD ? LEAST_AHEAD : raw->bytes.size + 1;
     enum pug_status status = PUG_OK;
-    while (raw->open && raw->bytes.size < most &&
+    while (raw->open && !capture->gap && raw->bytes.size < most &&
            !(shows && shows(raw->bytes.bytes, (size_t)raw->bytes.size))) {
         const int timeout = raw->bytes.size < least ? -1 : shows ? PAUSE_MS : SCAN_PAUSE_MS;
         if (read_more(capture, timeout, &status) == PUG_LIVE_PAUSE)
@@ -149,13 +152,15 @@ static bool is_all(const uint8_t *bytes, size_t size, uint8_t value)
 }
 
 /** The likely cause of the first bytes' being what they are; NULL: they look well. */
-static const char *doubt(const struct pug_capture_raw *raw)
+static const char *doubt(const struct pug_capture_raw *raw, bool serial)
 {
     const uint8_t *bytes = raw->bytes.bytes;
     const size_t size = raw->bytes.size < SAMPLE ? (size_t)raw->bytes.size : SAMPLE;
     const bool plain = raw->transport->single, itm = strcasecmp(raw->protocol->name, "itm") == 0;
     if (is_all(bytes, size, 0) || is_all(bytes, size, 0xff))
         return bytes[0] ? "only bytes 0xff: is the line's level right, and the trace clock set?"
+               : serial ? "only zeros: is the line connected, and is its rate "
+                          "(serial:DEVICE@BAUD) that of the SWO pin?"
                         : "only zeros: is the line connected, and the trace clock set?";
     if (plain && pug_coresight_fsyncs(bytes, size))
         return "synchronisations of a TPIU's frames: is it --transport coresight?";
@@ -173,10 +178,21 @@ static void say_doubt(const struct pug_capture *capture)
     if (raw->used > 0 || raw->bytes.size < LEAST_DOUBT || raw->doubted)
         return;
     raw->doubted = true;
-    const char *words = doubt(raw);
+    const char *words = doubt(raw, pug_live_where(capture->stream)->scheme == PUG_LIVE_SERIAL);
     if (words)
         pug_capture_say(capture, PUG_SEV_WARN, PUG_OK, "%s: the first bytes are %s", capture->path,
                         words);
+}
+
+/** Bytes at a wrong rate may look like packets: the first ones of a serial line are looked at. */
+static void say_rate(const struct pug_capture *capture)
+{
+    struct pug_capture_raw *raw = capture->own;
+    if (raw->rated || raw->begin.size < PUG_LIVE_RATE_SAMPLE)
+        return;
+    raw->rated = true;
+    if (strcasecmp(raw->protocol->name, "itm") == 0 && raw->transport->single && !capture->unknown)
+        (void)pug_capture_stream_rate(capture, raw->begin.bytes, raw->begin.size);
 }
 
 /** Used bytes are forgotten. */
@@ -195,18 +211,24 @@ size_t pug_capture_live_read(struct pug_capture *capture, uint64_t from, uint8_t
 {
     struct pug_capture_raw *raw = capture->own;
     capture->restarted = false;
+    capture->dropped = 0;
     forget(raw, from);
     /* a second request for the same had too little of it */
     uint64_t known = raw->asked == from ? raw->bytes.size : 0;
     raw->asked = from;
     raw->begun = true;
     while (raw->open && raw->bytes.size <= size && raw->bytes.size <= known) {
-        (void)read_more(capture, -1, status);
-        if (capture->restarted)
-            known = 0;
+        if (!capture->gap) {
+            (void)read_more(capture, -1, status);
+            continue;
+        }
+        restart(capture);
+        known = 0;
     }
-    if (pug_capture_stream_waits(capture))
+    if (pug_capture_stream_waits(capture)) {
         say_doubt(capture);
+        say_rate(capture);
+    }
     if (from != raw->used || (!raw->open && raw->bytes.size <= known)) {
         capture->live = false;
         return 0;

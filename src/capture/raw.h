@@ -28,6 +28,7 @@ struct pug_capture_raw {
     struct pug_capture_bytes bytes;
     /* Of a stream that is read as it arrives: `bytes` are those that are not used yet. */
     bool open;                      /* more may come */
+    bool rated;                     /* a look was taken at the rate of a serial line */
     bool doubted;                   /* its first bytes were looked at */
     uint64_t room;                  /* for these */
     uint64_t used;                  /* bytes before these */

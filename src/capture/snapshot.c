@@ -259,6 +259,18 @@ static enum pug_status add_setting(struct pug_capture *capture, const char *sour
     return PUG_OK;
 }
 
+/** Does its device say where it begins, or that this is not to be guessed? */
+static bool says_begin(const struct pug_snapshot *snapshot, const char *source)
+{
+    const struct pug_snapshot_device *device;
+    for (size_t n = 0; (device = pug_snapshot_device_at(snapshot, n)) != NULL; n++)
+        for (size_t i = 0; strcmp(device->name, source) == 0 && i < device->register_count; i++)
+            if (strcmp(device->registers[i].name, "begin_at") == 0 ||
+                strcmp(device->registers[i].name, "guess_sync") == 0)
+                return true;
+    return false;
+}
+
 /** Set the beginning of a buffer's sources, if it has to be guessed. */
 static enum pug_status add_begins(struct pug_capture *capture, uint32_t number)
 {
@@ -275,7 +287,7 @@ static enum pug_status add_begins(struct pug_capture *capture, uint32_t number)
         size_t begin = SIZE_MAX;
         what.protocol = source->buffer == number ? protocol_of(source->protocol) : NULL;
         what.id = source->id;
-        if (what.protocol && what.transport)
+        if (what.protocol && what.transport && !says_begin(own->snapshot, source->name))
             status = pug_capture_begin(capture, &what, &begin);
         if (status == PUG_OK && begin != SIZE_MAX)
             status = add_setting(capture, source->name, "begin_at", begin);

@@ -25,6 +25,7 @@ static struct pug_live_options options_of(struct pug_capture *capture)
     options.retry_ms = live->retry_ms;
     options.duration_ms = live->duration_ms;
     options.save = live->save;
+    options.ring = live->ring;
     options.stop = live->has_stop ? live->stop : -1;
     return options;
 }
@@ -42,14 +43,28 @@ static bool read_head(struct pug_capture *capture, bool *paused, bool *ended,
     *ended = got == PUG_LIVE_OVER;
     if (got > 0)
         head->size += (uint64_t)got;
-    if (got == PUG_LIVE_GAP) /* of what came before nothing is known */
-        head->size = 0;
+    if (got == PUG_LIVE_GAP && head->size > 0) { /* it shows what it is, or never will */
+        pug_capture_stream_gap(capture);
+        *ended = true;
+    }
     if (got == PUG_LIVE_ERROR) {
         pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "%s: %s", capture->path,
                         pug_live_why(capture->stream));
         *status = PUG_ERR_FILE;
     }
     return got != PUG_LIVE_ERROR;
+}
+
+void pug_capture_stream_gap(struct pug_capture *capture)
+{
+    const uint64_t dropped = pug_live_dropped(capture->stream);
+    capture->gap = true;
+    capture->gap_dropped += dropped;
+    if (dropped > 0)
+        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: %llu bytes were dropped: decoding is slower than the input; --save "
+                        "FILE keeps all",
+                        capture->path, (unsigned long long)dropped);
 }
 
 /** No byte came: likely causes. */
@@ -75,15 +90,38 @@ static void take_mark(struct pug_capture_bytes *head)
             (size_t)head->size);
 }
 
+bool pug_capture_stream_rate(const struct pug_capture *capture, const uint8_t *bytes, uint64_t size)
+{
+    const uint32_t rate = capture->stream ? pug_live_line_rate(capture->stream) : 0;
+    const uint32_t right = rate > 0 ? pug_live_rate(bytes, (size_t)size, rate) : 0;
+    if (right > 0)
+        pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
+                        "%s: the bytes look like text that is sent at %u baud and read at %u: is "
+                        "it serial:%s@%u?",
+                        capture->path, (unsigned)right, (unsigned)rate,
+                        pug_live_where(capture->stream)->path, (unsigned)right);
+    return right > 0;
+}
+
 /** Nothing that is known begins so. */
 static void say_unknown(const struct pug_capture *capture)
 {
     const bool serial = pug_live_where(capture->stream)->scheme == PUG_LIVE_SERIAL;
+    if (pug_capture_stream_rate(capture, capture->head.bytes, capture->head.size))
+        return;
     pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
                     "%s: no ITM, TPIU frames or ORBFLOW in the first %llu bytes: %s", capture->path,
                     (unsigned long long)capture->head.size,
                     serial ? "is the line's rate (serial:DEVICE@BAUD) that of the SWO pin?"
                            : "is it another protocol (--protocol)?");
+}
+
+static bool waits_for_sync(const struct pug_capture_options *options)
+{
+    const struct pug_settings given = {.items = options->settings.items,
+                                       .count = options->settings.count};
+    const struct pug_setting *guess = pug_settings_find(&given, "guess_sync");
+    return guess && guess->value == 0;
 }
 
 /** The recognised kind becomes the options. */
@@ -98,13 +136,18 @@ static void describe(struct pug_capture *capture, enum pug_live_kind kind)
         options->transport = transport;
     if (kind == PUG_LIVE_TPIU)
         capture->guessed = "fsyncs";
-    if (kind == PUG_LIVE_ITM_OPEN) {
+    if (kind == PUG_LIVE_ITM_OPEN && !waits_for_sync(options)) {
         capture->begins = true;
         pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: not synchronised: text may begin wrongly", capture->path);
+                        "%s: not synchronised: text may begin wrongly: no synchronisation packet "
+                        "came yet, so it begins with the first byte by a guess; --set guess_sync=0 "
+                        "waits for one",
+                        capture->path);
     }
-    if (kind == PUG_LIVE_UNKNOWN)
+    if (kind == PUG_LIVE_UNKNOWN) {
+        capture->unknown = true;
         say_unknown(capture);
+    }
     if (kind == PUG_LIVE_ORBFLOW)
         take_mark(&capture->head);
 }
@@ -153,7 +196,7 @@ bool pug_capture_stream_waits(const struct pug_capture *capture)
     return capture->stream && pug_live_where(capture->stream)->scheme != PUG_LIVE_FILE;
 }
 
-int pug_capture_stream_descriptor(const struct pug_capture *capture)
+int64_t pug_capture_stream_read(struct pug_capture *capture, void *bytes, size_t size)
 {
-    return capture->stream ? pug_live_descriptor(capture->stream) : -1;
+    return capture->stream ? pug_live_read(capture->stream, bytes, size, -1) : PUG_LIVE_ERROR;
 }

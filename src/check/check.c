@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file A check: its rules, the captures that it goes through, and how they are decoded for it. */
+#include "capture/capture.h"
 #include "check/cover.h"
 #include "check/threads.h"
 #include "export/decisions.h"
@@ -347,8 +348,8 @@ enum pug_status pug_check_begin(struct pug_check *check, struct pug_capture *cap
     find_tree(check);
     find_rates(check);
     const uint16_t *source = only_source(check);
-    pug_vectors_find(&check->vectors, check->tree ? pug_tree_image(check->tree) : NULL,
-                     source ? *source : PUG_VECTORS_ANY);
+    pug_capture_vectors(check->capture, check->tree ? pug_tree_image(check->tree) : NULL,
+                        source ? *source : PUG_VECTORS_ANY, &check->vectors);
     pug_check_foresee(check);
     if (!pug_check_bind(check) || !pug_check_cover_begin(check))
         return starved(check);

@@ -16,7 +16,7 @@
 #include "pugmark/advanced/consumer.h"
 #include "pugmark/calls.h"
 #include "swo/swo.h"
-#include "swo/vectors.h"
+#include "swo/handlers.h"
 
 #define CHECK_UNKNOWN UINT64_MAX
 

@@ -195,11 +195,15 @@ void pug_find_guesses(const struct pug_subject *subject, size_t most, struct pug
 /** Fewer bad packets are not noise, and fewer bytes show nothing. */
 #define NOISE_LEAST 3u
 #define LINE_LEAST  64u
+/* At another rate nothing is good for so many bytes. */
+#define STRETCH_LEAST 24u
 
 /** Adds what makes bytes of an SWO pin wrong: it has no clock, so its rate has to be given. */
 static void find_line(const struct pug_survey_id *found, struct pug_findings *findings)
 {
-    if (found->unsynced * 2 > found->bytes && found->bytes >= LINE_LEAST)
+    const uint64_t decoded = found->bytes - found->unsynced;
+    const bool stretches = found->bad >= NOISE_LEAST && decoded / found->bad >= STRETCH_LEAST;
+    if (found->unsynced * 2 > found->bytes && found->bytes >= LINE_LEAST && !stretches)
         PUG_FIND(findings, PUG_FINDING_RATE, .source = found->id);
     else if (found->bad >= NOISE_LEAST)
         PUG_FIND(findings, PUG_FINDING_NOISE, .source = found->id);

@@ -55,7 +55,8 @@ const char *pug_element_reason_name(const struct pug_element *e)
                                           [PUG_UNSYNC_DISCARD] = "discard",
                                           [PUG_UNSYNC_BAD_PACKET] = "bad packet",
                                           [PUG_UNSYNC_BAD_IMAGE] = "program does not match",
-                                          [PUG_UNSYNC_EOT] = "end of trace"};
+                                          [PUG_UNSYNC_EOT] = "end of trace",
+                                          [PUG_UNSYNC_DROPPED] = "dropped"};
     static const char *const trace_ons[] = {[PUG_TRACE_ON_NORMAL] = "begin or filter",
                                             [PUG_TRACE_ON_OVERFLOW] = "overflow",
                                             [PUG_TRACE_ON_EX_DEBUG] = "debug restart"};

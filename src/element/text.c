@@ -23,7 +23,7 @@ static const struct pug_text_word type_names[PUG_ELEM_TYPE_COUNT] = {
 
 static const char *const unsync_names[] = {"undefined",         "init-decoder", "reset-decoder",
                                            "overflow",          "discard",      "bad-packet",
-                                           "bad-program-image", "end-of-trace"};
+                                           "bad-program-image", "end-of-trace", "dropped"};
 static const char *const trace_on_names[] = {"begin or filter", "overflow", "debug restart"};
 
 static const struct pug_text_word isa_names[PUG_ISA_COUNT] = {
@@ -278,7 +278,11 @@ static void put_details(struct pug_text *text, const struct pug_element *e)
     char space[64];
     switch ((enum pug_element_type)e->type) {
     case PUG_ELEM_NO_SYNC:
-    case PUG_ELEM_EO_TRACE: put_reason(text, NAME(unsync_names, e->reason)); break;
+    case PUG_ELEM_EO_TRACE:
+        put_reason(text, NAME(unsync_names, e->reason));
+        if (e->reason == PUG_UNSYNC_DROPPED)
+            pug_text_format(text, " %llu bytes", (unsigned long long)e->value);
+        break;
     case PUG_ELEM_TRACE_ON:
         put_reason(text, NAME(trace_on_names, e->reason));
         if (e->reason == PUG_TRACE_ON_OVERFLOW && e->number > 0)

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-static void put_unsync(struct pug_text *text, unsigned reason)
+static void put_unsync(struct pug_text *text, const struct pug_element *e)
 {
     static const char *const why[] = {
         [PUG_UNSYNC_OVERFLOW] = ": trace was lost",
@@ -15,8 +15,10 @@ static void put_unsync(struct pug_text *text, unsigned reason)
         [PUG_UNSYNC_BAD_IMAGE] = ": the program does not match the trace",
     };
     pug_text_put(text, "waiting for a synchronisation point");
-    if (reason < sizeof(why) / sizeof(why[0]) && why[reason])
-        pug_text_put(text, why[reason]);
+    if (e->reason < sizeof(why) / sizeof(why[0]) && why[e->reason])
+        pug_text_put(text, why[e->reason]);
+    if (e->reason == PUG_UNSYNC_DROPPED)
+        pug_text_format(text, ": %" PRIu64 " bytes of the live input were dropped", e->value);
 }
 
 static void put_context(struct pug_text *text, const struct pug_element *e)
@@ -143,7 +145,7 @@ size_t pug_element_words(const struct pug_element *e, char *buffer, size_t size)
 {
     struct pug_text text = PUG_TEXT(buffer, size);
     switch ((enum pug_element_type)e->type) {
-    case PUG_ELEM_NO_SYNC: put_unsync(&text, e->reason); break;
+    case PUG_ELEM_NO_SYNC: put_unsync(&text, e); break;
     case PUG_ELEM_TRACE_ON:
         pug_text_put(&text, e->reason == PUG_TRACE_ON_OVERFLOW ? "trace was lost here"
                             : e->reason == PUG_TRACE_ON_EX_DEBUG

@@ -183,6 +183,10 @@ enum pug_status pug_coverage_html(const struct exporter *exporter, const struct 
         sink, "<p>Beside each line: how often it ran (its instruction that ran most), how many of "
               "its instructions ran, and of each conditional branch whether it was taken (T) and "
               "not taken (N), in small letters where it never was.</p>\n");
+    char sampled[160];
+    pug_export_sampled(exporter, sampled, sizeof(sampled));
+    if (*sampled)
+        pug_sink_format(sink, "<p>%s: what was not sampled may have run.</p>\n", sampled);
     for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++)
         if (pug_profile_noted(exporter->profile, note) > 0)
             pug_sink_format(sink, "<p>%" PRIu64 " %s.</p>\n",

@@ -3,6 +3,7 @@
 #include "live/live.h"
 
 #include "files/whole.h"
+#include "live/room.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +23,16 @@
 struct pug_live {
     struct pug_live_place place;
     struct pug_live_options options;
-    int file, listener, saved;
+    int file, listener;
+    struct pug_live_save save;
+    struct pug_live_room *room; /* NULL: bytes are read when they are wanted */
     struct pug_live_line *line;
     struct pug_live_tcl tcl;
     uint64_t came, until; /* until: in milliseconds; 0: for ever */
+    uint64_t saved;       /* bytes of this connection */
+    uint64_t dropped;     /* of the last gap */
     unsigned connections;
-    bool stopped, save_failed, silence_said;
+    bool stopped, silence_said;
     char why[512];
 };
 
@@ -90,38 +95,42 @@ static int wait_for_bytes(struct pug_live *live, int timeout)
 
 /* ---- keeping ---- */
 
-/** Opens FILE, or FILE.2 and so on. */
+/** Saving failed after so many bytes of the connection. */
+static void say_unsaved(struct pug_live *live, int error, uint64_t at)
+{
+    char text[4096 + 256];
+    live->save.failed = true;
+    snprintf(text, sizeof(text), "--save %s: %s after %llu bytes: saving stopped, decoding goes on",
+             live->save.path, strerror(error), (unsigned long long)at);
+    say(live, text);
+}
+
 static void begin_save(struct pug_live *live)
 {
-    char name[4096 + 16];
-    if (!live->options.save || live->save_failed)
-        return;
-    if (live->saved >= 0)
-        close(live->saved);
-    if (live->connections < 2)
-        snprintf(name, sizeof(name), "%s", live->options.save);
-    else
-        snprintf(name, sizeof(name), "%s.%u", live->options.save, live->connections);
-    live->saved = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (live->saved >= 0)
-        return;
-    char text[4096 + 256];
-    snprintf(text, sizeof(text), "--save %s: %s: the bytes are not saved", name, strerror(errno));
-    live->save_failed = true;
-    say(live, text);
+    char why[4096 + 256];
+    live->saved = 0;
+    if (!pug_live_save_begin(&live->save, live->connections, why, sizeof(why)))
+        say(live, why);
 }
 
 static void save(struct pug_live *live, const uint8_t *bytes, size_t size)
 {
-    if (live->saved < 0 || pug_write_whole(live->saved, bytes, size))
+    if (live->save.file < 0 || live->save.failed)
         return;
-    char text[4096 + 256];
-    snprintf(text, sizeof(text), "--save %s: %s after %llu bytes: saving stopped, decoding goes on",
-             live->options.save, strerror(errno), (unsigned long long)live->came);
-    live->save_failed = true;
-    close(live->saved);
-    live->saved = -1;
-    say(live, text);
+    if (pug_write_whole(live->save.file, bytes, size))
+        live->saved += size;
+    else
+        say_unsaved(live, errno, live->saved);
+}
+
+/** What the thread could not say. */
+static void note_unsaved(struct pug_live *live)
+{
+    uint64_t at;
+    const int error = pug_live_room_save_error(live->room, &at);
+    if (error)
+        say_unsaved(live, error, at);
+    live->saved = at;
 }
 
 /* ---- connecting ---- */
@@ -130,6 +139,11 @@ static void close_peer(struct pug_live *live)
 {
     if (live->file < 0)
         return;
+    if (live->room) {
+        pug_live_room_end(live->room);
+        note_unsaved(live);
+    }
+    pug_live_save_end(&live->save, live->saved);
     pug_live_serial_end(live->line, live->file);
     live->line = NULL;
     close(live->file);
@@ -217,7 +231,32 @@ static bool connect_peer(struct pug_live *live)
     if (live->place.tcl && !pug_write_whole(live->file, PUG_LIVE_TCL_ASK, strlen(PUG_LIVE_TCL_ASK)))
         snprintf(live->why, sizeof(live->why), "%s", strerror(errno));
     begin_save(live);
+    if (!live->room ||
+        pug_live_room_begin(live->room, live->file, live->save.failed ? -1 : live->save.file,
+                            live->save.reads_back))
+        return true;
+    snprintf(live->why, sizeof(live->why), "%s", strerror(errno));
+    return false;
+}
+
+/** Sockets and serial lines cannot wait; what writes into a pipe can. */
+static bool make_room(struct pug_live *live)
+{
+    const struct pug_live_options *options = &live->options;
+    const enum pug_live_scheme scheme = live->place.scheme;
+#ifdef _WIN32
     return true;
+#endif
+    if (scheme == PUG_LIVE_FILE && !options->ring)
+        return true;
+    live->room = pug_live_room_new(&(struct pug_live_room_options){
+        .size = options->ring ? (size_t)options->ring : PUG_LIVE_ROOM,
+        .newest = options->ring > 0,
+        .holds = scheme != PUG_LIVE_SERIAL,
+        .tcl = live->place.tcl,
+        .stop = options->stop,
+        .until = live->until});
+    return live->room != NULL;
 }
 
 enum pug_status pug_live_open(const struct pug_live_place *place,
@@ -229,10 +268,18 @@ enum pug_status pug_live_open(const struct pug_live_place *place,
         return PUG_ERR_MEM;
     live->place = *place;
     live->options = *options;
-    live->file = live->listener = live->saved = -1;
+    live->file = live->listener = live->save.file = -1;
+    live->save.path = options->save;
     if (options->duration_ms)
         live->until = now() + options->duration_ms;
+    if (!make_room(live))
+        return PUG_ERR_MEM;
     return connect_peer(live) ? PUG_OK : PUG_ERR_FILE;
+}
+
+void pug_live_close(struct pug_live *live)
+{
+    close_peer(live);
 }
 
 void pug_live_free(struct pug_live *live)
@@ -240,10 +287,10 @@ void pug_live_free(struct pug_live *live)
     if (!live)
         return;
     close_peer(live);
+    pug_live_room_free(live->room);
     if (live->listener >= 0)
         close(live->listener);
-    if (live->saved >= 0)
-        close(live->saved);
+    free(live->save.connections);
     free(live);
 }
 
@@ -261,56 +308,76 @@ static int64_t lose_peer(struct pug_live *live)
     return PUG_LIVE_OVER;
 }
 
-static int64_t read_once(struct pug_live *live, uint8_t *bytes, size_t size)
+bool pug_live_is_gone(int error)
 {
-    ssize_t got;
-    do {
-        got = read(live->file, bytes, size);
-    } while (got < 0 && errno == EINTR);
-    /* The other side of a pseudo terminal, or a probe that was unplugged. */
-    const bool gone = got < 0 && (errno == EIO || errno == ECONNRESET || errno == ENXIO ||
-                                  errno == ENODEV || errno == ETIMEDOUT);
-    if (got < 0 && !gone) {
-        snprintf(live->why, sizeof(live->why), "%s", strerror(errno));
-        return PUG_LIVE_ERROR;
+    return error == EIO || error == ECONNRESET || error == ENXIO || error == ENODEV ||
+           error == ETIMEDOUT;
+}
+
+static int64_t fail(struct pug_live *live)
+{
+    snprintf(live->why, sizeof(live->why), "%s", strerror(errno));
+    return PUG_LIVE_ERROR;
+}
+
+/** Read without a room. Notifications may hold no trace. */
+static int64_t read_peer(struct pug_live *live, uint8_t *bytes, size_t size, int timeout)
+{
+    for (;;) {
+        const int ready = wait_for_bytes(live, timeout);
+        if (ready <= 0)
+            return ready;
+        const ssize_t got = read(live->file, bytes, size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && !pug_live_is_gone(errno))
+            return fail(live);
+        const size_t count = got < 0           ? 0
+                             : live->place.tcl ? pug_live_tcl(&live->tcl, bytes, (size_t)got)
+                                               : (size_t)got;
+        save(live, bytes, count);
+        if (count > 0 || got <= 0)
+            return (int64_t)count;
     }
-    return got > 0 ? got : PUG_LIVE_OVER;
+}
+
+static int64_t take(struct pug_live *live, uint8_t *bytes, size_t size, int timeout)
+{
+    live->dropped = 0;
+    if (!live->room)
+        return read_peer(live, bytes, size, timeout);
+    const int64_t got = pug_live_room_take(live->room, bytes, size, timeout, &live->dropped);
+    if (got == PUG_LIVE_ERROR)
+        (void)fail(live);
+    if (got == PUG_LIVE_OVER)
+        live->stopped |= pug_live_room_stopped(live->room);
+    note_unsaved(live);
+    return got;
 }
 
 /** Some servers say nothing until they are asked to: what to do is said after a second. */
-static int wait_at_first(struct pug_live *live, int timeout)
+static int64_t take_first(struct pug_live *live, uint8_t *bytes, size_t size, int timeout)
 {
     char text[320];
     if (live->came > 0 || live->silence_said || timeout >= 0 || !live->place.silence)
-        return wait_for_bytes(live, timeout);
-    const int ready = wait_for_bytes(live, SILENCE_MS);
-    if (ready != PUG_LIVE_PAUSE)
-        return ready;
+        return take(live, bytes, size, timeout);
+    const int64_t got = take(live, bytes, size, SILENCE_MS);
+    if (got != PUG_LIVE_PAUSE)
+        return got;
     live->silence_said = true;
     snprintf(text, sizeof(text), "nothing arrives: %s", live->place.silence);
     say(live, text);
-    return wait_for_bytes(live, timeout);
+    return take(live, bytes, size, timeout);
 }
 
 int64_t pug_live_read(struct pug_live *live, uint8_t *bytes, size_t size, int timeout)
 {
-    int64_t got = 0;
     if (live->stopped || live->file < 0)
         return PUG_LIVE_OVER;
-    do { /* notifications may hold no trace */
-        const int ready = wait_at_first(live, timeout);
-        if (ready <= 0)
-            return ready;
-        got = read_once(live, bytes, size);
-        if (got == PUG_LIVE_OVER)
-            return lose_peer(live);
-        if (got > 0 && live->place.tcl)
-            got = (int64_t)pug_live_tcl(&live->tcl, bytes, (size_t)got);
-    } while (got == 0);
-    if (got > 0) {
-        live->came += (uint64_t)got;
-        save(live, bytes, (size_t)got);
-    }
+    const int64_t got = take_first(live, bytes, size, timeout);
+    if (got == PUG_LIVE_OVER && !live->stopped)
+        return lose_peer(live);
+    live->came += got > 0 ? (uint64_t)got : live->dropped;
     return got;
 }
 
@@ -336,7 +403,17 @@ const struct pug_live_place *pug_live_where(const struct pug_live *live)
     return &live->place;
 }
 
-int pug_live_descriptor(const struct pug_live *live)
+uint32_t pug_live_line_rate(const struct pug_live *live)
 {
-    return live->file;
+    return live->line ? pug_live_serial_rate(live->line) : 0;
+}
+
+uint64_t pug_live_dropped(const struct pug_live *live)
+{
+    return live->dropped;
+}
+
+const struct pug_live_connection *pug_live_connection_at(const struct pug_live *live, size_t n)
+{
+    return n < live->save.count ? &live->save.connections[n] : NULL;
 }

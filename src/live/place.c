@@ -115,10 +115,18 @@ static bool take_preset(const struct preset *preset, const char *rest, struct pu
     snprintf(place->port, sizeof(place->port), "%u", (unsigned)preset->port);
     if (*rest != ':')
         return true;
-    place->fallback = 0;
-    if (is_port(rest + 1) && strlen(rest + 1) < sizeof(place->port))
+    if (is_port(rest + 1) && strlen(rest + 1) < sizeof(place->port)) {
+        place->fallback = 0;
         return memcpy(place->port, rest + 1, strlen(rest + 1) + 1), true;
-    return take_address(rest + 1, place);
+    }
+    place->port[0] = 0;
+    if (!take_address(rest + 1, place))
+        return false;
+    if (place->port[0]) /* it was given */
+        place->fallback = 0;
+    else
+        snprintf(place->port, sizeof(place->port), "%u", (unsigned)preset->port);
+    return true;
 }
 
 /** "DEVICE@BAUD". */

@@ -20,6 +20,7 @@ extern int ioctl(int file, unsigned long request, ...);
 
 struct pug_live_line {
     struct termios2 old;
+    uint32_t rate;
 };
 
 static bool set_up(const struct pug_live_place *place, int file, struct pug_live_line *line,
@@ -42,6 +43,7 @@ static bool set_up(const struct pug_live_place *place, int file, struct pug_live
         raw.c_cflag |= BOTHER | (BOTHER << IBSHIFT);
         raw.c_ispeed = raw.c_ospeed = place->baud;
     }
+    line->rate = raw.c_ispeed;
     if (ioctl(file, TCSETS2, &raw) == 0)
         return true;
     *why = "the driver does not take this rate";
@@ -67,6 +69,11 @@ int pug_live_serial(const struct pug_live_place *place, struct pug_live_line **l
     return -1;
 }
 
+uint32_t pug_live_serial_rate(const struct pug_live_line *line)
+{
+    return line->rate;
+}
+
 void pug_live_serial_end(struct pug_live_line *line, int file)
 {
     if (line)
@@ -84,6 +91,12 @@ int pug_live_serial(const struct pug_live_place *place, struct pug_live_line **l
     *why = "serial lines are not read on this system";
     errno = ENOSYS;
     return -1;
+}
+
+uint32_t pug_live_serial_rate(const struct pug_live_line *line)
+{
+    (void)line;
+    return 0;
 }
 
 void pug_live_serial_end(struct pug_live_line *line, int file)

@@ -110,16 +110,12 @@ static enum pug_status spool(struct pug_perf *perf)
                         perf->capture->path, pug_scratch_folder(), strerror(errno));
         return PUG_ERR_FILE;
     }
-    const int from = pug_capture_stream_descriptor(perf->capture);
     uint8_t *block = malloc(1u << 16);
-    bool good = from >= 0 && block;
     const struct pug_capture_bytes *head = &perf->capture->head;
-    good = good && pug_write_whole(kept, head->bytes, head->size);
-    for (ssize_t got = 1; good && got > 0;) {
-        got = read(from, block, 1u << 16);
-        good = got >= 0 ? pug_write_whole(kept, block, (size_t)got) : errno == EINTR;
-        if (got < 0)
-            got = 1;
+    bool good = block && pug_write_whole(kept, head->bytes, head->size);
+    for (int64_t got = 1; good && got > 0;) {
+        got = pug_capture_stream_read(perf->capture, block, 1u << 16);
+        good = got >= 0 && pug_write_whole(kept, block, (size_t)got);
     }
     const int why = errno;
     free(block);

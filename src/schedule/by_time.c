@@ -299,11 +299,11 @@ static void read_block(struct side *side)
     const uint64_t index = segments->index(segments->context, side->segment) + side->at;
     const uint64_t left = size - side->at;
     uint8_t block[BLOCK];
-    bool more, restarted;
+    bool more;
     size_t used;
     const size_t got =
         segments->read(segments->context, side->segment, schedule->options->log, side->at, block,
-                       left < all->block ? (size_t)left : all->block, &more, &restarted);
+                       left < all->block ? (size_t)left : all->block, &more);
     const bool good = pug_schedule_feed(side->tree, index, block, got, &used);
     side->at += used;
     schedule->result->bytes += used;

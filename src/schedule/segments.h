@@ -54,10 +54,12 @@ struct pug_segments {
     const uint8_t *(*memory)(const void *context, uint32_t segment);
     /**
      * Reads bytes from the offset `at` on. Returns fewer than `size` only at the end, where *more
-     * is false, or with a message in the log. *restarted: they do not continue those before.
+     * is false, or with a message in the log. They may not continue those before (restart).
      */
     size_t (*read)(void *context, uint32_t segment, struct pug_log *log, uint64_t at,
-                   uint8_t *bytes, size_t size, bool *more, bool *restarted);
+                   uint8_t *bytes, size_t size, bool *more);
+    /** Optional: has the tree restart where what read() gave last does not continue. */
+    void (*restart)(const void *context, struct pug_tree *tree);
     /** Makes a tree. Segments of one kind can be read with one tree. */
     enum pug_status (*tree)(void *context, uint32_t segment, struct pug_log *log,
                             struct pug_tree **tree);

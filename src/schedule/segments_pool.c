@@ -275,12 +275,12 @@ static bool read_block(struct worker *worker, uint32_t segment, uint64_t *at)
     const uint64_t left = end > *at ? end - *at : 0;
     size_t wanted = piece && piece < PIECE_SIZE ? piece : PIECE_SIZE;
     wanted = left < wanted ? (size_t)left : wanted;
-    bool more, restarted;
+    bool more;
     size_t used;
-    const size_t got = segments->read(segments->context, segment, worker->log, *at, worker->bytes,
-                                      wanted, &more, &restarted);
-    if (restarted)
-        (void)pug_tree_reset(worker->tree);
+    const size_t got =
+        segments->read(segments->context, segment, worker->log, *at, worker->bytes, wanted, &more);
+    if (segments->restart)
+        segments->restart(segments->context, worker->tree);
     const bool good = feed(worker, index, *at, got, &used);
     *at += used;
     worker->read += used;

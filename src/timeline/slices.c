@@ -682,6 +682,7 @@ struct slices_numbers pug_slices_numbers(const struct slices *slices)
 {
     struct slices_numbers numbers = slices->numbers;
     numbers.handlers = pug_slices_swo_handlers(slices->swo);
+    numbers.tick = pug_slices_swo_tick(slices->swo);
     numbers.gaps[PUG_GAP_LOST] += pug_slices_swo_losses(slices->swo);
     return numbers;
 }

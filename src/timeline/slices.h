@@ -60,6 +60,7 @@ struct places *pug_slices_places(const struct slices *slices);
 struct slices_numbers {
     uint64_t written, left_out, estimated;
     uint64_t handlers;               /**< of interrupts, from a DWT */
+    uint64_t tick;                   /**< mean time between SysTicks, where they are periodic */
     uint64_t gaps[PUG_GAP_LOST + 1]; /**< of each kind */
 };
 struct slices_numbers pug_slices_numbers(const struct slices *slices);

@@ -383,6 +383,16 @@ bool pug_slices_swo_end(struct slices_swo *swo)
     return !swo->failed && !swo->sources.failed;
 }
 
+uint64_t pug_slices_swo_tick(const struct slices_swo *swo)
+{
+    uint64_t tick = 0;
+    for (size_t i = 0; i < swo->sources.count && tick == 0; i++) {
+        const struct swo_tracks *tracks = swo->sources.items[i]->user;
+        tick = tracks ? pug_interrupts_tick(&tracks->interrupts) : 0;
+    }
+    return tick;
+}
+
 uint64_t pug_slices_swo_handlers(const struct slices_swo *swo)
 {
     return swo->handlers;

@@ -30,6 +30,8 @@ void pug_slices_swo_free(struct slices_swo *swo);
 void pug_slices_swo_take(struct slices_swo *swo, const struct trace_item *item);
 /** All has come. False: no memory. */
 bool pug_slices_swo_end(struct slices_swo *swo);
+/** The mean time between entries of SysTick, where it is periodic; else 0. */
+uint64_t pug_slices_swo_tick(const struct slices_swo *swo);
 /** How many handlers ran, and how often trace was lost. */
 uint64_t pug_slices_swo_handlers(const struct slices_swo *swo);
 uint64_t pug_slices_swo_losses(const struct slices_swo *swo);

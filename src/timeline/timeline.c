@@ -62,6 +62,7 @@ static void take_numbers(const struct slices *slices, struct pug_timeline_result
     result->left_out = numbers.left_out;
     result->estimated = numbers.estimated;
     result->handlers = numbers.handlers;
+    result->tick = numbers.tick;
     result->untraced = numbers.gaps[PUG_GAP_UNTRACED];
     result->unknown = numbers.gaps[PUG_GAP_UNKNOWN];
     result->lost = numbers.gaps[PUG_GAP_LOST];

@@ -6,6 +6,7 @@
  * (interleave.c), a decoder that was in the middle of a packet is pending, the transport keeps the
  * rest of its frame. FLUSH takes them up again in that order.
  */
+#include "counts/counts.h"
 #include "tree/tree_internal.h"
 
 static bool is_active(const struct pug_tree *tree, const struct pug_source *source)
@@ -60,24 +61,6 @@ static void note_begin(struct pug_tree *tree, uint64_t index)
     for (size_t i = 0; i < tree->source_count && !tree->begun; i++)
         tree->sources[i]->stage.from_begin &= index == 0 || !tree->transport->reserved;
     tree->begun = true;
-}
-
-static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8_t *bytes,
-                              size_t size, size_t *used)
-{
-    enum pug_response worst = PUG_RESP_CONT;
-    note_begin(tree, index);
-    tree->ended = false;
-    if (is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
-        return worst;
-    tree->transport_sink.any_order = !pug_tree_minds_order(tree);
-    tree->transport_sink.gathering = pug_tree_may_decode_ahead(tree) ? pug_interleave_take : NULL;
-    worst =
-        pug_worse(worst, tree->transport->data(tree->transport_state, index, bytes, size, used));
-    /* What was decoded before a fatal packet is the consumer's, unless the consumer stopped. */
-    if (tree->batch.response < PUG_RESP_WAIT && tree->batch.count > 0)
-        worst = pug_worse(worst, pug_tree_deliver(tree));
-    return worst;
 }
 
 /** Bytes that a waiting consumer has not taken are lost. */
@@ -199,6 +182,86 @@ static enum pug_response reset(struct pug_tree *tree)
             worst = pug_worse(worst, pug_tree_reset_source(tree, i));
     for (size_t i = 0; i < tree->source_count; i++)
         tree->sources[i]->stage.from_begin = true;
+    return worst;
+}
+
+/* ---- trace that restarts ---- */
+
+void pug_tree_restart(struct pug_tree *tree, uint64_t dropped)
+{
+    tree->dropped += dropped;
+    tree->restart_due |= tree->begun;
+}
+
+/** An element of each source that has trace. */
+static void say_dropped(struct pug_tree *tree, uint64_t index)
+{
+    for (size_t i = 0; i < tree->source_count; i++) {
+        struct pug_source *source = tree->sources[i];
+        if (!is_active(tree, source) || !source->touched || !pug_out_ready(&source->stage.out))
+            continue;
+        struct pug_element *element = pug_out_push(&source->stage.out, PUG_ELEM_NO_SYNC, index);
+        element->reason = PUG_UNSYNC_DROPPED;
+        element->value = tree->dropped;
+        element->flags |= PUG_ELEM_HAS_VALUE;
+    }
+    tree->dropped = 0;
+}
+
+/** What pug_tree_restart() announced. WAIT: it is not done yet. */
+static enum pug_response restart_tree(struct pug_tree *tree, uint64_t index)
+{
+    enum pug_response worst = PUG_RESP_CONT;
+    if (tree->dropped > 0) {
+        worst = reset(tree);
+        say_dropped(tree, index);
+    } else if ((worst = end(tree)) < PUG_RESP_WAIT) {
+        if (tree->counts)
+            pug_counts_end(tree->counts);
+        if (pug_tree_renew(tree) != PUG_OK)
+            worst = PUG_RESP_FATAL_SYS_ERR;
+    }
+    tree->restart_due &= PUG_RESP_IS_WAIT(worst);
+    return worst;
+}
+
+void pug_tree_set_live(struct pug_tree *tree)
+{
+    tree->live = true;
+}
+
+/** No more bytes are there now. Where packets are shown, elements stay behind those they wait for.
+ */
+static void rest(struct pug_tree *tree)
+{
+    for (size_t i = 0; i < tree->source_count; i++) {
+        const struct pug_source *source = tree->sources[i];
+        const struct pug_stage *stage = &source->stage;
+        if (source->touched && source->decoder && stage->takes & PUG_TAKES_RESUME &&
+            !stage->pending && !stage->refused && !stage->monitored)
+            (void)source->protocol->resume(source->decoder);
+    }
+}
+
+static enum pug_response data(struct pug_tree *tree, uint64_t index, const uint8_t *bytes,
+                              size_t size, size_t *used)
+{
+    enum pug_response worst = PUG_RESP_CONT;
+    if (tree->restart_due && (worst = restart_tree(tree, index)) >= PUG_RESP_WAIT)
+        return worst;
+    note_begin(tree, index);
+    tree->ended = false;
+    if (is_stopped(tree) && (worst = flush(tree)) >= PUG_RESP_WAIT)
+        return worst;
+    tree->transport_sink.any_order = !pug_tree_minds_order(tree);
+    tree->transport_sink.gathering = pug_tree_may_decode_ahead(tree) ? pug_interleave_take : NULL;
+    worst =
+        pug_worse(worst, tree->transport->data(tree->transport_state, index, bytes, size, used));
+    if (tree->live && worst < PUG_RESP_WAIT)
+        rest(tree);
+    /* What was decoded before a fatal packet is the consumer's, unless the consumer stopped. */
+    if (tree->batch.response < PUG_RESP_WAIT && tree->batch.count > 0)
+        worst = pug_worse(worst, pug_tree_deliver(tree));
     return worst;
 }
 

@@ -33,6 +33,16 @@ enum pug_status pug_tree_renew(struct pug_tree *tree);
 /** Makes a clone without a log and without quirks of the reference. */
 enum pug_status pug_tree_clone_native(const struct pug_tree *tree, struct pug_tree **out);
 
+/** The tree's bytes come while they are decoded: what is certain does not wait for others. */
+void pug_tree_set_live(struct pug_tree *tree);
+
+/**
+ * The bytes that follow do not continue those before. `dropped` bytes between them are lost, which
+ * elements say; 0: those before have come to their end, and others begin as in a new tree. It
+ * happens when the next bytes come.
+ */
+void pug_tree_restart(struct pug_tree *tree, uint64_t dropped);
+
 /**
  * Declares that few of the tree's sources will get trace before each renewal. Those that get none
  * give no end-of-trace element and cost nothing. One thread decodes all trace of such a tree.

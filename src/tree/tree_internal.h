@@ -94,8 +94,11 @@ struct pug_tree {
     pug_encapsulation_fn *on_encapsulation;
     void *encapsulation_context;
 
-    bool begun;     /* there were bytes */
-    bool end_asked; /* END waits until nothing else does */
+    bool begun; /* there were bytes */
+    bool live;  /* bytes come while they are decoded: what is certain does not wait for others */
+    bool restart_due; /* the next bytes do not continue those before … */
+    uint64_t dropped; /* … since so many between them were dropped; 0: they ended */
+    bool end_asked;   /* END waits until nothing else does */
     bool ending;
     bool ended;      /* END has reached all sources, and no bytes came since */
     size_t end_next; /* the source that the end of trace has reached */

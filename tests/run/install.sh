@@ -17,12 +17,12 @@ for example in "$source"/examples/*.c; do
   cc -std=c17 -o "$tmp/$(basename "$example" .c)" "$example" $(pkg-config --cflags --libs pugmark)
 done
 LD_LIBRARY_PATH=$libs "$tmp/external_protocol" | grep -q 'SWTRACE( (Ma:0x00; Ch:0x01) 0x2a; )'
-[[ $(LD_LIBRARY_PATH=$libs "$tmp/functions" "$source/examples/demo") == *'(no symbol)' ]]
+[[ $(LD_LIBRARY_PATH=$libs "$tmp/functions" "$source/examples/demo") == *'[unknown]' ]]
 # The archive needs what the library needs, by either way.
 # shellcheck disable=SC2046
 cc -std=c17 -o "$tmp/static" "$source/examples/functions.c" $(pkg-config --cflags --static --libs pugmark |
   sed "s|-lpugmark |$libs/libpugmark.a |")
-[[ $("$tmp/static" "$source/examples/demo") == *'(no symbol)' ]]
+[[ $("$tmp/static" "$source/examples/demo") == *'[unknown]' ]]
 mkdir "$tmp/project"
 languages=C
 ! command -v c++ >/dev/null || languages+=' CXX'
@@ -52,7 +52,7 @@ cmake -S "$tmp/project" -B "$tmp/project/build" -DCMAKE_PREFIX_PATH="$tmp/usr" >
 cmake --build "$tmp/project/build" >/dev/null
 "$tmp/project/build/user" >/dev/null
 [[ $languages == C ]] || "$tmp/project/build/plus"
-[[ $("$tmp/project/build/static" "$source/examples/demo") == *'(no symbol)' ]]
+[[ $("$tmp/project/build/static" "$source/examples/demo") == *'[unknown]' ]]
 # Components, and versions: another minor version is another library before 1.0.
 mkdir "$tmp/ask"
 asks() { # what find_package() is given; exit code of CMake

@@ -5,67 +5,8 @@
 #   live_inputs.sh BIN SOURCE
 set -u
 pugmark=$(cd "$1" && pwd)/pugmark source=$(cd "$2" && pwd) bad=0
-[[ $(head -c 2 "$1/pugmark") != "#!" ]] || { echo "emulators' sockets are not ours: skipped"; exit 77; }
-command -v perl >/dev/null || { echo "no perl: skipped"; exit 77; }
-work=$(mktemp -d)
-jobs_of_test=()
-finish() {
-  [[ ${#jobs_of_test[@]} == 0 ]] || kill "${jobs_of_test[@]}" 2>/dev/null
-  rm -rf "$work"
-}
-trap finish EXIT
-cd "$work" || exit 1
-
-fail() { echo "$*"; bad=1; }
-
-# comes FILE [WORDS]: there is something in it, or these words; false after ten seconds.
-comes() {
-  for _ in {1..200}; do
-    if [[ $# == 1 ]]; then [[ -s $1 ]] && return; else grep -aqF -- "$2" "$1" 2>/dev/null && return; fi
-    sleep 0.05
-  done
-  return 1
-}
-
-# A peer: listens at a free port, which it writes to the file PORT, or at a socket (unix:PATH); plays a connection for each group of pieces up to
-# "--". A piece is hexadecimal, "wait:FILE" until a file is there, or "hold" until the other side goes away.
-cat >peer.pl <<'PERL'
-use strict; use warnings; use IO::Socket::INET; use IO::Socket::UNIX; use Socket qw(TCP_NODELAY IPPROTO_TCP);
-my ($where, @pieces) = @ARGV;
-$SIG{PIPE} = "IGNORE";
-my $server = $where =~ /^unix:(.*)/ ? IO::Socket::UNIX->new(Local => $1, Listen => 5)
-  : IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => 0, Listen => 64, ReuseAddr => 1);
-die "no socket: $!" unless $server;
-if ($where !~ /^unix:/) { open my $f, ">", "$where.new" or die; print $f $server->sockport; close $f; rename "$where.new", $where; }
-my @connections = ([]);
-for (@pieces) { if ($_ eq "--") { push @connections, [] } else { push @{$connections[-1]}, $_ } }
-for my $connection (@connections) {
-  my $peer = $server->accept or last;
-  setsockopt $peer, IPPROTO_TCP, TCP_NODELAY, 1 if $where !~ /^unix:/;
-  for my $piece (@$connection) {
-    if ($piece =~ /^wait:(.*)/) { for (1..200) { last if -e $1; select undef, undef, undef, 0.05 } }
-    elsif ($piece eq "hold") { sysread $peer, my $got, 1 }
-    elsif ($piece =~ /^file:(.*)/) { open my $f, "<", $1 or die; local $/; syswrite $peer, <$f> }
-    else { syswrite $peer, pack "H*", $piece }
-  }
-  close $peer;
-}
-PERL
-
-# play PIECE...: a peer in the background, whose port is in $port.
-play() {
-  rm -f PORT
-  perl peer.pl PORT "$@" &
-  jobs_of_test+=($!)
-  comes PORT || { echo "the peer did not start"; exit 1; }
-  port=$(cat PORT)
-}
-free_port() { perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1)->sockport'; }
-
-# Four in a row, for `serve`.
-free_ports() {
-  perl -MIO::Socket::INET -e 'for (1..100) { my $p = 20000 + int rand 10000; my @s = map { IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => $p + $_, Listen => 1) } 0..3; next if grep { !$_ } @s; print $p; last }'
-}
+# shellcheck source=tests/support/live_peer.sh
+. "$source/tests/support/live_peer.sh"
 
 # text WORDS CODE SAID OPTION...: what `pugmark itm` prints, how it ends, and what it says.
 text() {
@@ -97,7 +38,17 @@ timeout 60 "$pugmark" list "tcp:127.0.0.1:$port" >out 2>said || true
 grep -q ' 01  ' out || fail "frames of a trace port: $(head -n 3 out said)"
 play "$(printf 'PERFILE2' | od -An -tx1 | tr -d ' \n')" 00
 text '' 3 'header' "tcp:127.0.0.1:$port"
-printf '\x01H\x01i\x01\n' | text Hi 0 'not synchronised' -
+printf '\x01H\x01i\x01\n' | text Hi 0 'not synchronised.*no synchronisation packet came yet' -
+printf '\x01H\x01i\x01\n' | timeout 60 "$pugmark" itm --set guess_sync=0 - >out 2>said
+[[ ! -s out ]] || fail "guess_sync=0: it begins without a synchronisation: $(cat out)"
+# IPv6, a host to listen at, and the second port of a preset.
+perl -MIO::Socket::IP -e '$s = IO::Socket::IP->new(LocalHost => "::1", LocalPort => 0, Listen => 1) or exit; open F, ">", "PORT6"; print F $s->sockport; close F; $c = $s->accept; syswrite $c, pack "H*", $ARGV[0]' $sync$hi 2>/dev/null &
+jobs_of_test+=($!)
+# A preset with a host has its second port, too.
+perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => "127.0.0.7", LocalPort => 3443, Listen => 1, ReuseAddr => 1) or exit; open F, ">", "PORT7"; print F 1; close F; $c = $s->accept; syswrite $c, pack "H*", $ARGV[0]' $sync$hi 2>/dev/null &
+jobs_of_test+=($!)
+comes PORT7 && text Hi 0 '' orbuculum:127.0.0.7
+if comes PORT6; then text Hi 0 '' "tcp:[::1]:$(cat PORT6)"; fi
 printf '\0\0\0\0\0\x80\x01H\x01i\x01\n' | text Hi 0 '' -
 : | text '' 3 'no byte came' -
 
@@ -150,19 +101,6 @@ play "$(printf 'type target_state state halted\r\n\x1atype target_tr' | od -An -
   "$(printf 'ace data %s\r\n\x1a\x1atype target_trace data %s\r\n\x1a' 0000000000 80${hi} | od -An -v -tx1 | tr -d ' \n')"
 text Hi 0 '' "openocd-tcl:127.0.0.1:$port"
 
-if command -v socat >/dev/null; then
-  play "wait:$work/listens" $sync $hi "wait:$work/read"
-  socat "PTY,link=$work/line,raw,echo=0" "TCP:127.0.0.1:$port" 2>/dev/null &
-  jobs_of_test+=($!)
-  for _ in {1..200}; do [[ -e line ]] && break; sleep 0.05; done
-  timeout 60 "$pugmark" itm "serial:$work/line@2250000" >out 2>said &
-  reader=$!
-  touch listens
-  comes out && touch read
-  wait $reader || fail "a serial line: $(cat said)"
-  [[ $(cat out) == Hi ]] || fail "a serial line: $(cat out said)"
-fi
-
 # ---- as it comes, and as of a file
 play $sync $hi "wait:$work/seen" 0121 010a
 { timeout 60 "$pugmark" itm "tcp:127.0.0.1:$port" || touch failed; } >out 2>said &
@@ -197,7 +135,7 @@ done
 # ---- gaps, saving, ends
 play $sync $hi 4d -- $sync $hi
 timeout 60 "$pugmark" list --retry=500ms --save saved "tcp:127.0.0.1:$port" >out 2>said
-[[ $(grep -c 'ITM_SWIT' out) == 6 && $(grep -c 'reset-decoder' out) == 1 ]] || fail "a peer that comes back: $(cat out said)"
+[[ $(grep -c 'ITM_SWIT' out) == 6 && $(grep -c 'init-decoder' out) == 2 ]] || fail "a peer that comes back: $(cat out said)"
 grep -q 'went away' said || fail "nobody says that the peer went away"
 [[ $(od -An -tx1 saved | tr -d ' \n') == $sync${hi}4d && $(od -An -tx1 saved.2 | tr -d ' \n') == $sync$hi ]] || fail "not saved as it came"
 play $sync $hi

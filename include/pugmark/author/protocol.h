@@ -48,6 +48,8 @@ enum pug_takes {
     PUG_TAKES_LONG = 1 << 2, /**< long ones: no elements are made (the tree says so) */
     /** Nobody hears this source: the transport may count its bytes itself (the tree says so). */
     PUG_TAKES_NOTHING = 1 << 3,
+    /** resume() may be called although nothing is pending: it gives what nothing can change. */
+    PUG_TAKES_RESUME = 1 << 4,
 };
 
 /**

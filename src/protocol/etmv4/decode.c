@@ -373,6 +373,12 @@ enum pug_response pug_etmv4_decode(void *state, const struct pug_packet *packet)
 enum pug_response pug_etmv4_resume(void *state)
 {
     decoder *d = state;
+    /* The bytes at hand are used up: what nothing before it can take back need not wait. */
+    if (d->state == PUG_ETMV4_DECODE && !d->ending) {
+        if (!d->stage->quirks.etm4_error_drops_run && pug_etmv4_put_marks(d))
+            pug_etmv4_set_commit_mode(d);
+        return PUG_RESP_CONT;
+    }
     d->waited = true;
     d->unusual = NULL;
     enum pug_response response = d->ending ? end_trace(d) : proceed(d);

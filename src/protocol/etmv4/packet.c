@@ -417,7 +417,7 @@ enum pug_status pug_etmv4_reader_new(const void *config, struct pug_stage *stage
         return PUG_ERR_MEM;
     r->config = config;
     r->stage = stage;
-    stage->takes = PUG_TAKES_SPLICED;
+    stage->takes = PUG_TAKES_SPLICED | PUG_TAKES_RESUME;
     r->packet.version = r->config->version;
     r->packet.address.size = 32;
     for (unsigned i = 0; i < 3; i++)

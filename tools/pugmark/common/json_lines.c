@@ -243,7 +243,10 @@ static void put_details(struct pug_json *json, const struct pug_element *e)
         break;
     case PUG_ELEM_DATA_ADDRESS:
     case PUG_ELEM_DATA_VALUE: put_data(json, e); break;
-    default: put_reason(json, "reason", e);
+    default:
+        put_reason(json, "reason", e);
+        if (e->type == PUG_ELEM_NO_SYNC && e->reason == PUG_UNSYNC_DROPPED)
+            pug_json_number(json, "bytes", e->value);
     }
 }
 

@@ -346,8 +346,11 @@ static void allow_writing(struct rules *rules, bool asked)
     struct option_word word;
     allow(rules, pug_scratch_folder(), rules->write | rules->read);
     for (size_t n = 0; option_word_at(n, &word); n++)
-        if (word.argument && option_is_output(word.option))
+        if (word.argument && option_is_output(word.option)) {
             allow_output(rules, word.argument, !asked);
+            if (strcmp(word.option->name, "save") == 0) /* what was saved is read again */
+                allow_folder_of(rules, word.argument, rules->read);
+        }
     for (size_t i = 0; i < state.count; i++)
         if (folder_of_input(state.operands[i], folder, sizeof(folder)) &&
             (state.writes_input || (state.writes_index && !asked && has_index(folder))))

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /** @file The commands of a session: GDB's `monitor`, and the same in `pugmark debug`. */
+#include "capture/capture.h"
 #include "common/options.h"
 #include "input/address.h"
 #include "input/input_lists.h"
 #include "packets.h"
 #include "pugmark/advanced/capture.h"
 #include "session.h"
-#include "swo/vectors.h"
+#include "swo/handlers.h"
 #include "walks.h"
 
 #include <inttypes.h>
@@ -178,7 +179,8 @@ static bool take_exception(struct session *session, const char *word, uint64_t *
         return true;
     if (!pug_history_at(session->history, session->position, &place) || !place.origin.space)
         return false;
-    pug_vectors_find(&vectors, pug_address_space_image(place.origin.space), PUG_VECTORS_ANY);
+    pug_capture_vectors(session->input.capture, pug_address_space_image(place.origin.space),
+                        PUG_VECTORS_ANY, &vectors);
     if (!pug_vectors_number(&vectors, word, &vector))
         return false;
     *number = vector;

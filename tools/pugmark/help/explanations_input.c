@@ -67,7 +67,7 @@ const struct explanation explanations_input[] = {
      "buffers*|*Done.*|*Parsed snapshot.ini*|*Trace Metadata*|*Device *: Ini file *|*%Missing "
      "*|*Missing *|* : *.ini*",
      "Something in the snapshot's files is missing or contradicts another file.",
-     "Mend the file that the message names; docs on snapshots say what each line is for."},
+     "Mend the file that the message names; docs/book/have/snapshot.md says what each line is for."},
     {"file-outside",
      "*: not in the snapshot's folder|read are files below the folders of inputs *|*the text of * "
      "source file* is left out*",
@@ -114,15 +114,24 @@ const struct explanation explanations_input[] = {
      "target runs and the clock is right."},
     {"live-begin",
      "*: there is *, too (--buffer *)|"
-     "*: the first bytes are *|*: not synchronised: text may begin wrongly|*: no ITM, TPIU frames "
+     "*: the first bytes are *|*: not synchronised: text may begin wrongly*|*: no ITM, TPIU frames "
      "or ORBFLOW in the first *|*the peer went away: waiting for it|*begins by a guess*|*: taken "
      "for the file of this name, not for the live input",
      "How a live input is framed was found from its first bytes, or could not be found.",
      "If it is wrong, say it with --protocol and --transport. Text is right from the next "
      "synchronisation on."},
+    {"live-rate", "*: the bytes look like text that is sent at % baud and read at %: is it *",
+     "A serial line is read at another rate than it is sent at, as its first 4 KiB show.",
+     "Give the rate of the SWO pin: serial:DEVICE@BAUD."},
+    {"live-dropped", "*: % bytes were dropped: decoding is slower than the input*",
+     "Bytes of a live input came faster than they were decoded, and the room for them was full. An "
+     "element says where.",
+     "Keep all of them with --save FILE or FOLDER/, or the newest ones with --ring N; write the "
+     "output to a file instead of a terminal."},
     {"live-kept",
      "*of what came the newest * bytes are kept*|the newest bytes cannot be kept in *|*after * "
-     "bytes*|port * of *: *|no thread for clients: *|*% after % bytes*|live ended*",
+     "bytes*|port * of *: *|no thread for clients: *|*% after % bytes*|live ended*|--save *: the "
+     "folder holds files; name a new or an empty one|--save *: *: the bytes are not saved",
      "A live command reports what it kept, or cannot listen or keep more.",
      "Choose another --port, a smaller --ring, or a --save file on a disk with room."},
     {"cannot-write",

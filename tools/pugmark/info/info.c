@@ -303,6 +303,7 @@ static int info_run(const struct command *self, int argc, char **argv)
         if (software && !swo_info_print(&input))
             input_starve(&input);
     }
+    next_step_print_described(&input, argv[1]);
     input_close(&input);
     int written = output_end();
     return written ? written : code;

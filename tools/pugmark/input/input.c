@@ -9,6 +9,7 @@
 #include "common/sandbox.h"
 #include "input_lists.h"
 #include "live_input.h"
+#include "live_save.h"
 #include "pugmark/advanced/snapshot.h"
 #include "unread.h"
 
@@ -424,6 +425,7 @@ bool input_open_for(struct input *input, const struct input_options *options, co
         return false;
     }
     input->opened = true;
+    live_save_begin(input);
     input->errors_before = pug_log_errors(input->log);
     if (!pug_capture_keep_begin(input->capture, INPUT_LOOK_MOST))
         input_starve(input);
@@ -463,6 +465,8 @@ uint64_t input_bytes(const struct input *input)
 void input_close(struct input *input)
 {
     (void)input_unsound(input);
+    if (input->opened)
+        live_save_end(input);
     input_drop_tree(input);
     pug_capture_free(input->capture);
     pug_log_free(input->log);

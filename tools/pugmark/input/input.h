@@ -52,6 +52,7 @@ struct live_options {
     bool retry;
     uint64_t retry_ms, duration_ms; /**< 0: for ever */
     const char *save, *until;
+    uint64_t ring; /**< 0: as usual */
 };
 
 /** The values of the shared options. */

@@ -110,8 +110,7 @@ static const uint8_t *next_live(struct stream *stream, uint64_t at, size_t *size
     output_flush(); /* what was decoded so far is seen before others come */
     *size = pug_capture_live(input->capture, at, stream->block, BLOCK, &status);
     *more = pug_capture_is_live(input->capture) || at + *size < input->trace_size;
-    if (pug_capture_live_restarted(input->capture))
-        (void)pug_tree_reset(input->tree);
+    pug_capture_restart(input->capture, input->tree);
     return stream->block;
 }
 

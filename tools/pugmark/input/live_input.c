@@ -6,6 +6,7 @@
 
 #include "common/command.h"
 #include "live/live.h"
+#include "live_save.h"
 #include "pugmark/dwt.h"
 
 #include <ctype.h>
@@ -123,6 +124,7 @@ static const char *given(const struct live_options *options)
            : options->save        ? "save"
            : options->duration_ms ? "for"
            : options->until       ? "until"
+           : options->ring        ? "ring"
                                   : NULL;
 }
 
@@ -138,10 +140,13 @@ bool live_begin(const struct live_options *options, const char *operand,
     }
     if (!*is_stream)
         return true;
+    if (!live_save_may(options->save))
+        return false;
     *live = (struct pug_capture_stream){.retry = options->retry,
                                         .retry_ms = options->retry_ms,
                                         .duration_ms = options->duration_ms,
-                                        .save = options->save};
+                                        .save = options->save,
+                                        .ring = options->ring};
     if (stop_pipe[0] < 0 && !watch_signals())
         return true;
     live->has_stop = true;

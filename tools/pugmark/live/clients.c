@@ -61,17 +61,24 @@ static size_t lost_words(const struct client *client, char *words, size_t size)
     return 0;
 }
 
-static void client_put(struct client *client, const void *bytes, size_t size)
+/** Tell a client what it lost, as soon as there is room. False: not yet. */
+static bool tell_lost(struct client *client, size_t wanted)
 {
     char words[64];
     const size_t told = lost_words(client, words, sizeof(words));
-    if (size + told > CLIENT_ROOM - client->count) {
-        client->lost += size;
-        return;
-    }
+    if (wanted + told > CLIENT_ROOM - client->count)
+        return false;
     ring_put(client, words, told);
-    ring_put(client, bytes, size);
     client->lost = 0;
+    return true;
+}
+
+static void client_put(struct client *client, const void *bytes, size_t size)
+{
+    if (tell_lost(client, size))
+        ring_put(client, bytes, size);
+    else
+        client->lost += size;
 }
 
 static void wake_up(struct clients *clients)
@@ -178,10 +185,13 @@ static bool serve_round(struct clients *clients, struct pollfd *files, size_t po
         struct client *client = &clients->all[n];
         const short events = files[1 + CLIENT_KINDS + n].revents;
         const bool there = !(events & (POLLIN | POLLHUP | POLLERR)) || discard(client);
-        if (!there || !flush(client))
-            drop(clients, n);
-        else
+        const bool alive = there && flush(client);
+        if (alive && client->lost > 0 && tell_lost(client, 0))
+            (void)flush(client);
+        if (alive)
             waiting |= client->count > 0;
+        else
+            drop(clients, n);
     }
     for (unsigned kind = 0; kind < CLIENT_KINDS; kind++)
         if (files[1 + kind].revents & POLLIN)

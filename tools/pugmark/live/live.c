@@ -11,6 +11,8 @@
 #include "files/scratch.h"
 #include "files/whole.h"
 #include "input/live_input.h"
+#include "input/live_save.h"
+#include "record/snapshot_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +22,13 @@
 struct live_command {
     struct input_options input;
     const char *last;
-    uint64_t ring, pause;
+    uint64_t pause;
     bool once;
 };
 
 static const struct option table[] = {
     {"last", "N", "show the last N instructions (default 50)", option_string,
      offsetof(struct live_command, last)},
-    {"ring", "N", "keep the newest N bytes (default 4194304)", option_size,
-     offsetof(struct live_command, ring)},
     {"pause", "TIME", "the stream has stopped when nothing comes for so long (default 1s)",
      live_take_time, offsetof(struct live_command, pause)},
     {"once", NULL, "end when it has stopped, instead of listening again", option_flag,
@@ -73,16 +73,15 @@ static int ring_save(const struct ring *ring)
 
 /* ---- showing the end ---- */
 
-/** Find out what the bytes are when no option says it: the words that a command needs. */
-static size_t guess_words(const struct live_command *options, const struct ring *ring,
+/** Find out what bytes are when no option says it: the words that a command needs. */
+static size_t guess_words(const struct live_command *options, const uint8_t *bytes, size_t size,
                           const char **words)
 {
-    const size_t size = ring->count < PUG_LIVE_ENOUGH ? ring->count : PUG_LIVE_ENOUGH;
     size_t count = 0;
     if (options->input.protocol || options->input.params)
         return 0;
-    /* Behind what was dropped the begin is no begin: the guess is of what is in the ring. */
-    const enum pug_live_kind kind = pug_live_guess(ring->bytes, size, true, true);
+    const enum pug_live_kind kind =
+        pug_live_guess(bytes, size < PUG_LIVE_ENOUGH ? size : PUG_LIVE_ENOUGH, true, true);
     words[count++] = "--protocol=itm";
     if (kind == PUG_LIVE_TPIU)
         words[count++] = "--transport=coresight", words[count++] = "--set=fsyncs=1";
@@ -113,7 +112,8 @@ static int show_end(const struct live_command *options, const struct ring *ring,
     char input[32];
     const char *guessed[4];
     const int file = ring_save(ring);
-    const size_t guesses = guess_words(options, ring, guessed);
+    /* Behind what was dropped the begin is no begin: the guess is of what is in the ring. */
+    const size_t guesses = guess_words(options, ring->bytes, ring->count, guessed);
     const bool itm =
         guesses > 0 || (options->input.protocol && strcmp(options->input.protocol, "itm") == 0);
     char **argv = calloc(given_count + guesses + 8, sizeof(*argv));
@@ -146,6 +146,56 @@ static int show_end(const struct live_command *options, const struct ring *ring,
     free(argv);
     close(file);
     return code;
+}
+
+/* ---- --save FOLDER/ ---- */
+
+/** The options as they would be given to read a saved file. False: it cannot be read. */
+static bool take_guesses(const struct live_command *given, const char *path,
+                         struct input_options *options)
+{
+    uint8_t bytes[PUG_LIVE_ENOUGH];
+    const char *words[4];
+    FILE *file = fopen(path, "rb");
+    const size_t size = file ? fread(bytes, 1, sizeof(bytes), file) : 0;
+    const size_t count = size > 0 ? guess_words(given, bytes, size, words) : 0;
+    bool good = size > 0;
+    if (file)
+        fclose(file);
+    for (size_t i = 0; i < count; i++) {
+        const char *value = strchr(words[i], '=') + 1;
+        if (strncmp(words[i], "--set", 5) == 0)
+            good &= option_list_add(&options->settings, value);
+        else if (strncmp(words[i], "--protocol", 10) == 0)
+            options->protocol = value;
+        else
+            options->transport = value;
+    }
+    return good;
+}
+
+/** What was saved, with what is needed to open it again. */
+static void describe_saved(const struct live_command *given, struct pug_live *live)
+{
+    const char *folder = given->input.live.save;
+    const struct pug_live_connection *connection;
+    struct input_options options = given->input;
+    struct input input;
+    char name[64], path[4096];
+    size_t n = 0;
+    pug_live_close(live);
+    while ((connection = pug_live_connection_at(live, n)) != NULL && connection->bytes == 0)
+        n++;
+    if (!connection)
+        return;
+    pug_live_connection_file(n, name, sizeof(name));
+    snprintf(path, sizeof(path), "%s%s", folder, name);
+    options.live = (struct live_options){0};
+    if (!take_guesses(given, path, &options) || !input_open(&input, &options, path))
+        return;
+    if (snapshot_copy_programs(&input, folder))
+        live_save_describe(&input, folder, live);
+    input_close(&input);
 }
 
 /* ---- reading ---- */
@@ -227,6 +277,7 @@ static bool open_live(struct following *following)
                                             .retry_ms = stream.retry_ms,
                                             .duration_ms = stream.duration_ms,
                                             .save = stream.save,
+                                            .ring = stream.ring,
                                             .stop = stream.has_stop ? stream.stop : -1,
                                             .say = say,
                                             .context = following};
@@ -241,7 +292,7 @@ static bool open_live(struct following *following)
 
 static int live_run(const struct command *self, int argc, char **argv)
 {
-    struct live_command options = {.ring = UINT64_C(4) << 20, .pause = 1000};
+    struct live_command options = {.input.live.ring = PUG_LIVE_ROOM, .pause = 1000};
     const struct option_set sets[] = {OPTION_SET(table, &options), INPUT_OPTIONS(&options.input)};
     char **given = calloc((size_t)argc + 1, sizeof(*given));
     if (!given)
@@ -257,7 +308,7 @@ static int live_run(const struct command *self, int argc, char **argv)
     for (int i = 0; i < argc - 1; i++) /* the operand stood among the options */
         if (strcmp(given[i], argv[1]) != 0)
             given[following.given_count++] = given[i];
-    following.ring.room = options.ring ? (size_t)options.ring : 1;
+    following.ring.room = options.input.live.ring ? (size_t)options.input.live.ring : 1;
     following.ring.bytes = malloc(following.ring.room);
     if (!following.ring.bytes)
         message_say("pugmark: out of memory\n");
@@ -267,6 +318,8 @@ static int live_run(const struct command *self, int argc, char **argv)
             message_say("pugmark: %s: no byte came: is trace enabled at the peer?\n",
                         following.operand);
     }
+    if (following.live)
+        describe_saved(&options, following.live);
     pug_live_free(following.live);
     free(following.ring.bytes);
     free(given);

@@ -36,7 +36,8 @@ struct top {
     struct top_table table;
     enum top_sort sort;
     int source; /* that is shown; -1: all */
-    bool screen, paused;
+    bool screen;
+    struct top_table *frozen; /* what is shown while it pauses; or NULL */
     atomic_bool over;
     double start, second;
 };
@@ -86,6 +87,16 @@ static void on_bytes(void *context, const uint8_t *bytes, size_t size)
 
 /* ---- what is shown ---- */
 
+static void count_seconds(struct top *top)
+{
+    const double time = now();
+    if (time - top->second >= 1 || top->over) {
+        top_table_second(&top->table, time - top->start, time - top->second);
+        top->second = time;
+    }
+    top->table.seconds = time - top->start;
+}
+
 static void show(struct top *top, unsigned rows, unsigned columns)
 {
     struct output_text_buffer text = {0};
@@ -94,17 +105,17 @@ static void show(struct top *top, unsigned rows, unsigned columns)
         snprintf(source, sizeof(source), "0x%02x", (unsigned)top->source);
     output_to(&text);
     pthread_mutex_lock(&top->lock);
-    const double time = now();
-    if (time - top->second >= 1 || top->over) {
-        top_table_second(&top->table, time - top->start, time - top->second);
-        top->second = time;
-    }
-    top->table.seconds = time - top->start;
+    count_seconds(top);
     if (top->options->json)
         top_table_json(&top->table, output_sink(), top->sort);
     else
-        top_table_print(&top->table, output_sink(), rows, columns, top->sort, source);
+        top_table_print(top->frozen ? top->frozen : &top->table, output_sink(),
+                        rows - (top->screen && rows > 1), columns, top->sort, source);
     pthread_mutex_unlock(&top->lock);
+    if (top->screen)
+        output_text("%.*s", (int)columns,
+                    top->frozen ? "paused; keys: p go on, s sort, r reset, o source, q quit"
+                                : "keys: p pause, s sort, r reset, o source, q quit");
     output_to(NULL);
     if (top->screen)
         screen_draw(text.bytes, text.count);
@@ -129,14 +140,50 @@ static void next_source(struct top *top)
     pthread_mutex_unlock(&top->lock);
 }
 
+static void go_on(struct top *top)
+{
+    if (top->frozen)
+        free(top->frozen->functions);
+    free(top->frozen);
+    top->frozen = NULL;
+}
+
+/** What is shown now stays, whatever comes. */
+static void freeze(struct top *top)
+{
+    const size_t size = (TOP_FUNCTIONS + 1) * sizeof(*top->table.functions);
+    struct top_table *frozen = malloc(sizeof(*frozen));
+    struct top_function *functions = malloc(size);
+    if (!frozen || !functions) {
+        free(frozen);
+        free(functions);
+        return;
+    }
+    pthread_mutex_lock(&top->lock);
+    *frozen = top->table;
+    memcpy(functions, top->table.functions, size);
+    pthread_mutex_unlock(&top->lock);
+    frozen->functions = functions;
+    top->frozen = frozen;
+}
+
 static void take_key(struct top *top, int key)
 {
     switch (tolower(key)) {
     case 's': top->sort = (top->sort + 1) % TOP_SORTS; break;
-    case 'p': top->paused = !top->paused; break;
-    case 'o': next_source(top); break;
+    case 'p':
+        if (top->frozen)
+            go_on(top);
+        else
+            freeze(top);
+        break;
+    case 'o':
+        go_on(top);
+        next_source(top);
+        break;
     case 'q': live_stop(); break;
     case 'r':
+        go_on(top);
         pthread_mutex_lock(&top->lock);
         top_table_reset(&top->table);
         pthread_mutex_unlock(&top->lock);
@@ -161,7 +208,7 @@ static void *refresh(void *context)
         const int key = screen_key(top->screen ? REFRESH_MS : 100);
         if (key)
             take_key(top, key);
-        if (top->over || top->paused)
+        if (top->over)
             continue;
         if (top->screen)
             draw(top);
@@ -198,12 +245,16 @@ static int decode(struct top *top)
     top->over = true;
     if (begun)
         pthread_join(thread, NULL);
+    unsigned rows = 60, columns = 200;
+    if (top->screen)
+        screen_size(&rows, &columns);
     screen_end();
     top->screen = false;
+    go_on(top);
     struct pug_dwt *dwt;
     for (size_t n = 0; top->sources && (dwt = pug_dwt_sources_at(top->sources, n)) != NULL; n++)
         take_events(top, dwt, pug_dwt_finish(dwt));
-    show(top, 60, 200);
+    show(top, rows, columns);
     return begun ? input_result(input) : EXIT_FATAL;
 }
 

@@ -115,7 +115,9 @@ static int follow(const struct coverage_options *options, const char *operand,
                                 .print_context = following,
                                 .wants = PUG_WANTS_BY_TIME};
     pug_trace_parts_decode(&parts, &decode);
+    quiet.quiet = options->input.quiet; /* no messages, but progress */
     const enum pug_status status = input_decode_quietly(&input, &decode, NULL, &result);
+    quiet.quiet = true;
     following->failed |= parts.failed;
     if (following->failed)
         input_starve(&input);

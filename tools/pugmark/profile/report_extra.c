@@ -9,6 +9,7 @@
 #include "items/places.h"
 #include "pugmark/advanced/snapshot.h"
 #include "report_story.h"
+#include "swo/swo_doubts.h"
 #include "threads/kernel_words.h"
 #include "timeline/decode.h"
 
@@ -207,6 +208,7 @@ static enum pug_status decode(struct report_extra *extra, struct input *input,
     if (pug_slices_end(slices) != PUG_OK)
         status = PUG_ERR_MEM;
     const struct slices_numbers numbers = pug_slices_numbers(slices);
+    swo_doubts_tell(input->capture, numbers.tick, input->options->quiet);
     slices_tell(pug_places_returns(pug_slices_places(slices)), numbers.estimated, numbers.written,
                 input->options->quiet);
     pug_slices_free(slices);

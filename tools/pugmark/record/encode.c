@@ -2,6 +2,7 @@
 /** @file pugmark encode: packets in words, one a line, into bytes: recorder/lines.h has them. */
 #include "common/command.h"
 #include "common/messages.h"
+#include "common/progress.h"
 #include "common/sandbox.h"
 #include "common/terminal.h"
 #include "files/outfile.h"
@@ -60,10 +61,11 @@ static bool all_known(bool osd, const struct rec_words *settings)
 }
 
 /** Each line of the input; false: one is wrong. */
-static bool put_lines(FILE *file, struct rec_lines *lines)
+static bool put_lines(FILE *file, struct progress *progress, struct rec_lines *lines)
 {
     char line[1024];
     for (unsigned n = 1; fgets(line, sizeof(line), file); n++) {
+        progress_show_file(progress, file);
         if (!strchr(line, '\n') && !feof(file)) {
             message_say("pugmark: line %u is too long\n", n);
             return false;
@@ -84,7 +86,9 @@ static int encode(const struct encode_options *options, FILE *file)
         message_say("pugmark: a value of --set is out of range\n");
         return EXIT_USAGE;
     }
-    bool good = put_lines(file, lines);
+    struct progress progress = progress_begin_file(file, false);
+    bool good = put_lines(file, &progress, lines);
+    progress_end(&progress);
     if (good)
         rec_lines_end(lines);
     const char *output = options->output ? options->output : "-";

@@ -3,7 +3,9 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/path_progress.h"
+#include "common/progress.h"
 #include "common/sandbox.h"
+#include "common/suggest.h"
 #include "pugmark/advanced/settings.h"
 #include "recorder/convert.h"
 #include "recorder/perf_write.h"
@@ -312,6 +314,8 @@ static bool take(void *context, const struct rec_path_item *item)
 {
     struct record *record = context;
     record->items++;
+    if (record->log)
+        progress_show_file(&record->log_progress, record->log);
     if (item->kind == REC_PATH_RAN && item->block->isa == REC_PATH_A32 && record->m_core) {
         record->stopped = true;
         return refuse_option(
@@ -357,9 +361,10 @@ static bool read_path(struct record *record, int file, unsigned had, const char 
     good = good && begin(record, &header);
     if (good)
         rec_path_reader_set_expansion(reader, expansion_of(record->options));
-    struct path_progress progress = path_progress_begin(file, record->options->quiet);
+    struct path_progress progress =
+        path_progress_begin(file, record->options->limit, record->options->quiet);
     while (good && rec_path_reader_next(reader, &item) && take(record, &item))
-        path_progress_show(&progress, reader);
+        path_progress_show(&progress, reader, &item);
     path_progress_end(&progress);
     if (good && !record->stopped && item.kind == REC_PATH_BAD)
         good = record_refuse(name, item.text);
@@ -413,7 +418,11 @@ static bool read_log(struct record *record, struct rec_convert *convert)
     good = good && begin(record, &header);
     if (good && options->elf.count > 0)
         good = check_functions(record, options->elf.items[0]);
-    if (good && !rec_convert_run(convert, take, record) && !record->stopped)
+    record->log = convert->file;
+    record->log_progress = progress_begin_file(convert->file, options->quiet);
+    const bool whole = good && rec_convert_run(convert, take, record);
+    progress_end(&record->log_progress);
+    if (good && !whole && !record->stopped)
         good = record_refuse(options->from, convert->why);
     pug_image_free(image);
     return good;
@@ -529,20 +538,29 @@ static bool record_program(struct record *record, char **argv)
     return good;
 }
 
+static void show_line(void *context, FILE *lines)
+{
+    progress_show_file(context, lines);
+}
+
 static bool write_script(struct record *record, const struct rec_script_class *of, FILE *lines)
 {
     const struct record_options *options = record->options;
+    struct progress progress = progress_begin_file(lines, options->quiet);
     const struct rec_script_config config = {
         .source = (uint16_t)(options->id == UINT64_MAX ? 0x10 : options->id),
         .seed = options->seed,
         .sync = options->sync.given ? options->sync.value : 1000,
-        .longest = 12};
+        .longest = 12,
+        .read_line = show_line,
+        .read_context = &progress};
     char why[256];
-    return check_folder(record) && begin_folder(record) &&
-           (rec_script_record(of, &config, lines, rec_folder_path(record->folder), why,
-                              sizeof(why)) ||
-            record_refuse(options->script, why)) &&
-           record_commit_folder(record);
+    if (!check_folder(record) || !begin_folder(record))
+        return false;
+    const bool good =
+        rec_script_record(of, &config, lines, rec_folder_path(record->folder), why, sizeof(why));
+    progress_end(&progress);
+    return (good || record_refuse(options->script, why)) && record_commit_folder(record);
 }
 
 /**
@@ -584,11 +602,23 @@ static int record_script(struct record *record)
     return record->misused ? EXIT_USAGE : good ? EXIT_DONE : EXIT_INPUT;
 }
 
+static bool refuse_protocol(const char *name)
+{
+    const struct rec_unit_class *unit;
+    struct suggestion near;
+    suggest_begin(&near, name);
+    for (unsigned n = 0; (unit = rec_unit_at(n)) != NULL; n++)
+        suggest_offer(&near, unit->name);
+    message_say("pugmark: %s: no such protocol (`record --help` lists them)%s%s%s\n", name,
+                *near.meant ? "; is " : "", near.meant, *near.meant ? " meant?" : "");
+    return false;
+}
+
 static bool check_options(const struct record *record)
 {
     const struct record_options *options = record->options;
     if (options->protocol && !record->unit)
-        return record_refuse(options->protocol, "no such protocol (`record --help` lists them)");
+        return refuse_protocol(options->protocol);
     if (record->unit && !options->out == !options->perf)
         return record_refuse("record",
                              "--out has to say where the snapshot goes, or --perf the perf.data");

@@ -3,6 +3,7 @@
 #ifndef PUGMARK_TOOL_RECORDING_H
 #define PUGMARK_TOOL_RECORDING_H
 
+#include "common/progress.h"
 #include "files/outfile.h"
 #include "record_filter.h"
 #include "record_options.h"
@@ -25,6 +26,8 @@ struct record {
     bool m_core;                    /* --core names one without A32 */
     uint64_t items;
     uint64_t instructions; /* where the path alone is wanted */
+    FILE *log;             /* that is read; or NULL */
+    struct progress log_progress;
 };
 
 /** Says why something cannot be. Returns false. */

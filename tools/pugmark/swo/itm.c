@@ -375,8 +375,12 @@ static enum pug_response on_elements(void *context, const struct pug_element *el
     return state->failed ? PUG_RESP_FATAL_NOT_INIT : PUG_RESP_CONT;
 }
 
-static int decode(struct itm_state *state, struct input *input)
+static int decode_segment(struct itm_state *state, struct input *input)
 {
+    if (!input_tree(input, true) ||
+        (state->origin_reader &&
+         pug_origin_reader_begin(state->origin_reader, input->segment, input->tree) != PUG_OK))
+        return EXIT_INPUT;
     if (!pug_dwt_sources_new(input->tree, false, &state->dwts)) {
         input_starve(input);
         return EXIT_FATAL;
@@ -385,17 +389,29 @@ static int decode(struct itm_state *state, struct input *input)
         message_say("pugmark: %s: no ITM in it\n", input->trace_path);
         return EXIT_INPUT;
     }
-    pug_swo_sources_init(&state->sources, input->capture, on_event, state);
     input_run_elements(input, on_elements, state, output_wanted);
+    pug_dwt_sources_free(state->dwts);
+    state->dwts = NULL;
+    return input_result(input);
+}
+
+/** Buffers are one after the other: those of a live input were connections. */
+static int decode(struct itm_state *state, struct input *input)
+{
+    int code = EXIT_DONE;
+    pug_swo_sources_init(&state->sources, input->capture, on_event, state);
+    do {
+        const int one = decode_segment(state, input);
+        code = one > code ? one : code;
+    } while (output_wanted() && input_next(input));
     pug_swo_sources_end(&state->sources);
-    if (state->sources.failed)
+    const bool starved = state->sources.failed;
+    if (starved)
         input_starve(input);
     pug_swo_sources_free(&state->sources);
-    pug_dwt_sources_free(state->dwts);
     const bool good = end_ports(state, !state->failed && !input_unsound(input));
     say_ports(state);
-    const int code = input_result(input);
-    return good ? code : EXIT_INPUT;
+    return starved ? input_result(input) : good ? code : EXIT_INPUT;
 }
 
 /** Only times can be chosen: an ITM knows no tasks. */
@@ -405,10 +421,7 @@ static bool choose(struct itm_state *state, struct input *input)
     if (!selection->has_from && !selection->has_to)
         return true;
     input_settle(input); /* timestamps follow what they date */
-    return input_tree(input, true) &&
-           pug_origin_reader_new(input->capture, selection, true, &state->origin_reader) ==
-               PUG_OK &&
-           pug_origin_reader_begin(state->origin_reader, input->segment, input->tree) == PUG_OK;
+    return pug_origin_reader_new(input->capture, selection, true, &state->origin_reader) == PUG_OK;
 }
 
 /** Which ports are wanted, and how; false, having said why: that cannot be. */
@@ -461,8 +474,7 @@ static int itm_run(const struct command *self, int argc, char **argv)
     state.terminal = !options.split && !output_where() && isatty(STDOUT_FILENO);
     int code = EXIT_USAGE;
     if (input_is_one(&input, "the text of a port"))
-        code = choose(&state, &input) && input_tree(&input, true) ? decode(&state, &input)
-                                                                  : EXIT_INPUT;
+        code = choose(&state, &input) ? decode(&state, &input) : EXIT_INPUT;
     pug_origin_reader_free(state.origin_reader);
     input_close(&input);
     int written = output_end();

@@ -9,6 +9,7 @@
 #include "common/pager.h"
 #include "common/progress.h"
 #include "common/sandbox.h"
+#include "common/terminal.h"
 #include "input/capture_options.h"
 #include "input/input_lists.h"
 #include "input/live_input.h"
@@ -279,14 +280,15 @@ static int trace(struct input *input, struct pug_names *names, const struct trac
     const bool json = options->format && strcmp(options->format, "jsonl") == 0;
     const bool colour = options->colour && strcmp(options->colour, "always") == 0;
     const bool may = !options->colour || strcmp(options->colour, "auto") == 0;
-    const struct trace_text_options how = {.json = json,
-                                           .colour =
-                                               !json && (colour || (may && pager_colour(pager))),
-                                           .instructions = !options->ranges,
-                                           .mangled = options->mangled,
-                                           .sink = &sink,
-                                           .capture = input->capture,
-                                           .names = names};
+    const struct trace_text_options how = {
+        .json = json,
+        .colour = !json && (colour || (may && pager_colour(pager))),
+        .instructions = !options->ranges,
+        .mangled = options->mangled,
+        .columns = terminal_is(stdout) ? terminal_width(stdout) : 0,
+        .sink = &sink,
+        .capture = input->capture,
+        .names = names};
     struct printing printing = {.text = trace_text_new(&how), .pager = pager, .since = since};
     struct trace_parts parts = {
         .capture = input->capture, .wanted = wanted, .print = print, .print_context = &printing};

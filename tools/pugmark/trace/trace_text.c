@@ -22,7 +22,9 @@
 #define KEPT        16384u /* instructions whose words are kept; a power of two */
 #define INDENT_MOST 24u
 #define CODE_COLUMN 44u
+#define CODE_LEAST  24u
 #define OUTCOME     14u /* columns */
+#define REST        54u /* columns of the address before it, and of outcome and place after it */
 
 /** Words of an instruction that was printed before. */
 struct words {
@@ -140,18 +142,36 @@ struct line {
     bool last;
 };
 
+/** Where an instruction's outcome stands: further left on a narrow terminal. */
+static size_t code_column(const struct trace_text *text)
+{
+    const unsigned columns = text->options.columns;
+    if (columns == 0 || columns >= CODE_COLUMN + REST)
+        return CODE_COLUMN;
+    return columns > CODE_LEAST + REST ? columns - REST : CODE_LEAST;
+}
+
+/** Blanks after an outcome. On a narrow terminal they make up for a long instruction. */
+static size_t blanks_behind(const struct trace_text *text, size_t width, size_t column,
+                            size_t length)
+{
+    const size_t over = width >= column && text->options.columns ? width + 1 - column : 0;
+    return OUTCOME > length + over ? OUTCOME - length - over : 1;
+}
+
 /** Put the text that follows an instruction, which ended in a column. */
 static void put_behind(struct trace_text *text, size_t width, const char *outcome, uint64_t address)
 {
     struct pug_sink *sink = text->options.sink;
+    const size_t column = code_column(text);
     uint64_t vaddr;
     struct pug_names_file *file = pug_places_find(text->places, text->task, address, &vaddr);
     if (*outcome || file)
-        pug_sink_blanks(sink, width < CODE_COLUMN ? CODE_COLUMN - width : 1);
+        pug_sink_blanks(sink, width < column ? column - width : 1);
     colour(text, *outcome == 't' ? "32" : "35");
     pug_sink_text(sink, outcome);
     if (file)
-        pug_sink_blanks(sink, OUTCOME - strlen(outcome));
+        pug_sink_blanks(sink, blanks_behind(text, width, column, strlen(outcome)));
     colour(text, "0");
     put_place(text, file, vaddr);
     pug_sink_text(sink, "\n");

@@ -11,6 +11,7 @@ struct trace_text_options {
     bool colour;
     bool instructions; /**< each instruction; else a line for each range */
     bool mangled;      /**< names as the linker knows them */
+    unsigned columns;  /**< of the terminal; 0: as many as wanted */
     struct pug_sink *sink;
     struct pug_capture *capture;
     struct pug_names *names;
