@@ -139,6 +139,20 @@ if "$pugmark" profile --comm nobody --elf rtx5.elf data >/dev/null 2>said; then 
 bash "$source/tests/report/unpack.sh" page.html timelines >tracks
 for name in alpha beta_block gamma_block; do grep -q "\"name\": \"$name [0-9]*\", \"task\": true" tracks || wrong "the report has no track of $name"; done
 "$pugmark" timeline --quiet --format chrome --elf rtx5.elf data | grep -q '"gamma_block"' || wrong "no track of gamma"
+# Python has the same tracks, also the second time; --rtos and a choice of threads are keywords.
+if [[ -e $1/../python/pugmark/_core.abi3.so ]]; then
+  for keywords in '' 'comm="alpha"' 'rtos="flow"'; do
+    words=$(sed -E 's/(..*)="(.*)"/--\1 \2/' <<<"$keywords")
+    # shellcheck disable=SC2086
+    "$pugmark" timeline --quiet --format chrome $words --elf rtx5.elf data >file
+    PYTHONPATH=$1/../python /usr/bin/python3 -c "
+import pugmark
+with pugmark.open('data', elf='rtx5.elf') as capture:
+    expected = open('file').read()
+    for n in range(2):
+        assert capture.timeline($keywords).chrome() == expected" || wrong "Python's timeline ($keywords) is another"
+  done
+fi
 
 # A watchpoint of a DWT alone: shares are of time, and a control block in a heap has no name there.
 kernel=freertos how=swo
