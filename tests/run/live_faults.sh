@@ -79,7 +79,7 @@ for (1..1200) { last if -e $wait; select undef, undef, undef, 0.05 }
 while (sysread $s, my $bytes, 65536) { print $bytes }
 PERL
 base=$(free_ports)
-head -c 126000 much >piece # a quick client need not be very quick
+head -c 126006 much >piece # a quick client need not be very quick
 play "wait:$work/joined" $sync "repeat:40:0.1:$work/piece" "touch:$work/sent" "wait:$work/told"
 timeout 120 "$pugmark" serve --port "$base" --protocol itm "tcp:127.0.0.1:$port" >out 2>said &
 server=$!
