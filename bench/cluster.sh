@@ -47,8 +47,8 @@ make_input() { # KIND: sets input, trace
 run() { # PROCESSES: prints them, seconds, processor seconds, bytes sent, most bytes read
     { time mpi "$1" "$bin/pugmark-mpi" --traffic stat --quiet --jobs 1 "${input[@]}" >"$tmp/out" 2>"$tmp/err"; } 2>"$tmp/time" || true
     sed -n 's/.*sent [0-9]* messages, \([0-9]*\) bytes; read \([0-9]*\) .*/\1 \2/p' "$tmp/err" |
-        awk '{ sent += $1; if ($2 > most) most = $2 } END { print sent, most }' >"$tmp/told"
-    awk -v count="$1" -v told="$(cat "$tmp/told")" '{printf "%d %.3f %.3f %s\n", count, $1, $2 + $3, told}' "$tmp/time"
+        awk '{ sent += $1; if ($2 > most) most = $2 } END { print sent, most }' >"$tmp/counted"
+    awk -v count="$1" -v counted="$(cat "$tmp/counted")" '{printf "%d %.3f %.3f %s\n", count, $1, $2 + $3, counted}' "$tmp/time"
 }
 
 forget() { # what is in memory of the trace

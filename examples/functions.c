@@ -127,7 +127,7 @@ static void print(struct counting *counting)
     for (size_t i = 0; i < counting->count; i++)
         printf("%10" PRIu64 "  %s\n", counting->functions[i].instructions,
                counting->functions[i].symbol.name ? counting->functions[i].symbol.name
-                                                  : "(no symbol)");
+                                                  : "[unknown]");
 }
 
 int main(int argc, char **argv)

@@ -157,8 +157,8 @@ static bool save_snapshot(const struct rec_script_class *of, const struct rec_sc
 }
 
 /** All lines. False: `why` says which is wrong. */
-static bool take_lines(const struct rec_script_class *of, struct rec_script *script, FILE *lines,
-                       char *why, size_t size)
+static bool take_lines(const struct rec_script_class *of, const struct rec_script_config *config,
+                       struct rec_script *script, FILE *lines, char *why, size_t size)
 {
     char line[LINE];
     uint64_t events = 0;
@@ -172,6 +172,8 @@ static bool take_lines(const struct rec_script_class *of, struct rec_script *scr
             return false;
         }
         events += words.count > 0;
+        if (config->read_line)
+            config->read_line(config->read_context, lines);
     }
     if (ferror(lines))
         snprintf(why, size, "%s", strerror(errno));
@@ -186,7 +188,7 @@ bool rec_script_record(const struct rec_script_class *of, const struct rec_scrip
     struct rec_bytes out = {0}, framed = {0};
     struct rec_script *script = of->make(config, &out);
     snprintf(why, size, "no memory");
-    bool good = script && take_lines(of, script, lines, why, size);
+    bool good = script && take_lines(of, config, script, lines, why, size);
     if (good) {
         struct rec_frames frames = {.out = &framed};
         of->end(script);

@@ -47,6 +47,8 @@ struct rec_script_config {
     uint64_t seed;    /**< 0: no choice is random */
     uint64_t sync;    /**< synchronise once in so many events; 0: at the begin alone */
     uint64_t longest; /**< Open SoC Debug: words of a packet at most */
+    void (*read_line)(void *context, FILE *lines); /**< called after each line; or NULL */
+    void *read_context;
 };
 
 struct rec_script;

@@ -12,6 +12,7 @@
 #include "pugmark/advanced/counts.h"
 #include "pugmark/advanced/diagnose.h"
 #include "pugmark/advanced/encapsulation.h"
+#include "pugmark/advanced/findings.h"
 #include "pugmark/advanced/history.h"
 #include "pugmark/advanced/image.h"
 #include "pugmark/advanced/index.h"

@@ -103,7 +103,9 @@ struct pug_check_options {
     void *found_context;                            /**< is handed to it */
     bool (*progress)(void *context, uint64_t done); /**< as in struct pug_capture_decode */
     void *progress_context;                         /**< is handed to progress() */
-    uint64_t spare[4];                              /**< zero */
+    /** Of pug_check_capture(): the real-time kernel, as in struct pug_profiler_options. */
+    const char *rtos;
+    uint64_t spare[3]; /**< zero */
 };
 
 /** NULL: no memory. */

@@ -3,8 +3,7 @@
  * @file Cursors: pull elements, or instructions, one at a time, from any place of a capture.
  *
  *     struct pug_cursor *cursor;
- *     pug_cursor_new(&(struct pug_cursor_config){.tree = tree, .bytes = bytes, .size = size},
- *                    &cursor);
+ *     pug_capture_cursor(capture, 0, &cursor);
  *     while ((element = pug_cursor_next(cursor)))
  *         ...
  *     pug_cursor_seek(cursor, 123456);                // and on from there
@@ -19,8 +18,7 @@
  * before the place as if the trace began there. That is quick, and they do not know what earlier
  * packets gave. Without an index, the first time reads all packets once to find such places.
  *
- * A cursor belongs to one thread at a time. It borrows all that its configuration names, which must
- * outlive it; the tree itself is not fed, and may be shared by cursors of one thread.
+ * A cursor belongs to one thread at a time.
  */
 #ifndef PUGMARK_CURSOR_H
 #define PUGMARK_CURSOR_H
@@ -36,7 +34,22 @@ struct pug_index_mark;
 struct pug_index_query;
 struct pug_tree;
 
-/** The input of a cursor. */
+struct pug_capture;
+struct pug_cursor;
+
+/**
+ * Makes a cursor at the beginning of a capture's segment, for the caller to free before the
+ * capture. Trace indexes count from the segment's first byte. Bytes that are not in memory are read
+ * into it. PUG_ERR_NOT_FOUND: the capture has no such segment; PUG_ERR_INVALID_PARAM_VAL: a pointer
+ * is NULL, or the capture is a live stream; others as pug_capture_tree(). *cursor is NULL then.
+ */
+enum pug_status pug_capture_cursor(struct pug_capture *capture, size_t segment,
+                                   struct pug_cursor **cursor);
+
+/**
+ * The input of a cursor over bytes and a tree from elsewhere. The cursor borrows all of it. The
+ * tree is not fed, and may be shared by cursors of one thread.
+ */
 struct pug_cursor_config {
     /** What decodes, as it was made: nothing was fed to it. Who listens to it does not matter. */
     const struct pug_tree *tree;
@@ -47,12 +60,10 @@ struct pug_cursor_config {
     uint64_t spare[4];             /**< zero */
 };
 
-struct pug_cursor;
-
 /**
- * A cursor at the beginning of the capture, for the caller to free. PUG_ERR_INVALID_PARAM_VAL: a
- * pointer that must not be NULL is; PUG_ERR_INVALID_PARAM_TYPE: a source's protocol brings a whole
- * decoder of its own. *cursor is NULL then.
+ * Makes a cursor at the beginning of these bytes, for the caller to free.
+ * PUG_ERR_INVALID_PARAM_VAL: a pointer that must not be NULL is; PUG_ERR_INVALID_PARAM_TYPE: a
+ * source's protocol brings a whole decoder of its own. *cursor is NULL then.
  */
 enum pug_status pug_cursor_new(const struct pug_cursor_config *config, struct pug_cursor **cursor);
 

@@ -75,7 +75,10 @@ struct pug_report {
     /** The profile to compare with, sorted by the export; NULL: none. */
     struct pug_profile *baseline;
     const char *baseline_title; /**< what it is called; or NULL */
-    uint64_t spare[4];          /**< zero */
+    /** How long calls took in each capture, in the page's own form: a JSON array; or NULL. */
+    const char *times;
+    size_t times_size; /**< bytes of them */
+    uint64_t spare[2]; /**< zero */
 };
 
 /** How an export is made. */

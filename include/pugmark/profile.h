@@ -154,6 +154,8 @@ enum pug_profile_samples {
     PUG_SAMPLES_TAKEN,  /**< with an address: what ranges count */
     PUG_SAMPLES_ASLEEP, /**< while the core slept */
     PUG_SAMPLES_DENIED, /**< where the hardware may not report the address */
+    /** of those taken, in the middle of an instruction, which they are counted for */
+    PUG_SAMPLES_INSIDE,
     PUG_SAMPLES_KINDS
 };
 

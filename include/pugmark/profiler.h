@@ -32,7 +32,13 @@ struct pug_profiler_options {
     bool (*progress)(void *context, uint64_t done); /**< as in struct pug_capture_decode */
     void *progress_context;                         /**< is handed to progress() */
     size_t piece;                                   /**< as in struct pug_capture_decode */
-    uint64_t spare[4];                              /**< zero */
+    /**
+     * The real-time kernel whose threads are tasks of the profile: its name, or the path of a
+     * description; "flow": by program flow alone; "off": none. NULL: the one that the program has.
+     * It needs `names`, and `stacks` or a selection of threads.
+     */
+    const char *rtos;
+    uint64_t spare[3]; /**< zero */
 };
 
 /**

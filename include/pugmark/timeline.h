@@ -41,6 +41,31 @@ enum pug_timeline_clock {
     PUG_TIMELINE_INSTRUCTIONS
 };
 
+/** The kind of a slice. */
+enum pug_slice_kind {
+    PUG_SLICE_CALL,    /**< a call, a handler, or a thread on a processor */
+    PUG_SLICE_INSTANT, /**< something happened at `begin` */
+    PUG_SLICE_COUNTER, /**< a counter has `value` from `begin` on */
+    PUG_SLICE_GAP,     /**< what ran is not known, as `detail` says */
+};
+
+/** Something in a timeline. */
+struct pug_slice {
+    uint64_t begin, end;      /**< times in the timeline's unit */
+    int64_t value;            /**< of a counter */
+    const char *track;        /**< name of its track */
+    const char *name;         /**< of the function, event or counter; "" of a gap */
+    const char *file;         /**< of the function, or NULL */
+    const char *detail;       /**< a text that belongs to it, or NULL */
+    uint32_t line;            /**< in `file` */
+    uint32_t number;          /**< of the track */
+    uint32_t depth;           /**< slices around it on its track */
+    int32_t pid, tid;         /**< of the track; below 0: it is no thread's */
+    enum pug_slice_kind kind; /**< what it is */
+    bool estimated;           /**< its beginning lies between two timestamps */
+    uint64_t spare[2];        /**< zero */
+};
+
 /** What goes into a timeline, and where it goes. */
 struct pug_timeline_options {
     const char *format;      /**< by name; NULL: "perfetto" */
@@ -66,7 +91,12 @@ struct pug_timeline_options {
      * it cannot be written.
      */
     bool (*append)(void *context, uint32_t number, const void *bytes, size_t size);
-    void *context;     /**< of these two */
+    /**
+     * In place of a file: takes the slices of all tracks as they end, so that callees come before
+     * their callers. What a slice points to is valid during the call. NULL: a file is written.
+     */
+    void (*slice)(void *context, const struct pug_slice *slice);
+    void *context;     /**< of these three */
     uint64_t spare[8]; /**< zero */
 };
 
@@ -84,7 +114,8 @@ struct pug_timeline_result {
     /** Times that tracing was off, that the program is not known, and that trace was lost. */
     uint64_t untraced, unknown, lost;
     uint64_t out_of_order; /**< times that a thread's trace of another processor came too late */
-    uint64_t spare[8];     /**< zero */
+    uint64_t tick; /**< mean time between interrupts of SysTick, where they are periodic; else 0 */
+    uint64_t spare[7]; /**< zero */
 };
 
 /**

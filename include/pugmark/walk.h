@@ -7,7 +7,7 @@
  * each instruction's address, size, bytes and class:
  *
  *     struct pug_walk *walk;
- *     pug_walk_new(&(struct pug_walk_config){.image = image}, &walk);
+ *     pug_capture_walk(origin, &walk);             // the memory that these elements ran in
  *     ...
  *     pug_walk_begin(walk, element);
  *     while ((step = pug_walk_next(walk)))
@@ -62,14 +62,22 @@ struct pug_step {
     uint64_t spare[2]; /**< zero */
 };
 
-/** The input of a walk. */
+struct pug_origin;
+struct pug_walk;
+
+/**
+ * Makes a walk through the program memory of an origin (capture.h), for the caller to free before
+ * the capture. It is right for all origins of the same `space`. PUG_ERR_NOT_FOUND: the memory there
+ * is unknown; else as pug_walk_new().
+ */
+enum pug_status pug_capture_walk(const struct pug_origin *origin, struct pug_walk **walk);
+
+/** The input of a walk through an image from elsewhere. */
 struct pug_walk_config {
     const struct pug_image *image;    /**< program memory; not NULL */
     const struct pug_isa_config *isa; /**< used during the call; NULL: classify all that is known */
     uint64_t spare[4];                /**< zero */
 };
-
-struct pug_walk;
 
 /**
  * Make a walk; the caller frees it. PUG_ERR_INVALID_PARAM_VAL: a pointer that must not be NULL is;

@@ -38,6 +38,8 @@ export const plainPath = (path) => {
 export const fileNumber = (path) => data.head.files.indexOf(plainPath(path ?? ''));
 export const fileOf = (f) => (f >= 0 && data.head.files[data.functions.file[f]]) || '';
 export const sampled = () => 'samples' in data.head.totals;
+/** Why there is no coverage. */
+export const noCoverage = () => (sampled() ? 'Coverage is of counts of what ran, and these are PC samples.' : 'No source lines of what ran are known. Programs with debug information have them; --symfs, --symdir and --debug-dir say where these are.');
 export const total = () => value(data.head.totals.instructions ?? data.head.totals.samples);
 
 let numbers = null;

@@ -58,10 +58,10 @@ export const left = (wanted) => state.view !== wanted.view;
 /* ---- trust ---- */
 
 const CONCERNS = {
-  wrong: ['flame', 'functions', 'code', 'timeline', 'coverage'],
-  lost: ['flame', 'functions', 'code', 'timeline', 'coverage'],
+  wrong: ['flame', 'functions', 'code', 'timeline', 'coverage', 'times'],
+  lost: ['flame', 'functions', 'code', 'timeline', 'coverage', 'times'],
   counts: ['flame', 'functions', 'coverage'],
-  times: ['timeline'],
+  times: ['timeline', 'times'],
   checked: [],
 };
 export const TRUST_NAMES = { wrong: 'Wrong', lost: 'Incomplete', counts: 'Counts', times: 'Times', checked: 'Checked' };

@@ -2,7 +2,7 @@
 // The answer first: how it ended, what that rests on, the last instructions, where it ran.
 import { commandLine, make } from './10-dom.mjs';
 import { baseName, count, plural, quoted, share, shortPath, value } from './01-text.mjs';
-import { addressOf, data, functionNamed, hasSource, nameOf, objectOf, part, sampled, sourceOf, total, fileNumber } from './11-data.mjs';
+import { addressOf, data, functionNamed, hasSource, nameOf, objectOf, part, sampled, sourceOf, total, fileNumber, noCoverage } from './11-data.mjs';
 import { left, link, linked, trustItem, view, views } from './21-shell.mjs';
 
 const TRUST_SHOWN = 4; // sentences that are not folded
@@ -116,7 +116,7 @@ function functionsCard() {
 
 async function coverageCard() {
   const files = (await part('coverage')) ?? [];
-  if (!files.length) return card('Coverage', 'covered', make('p', { class: 'soft', text: 'No source lines of what ran are known. Programs with debug information have them; --symfs, --symdir and --debug-dir say where these are.' }));
+  if (!files.length) return card('Coverage', 'covered', make('p', { class: 'soft', text: noCoverage() }));
   const sum = (i) => files.reduce((all, row) => all + row[i], 0);
   const meter = (name, hit, all) => {
     const item = make('li', {}, make('span', { text: name }), make('span', { class: 'meter', 'aria-hidden': 'true' }, make('i', {})), make('span', { class: 'number soft', text: `${count(hit)} of ${count(all)} · ${share(hit, all)}` }));

@@ -2,7 +2,7 @@
 // Which lines and branches of each file ran; beside a baseline, which lines are gained and lost.
 import { make } from './10-dom.mjs';
 import { count, matcher, plural, share, shortPath } from './01-text.mjs';
-import { data, hasSource, part, sourceOf, fileNumber } from './11-data.mjs';
+import { data, hasSource, noCoverage, part, sourceOf, fileNumber } from './11-data.mjs';
 import { go, keep, left, link, view, views } from './21-shell.mjs';
 import { searchBox, table } from './20-table.mjs';
 import { sourcePane } from './33-code.mjs';
@@ -45,7 +45,7 @@ async function coverageView(wanted) {
   view().classList.add('full');
   if (wanted.file !== undefined) return oneFile(wanted);
   if (!files.length) {
-    view().append(make('p', { class: 'soft pad', text: 'No source lines of what ran are known. Programs with debug information have them; --symfs, --symdir and --debug-dir say where these are.' }));
+    view().append(make('p', { class: 'soft pad', text: noCoverage() }));
     return;
   }
   const rows = files.map(([file, lines, linesHit, branches, branchesHit, fns, fnsHit, gained, lost]) => ({ file, path: shortPath(data.head.files[file]), lines, linesHit, branches, branchesHit, fns, fnsHit, known: !!gained, gained: gained?.length ?? 0, lost: lost?.length ?? 0 }));

@@ -5,7 +5,7 @@ import { data, loadFirst, part } from './11-data.mjs';
 import { enterAddress, go, views } from './21-shell.mjs';
 import { printFlame } from './31-flame.mjs';
 
-const ORDER = ['overview', 'flame', 'functions', 'code', 'timeline', 'coverage'];
+const ORDER = ['overview', 'flame', 'functions', 'code', 'timeline', 'coverage', 'times'];
 
 /** Views in the order of their tabs, which is not that of their files. */
 function sortViews() {
@@ -37,7 +37,7 @@ function setTheme(dark) {
   document.dispatchEvent(new Event('theme'));
 }
 
-const KEYS = [['1 … 6', 'views'], ['/', 'search'], ['Tab', 'to the next part of a view'], ['↑ ↓ Page Home End', 'move in tables'], ['← →', 'in tables: sort by another column'], ['Enter', 'open'], ['arrows, space', 'in the flame graph: move, zoom'], ['+ − ← → Home', 'in the timeline: zoom, move, whole'], ['Shift and arrows', 'in the timeline: choose a slice'], ['n p', 'in the timeline: next and previous event'], ['s', 'in the timeline: what ran in what is shown'], ['Esc', 'out of a zoom, of the search'], ['d', 'light or dark'], ['?', 'this']];
+const KEYS = [['1 … 7', 'views'], ['/', 'search'], ['Tab', 'to the next part of a view'], ['↑ ↓ Page Home End', 'move in tables'], ['← →', 'in tables: sort by another column'], ['Enter', 'open'], ['arrows, space', 'in the flame graph: move, zoom'], ['+ − ← → Home', 'in the timeline: zoom, move, whole'], ['Shift and arrows', 'in the timeline: choose a slice'], ['n p', 'in the timeline: next and previous event'], ['s', 'in the timeline: what ran in what is shown'], ['Esc', 'out of a zoom, of the search'], ['d', 'light or dark'], ['?', 'this']];
 
 function makeHelp() {
   const help = byId('help'), list = make('dl', { class: 'facts' });

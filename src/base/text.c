@@ -74,6 +74,20 @@ unsigned pug_text_decimal_at(char out[PUG_TEXT_DECIMAL], uint64_t value)
     return before + 8 - zeros;
 }
 
+const char *pug_text_thousands(uint64_t value, char buffer[32])
+{
+    char digits[PUG_TEXT_DECIMAL];
+    const unsigned length = pug_text_decimal_at(digits, value);
+    unsigned at = 0;
+    for (unsigned i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            buffer[at++] = ',';
+        buffer[at++] = digits[i];
+    }
+    buffer[at] = 0;
+    return buffer;
+}
+
 size_t pug_text_end(struct pug_text *text)
 {
     if (text->size)

@@ -154,6 +154,9 @@ static inline char *pug_put_decimal(char *at, uint64_t value)
  */
 void pug_text_tame(char *text, size_t size);
 
+/** Writes a number with its thousands apart, as "1,024"; returns `buffer`. */
+const char *pug_text_thousands(uint64_t value, char buffer[32]);
+
 /** Terminate; the length of the whole text. */
 size_t pug_text_end(struct pug_text *text);
 

@@ -259,6 +259,17 @@ bool pug_perf_recognise(const uint8_t *bytes, size_t size);
 enum pug_status pug_capture_add_programs(struct pug_capture *capture, struct pug_image *image,
                                          const struct pug_settings *transport);
 
+/* ---- vectors.c ---- */
+
+struct pug_vectors;
+
+/**
+ * The vector tables of a source's core, or of any (PUG_VECTORS_ANY): those of its program, of which
+ * the source's settings VTOR and VTOR_NS choose. `image` may be NULL.
+ */
+void pug_capture_vectors(struct pug_capture *capture, const struct pug_image *image,
+                         uint16_t source, struct pug_vectors *vectors);
+
 /* ---- image_space.c: spaces that do not change in time ---- */
 
 /** The space of a moment in a buffer's image, made when first asked for; NULL: no memory. */

@@ -79,6 +79,8 @@ enum pug_status pug_capture_find_ctrace(const struct pug_capture *capture, char 
 
 static const char *const channels[] = {"SWO", "TB"};
 #define CHANNELS (sizeof(channels) / sizeof(channels[0]))
+/** The Event Recorder's, which is no trace. */
+#define EVENTS "ER"
 
 /** The file of a channel; false: there is none. */
 static bool channel_file(const char *run, const char *channel, char *path, size_t size)
@@ -105,14 +107,24 @@ static enum pug_status choose_channel(struct pug_capture *capture, const char *r
             pug_capture_say(capture, PUG_SEV_INFO, PUG_OK, "%s: there is %s, too (--buffer %s)",
                             capture->path, channels[i], channels[i]);
     }
-    return raw->channel ? PUG_OK
-                        : refuse(capture, "no NAME.SWO.raw or NAME.TB.raw lies beside its "
-                                          "NAME.ctrace-run.yml, or not the one that is asked for");
+    if (wanted && strncmp(wanted, "TB_", 3) == 0 && channel_file(run, wanted, path, size))
+        raw->channel = wanted; /* one of several buffers */
+    const bool events = channel_file(run, EVENTS, others, sizeof(others));
+    if (raw->channel)
+        return PUG_OK;
+    if (events && (!wanted || strcmp(wanted, EVENTS) == 0))
+        return refuse(capture, "NAME.ER.raw holds records of the Event Recorder, which are written "
+                               "by software into memory and are no trace; CMSIS-View's eventlist "
+                               "reads such records");
+    return refuse(capture, "no NAME.SWO.raw or NAME.TB.raw lies beside its NAME.ctrace-run.yml, or "
+                           "not the one that is asked for");
 }
 
-/** Frames, or memory of an MTB? */
-static enum pug_status look_at_buffer(struct pug_capture *capture, const char *path)
+/** Frames, packets, or memory of an MTB? `buffer`: it is of no pin. */
+static enum pug_status look_at(struct pug_capture *capture, const char *path, bool buffer)
 {
+    const struct pug_capture_raw *raw = capture->own;
+    const enum pug_ctrace_framing told = raw->ctrace->framing;
     uint8_t head[4096];
     struct pug_infile *file;
     enum pug_status status = pug_infile_open(path, &file);
@@ -124,9 +136,12 @@ static enum pug_status look_at_buffer(struct pug_capture *capture, const char *p
     pug_infile_close(file);
     if (status != PUG_OK)
         return refuse(capture, pug_status_text(status));
-    const bool mtb = pug_ctrace_is_mtb(head, size);
+    const bool mtb = buffer && told != PUG_CTRACE_FRAMES && pug_ctrace_is_mtb(head, size);
+    const bool framed =
+        !mtb && (told == PUG_CTRACE_FRAMES ||
+                 (told == PUG_CTRACE_UNTOLD && (buffer || pug_ctrace_is_framed(head, size))));
     capture->options.protocol = mtb ? "MTB" : "ITM";
-    capture->options.transport = mtb ? NULL : "coresight";
+    capture->options.transport = framed ? "coresight" : NULL;
     return PUG_OK;
 }
 
@@ -146,9 +161,7 @@ enum pug_status pug_capture_open_ctrace(struct pug_capture *capture, const char 
     if (status != PUG_OK)
         return status;
     raw->file = pug_capture_keep(capture, path, sizeof(path));
-    capture->options.protocol = "ITM";
-    if (strcmp(raw->channel, "TB") == 0)
-        status = look_at_buffer(capture, path);
+    status = look_at(capture, path, strncmp(raw->channel, "TB", 2) == 0);
     return status == PUG_OK ? pug_capture_open_raw(capture) : status;
 }
 

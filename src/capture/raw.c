@@ -3,6 +3,8 @@
  * @file Captures that are one file of trace, which the options describe: one buffer, one segment.
  */
 #include "capture/raw.h"
+
+#include "base/edit_distance.h"
 #include "capture/begin.h"
 #include "capture/marks.h"
 #include "ctrace/ctrace.h"
@@ -65,11 +67,36 @@ static bool is_further(const struct pug_protocol *protocol)
 }
 
 /** By its name, or by the begin of its name where no other one begins so: etmv4 is ETMV4I. */
+/** The known name that is nearest to what somebody wrote. */
+struct nearest {
+    const char *name;
+    unsigned slips, length; /* of its letters only so many count */
+};
+
+static void offer(struct nearest *nearest, const char *wanted, const char *name, size_t length)
+{
+    char known[64];
+    snprintf(known, sizeof(known), "%.*s", (int)length, name);
+    const unsigned slips = pug_name_distance(wanted, known);
+    if (slips < nearest->slips)
+        *nearest = (struct nearest){name, slips, (unsigned)length};
+}
+
+/** No name fits: those that there are, and which may be meant. */
+static void refuse_name(const struct pug_capture *capture, const char *what, const char *name,
+                        const char *names, const struct nearest *nearest)
+{
+    pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "no %s '%s'; there are%s%s%.*s%s", what, name,
+                    names, nearest->name ? "; is " : "", (int)nearest->length,
+                    nearest->name ? nearest->name : "", nearest->name ? " meant?" : "");
+}
+
 static const struct pug_protocol *find_protocol(const struct pug_capture *capture, const char *name)
 {
     const struct pug_protocol *protocol, *meant = NULL;
     const char *rest;
     char names[512] = "";
+    struct nearest nearest = {.slips = PUG_NAME_FAR};
     unsigned count = 0;
     for (size_t n = 0; (protocol = pug_protocol_at(n)) != NULL; n++) {
         if (same_name(protocol->name, name))
@@ -79,10 +106,13 @@ static const struct pug_protocol *find_protocol(const struct pug_capture *captur
             count++;
         }
         append(names, sizeof(names), protocol->name);
+        const size_t length = strlen(protocol->name);
+        offer(&nearest, name, protocol->name, length);
+        offer(&nearest, name, protocol->name, length - 1); /* ETMv4 is ETMV4I */
     }
     if (count == 1)
         return meant;
-    pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "no protocol '%s'; there are%s", name, names);
+    refuse_name(capture, "protocol", name, names, &nearest);
     return NULL;
 }
 
@@ -94,12 +124,14 @@ static const struct pug_transport *find_transport(const struct pug_capture *capt
         name = transport_of(protocol) ? transport_of(protocol) : "plain";
     const struct pug_transport *transport;
     char names[512] = "";
+    struct nearest nearest = {.slips = PUG_NAME_FAR};
     for (size_t n = 0; (transport = pug_transport_at(n)) != NULL; n++) {
         if (same_name(transport->name, name))
             return transport;
         append(names, sizeof(names), transport->name);
+        offer(&nearest, name, transport->name, strlen(transport->name));
     }
-    pug_capture_say(capture, PUG_SEV_ERROR, PUG_OK, "no transport '%s'; there are%s", name, names);
+    refuse_name(capture, "transport", name, names, &nearest);
     return NULL;
 }
 
@@ -387,16 +419,18 @@ static bool named_source(const struct pug_capture_raw *raw, uint16_t *id)
 }
 
 /**
- * Is it a file of frames, without a setting for the trace id? All sources of the trace are such
- * then: of software's trace, and of cores.
+ * Are these frames, without a setting for the trace id? All sources of the trace are such then: of
+ * cores, and in a file of software, too. (In a stream software is source 1.)
  */
 static bool is_in_frames(const struct pug_capture *capture)
 {
     const struct pug_capture_raw *raw = capture->own;
     const struct pug_description *description = raw->protocol->description;
     const struct pug_settings unwatched = {.items = raw->items, .count = raw->count};
-    return description && (description->dwt || description->traces_core) &&
-           capture->kind == PUG_CAPTURE_RAW && strcmp(raw->transport->name, "coresight") == 0 &&
+    const bool file = capture->kind == PUG_CAPTURE_RAW;
+    return description && (description->traces_core || (file && description->dwt)) &&
+           (file || capture->kind == PUG_CAPTURE_STREAM) &&
+           strcmp(raw->transport->name, "coresight") == 0 &&
            !pug_capture_raw_has_id(raw, &unwatched);
 }
 

@@ -19,11 +19,13 @@ struct usual {
     uint32_t value;
 };
 
-#define ETMV4(idr0, idr1, idr2)                                                                    \
+/* Of the programmed register the value of plain instruction trace with a return stack, which harms
+ * nothing where the unit had none. */
+#define ETMV4(idr0, idr1, idr2, idr8)                                                              \
     {                                                                                              \
         {"TRCCONFIGR", 0x1001}, {"TRCIDR0", (idr0)}, {"TRCIDR1", (idr1)}, {"TRCIDR2", (idr2)},     \
         {                                                                                          \
-            "TRCIDR8", 0                                                                           \
+            "TRCIDR8", (idr8)                                                                      \
         }                                                                                          \
     }
 #define ETM3(idr, ccer)                                                                            \
@@ -35,9 +37,8 @@ struct usual {
     }
 
 /*
- * What the identification registers of these cores' units hold, as captures and the cores' manuals
- * have it; and of the programmed one the value of plain instruction trace with a return stack,
- * which harms nothing where the unit had none. The last row of an
+ * What the identification registers of these cores' units hold. The source of each row stands in
+ * front of it; "captures" are those that are published with OpenCSD. The last row of an
  * architecture is for cores without one of their own.
  */
 static const struct {
@@ -46,19 +47,37 @@ static const struct {
     enum pug_arch_profile profile;
     struct usual registers[PUG_CAPTURE_USUAL];
 } rows[] = {
+    /* Read from a Cortex-M4 of an STM32F429; ETMIDR also in the device header of a SAM E5x. The
+     * fields of a Cortex-M3's ETMIDR are the same (Arm DDI 0337). */
     {" cortexm3 cortexm4 cortexm4f sc300 ", PUG_ARCH_V7, PUG_PROFILE_M,
      ETM3(0x4114f250, 0x18541800)},
-    {"", PUG_ARCH_V7, PUG_PROFILE_M, ETMV4(0x080006e1, 0x4100f401, 0x00000004)}, /* Cortex-M7 */
+    /* Read from a Cortex-M7 of an STM32H743. */
+    {"", PUG_ARCH_V7, PUG_PROFILE_M, ETMV4(0x080006e1, 0x4100f401, 0x00000004, 1)},
+    /* TRCIDR0 and 1 read from a Cortex-M85 of an RA8M2; the others as of a Cortex-M33: not
+     * verified. */
     {" cortexm55 cortexm52 cortexm85 ", PUG_ARCH_V8, PUG_PROFILE_M,
-     ETMV4(0x280006e1, 0x4100f454, 0x00000004)},
-    {"", PUG_ARCH_V8, PUG_PROFILE_M, ETMV4(0x280006e1, 0x4100f421, 0x00000004)}, /* Cortex-M33 */
+     ETMV4(0x280006e1, 0x4100f454, 0x00000004, 0)},
+    /* Cortex-M33: header of the RP2350; the fields of TRCIDR2 in Arm 100232. */
+    {"", PUG_ARCH_V8, PUG_PROFILE_M, ETMV4(0x280006e1, 0x4100f421, 0x00000004, 0)},
+    /* Cortex-A7: captures (TC2). ETMIDR of a Cortex-A5 is 0x410cf25x (Arm DDI 0435). */
     {" cortexa5 cortexa7 ", PUG_ARCH_V7, PUG_PROFILE_A, ETM3(0x410cf250, 0x344008f2)},
-    {"", PUG_ARCH_V7, PUG_PROFILE_A, ETM3(0x411cf312, 0x34c01ac2)}, /* PTM of a Cortex-A15 */
+    /* Register summary of the Zynq-7000; captures (Snowball). It has no timestamps. */
+    {" cortexa9 ", PUG_ARCH_V7, PUG_PROFILE_A, ETM3(0x411cf301, 0x000008ea)},
+    /* PTM of a Cortex-A15: captures (TC2). Others are not verified. */
+    {"", PUG_ARCH_V7, PUG_PROFILE_A, ETM3(0x411cf312, 0x34c01ac2)},
+    /* Cortex-A57: captures (Juno). A Cortex-A72 differs in the revision alone (captures). */
     {" cortexa57 cortexa72 ", PUG_ARCH_V8, PUG_PROFILE_A,
-     ETMV4(0x28000ea1, 0x4100f402, 0x00000488)},
-    {"", PUG_ARCH_V8, PUG_PROFILE_A, ETMV4(0x28000ea1, 0x4100f403, 0x00000488)}, /* Cortex-A53 */
-    {"", PUG_ARCH_V8R3, PUG_PROFILE_A, ETMV4(0x08000ca1, 0x4200f420, 0x20001088)},
-    {"", PUG_ARCH_AA64, PUG_PROFILE_A, ETMV4(0x2801cea1, 0x4100fff0, 0xd0001088)}, /* ETE */
+     ETMV4(0x28000ea1, 0x4100f402, 0x00000488, 0)},
+    /* Cortex-A53: captures (Juno). The fields of a Cortex-A35's TRCIDR1 and 2 are the same (Arm
+     * 100236). */
+    {"", PUG_ARCH_V8, PUG_PROFILE_A, ETMV4(0x28000ea1, 0x4100f403, 0x00000488, 0)},
+    /* Cortex-A55: captures. */
+    {" cortexa55 ", PUG_ARCH_V8R3, PUG_PROFILE_A, ETMV4(0x08000ca1, 0x4200f410, 0x20001088, 0)},
+    /* Cortex-A76: the fields of TRCIDR0 (but RETSTACK), 1 and 2 in Arm 100798; TRCIDR8 is not
+     * verified. */
+    {"", PUG_ARCH_V8R3, PUG_PROFILE_A, ETMV4(0x28000ea1, 0x4100f423, 0x20001088, 0)},
+    /* ETE of Arm's models: captures. */
+    {"", PUG_ARCH_AA64, PUG_PROFILE_A, ETMV4(0x2801cea1, 0x4100fff0, 0xd0001088, 0)},
 };
 
 /** " cortexa53 ": as the rows have it. */
@@ -140,7 +159,8 @@ static bool lacks_id(const struct pug_capture *capture, const struct pug_registe
 {
     const struct pug_capture_raw *raw = capture->own;
     return wanted->need == PUG_REGISTER_ID && raw->protocol->description->traces_core &&
-           !raw->transport->single && capture->kind != PUG_CAPTURE_RAW;
+           !raw->transport->single && capture->kind != PUG_CAPTURE_RAW &&
+           capture->kind != PUG_CAPTURE_STREAM;
 }
 
 static void append(char *text, size_t size, const char *words)

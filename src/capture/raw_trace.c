@@ -289,9 +289,9 @@ enum pug_status pug_capture_raw_scan_live(struct pug_capture *capture)
     }
     if (status == PUG_OK && capture->sources.count > 0)
         pug_capture_say(capture, PUG_SEV_WARN, PUG_OK,
-                        "%s: %zu sources in the first %llu bytes; what others say later is left "
+                        "%s: sources in the first %llu bytes: %zu; what others say later is left "
                         "out: name one with --set src_id=N",
-                        capture->path, capture->sources.count, (unsigned long long)raw->bytes.size);
+                        capture->path, (unsigned long long)raw->bytes.size, capture->sources.count);
     return status;
 }
 

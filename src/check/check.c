@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /** @file A check: its rules, the captures that it goes through, and how they are decoded for it. */
+#include "capture/capture.h"
 #include "check/cover.h"
+#include "check/threads.h"
 #include "export/decisions.h"
 #include "pugmark/advanced/capture.h"
 #include "pugmark/advanced/diagnose.h"
@@ -346,8 +348,8 @@ enum pug_status pug_check_begin(struct pug_check *check, struct pug_capture *cap
     find_tree(check);
     find_rates(check);
     const uint16_t *source = only_source(check);
-    pug_vectors_find(&check->vectors, check->tree ? pug_tree_image(check->tree) : NULL,
-                     source ? *source : PUG_VECTORS_ANY);
+    pug_capture_vectors(check->capture, check->tree ? pug_tree_image(check->tree) : NULL,
+                        source ? *source : PUG_VECTORS_ANY, &check->vectors);
     pug_check_foresee(check);
     if (!pug_check_bind(check) || !pug_check_cover_begin(check))
         return starved(check);
@@ -428,8 +430,18 @@ enum pug_status pug_check_capture(struct pug_check *check, struct pug_capture *c
                                         .selection = check->options.selection,
                                         .progress = check->options.progress,
                                         .progress_context = check->options.progress_context};
-    pug_check_decode(check, &decode);
-    status = pug_capture_decode(capture, &decode, &own);
+    const struct thread_kernel_wanted kernel = {
+        .capture = capture, .names = check->names, .wanted = check->options.rtos};
+    struct check_threads *threads = NULL;
+    status = pug_check_threads_new(check, &kernel, &threads);
+    if (threads)
+        pug_check_threads_decode(threads, &decode);
+    else
+        pug_check_decode(check, &decode);
+    if (status == PUG_OK)
+        status = pug_capture_decode(capture, &decode, &own);
+    if (threads)
+        status = pug_check_threads_end(threads, status);
     if (result)
         *result = own;
     return pug_check_end(check, status);

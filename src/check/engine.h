@@ -16,7 +16,7 @@
 #include "pugmark/advanced/consumer.h"
 #include "pugmark/calls.h"
 #include "swo/swo.h"
-#include "swo/vectors.h"
+#include "swo/handlers.h"
 
 #define CHECK_UNKNOWN UINT64_MAX
 
@@ -183,6 +183,7 @@ struct check_order {
     uint32_t nest;          /**< frames of the other function */
     uint32_t carried_depth; /**< plus 1; 0: it is not carried by a tail call */
     bool has_last, damaged, waiting, switched;
+    bool repeated;           /**< of CHECK_EVERY: there was a second entry */
     struct check_stamp last; /**< entry; of a rule that follows, return */
     uint32_t last_function;
     struct pug_list pending; /**< struct check_pending */
@@ -251,7 +252,8 @@ struct check_stream {
     struct check_call *open;         /**< that are measured now */
     struct check_order *orders;      /**< by rule */
     uint32_t *depths;        /**< by rule: base + 1 of CHECK_DEPTH; open frames of the other */
-    uint32_t carried;        /**< calls and orders that a tail call goes on for */
+    uint32_t carried;        /**< calls, orders and others that a tail call goes on for */
+    struct pug_list carries; /**< struct check_carry: of these the others */
     struct check_call *idle; /**< that are not measured, and can be again */
     bool returned;           /**< it returned from an exception that began before the trace */
     struct pug_list
@@ -260,6 +262,11 @@ struct check_stream {
     bool unknown_thread;    /**< the kernel's thread is unknown */
     struct pug_list copies; /**< struct check_open_copy: inlined ones that it is in */
     bool on_track;          /**< nothing is missing since its last range */
+};
+
+/** The function that a rule says something has to be in, or not: a tail call goes on for it. */
+struct check_carry {
+    uint32_t rule, depth;
 };
 
 /** A copy of an inlined function that runs, in a frame of its caller. */

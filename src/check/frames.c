@@ -32,6 +32,35 @@ static void return_order(struct pug_check *check, struct check_stream *stream, u
 }
 
 /** The call that a tail call continued ends with it. */
+/** A function that others are in, or not, is left: a tail call goes on for it. */
+static void leave_other(struct pug_check *check, struct check_stream *stream, uint32_t rule,
+                        const struct pug_call_event *event)
+{
+    stream->version++;
+    if (!event || !event->tail || event->switched) {
+        stream->depths[rule]--;
+        return;
+    }
+    struct check_carry *carry = pug_list_add(&stream->carries, sizeof(*carry));
+    if (!carry) {
+        pug_check_starve(check);
+        return;
+    }
+    *carry = (struct check_carry){.rule = rule, .depth = event->depth};
+    stream->carried++;
+}
+
+void pug_check_end_others(struct check_stream *stream, uint32_t depth)
+{
+    const struct check_carry *carries = stream->carries.items;
+    while (stream->carries.count > 0 && carries[stream->carries.count - 1].depth >= depth) {
+        const uint32_t rule = carries[--stream->carries.count].rule;
+        stream->depths[rule] -= stream->depths[rule] > 0;
+        stream->carried--;
+        stream->version++;
+    }
+}
+
 void pug_check_end_carried(struct pug_check *check, struct check_stream *stream,
                            const struct check_event *stamp, uint32_t depth, unsigned flags)
 {
@@ -209,8 +238,7 @@ void pug_check_leave_link(struct pug_check *check, uint32_t number, const struct
     case CHECK_NOT_IN:
     case CHECK_ONLY_IN:
         if (link->role == CHECK_ROLE_OTHER && stream->depths[link->rule] > 0)
-            stream->depths[link->rule]--;
-        stream->version++;
+            leave_other(check, stream, link->rule, event);
         break;
     default: break;
     }

@@ -81,6 +81,8 @@ void pug_check_queue_order(struct pug_check *check, struct check_stream *stream,
 /** The call that a tail call continued ends with it. */
 void pug_check_end_carried(struct pug_check *check, struct check_stream *stream,
                            const struct check_event *stamp, uint32_t depth, unsigned flags);
+/** A frame is left, and what tail calls to it went on for. */
+void pug_check_end_others(struct check_stream *stream, uint32_t depth);
 /** A frame of a link's function is entered. */
 void pug_check_enter_link(struct pug_check *check, uint32_t number,
                           const struct check_entry *entry);

@@ -77,6 +77,7 @@ static void every_entry(struct pug_check *check, struct check_core *core, struct
             pug_check_distance(check, &order->last, &event->stamp, rule->limit.unit);
         judge(check, order, &seen, &value, in_period(rule, &value), "it was entered again after");
     }
+    order->repeated |= order->has_last;
     order->has_last = true;
     order->damaged = false;
     order->last = event->stamp;
@@ -106,6 +107,9 @@ static void every_end(struct pug_check *check, struct check_core *core, struct c
         pug_check_doubt(check, order->rule, &seen,
                         "it was not entered, and the trace is shorter "
                         "than its period");
+    else if (!order->repeated)
+        pug_check_doubt(check, order->rule, &seen,
+                        "it was entered once, and the trace ends within its period");
 }
 
 /* ---- within ---- */

@@ -585,6 +585,7 @@ void pug_check_free_streams(struct pug_check *check)
         free(streams[n]->depths);
         free(streams[n]->doubtful.items);
         free(streams[n]->copies.items);
+        free(streams[n]->carries.items);
         free(streams[n]);
     }
     for (size_t n = 0; n < check->suspended.count; n++)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** @file What software and the DWT say: handlers, lines of text, accesses to memory. */
+#include "capture/marks.h"
 #include "check/engine.h"
 #include "pugmark/author/protocol.h"
 
@@ -292,8 +293,9 @@ static struct swo_core *core_of(struct pug_check *check, struct check_core *core
     swo->check = check;
     swo->core = core;
     core->software = true;
-    const struct pug_swo_clock clock = {.local_hertz = check->local_hertz,
-                                        .global_hertz = check->global_hertz};
+    struct pug_swo_clock clock = pug_capture_swo_clock(check->capture, core->buffer, core->source);
+    clock.local_hertz = check->local_hertz;
+    clock.global_hertz = check->global_hertz;
     pug_swo_stream_init(&swo->stream, config_of(check, core->source), &clock, on_event, swo);
     pug_interrupts_init(&swo->interrupts, on_interrupt, swo);
     return swo;

@@ -2,7 +2,6 @@
 /** @file What NAME.ctrace-run.yml says. Keys may be empty, and unknown ones are passed over. */
 #include "ctrace/ctrace.h"
 
-#include "base/bytes.h"
 #include "files/infile.h"
 
 #include <errno.h>
@@ -12,8 +11,9 @@
 
 #define FILE_MOST (1u << 20)
 
-#define SETUP "ctrace-run/ctrace-setup/-"
-#define REFS  "ctrace-run/ctrace-refs/-"
+#define SETUP  "ctrace-run/ctrace-setup/-"
+#define REFS   "ctrace-run/ctrace-refs/-"
+#define FORMAT "ctrace-run/trace-format"
 
 /** An item of ctrace-refs: what it says is known when its end has come. */
 struct reference {
@@ -159,6 +159,10 @@ static void take(void *context, const char *place, const char *value)
     } else if (!value && reference && strcmp(reference, "regs/-") == 0) {
         take_register(&reading->reference);
         reading->reference.value = reading->reference.mask = 0;
+    } else if (value && strcmp(place, FORMAT) == 0) {
+        reading->ctrace->framing = strcmp(value, "formatted") == 0     ? PUG_CTRACE_FRAMES
+                                   : strcmp(value, "unformatted") == 0 ? PUG_CTRACE_NO_FRAMES
+                                                                       : PUG_CTRACE_UNTOLD;
     } else if (value && setup && reading->setup) {
         take_setup(reading->setup, setup, value);
     } else if (value && reference) {
@@ -183,21 +187,4 @@ bool pug_ctrace_read(const char *path, struct pug_ctrace *ctrace, char *why, siz
         end_reference(&reading);
     free(text);
     return good;
-}
-
-/* ---- what a trace buffer holds ---- */
-
-/** Execution between two packets of an MTB is straight on, and mostly short. */
-bool pug_ctrace_is_mtb(const uint8_t *bytes, size_t size)
-{
-    size_t pairs = 0, near = 0;
-    for (size_t at = 0; at + 16 <= size; at += 8) {
-        const uint32_t source = pug_bytes_32(bytes + at), to = pug_bytes_32(bytes + at + 4) & ~1u;
-        const uint32_t next = pug_bytes_32(bytes + at + 8) & ~1u;
-        if (source == 0 && to == 0)
-            continue;
-        pairs++;
-        near += next >= to && next - to < 0x1000;
-    }
-    return near > 0 && near >= pairs - pairs / 4;
 }

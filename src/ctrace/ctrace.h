@@ -26,7 +26,11 @@ struct pug_ctrace_processor {
     uint32_t comparators[PUG_CTRACE_COMPARATORS];
 };
 
+/** What the file says of the channel's bytes. */
+enum pug_ctrace_framing { PUG_CTRACE_UNTOLD, PUG_CTRACE_FRAMES, PUG_CTRACE_NO_FRAMES };
+
 struct pug_ctrace {
+    enum pug_ctrace_framing framing;
     struct pug_ctrace_processor processors[PUG_CTRACE_PROCESSORS];
     size_t count;
 };
@@ -34,8 +38,12 @@ struct pug_ctrace {
 /** Read what the file says. False: `why`. */
 bool pug_ctrace_read(const char *path, struct pug_ctrace *ctrace, char *why, size_t size);
 
+/* ---- content.c ---- */
+
 /** Is it memory of a Micro Trace Buffer, and no frames? */
 bool pug_ctrace_is_mtb(const uint8_t *bytes, size_t size);
+/** Is what came of a pin in CoreSight frames, and no bare packets of an ITM? */
+bool pug_ctrace_is_framed(const uint8_t *bytes, size_t size);
 
 /* ---- yaml.c ---- */
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file A tree that waits after each batch, so that its elements can be asked for. */
 #include "pugmark/cursor.h"
+#include "pugmark/advanced/capture.h"
 #include "pugmark/advanced/index.h"
 #include "pugmark/advanced/packet.h"
 #include "pugmark/advanced/tree.h"
@@ -21,6 +22,8 @@ struct pug_cursor {
     struct pug_cursor_config config;
     struct pug_index *own_index; /* made when a mark was first asked for */
     struct pug_tree *tree;       /* a copy of the configuration's */
+    struct pug_tree *own_tree;   /* of a capture's segment: the configuration's … */
+    uint8_t *own_bytes;          /* … and its bytes, if they were not in memory; else NULL */
     uint64_t fed;                /* bytes that it was given */
     uint64_t from;               /* what is before it is left out */
     uint64_t at;
@@ -455,6 +458,64 @@ enum pug_status pug_cursor_new(const struct pug_cursor_config *config, struct pu
     return status;
 }
 
+/** Reads a segment into memory, if it is not there anyhow. *copy: for the caller to free. */
+static enum pug_status read_segment(const struct pug_capture *capture, size_t segment,
+                                    struct pug_cursor_config *config, uint8_t **copy)
+{
+    const uint64_t size = pug_capture_segment_at(capture, segment)->size;
+    enum pug_status status = PUG_OK;
+    config->bytes = pug_capture_memory(capture, segment);
+    config->size = size;
+    if (config->bytes || size == 0)
+        return PUG_OK;
+    *copy = size < SIZE_MAX ? malloc((size_t)size) : NULL;
+    if (!*copy)
+        return PUG_ERR_MEM;
+    config->size = pug_capture_bytes(capture, segment, 0, *copy, (size_t)size, &status);
+    config->bytes = *copy;
+    return status;
+}
+
+enum pug_status pug_capture_cursor(struct pug_capture *capture, size_t segment,
+                                   struct pug_cursor **cursor)
+{
+    struct pug_cursor_config config = {.tree = NULL};
+    struct pug_tree *tree = NULL;
+    uint8_t *copy = NULL;
+    if (cursor)
+        *cursor = NULL;
+    if (!capture || !cursor || pug_capture_is_live(capture))
+        return PUG_ERR_INVALID_PARAM_VAL;
+    if (!pug_capture_segment_at(capture, segment))
+        return PUG_ERR_NOT_FOUND;
+    enum pug_status status = read_segment(capture, segment, &config, &copy);
+    if (status == PUG_OK)
+        status = pug_capture_tree(capture, segment, true, NULL, &tree);
+    config.tree = tree;
+    if (status == PUG_OK)
+        status = pug_cursor_new(&config, cursor);
+    if (status == PUG_OK) {
+        (*cursor)->own_tree = tree;
+        (*cursor)->own_bytes = copy;
+        return PUG_OK;
+    }
+    pug_tree_free(tree);
+    free(copy);
+    return status;
+}
+
+enum pug_status pug_capture_walk(const struct pug_origin *origin, struct pug_walk **walk)
+{
+    if (walk)
+        *walk = NULL;
+    if (!origin || !walk)
+        return PUG_ERR_INVALID_PARAM_VAL;
+    if (!origin->space)
+        return PUG_ERR_NOT_FOUND;
+    return pug_walk_new(&(struct pug_walk_config){.image = pug_address_space_image(origin->space)},
+                        walk);
+}
+
 void pug_cursor_free(struct pug_cursor *cursor)
 {
     if (!cursor)
@@ -462,6 +523,8 @@ void pug_cursor_free(struct pug_cursor *cursor)
     pug_tree_free(cursor->tree);
     pug_walk_free(cursor->walk);
     pug_index_free(cursor->own_index);
+    pug_tree_free(cursor->own_tree);
+    free(cursor->own_bytes);
     free(cursor->payloads);
     free(cursor);
 }

@@ -51,11 +51,12 @@ void pug_history_free(struct pug_history *history)
     }
     for (uint32_t i = 0; i < history->file_room; i++)
         pug_debug_program_free(&history->files[i].program);
-    void *const owned[] = {
-        history->events,      history->slots,        history->pages,   history->lines,
-        history->notes.bytes, history->packed.bytes, history->stamps,  history->followers,
-        history->kept,        history->memos,        history->files,   history->breakpoints,
-        history->hits,        history->data,         history->by_task, history->frames};
+    void *const owned[] = {history->events, history->slots,       history->pages,
+                           history->lines,  history->notes.bytes, history->packed.bytes,
+                           history->stamps, history->followers,   history->kept,
+                           history->memos,  history->files,       history->breakpoints,
+                           history->hits,   history->data,        history->by_task,
+                           history->frames, history->pieces,      history->kept_names};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         free(owned[i]);
     pug_calls_free(history->calls);
@@ -329,12 +330,16 @@ static uint64_t position_of(struct pug_history *history, const struct pug_elemen
 }
 
 /** Puts an access after those that were done before. */
-static void insert_access(struct pug_history *history, const struct pug_data_access *access)
+static bool insert_access(struct pug_history *history, const struct pug_data_access *access)
 {
+    if (!pug_history_grow(history, &history->data, &history->data_room,
+                          (uint64_t)history->data_count + 1, sizeof(*history->data)))
+        return false;
     uint32_t at = history->data_count++;
     for (; at > 0 && history->data[at - 1].position > access->position; at--)
         history->data[at] = history->data[at - 1];
     history->data[at] = *access;
+    return true;
 }
 
 static bool take_access(struct pug_history *history, const struct pug_element *element)
@@ -352,9 +357,6 @@ static bool take_access(struct pug_history *history, const struct pug_element *e
         element->last_size > 0 && element->last_size <= 8 ? element->last_size : 8;
     if (!addressed || !(changes || (valued && moves && element->last_size > 0)))
         return true;
-    if (!pug_history_grow(history, &history->data, &history->data_room,
-                          (uint64_t)history->data_count + 1, sizeof(*history->data)))
-        return false;
     const struct pug_data_access access = {.position = position_of(history, element),
                                            .address = element->start,
                                            .value = element->value,
@@ -362,8 +364,17 @@ static bool take_access(struct pug_history *history, const struct pug_element *e
                                            .size = (uint8_t)size,
                                            .unknown = changes,
                                            .big_endian = element->flags & PUG_ELEM_BIG_ENDIAN};
-    insert_access(history, &access);
-    return true;
+    return insert_access(history, &access);
+}
+
+bool pug_history_access(struct pug_history *history, uint64_t address, uint64_t value,
+                        unsigned size)
+{
+    if (!history || size == 0 || size > 8)
+        return false;
+    const struct pug_data_access access = {
+        .position = history->positions, .address = address, .value = value, .size = (uint8_t)size};
+    return insert_access(history, &access);
 }
 
 static bool is_flow(const struct pug_element *element)
@@ -428,5 +439,7 @@ void pug_history_end(struct pug_history *history)
         history->line = i;
         (void)stop_stretch(history);
     }
+    if (history->status == PUG_OK)
+        (void)pug_history_seal(history);
     history->ended = true;
 }

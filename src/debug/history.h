@@ -10,6 +10,7 @@
  * are in it, by which searches pass over it.
  *
  * fill.c makes events of elements. move.c goes there and back. stack.c has the calls at a position.
+ * keep.c writes a history to a file, and reads it.
  */
 #ifndef PUG_DEBUG_HISTORY_H
 #define PUG_DEBUG_HISTORY_H
@@ -21,6 +22,7 @@
 
 #define PUG_PAGE_EVENTS 4096u
 #define PUG_PAGE_VIEWS  8u
+#define PUG_CODE_PIECE  1024u
 
 enum pug_history_what {
     PUG_WHAT_RANGE,
@@ -205,6 +207,7 @@ struct pug_history {
     const struct pug_origin *origin;
     uint32_t line; /* that elements are of */
     struct pug_function_memo *memos;
+    char *kept_names;               /* of functions, where it was loaded */
     struct pug_history_file *files; /* by object */
     uint32_t file_room;
     /* reading code */
@@ -219,7 +222,10 @@ struct pug_history {
     bool told_backward;
     struct pug_data_access *data; /* in their order */
     uint32_t data_count, data_room;
-    uint32_t *by_task; /* thread + 1 of a task */
+    /* where code ran, in pieces of PUG_CODE_PIECE bytes: hashes of space and piece, or 0 */
+    uint64_t *pieces;
+    uint32_t piece_slots, piece_count, piece_events; /* events that were looked at */
+    uint32_t *by_task;                               /* thread + 1 of a task */
     uint32_t task_room;
     struct pug_live_frame *frames; /* of pug_history_frames() */
     uint32_t frame_room;
@@ -250,6 +256,8 @@ struct pug_reader_space pug_event_reader(const struct pug_history_event *event);
 /* page.c */
 /** Adds an event to the sequence. */
 bool pug_history_append(struct pug_history *history, uint32_t event);
+/** Packs the last page: nothing follows. */
+bool pug_history_seal(struct pug_history *history);
 /** Notes where in the trace what comes next is. */
 bool pug_history_note(struct pug_history *history, uint32_t buffer, uint32_t segment,
                       uint64_t index, uint64_t time);
@@ -282,6 +290,18 @@ bool pug_history_keep_stacks(struct pug_history *history);
 /** The program that an object is; NULL: it is none, or not there. */
 const struct pug_debug_program *pug_history_program(struct pug_history *history, uint32_t object);
 void pug_debug_program_free(struct pug_debug_program *program);
+
+/* dump.c */
+/** How the content of a snapshot's dump counts at an address. */
+enum pug_dump_kind {
+    PUG_DUMP_NONE,    /**< it is not a dump that answers for the address */
+    PUG_DUMP_KNOWN,   /**< it is what was there */
+    PUG_DUMP_UNKNOWN, /**< it was made later, and may have changed */
+};
+/** Looks at the memory of a place; `end` is the address up to which the answer holds. */
+enum pug_dump_kind pug_history_dump(struct pug_history *history,
+                                    const struct pug_history_place *place, uint64_t address,
+                                    uint64_t *end);
 
 /* code.c */
 /** As pug_locate_fn, for the thread that elements are of. */

@@ -76,7 +76,12 @@ static size_t count_constant(struct pug_history *history, const struct pug_histo
                              uint64_t address, size_t size)
 {
     struct pug_location location;
-    if (!pug_capture_locate(history->config.capture, &place->origin, address, &location))
+    uint64_t end;
+    const enum pug_dump_kind dump = pug_history_dump(history, place, address, &end);
+    if (dump == PUG_DUMP_KNOWN && end - address < size)
+        size = (size_t)(end - address);
+    if (dump == PUG_DUMP_KNOWN ||
+        !pug_capture_locate(history->config.capture, &place->origin, address, &location))
         return size;
     const struct pug_debug_program *program = pug_history_program(history, location.object);
     for (uint32_t i = 0; program && i < program->count; i++) {
@@ -88,7 +93,7 @@ static size_t count_constant(struct pug_history *history, const struct pug_histo
             return 0;
         return segment->size - at < size ? (size_t)(segment->size - at) : size;
     }
-    return size;
+    return dump == PUG_DUMP_UNKNOWN ? 0 : size;
 }
 
 /* ---- data trace ---- */
@@ -151,11 +156,18 @@ size_t pug_history_memory_at(struct pug_history *history, const struct pug_histo
     pug_element_space(&element, &reader);
     if (size > READ_LIMIT)
         size = READ_LIMIT;
-    const size_t constant = space ? count_constant(history, place, address, size) : 0;
-    const int64_t got = constant > 0 ? pug_image_read(pug_address_space_image(space), &reader,
-                                                      address, bytes, (uint32_t)constant)
-                                     : 0;
-    size_t count = got > 0 ? (size_t)got : 0;
+    size_t count = 0;
+    for (size_t constant; space && count < size; count += constant) {
+        constant = count_constant(history, place, address + count, size - count);
+        const int64_t got = constant > 0
+                                ? pug_image_read(pug_address_space_image(space), &reader,
+                                                 address + count, bytes + count, (uint32_t)constant)
+                                : 0;
+        if (got != (int64_t)constant || constant == 0) {
+            count += got > 0 ? (size_t)got : 0;
+            break;
+        }
+    }
     if (history->data_count == 0)
         return count;
     uint8_t *known = calloc(size + 1, 1);

@@ -87,11 +87,21 @@ struct search {
     bool breakpoints, losses, traps;
     bool has_address;
     uint64_t address;
+    const struct pug_address_space *space; /* of a process, that it leaves; or NULL */
+    int32_t pid;
 };
 
 static bool is_loss(const struct pug_history_event *event)
 {
     return event->what == PUG_WHAT_GAP && event->kind != PUG_GAP_UNTRACED;
+}
+
+/** Is an event in other memory of the process than before? */
+static bool leaves_space(const struct pug_history *history, const struct search *search,
+                         const struct pug_history_event *event)
+{
+    return search->space && event->what == PUG_WHAT_RANGE && event->space != search->space &&
+           history->lines[event->thread].pid == search->pid;
 }
 
 static bool wanted(struct pug_history *history, void *context, uint32_t number)
@@ -102,7 +112,8 @@ static bool wanted(struct pug_history *history, void *context, uint32_t number)
         !(search->in_range && event->what == PUG_WHAT_RANGE && event->start >= search->from &&
           event->end <= search->to))
         return true;
-    if (search->breakpoints && has_breakpoint(history, number))
+    if (leaves_space(history, search, event) ||
+        (search->breakpoints && has_breakpoint(history, number)))
         return true;
     if (search->traps && event->what == PUG_WHAT_TRAP && event->count > 0)
         return true;
@@ -152,7 +163,7 @@ static bool look_inside(struct pug_history *history, const struct search *search
     return false;
 }
 
-enum outcome { FOUND, FOUND_BREAKPOINT, FOUND_LOSS, FOUND_NOTHING, WAS_INTERRUPTED };
+enum outcome { FOUND, FOUND_BREAKPOINT, FOUND_LOSS, FOUND_SPACE, FOUND_NOTHING, WAS_INTERRUPTED };
 
 struct looking {
     struct pug_history *history;
@@ -184,6 +195,10 @@ static enum outcome look_at(struct looking *looking, const struct pug_page_view 
         const bool told = looking->found == looking->start && history->told == looking->start + 1 &&
                           history->told_backward == looking->backward;
         return told ? FOUND_NOTHING : FOUND_LOSS;
+    }
+    if (leaves_space(history, &looking->search, event)) {
+        looking->found = at + (looking->backward ? event->count - 1 : 0);
+        return FOUND_SPACE;
     }
     if (!look_inside(history, &looking->search, number, 0, event->count, looking->backward, &n,
                      &hit))
@@ -220,7 +235,8 @@ static enum outcome look_through(struct looking *looking, uint32_t page, uint32_
     if (!view)
         return WAS_INTERRUPTED;
     if (looking->backward)
-        for (uint32_t i = from; i > 0 && outcome == FOUND_NOTHING; i--)
+        for (uint32_t i = from < view->count ? from : view->count;
+             i > 0 && outcome == FOUND_NOTHING; i--)
             outcome = look_at(looking, view, i - 1);
     else
         for (uint32_t i = from; i < view->count && outcome == FOUND_NOTHING; i++)
@@ -271,18 +287,35 @@ static void tell(struct pug_history *history, const struct pug_history_move *mov
     history->told_backward = move->backward;
 }
 
+/** The last position in the direction of a move: of its thread, where it steps. */
+static uint64_t last_position(struct pug_history *history, const struct pug_history_move *move,
+                              bool runs)
+{
+    const uint64_t last = move->backward ? 0 : history->positions - 1;
+    uint64_t found;
+    if (runs || !pug_history_of_thread(history, last, move->thread, &found))
+        return last;
+    return found;
+}
+
 /** There is nothing more in the direction of the move. */
 static void come_to_end(struct pug_history *history, struct pug_history_move *move, bool runs)
 {
     const bool again =
         history->told == move->position + 1 && history->told_backward == move->backward;
-    if (runs && history->positions > 0)
-        move->position = move->backward ? 0 : history->positions - 1;
+    const bool goes = (runs || move->in_range) && history->positions > 0;
+    if (goes)
+        move->position = last_position(history, move, runs);
     move->stop = move->backward ? PUG_MOVE_BEGIN : PUG_MOVE_END;
     const bool told = again && history->told == move->position + 1;
-    if (runs && !move->backward && !told && ends_in_exception(history, move->position))
+    if (goes && !move->backward && !told && ends_in_exception(history, move->position))
         move->stop = PUG_MOVE_EXCEPTION;
     tell(history, move);
+}
+
+static int32_t pid_of(const struct pug_history *history, uint32_t thread)
+{
+    return thread < history->line_count ? history->lines[thread].pid : PUG_NO_CPU;
 }
 
 static void go(struct pug_history *history, struct pug_history_move *move, bool runs)
@@ -294,7 +327,9 @@ static void go(struct pug_history *history, struct pug_history_move *move, bool 
                    .from = move->from,
                    .to = move->to,
                    .breakpoints = true,
-                   .losses = true},
+                   .losses = true,
+                   .space = move->space,
+                   .pid = pid_of(history, move->thread)},
         .backward = move->backward,
         .interrupted = move->interrupted,
         .context = move->context,
@@ -315,6 +350,11 @@ static void go(struct pug_history *history, struct pug_history_move *move, bool 
         move->gap = history->events[looking.loss].kind;
         move->unsync = history->events[looking.loss].numbers;
         tell(history, move);
+        break;
+    case FOUND_SPACE:
+        move->position = looking.found;
+        move->stop = PUG_MOVE_SPACE;
+        history->told = 0;
         break;
     case FOUND_NOTHING: come_to_end(history, move, runs); break;
     case WAS_INTERRUPTED: move->stop = PUG_MOVE_ENDED_EARLY; break;

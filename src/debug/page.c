@@ -190,6 +190,11 @@ static bool seal(struct pug_history *history)
     return pug_history_keep_stacks(history);
 }
 
+bool pug_history_seal(struct pug_history *history)
+{
+    return history->open.count == 0 || seal(history);
+}
+
 bool pug_history_append(struct pug_history *history, uint32_t event)
 {
     struct pug_page_view *open = &history->open;

@@ -109,8 +109,9 @@ void pug_swo_sources_end(struct swo_sources *sources)
 const struct pug_vectors *pug_swo_source_vectors(struct swo_source *source)
 {
     if (!source->has_vectors)
-        pug_vectors_find(&source->vectors, source->tree ? pug_tree_image(source->tree) : NULL,
-                         source->id);
+        pug_capture_vectors(source->all->capture,
+                            source->tree ? pug_tree_image(source->tree) : NULL, source->id,
+                            &source->vectors);
     source->has_vectors = true;
     return &source->vectors;
 }

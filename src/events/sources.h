@@ -4,8 +4,8 @@
 #define PUG_EVENTS_SOURCES_H
 
 #include "pugmark/capture.h"
+#include "swo/handlers.h"
 #include "swo/swo.h"
-#include "swo/vectors.h"
 
 /** One source of one buffer. */
 struct swo_source {

@@ -71,6 +71,47 @@ static void put_functions(struct pug_sink *sink, const struct coverage_file *fil
     pug_sink_text(sink, "</table>\n");
 }
 
+static void put_decision(struct pug_sink *sink, const struct coverage_decision *decision)
+{
+    const struct decision *is = decision->is;
+    const unsigned exits = pug_decision_exits(is);
+    const bool measured = is->doubt == DECISION_MEASURED;
+    const char *separator = "";
+    pug_sink_format(sink,
+                    "<tr class=\"%s\"><td>%" PRIu32 ":%" PRIu32 "</td><td>%u of 2</td><td>%" PRIu32
+                    " of %" PRIu32 "</td><td>",
+                    !measured                              ? ""
+                    : decision->covered_count == is->count ? "hit"
+                    : decision->covered_count > 0          ? "part"
+                                                           : "miss",
+                    decision->line, decision->column, (exits & 1) + (exits >> 1),
+                    measured ? decision->covered_count : 0, is->count);
+    if (!measured) {
+        pug_sink_text(sink, "not measurable: ");
+        pug_markup_text(sink, pug_decision_doubt_text(is->doubt));
+    }
+    for (uint32_t c = 0; measured && c < is->count; c++) {
+        if (decision->covered >> c & 1)
+            continue;
+        pug_sink_format(sink, "%s%" PRIu32 ":%" PRIu32,
+                        *separator ? separator : "not shown: ", is->conditions[c].line,
+                        is->conditions[c].column);
+        separator = ", ";
+    }
+    pug_sink_text(sink, "</td></tr>\n");
+}
+
+static void put_decisions(struct pug_sink *sink, const struct coverage_file *file)
+{
+    if (file->decision_count == 0)
+        return;
+    pug_sink_text(sink, "<table>\n<tr><th>Decision at</th><th>Results</th><th>Conditions by "
+                        "MC/DC</th><th>Conditions that were not shown to decide</th></tr>\n");
+    for (size_t i = 0; i < file->decision_count; i++)
+        put_decision(sink, &file->decisions[i]);
+    pug_sink_text(sink, "</table>\n");
+}
+
 /* Which outcomes of the line's branches were seen: "T" taken, "N" not; lower case: never. */
 static void put_outcomes(struct pug_sink *sink, const struct coverage_file *file, size_t *branch,
                          uint32_t line)
@@ -142,6 +183,10 @@ enum pug_status pug_coverage_html(const struct exporter *exporter, const struct 
         sink, "<p>Beside each line: how often it ran (its instruction that ran most), how many of "
               "its instructions ran, and of each conditional branch whether it was taken (T) and "
               "not taken (N), in small letters where it never was.</p>\n");
+    char sampled[160];
+    pug_export_sampled(exporter, sampled, sizeof(sampled));
+    if (*sampled)
+        pug_sink_format(sink, "<p>%s: what was not sampled may have run.</p>\n", sampled);
     for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++)
         if (pug_profile_noted(exporter->profile, note) > 0)
             pug_sink_format(sink, "<p>%" PRIu64 " %s.</p>\n",
@@ -152,6 +197,7 @@ enum pug_status pug_coverage_html(const struct exporter *exporter, const struct 
         pug_markup_text(sink, coverage->files[i].path);
         pug_sink_text(sink, "</h2>\n");
         put_functions(sink, &coverage->files[i]);
+        put_decisions(sink, &coverage->files[i]);
         put_source(exporter, &coverage->files[i]);
     }
     pug_sink_text(sink, "</body>\n</html>\n");

@@ -140,6 +140,12 @@ enum pug_status pug_coverage_json(const struct exporter *exporter, const struct 
     pug_json_object(&json, NULL);
     pug_json_string(&json, "format", "pugmark-coverage-1");
     pug_json_number(&json, "objects_without_lines", coverage->missing);
+    if (pug_profile_is_sampled(exporter->profile)) {
+        pug_json_number(&json, "samples",
+                        pug_profile_sampled(exporter->profile, PUG_SAMPLES_TAKEN));
+        pug_json_number(&json, "samples_asleep",
+                        pug_profile_sampled(exporter->profile, PUG_SAMPLES_ASLEEP));
+    }
     pug_json_object(&json, "notes");
     for (int note = 0; note < PUG_NOTE_COUNT; note++)
         if (pug_profile_noted(exporter->profile, note) > 0)

@@ -198,6 +198,10 @@ enum pug_status pug_coverage_text(const struct exporter *exporter, const struct 
                   "instruction that ran most.\n"
                   "  Outcomes are those of conditional branch instructions. Inlined copies of a "
                   "line are one.\n");
+    char sampled[160];
+    pug_export_sampled(exporter, sampled, sizeof(sampled));
+    if (*sampled)
+        pug_sink_format(sink, "  %s: what was not sampled may have run.\n", sampled);
     if (coverage->missing > 0)
         pug_sink_format(sink, "  %zu programs or libraries ran of which there are no lines.\n",
                         coverage->missing);

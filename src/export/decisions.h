@@ -51,6 +51,7 @@ struct decision {
     struct decision_condition *conditions;
     struct decision_evaluation *evaluations;
     uint32_t evaluation_count, evaluation_room;
+    bool masking; /**< covered as masking MC/DC has it, else by unique cause */
 };
 
 /** All decisions of a program. */
@@ -73,7 +74,12 @@ void pug_decisions_free(struct decisions *decisions);
 /** Have two programs the same instructions at the same addresses, and the same functions? */
 bool pug_decisions_same_code(struct pug_names_file *a, struct pug_names_file *b);
 
-/** How many conditions are covered as MC/DC has it (unique cause with short circuit). */
+/**
+ * How many conditions are covered as MC/DC has it: two evaluations differ in the condition and in
+ * the result, and in no other condition that both evaluated (unique cause with short circuit), or,
+ * with masking, in no other one that was evaluated after it: what was evaluated before is masked,
+ * since both came to the condition.
+ */
 uint32_t pug_decision_covered(const struct decision *decision, uint32_t *covered);
 /** The exits that were seen: bits 0 and 1. */
 unsigned pug_decision_exits(const struct decision *decision);
@@ -84,6 +90,8 @@ struct pug_mcdc;
 
 /** NULL: no memory. */
 struct pug_mcdc *pug_mcdc_new(void);
+/** From the next program on: masking MC/DC in place of unique cause. */
+void pug_mcdc_mask(struct pug_mcdc *mcdc);
 void pug_mcdc_free(struct pug_mcdc *mcdc);
 
 /** A conditional branch of a program ran in a task. False: no memory. */

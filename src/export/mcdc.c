@@ -28,11 +28,17 @@ struct pug_mcdc {
     struct task **tasks;
     size_t task_count;
     struct task *last_task;
+    bool masking;
 };
 
 struct pug_mcdc *pug_mcdc_new(void)
 {
     return calloc(1, sizeof(struct pug_mcdc));
+}
+
+void pug_mcdc_mask(struct pug_mcdc *mcdc)
+{
+    mcdc->masking = true;
 }
 
 void pug_mcdc_free(struct pug_mcdc *mcdc)
@@ -59,6 +65,8 @@ struct decisions *pug_mcdc_decisions(struct pug_mcdc *mcdc, struct pug_names_fil
         return NULL;
     mcdc->programs = grown;
     struct decisions *made = pug_decisions_of(file);
+    for (size_t i = 0; made && i < made->count; i++)
+        made->items[i].masking = mcdc->masking;
     if (made)
         mcdc->programs[mcdc->count++] = made;
     return made;
@@ -168,12 +176,13 @@ bool pug_mcdc_take(struct pug_mcdc *mcdc, uint32_t number, struct pug_names_file
 
 /* ---- what is covered ---- */
 
-/** Do two evaluations show that a condition alone decides? */
+/** Do two evaluations show that a condition decides? `others`: those that must not differ. */
 static bool shows(const struct decision_evaluation *a, const struct decision_evaluation *b,
-                  uint32_t condition)
+                  uint32_t condition, uint32_t others)
 {
+    const uint32_t one = UINT32_C(1) << condition;
     const uint32_t both = a->evaluated & b->evaluated, differ = (a->taken ^ b->taken) & both;
-    return a->exit != b->exit && differ == UINT32_C(1) << condition;
+    return a->exit != b->exit && (differ & one) && !(differ & others & ~one);
 }
 
 uint32_t pug_decision_covered(const struct decision *decision, uint32_t *covered)
@@ -181,10 +190,11 @@ uint32_t pug_decision_covered(const struct decision *decision, uint32_t *covered
     uint32_t count = 0;
     *covered = 0;
     for (uint32_t c = 0; c < decision->count; c++) {
+        const uint32_t others = decision->masking ? UINT32_MAX << c : UINT32_MAX;
         bool shown = false;
         for (uint32_t i = 0; i < decision->evaluation_count && !shown; i++)
             for (uint32_t n = 0; n < i && !shown; n++)
-                shown = shows(&decision->evaluations[i], &decision->evaluations[n], c);
+                shown = shows(&decision->evaluations[i], &decision->evaluations[n], c, others);
         *covered |= (uint32_t)shown << c;
         count += shown;
     }

@@ -357,6 +357,14 @@ static void put_timelines(struct page *page)
         pug_page_leave_out(page, "the timeline");
 }
 
+static void put_times(struct page *page)
+{
+    const struct pug_report *report = page->exporter->options->report;
+    if (report && report->times &&
+        !pug_page_part_of(page, "times", report->times, report->times_size, page->left / 2))
+        pug_page_leave_out(page, "how long calls took");
+}
+
 static void put_data(struct page *page)
 {
     const struct pug_report *report = page->exporter->options->report;
@@ -366,6 +374,7 @@ static void put_data(struct page *page)
     put_functions_part(page);
     (void)pug_page_part(page, "flame", pug_page_flame, FLAME_NODES * detail, all / 5);
     put_timelines(page);
+    put_times(page);
     (void)pug_page_part(page, "coverage", pug_page_coverage, FILES_MOST, page->left / 4);
     if (page->baseline)
         (void)pug_page_part(page, "baseline", pug_page_baseline, FLAME_NODES, page->left / 2);

@@ -79,8 +79,9 @@ static void put_file(struct page *page, const struct coverage_file *file)
 
 void pug_page_coverage(struct page *page, size_t most)
 {
+    const bool sampled = pug_profile_is_sampled(page->exporter->profile); /* it covers nothing */
     pug_json_array(&page->json, NULL);
-    for (size_t i = 0; i < page->coverage.file_count && i < most; i++)
+    for (size_t i = 0; i < page->coverage.file_count && i < most && !sampled; i++)
         put_file(page, &page->coverage.files[i]);
     pug_json_close(&page->json);
 }

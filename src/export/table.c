@@ -209,15 +209,32 @@ static size_t find_outcomes(const struct exporter *exporter, struct outcome *out
     return kept;
 }
 
+/** Where the nearest function without a name begins, at the place or before it. */
+static const struct export_function *unnamed_before(const struct export_functions *all,
+                                                    uint32_t object, uint64_t vaddr)
+{
+    const struct export_function *best = NULL;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct export_function *function = &all->items[i];
+        if (function->object == object && function->start <= vaddr &&
+            (!best || function->start > best->start))
+            best = function;
+    }
+    return best && best->name[0] == '[' ? best : NULL;
+}
+
 /* "function+0x10 file.c:12" */
-static void put_place(const struct exporter *exporter, struct pug_table *table, uint32_t object,
-                      uint64_t vaddr)
+static void put_place(const struct exporter *exporter, const struct export_functions *all,
+                      struct pug_table *table, uint32_t object, uint64_t vaddr)
 {
     struct pug_names_file *file = pug_export_file(exporter, object);
     struct export_function_name name;
     struct pug_names_line line;
     char place[1024];
     pug_export_function(exporter, object, vaddr, &name);
+    const struct export_function *within = name.known ? NULL : unnamed_before(all, object, vaddr);
+    if (within)
+        pug_export_function(exporter, object, within->start, &name);
     snprintf(place, sizeof(place), "%s+0x%" PRIx64, pug_export_readable(exporter, name.name),
              vaddr - name.start);
     pug_table_text(table, place);
@@ -231,8 +248,9 @@ static void put_place(const struct exporter *exporter, struct pug_table *table, 
     pug_table_text(table, object_name(exporter, object));
 }
 
-static enum pug_status put_branches(const struct exporter *exporter, const struct outcome *outcomes,
-                                    size_t count)
+static enum pug_status put_branches(const struct exporter *exporter,
+                                    const struct export_functions *functions,
+                                    const struct outcome *outcomes, size_t count)
 {
     static const struct pug_column columns[] = {
         {"count", PUG_CELL_NUMBER},       {"taken", PUG_CELL_PERCENT}, {"bias", PUG_CELL_PERCENT},
@@ -245,7 +263,7 @@ static enum pug_status put_branches(const struct exporter *exporter, const struc
         pug_table_real(table, share(outcomes[i].taken, all));
         pug_table_real(table, share(all - rarer(&outcomes[i]), all));
         pug_table_number(table, outcomes[i].taken);
-        put_place(exporter, table, outcomes[i].object, outcomes[i].from);
+        put_place(exporter, functions, table, outcomes[i].object, outcomes[i].from);
     }
     return put_table(exporter, table,
                      "Conditional branches, by how often they go against their bias");
@@ -404,7 +422,8 @@ static void put_rounds(struct pug_table *table, const struct loop *loop)
     pug_table_number(table, visits->most);
 }
 
-static enum pug_status put_loops(const struct exporter *exporter)
+static enum pug_status put_loops(const struct exporter *exporter,
+                                 const struct export_functions *all)
 {
     static const struct pug_column columns[] = {
         {"entered", PUG_CELL_NUMBER}, {"rounds", PUG_CELL_NUMBER}, {"mean rounds", PUG_CELL_REAL},
@@ -425,7 +444,7 @@ static enum pug_status put_loops(const struct exporter *exporter)
         struct pug_table *table = pug_table_new(columns, sizeof(columns) / sizeof(columns[0]));
         for (size_t i = 0; table && i < count && i < rows_of(exporter); i++) {
             put_rounds(table, &loops[i]);
-            put_place(exporter, table, loops[i].object, loops[i].head);
+            put_place(exporter, all, table, loops[i].object, loops[i].head);
         }
         status = put_table(exporter, table, "Loops, and how many rounds they make");
     }
@@ -434,7 +453,8 @@ static enum pug_status put_loops(const struct exporter *exporter)
     return status;
 }
 
-static enum pug_status put_outcomes(const struct exporter *exporter)
+static enum pug_status put_outcomes(const struct exporter *exporter,
+                                    const struct export_functions *all)
 {
     size_t count;
     pug_profile_ranges(exporter->profile, &count);
@@ -445,7 +465,7 @@ static enum pug_status put_outcomes(const struct exporter *exporter)
     const size_t found = find_outcomes(exporter, outcomes);
     if (found > 0) {
         qsort(outcomes, found, sizeof(*outcomes), by_bias);
-        status = put_branches(exporter, outcomes, found);
+        status = put_branches(exporter, all, outcomes, found);
     }
     free(outcomes);
     return status;
@@ -509,9 +529,9 @@ enum pug_status pug_export_table(const struct exporter *exporter)
     if (status == PUG_OK)
         status = put_lines(exporter, functions.instructions);
     if (status == PUG_OK)
-        status = put_loops(exporter);
+        status = put_loops(exporter, &functions);
     if (status == PUG_OK)
-        status = put_outcomes(exporter);
+        status = put_outcomes(exporter, &functions);
     pug_export_functions_free(&functions);
     return status;
 }

@@ -10,6 +10,7 @@ static const struct pug_timeline_functions *const forms[] = {
     [PUG_TIMELINE_CHROME] = &pug_timeline_chrome,
     [PUG_TIMELINE_SPEEDSCOPE] = &pug_timeline_speedscope,
     [PUG_TIMELINE_CTF] = &pug_timeline_ctf,
+    [PUG_TIMELINE_SLICES] = &pug_timeline_slices,
     [PUG_TIMELINE_PAGE] = &pug_timeline_page,
 };
 

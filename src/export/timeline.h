@@ -18,13 +18,14 @@
 
 #include "text/sink.h"
 
-#include "pugmark/status.h"
+#include "pugmark/timeline.h"
 
 enum pug_timeline_form {
     PUG_TIMELINE_PERFETTO,   /**< protobuf with interned names */
     PUG_TIMELINE_CHROME,     /**< JSON of chrome://tracing, which many viewers read */
     PUG_TIMELINE_SPEEDSCOPE, /**< evented profiles, one a track */
     PUG_TIMELINE_CTF,        /**< a folder in Common Trace Format 1.8 */
+    PUG_TIMELINE_SLICES,     /**< no file: a function takes slices */
     PUG_TIMELINE_PAGE,       /**< JSON for the report's page: slices by levels of time */
 };
 
@@ -35,6 +36,8 @@ struct pug_timeline_output {
     /** CTF: append to the stream file of a track; false, with errno: it cannot be written. */
     bool (*append)(void *context, uint32_t track, const void *bytes, size_t size);
     void *append_context;
+    void (*slice)(void *context, const struct pug_slice *slice); /**< SLICES */
+    void *slice_context;
     uint32_t room; /**< PAGE: slices and cells that there is room for; 0: 60000 */
 };
 

@@ -59,6 +59,6 @@ struct pug_timeline_functions {
 };
 
 extern const struct pug_timeline_functions pug_timeline_perfetto, pug_timeline_chrome,
-    pug_timeline_speedscope, pug_timeline_ctf, pug_timeline_page;
+    pug_timeline_speedscope, pug_timeline_ctf, pug_timeline_slices, pug_timeline_page;
 
 #endif

@@ -57,7 +57,7 @@ enum { CATEGORY_CALL = 1 };
 #define UUID_OF_TRACK(n)             (((uint64_t)(n) + 1) << 32)
 #define UUID_OF_COUNTER(track, name) (UUID_OF_TRACK(track) | ((uint64_t)(name) + 1))
 
-/** Bits: the names that a sequence has got. */
+/** Bits: the names that a sequence has got, two of each: as an event, as a counter. */
 struct told {
     uint32_t words;
     uint32_t bits[];
@@ -117,9 +117,10 @@ static void track(struct pug_timeline *timeline, uint32_t number)
     put_packet(timeline);
 }
 
-/** The first slice of a track whose thread is a process's main one names the process, too. */
-static bool must_tell(struct pug_timeline *timeline, uint32_t number, uint32_t name)
+/** Is a name of a sequence new: as the name of events, or of a counter? From now on it is known. */
+static bool must_tell(struct pug_timeline *timeline, uint32_t number, uint32_t text, bool counter)
 {
+    const uint32_t name = 2 * text + counter;
     struct pug_timeline_track *it = &timeline->tracks[number];
     struct told *told = it->form;
     if (!told || name / 32 >= told->words) {
@@ -153,7 +154,7 @@ static void put_names(struct pug_timeline *timeline, const struct pug_timeline_e
     struct perfetto *p = timeline->form;
     const struct pug_timeline_name *name = &timeline->names[it->name];
     const bool first = !timeline->tracks[it->track].started;
-    const bool is_new = must_tell(timeline, it->track, it->name);
+    const bool is_new = must_tell(timeline, it->track, it->name, false);
     if (first)
         put_interned(&p->inner, &p->deeper, INTERNED_CATEGORY, CATEGORY_CALL, "call");
     if (is_new)
@@ -218,7 +219,7 @@ static void put_counter_track(struct pug_timeline *timeline, const struct pug_ti
 static void put_counter(struct pug_timeline *timeline, const struct pug_timeline_event *it)
 {
     struct perfetto *p = timeline->form;
-    if (must_tell(timeline, it->track, it->name))
+    if (must_tell(timeline, it->track, it->name, true))
         put_counter_track(timeline, it);
     put_head(timeline, it->track, it->time);
     pug_protobuf_number(&p->inner, EVENT_TYPE, TYPE_COUNTER);

@@ -155,7 +155,7 @@ static void collect(struct collection *all, Dwarf_Die *parent, uint32_t scope, u
             inner = add_scope(all, &die, false, scope);
             break;
         case DW_TAG_inlined_subroutine:
-            if (!has_code(all, &die)) { /* it is told by pug_names_copies() */
+            if (!has_code(all, &die)) { /* pug_names_copies() reports it */
                 if (scope != NO_SCOPE)
                     (void)add_scope(all, &die, true, scope);
                 continue;

@@ -3,6 +3,7 @@
 #include "perfdata/program.h"
 
 #include "base/hash.h"
+#include "perfdata/mapped.h"
 #include "perfdata/perfdata.h"
 
 #include <stdlib.h>
@@ -243,4 +244,29 @@ bool pug_perf_locate(struct pug_capture *capture, const struct pug_address_space
     location->offset = range->offset + (address - range->start);
     place(space->perf, range, location);
     return true;
+}
+
+/** The address at which a range has the place; false: elsewhere. */
+static bool mapped_in(struct pug_perf *perf, const struct pug_perf_range *range, uint64_t vaddr,
+                      uint64_t *address)
+{
+    struct pug_location first = {.object = range->object, .offset = range->offset};
+    place(perf, range, &first);
+    *address = range->start + (vaddr - first.vaddr);
+    return vaddr - first.vaddr <= range->last - range->start;
+}
+
+void pug_perf_mapped(struct pug_capture *capture, uint32_t object, uint64_t vaddr,
+                     bool (*take)(void *context, uint64_t address), void *context)
+{
+    struct pug_perf *perf = capture->own;
+    const struct pug_perf_process *process = perf->processes.items;
+    uint64_t address;
+    for (size_t n = 0; n < perf->processes.count; n++, process++) {
+        const struct pug_perf_change *change = process->changes.items;
+        for (size_t i = 0; i < process->changes.count; i++, change++)
+            if (change->executable && change->range.object == object &&
+                mapped_in(perf, &change->range, vaddr, &address) && !take(context, address))
+                return;
+    }
 }

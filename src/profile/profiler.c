@@ -6,6 +6,8 @@
 #include "base/grow.h"
 #include "capture/capture.h"
 #include "counts/counts.h"
+#include "items/parts.h"
+#include "rtos/stage.h"
 #include "schedule/peers.h"
 
 #include <stdlib.h>
@@ -201,6 +203,124 @@ static void close_counting(struct counting *counting)
     pug_profile_objects_free(&counting->objects);
 }
 
+/* ---- threads of a kernel ---- */
+
+#define FED_MOST 16384u
+
+/* Elements that come back with their thread, in parts of so many. */
+struct fed {
+    struct counting *counting;
+    struct thread_stage *stage;
+    struct profile_part *part;
+    size_t count;
+};
+
+static bool take_fed(struct fed *fed)
+{
+    struct profile_part *part = fed->part;
+    fed->part = NULL;
+    fed->count = 0;
+    return !part || take(fed->counting, part);
+}
+
+static bool feed(void *context, const struct trace_item *item, const struct thread_place *place)
+{
+    struct fed *fed = context;
+    const struct pug_element *e = &item->element;
+    (void)place;
+    if (e->type == PUG_ELEM_INSTR_RANGE && e->count == 0 && e->start == e->end)
+        return true; /* its thread stopped: nothing ran */
+    if (!fed->part && !(fed->part = begin(fed->counting, 0, NULL))) {
+        fail(fed->counting, PUG_ERR_MEM);
+        return false;
+    }
+    if (item->others)
+        left_out(fed->part, item->where, e, 1);
+    else
+        elements(fed->part, item->where, e, 1);
+    return ++fed->count < FED_MOST || take_fed(fed);
+}
+
+static bool take_item(void *context, const struct trace_item *item)
+{
+    struct fed *fed = context;
+    return pug_thread_stage_take(fed->stage, item);
+}
+
+/*
+ * What tells threads apart, where there is a kernel, or one is wanted, and somebody wants to know
+ * them: NULL in *stage where not.
+ */
+static enum pug_status find_threads(struct fed *fed, struct pug_capture *capture,
+                                    const struct pug_profiler_options *options)
+{
+    const struct pug_capture_selection *selection = options->selection;
+    const bool chosen = selection && selection->tid_count + selection->comm_count > 0;
+    if ((!options->stacks && !chosen) || pug_capture_kind(capture) == PUG_CAPTURE_PERF ||
+        !options->names || pug_peers_helps(capture->options.peers))
+        return PUG_OK;
+    struct thread_stage_options how = {
+        .kernel = {.capture = capture, .names = options->names, .wanted = options->rtos},
+        .give = feed,
+        .context = fed};
+    if (chosen) {
+        how.tids = selection->tids;
+        how.tid_count = selection->tid_count;
+        how.comms = selection->comms;
+        how.comm_count = selection->comm_count;
+    }
+    const enum pug_status status = pug_thread_stage_new(&how, &fed->stage);
+    if (status != PUG_OK || !fed->stage || chosen || options->rtos ||
+        pug_thread_stage_kernel(fed->stage))
+        return status;
+    pug_thread_stage_free(fed->stage); /* without a kernel the calls alone know the threads */
+    fed->stage = NULL;
+    return PUG_OK;
+}
+
+static enum pug_status decode_threads(struct fed *fed, struct pug_capture *capture,
+                                      const struct pug_capture_decode *decode,
+                                      struct pug_capture_result *result)
+{
+    const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
+    struct trace_parts parts = {.capture = capture,
+                                .wanted = &wanted,
+                                .print = take_item,
+                                .print_context = fed,
+                                .wants = PUG_WANTS_BY_TIME};
+    struct pug_capture_selection selection =
+        decode->selection ? *decode->selection : (struct pug_capture_selection){0};
+    struct pug_capture_decode how = *decode;
+    selection.tid_count = selection.comm_count = 0; /* the stage chooses */
+    how.selection = decode->selection ? &selection : NULL;
+    pug_trace_parts_decode(&parts, &how);
+    enum pug_status status = pug_capture_decode(capture, &how, result);
+    if (!pug_thread_stage_end(fed->stage) && pug_thread_stage_failed(fed->stage))
+        status = PUG_ERR_MEM;
+    if (status == PUG_OK)
+        (void)take_fed(fed);
+    else
+        drop(fed->part);
+    return status == PUG_OK && parts.failed ? PUG_ERR_MEM : status;
+}
+
+/* Decodes with threads where they are known, else straight. */
+static enum pug_status decode(struct counting *counting, const struct pug_capture_decode *how,
+                              struct pug_capture_result *result)
+{
+    struct pug_capture *capture = counting->objects.capture;
+    struct fed fed = {.counting = counting};
+    enum pug_status status = find_threads(&fed, capture, counting->options);
+    if (status != PUG_OK)
+        return status;
+    if (!fed.stage)
+        return open_counting(counting) ? pug_capture_decode(capture, how, result) : PUG_ERR_MEM;
+    counting->from_elements = !counting->options->stacks;
+    status = open_counting(counting) ? decode_threads(&fed, capture, how, result) : PUG_ERR_MEM;
+    pug_thread_stage_free(fed.stage);
+    return status;
+}
+
 enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capture *capture,
                                     const struct pug_profiler_options *options,
                                     struct pug_capture_result *out)
@@ -241,7 +361,7 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
         .unpack = unpack,
         .fold = options->stacks ? NULL : pug_profile_part_fold,
     };
-    const struct pug_capture_decode decode = {
+    const struct pug_capture_decode how = {
         .consumers = &consumer,
         .consumer_count = 1,
         .threads = options->threads,
@@ -250,10 +370,8 @@ enum pug_status pug_profile_capture(struct pug_profile *profile, struct pug_capt
         .progress = options->progress,
         .progress_context = options->progress_context,
     };
-    counting.from_elements = !options->stacks && !pug_capture_counts(&decode);
-    enum pug_status status = PUG_ERR_MEM;
-    if (own && open_counting(&counting))
-        status = pug_capture_decode(capture, &decode, &result);
+    counting.from_elements = !options->stacks && !pug_capture_counts(&how);
+    enum pug_status status = own ? decode(&counting, &how, &result) : PUG_ERR_MEM;
     if (status == PUG_OK)
         status = finish(&counting, &result);
     if (status == PUG_OK) /* functions of frames, which some would lack */

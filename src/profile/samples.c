@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "capture/capture.h"
+#include "image/thumb.h"
 #include "pugmark/dwt.h"
 
 #include <stdlib.h>
@@ -131,12 +132,46 @@ static enum pug_status put_frame(struct profile_objects *objects, const struct p
     return status == PUG_OK ? pug_profile_use(objects->profile, &use) : status;
 }
 
-static enum pug_status put(struct profile_counted *counted, const struct profile_sample *sample,
+/** How many bytes of its instruction are before a sample: with hardware that samples, none. */
+static uint64_t bytes_before(struct profile_objects *objects, const struct profile_sample *sample,
+                             const struct profile_place *place)
+{
+    const struct pug_address_space *space = sample->origin.space;
+    struct pug_names_file *file = pug_profile_object_names(objects, place->object);
+    struct pug_names_function function;
+    struct pug_names_line line;
+    uint64_t start = place->vaddr;
+    if (!space || !file)
+        return 0;
+    if (pug_names_line(file, place->vaddr, &line))
+        start = line.start;
+    else if (pug_names_function(file, place->vaddr, &function))
+        start = function.start;
+    if (start > place->vaddr || place->vaddr - start > sample->pc)
+        return 0;
+    return sample->pc - pug_image_thumb_begin(pug_address_space_image(space), &space->reader,
+                                              sample->pc - (place->vaddr - start), sample->pc);
+}
+
+/** In the middle of an instruction it counts for that, and is counted. */
+static void settle(struct profile_objects *objects, struct profile_sample *sample,
+                   struct profile_place *place)
+{
+    const uint64_t before = bytes_before(objects, sample, place);
+    if (before == 0)
+        return;
+    sample->pc -= (uint32_t)before;
+    place->vaddr -= before;
+    pug_profile_add_samples(objects->profile, PUG_SAMPLES_INSIDE, sample->count);
+}
+
+static enum pug_status put(struct profile_counted *counted, struct profile_sample *sample,
                            bool stacks)
 {
     struct profile_objects *objects = counted->objects;
     pug_profile_node_cache_enter(&counted->cache, &sample->origin);
-    const struct profile_place place = profile_place(&counted->cache, &sample->origin, sample->pc);
+    struct profile_place place = profile_place(&counted->cache, &sample->origin, sample->pc);
+    settle(objects, sample, &place);
     struct pug_profile_range range = {.first = place.vaddr,
                                       .last = place.vaddr,
                                       .count = sample->count,

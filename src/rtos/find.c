@@ -73,7 +73,7 @@ static void tell(const struct thread_kernel_wanted *wanted, struct thread_kernel
         wanted->tell(wanted->context, &told);
 }
 
-/** A description in a file; NULL, having told what is wrong with it. */
+/** A description in a file; NULL, having said what is wrong with it. */
 static struct rtos_kernel *read_file(const struct thread_kernel_wanted *wanted)
 {
     struct rtos_mistake mistake;
@@ -108,7 +108,7 @@ static struct rtos_kernel *find_builtin(const struct programs *programs, const c
     return NULL;
 }
 
-/** The kernel that was asked for, or that a program has; false, having told what is wrong. */
+/** The kernel that was asked for, or that a program has; false, having said what is wrong. */
 static bool choose_kernel(const struct programs *programs,
                           const struct thread_kernel_wanted *wanted, struct thread_kernel *found)
 {

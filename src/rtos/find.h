@@ -15,7 +15,7 @@ struct thread_kernel {
 enum thread_kernel_answer {
     THREAD_KERNEL_NONE,  /**< no threads are to be followed */
     THREAD_KERNEL_THERE, /**< *found says how */
-    THREAD_KERNEL_WRONG  /**< what was wanted is wrong, as tell() was told */
+    THREAD_KERNEL_WRONG  /**< what was wanted is wrong, as tell() said */
 };
 
 /** What is wrong with a kernel that was wanted. */

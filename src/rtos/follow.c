@@ -33,6 +33,7 @@ struct rtos_follow {
     uint32_t level;
     uint8_t departure; /* enum pug_departure_kind: how control left the last range */
     bool returning;    /* an exception's return came */
+    bool in_switch;    /* the last range is in a function that switches threads */
     uint64_t next;     /* the address after the last instruction that ran */
     bool has_pending, traced;
     uint64_t pending; /* the object's new value */
@@ -203,6 +204,32 @@ static void leave_handlers(struct rtos_follow *follow, const struct level *handl
         switch_by_flow(follow, address);
 }
 
+/**
+ * Without an exception: the function that switches returns to elsewhere than to its caller. That is
+ * where the thread that called it goes on later.
+ */
+static bool switches_by_return(const struct rtos_follow *follow, uint64_t address)
+{
+    const uint64_t expected = pug_rtos_stacks_top(&follow->stacks);
+    return follow->in_switch && follow->level == 0 && !pug_rtos_stacks_open(&follow->stacks) &&
+           expected != RTOS_NO_ADDRESS && expected != address &&
+           (!follow->traced || (follow->has_pending && !is_none(follow, follow->pending)));
+}
+
+static void switch_by_return(struct rtos_follow *follow, uint64_t address,
+                             struct rtos_answer *answer)
+{
+    answer->stopped_at = pug_rtos_stacks_top(&follow->stacks);
+    answer->switched = true;
+    answer->stopped = follow->running;
+    pug_rtos_stacks_cut(&follow->stacks, pug_rtos_stacks_depth(&follow->stacks) - 1);
+    follow->failed |= !pug_rtos_stacks_stop(&follow->stacks, follow->running, answer->stopped_at);
+    if (follow->has_pending)
+        switch_by_value(follow, address);
+    else
+        switch_by_flow(follow, address);
+}
+
 /** The innermost exception is over. */
 static struct level drop_level(struct rtos_follow *follow)
 {
@@ -215,12 +242,18 @@ static struct level drop_level(struct rtos_follow *follow)
 
 /* ---- how control came ---- */
 
-static bool is_handler_of_switch(const struct rtos_follow *follow, uint64_t address)
+static bool is_in_switch(const struct rtos_follow *follow, uint64_t address)
 {
     for (size_t i = 0; i < follow->object.switch_count; i++)
         if (address >= follow->object.switches[i].start && address < follow->object.switches[i].end)
             return true;
-    return follow->object.switch_count == 0 && follow->object.has_current;
+    return false;
+}
+
+static bool is_handler_of_switch(const struct rtos_follow *follow, uint64_t address)
+{
+    return is_in_switch(follow, address) ||
+           (follow->object.switch_count == 0 && follow->object.has_current);
 }
 
 static void arrive(struct rtos_follow *follow, uint64_t address, struct rtos_answer *answer)
@@ -240,6 +273,8 @@ static void arrive(struct rtos_follow *follow, uint64_t address, struct rtos_ans
         struct level *handler = &follow->levels[follow->level - 1];
         handler->entered = true;
         handler->is_switch |= is_handler_of_switch(follow, address);
+    } else if (follow->departure == PUG_DEPART_RETURN && switches_by_return(follow, address)) {
+        switch_by_return(follow, address, answer);
     } else if (follow->departure == PUG_DEPART_RETURN) {
         const uint32_t floor = follow->level > 0 ? follow->levels[follow->level - 1].depth : 0;
         switch (pug_rtos_stacks_return(&follow->stacks, address, floor, &thread)) {
@@ -298,6 +333,7 @@ static void take_range(struct rtos_follow *follow, const struct pug_element *ran
     follow->departure =
         (uint8_t)pug_departure_kind(range->flags, range->last_type, range->last_subtype);
     follow->next = behind;
+    follow->in_switch = is_in_switch(follow, range->start);
     if (follow->departure == PUG_DEPART_CALL)
         follow->failed |= !pug_rtos_stacks_call(&follow->stacks, behind);
     else if (follow->departure == PUG_DEPART_EXCEPTION_RETURN)

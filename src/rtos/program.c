@@ -217,5 +217,5 @@ void pug_rtos_name(const struct rtos_program *program, const struct rtos_thread 
              pug_names_function(program->file, thread->first, &function) && function.name)
         snprintf(name, size, "(%.200s)", function.name);
     else
-        snprintf(name, size, "(0x%" PRIx64 ")", thread->first);
+        snprintf(name, size, "([%" PRIx64 "])", thread->first);
 }

@@ -70,6 +70,12 @@ uint32_t pug_rtos_stacks_depth(const struct rtos_stacks *stacks)
     return stacks->frames.depth;
 }
 
+uint64_t pug_rtos_stacks_top(const struct rtos_stacks *stacks)
+{
+    const struct rtos_frames *frames = &stacks->frames;
+    return frames->depth > 0 ? frames->at[frames->depth - 1] : RTOS_NO_ADDRESS;
+}
+
 void pug_rtos_stacks_cut(struct rtos_stacks *stacks, uint32_t depth)
 {
     if (depth < stacks->frames.depth)

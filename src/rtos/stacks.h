@@ -50,6 +50,8 @@ void pug_rtos_stacks_free(struct rtos_stacks *stacks);
 /** Calls, returns and exceptions of what runs. False: no memory. */
 bool pug_rtos_stacks_call(struct rtos_stacks *stacks, uint64_t returns_to);
 uint32_t pug_rtos_stacks_depth(const struct rtos_stacks *stacks);
+/** Where the newest call of what runs returns to; RTOS_NO_ADDRESS: it is not known. */
+uint64_t pug_rtos_stacks_top(const struct rtos_stacks *stacks);
 void pug_rtos_stacks_cut(struct rtos_stacks *stacks, uint32_t depth);
 
 enum rtos_return {

@@ -34,7 +34,7 @@ struct thread_stage;
 
 /**
  * A stage; *stage is NULL where there are no threads to follow. PUG_ERR_INVALID_PARAM_VAL: the
- * kernel that was wanted is wrong, as was told; PUG_ERR_MEM.
+ * kernel that was wanted is wrong, as was said; PUG_ERR_MEM.
  */
 enum pug_status pug_thread_stage_new(const struct thread_stage_options *options,
                                      struct thread_stage **stage);

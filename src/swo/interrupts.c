@@ -191,3 +191,13 @@ void pug_interrupts_end(struct pug_interrupts *interrupts)
     while (interrupts->depth > 0)
         leave(interrupts, UINT64_MAX, true);
 }
+
+#define SYSTICK 15u
+
+uint64_t pug_interrupts_tick(const struct pug_interrupts *interrupts)
+{
+    const struct pug_interrupt_sum *sum = &interrupts->sums[SYSTICK];
+    const uint64_t mean = sum->gaps >= 4 ? sum->gap_total / sum->gaps : 0;
+    const bool periodic = sum->gap_least >= mean - mean / 4 && sum->gap_most <= mean + mean / 4;
+    return periodic ? mean : 0;
+}

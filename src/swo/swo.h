@@ -102,6 +102,8 @@ struct pug_interrupts {
 void pug_interrupts_init(struct pug_interrupts *interrupts, pug_interrupt_fn *give, void *context);
 /** Take an event of any kind. */
 void pug_interrupts_take(struct pug_interrupts *interrupts, const struct pug_dwt_event *event);
+/** The mean time between entries of SysTick where it is periodic; else 0. */
+uint64_t pug_interrupts_tick(const struct pug_interrupts *interrupts);
 /** The trace is over: what is open is cut. */
 void pug_interrupts_end(struct pug_interrupts *interrupts);
 

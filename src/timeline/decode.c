@@ -58,6 +58,8 @@ enum pug_status pug_slices_decode(struct slices *slices, const struct slices_dec
     stage.give = take_item;
     stage.context = &decoding;
     enum pug_status status = pug_thread_stage_new(&stage, &decoding.threads);
+    if (status == PUG_OK && !pug_slices_threads(slices, &stage.kernel))
+        status = PUG_ERR_INVALID_PARAM_VAL;
     if (status != PUG_OK)
         return status;
     pug_trace_parts_decode(&parts, &decode);

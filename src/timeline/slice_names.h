@@ -30,7 +30,8 @@ enum {
     SLICE_HANDLER,
     SLICE_SAMPLE,
     SLICE_WATCH,
-    SLICE_COUNTER
+    SLICE_COUNTER,
+    SLICE_THREAD
 };
 #define SLICE_KEY(kind, value) ((uint64_t)(kind) << 60 ^ ((value) & (UINT64_MAX >> 4)))
 

@@ -604,6 +604,11 @@ static const char *unit_of(const struct slices *slices)
                                                                                       : "ticks";
 }
 
+bool pug_slices_threads(struct slices *slices, const struct thread_kernel_wanted *wanted)
+{
+    return pug_slices_swo_threads(slices->swo, wanted);
+}
+
 struct slices *pug_slices_new(const struct slices_options *options)
 {
     struct slices *slices = calloc(1, sizeof(*slices));
@@ -622,7 +627,9 @@ struct slices *pug_slices_new(const struct slices_options *options)
                                                  .unit = unit_of(slices),
                                                  .room = options->room,
                                                  .append = options->append,
-                                                 .append_context = options->append_context};
+                                                 .append_context = options->append_context,
+                                                 .slice = options->slice,
+                                                 .slice_context = options->slice_context};
     if (!slices->places || pug_calls_new(&calls, &slices->calls) != PUG_OK ||
         pug_timeline_new(options->form, &timeline, &slices->timeline) != PUG_OK) {
         pug_slices_free(slices);
@@ -675,6 +682,7 @@ struct slices_numbers pug_slices_numbers(const struct slices *slices)
 {
     struct slices_numbers numbers = slices->numbers;
     numbers.handlers = pug_slices_swo_handlers(slices->swo);
+    numbers.tick = pug_slices_swo_tick(slices->swo);
     numbers.gaps[PUG_GAP_LOST] += pug_slices_swo_losses(slices->swo);
     return numbers;
 }

@@ -10,6 +10,7 @@
 #include "items/window.h"
 #include "pugmark/calls.h"
 #include "pugmark/timeline.h"
+#include "rtos/find.h"
 
 struct slices_options {
     struct pug_capture *capture;
@@ -24,6 +25,8 @@ struct slices_options {
     uint32_t room; /**< as in struct pug_timeline_output */
     bool (*append)(void *context, uint32_t track, const void *bytes, size_t size);
     void *append_context;
+    void (*slice)(void *context, const struct pug_slice *slice); /**< of SLICES */
+    void *slice_context;
     /** Optional: sees each item first, while call stacks are those before it. */
     void (*observe)(void *context, const struct trace_item *item);
     void *observe_context;
@@ -34,6 +37,8 @@ struct places;
 
 /** NULL: no memory. */
 struct slices *pug_slices_new(const struct slices_options *options);
+/** As pug_slices_swo_threads(). */
+bool pug_slices_threads(struct slices *slices, const struct thread_kernel_wanted *wanted);
 
 /** Take what comes next, in the order of the capture; false: no memory. */
 bool pug_slices_take(struct slices *slices, const struct trace_item *item);
@@ -55,6 +60,7 @@ struct places *pug_slices_places(const struct slices *slices);
 struct slices_numbers {
     uint64_t written, left_out, estimated;
     uint64_t handlers;               /**< of interrupts, from a DWT */
+    uint64_t tick;                   /**< mean time between SysTicks, where they are periodic */
     uint64_t gaps[PUG_GAP_LOST + 1]; /**< of each kind */
 };
 struct slices_numbers pug_slices_numbers(const struct slices *slices);

@@ -4,6 +4,9 @@
 #include "events/names.h"
 #include "events/port_text.h"
 #include "events/sources.h"
+#include "pugmark/author/protocol.h"
+#include "rtos/program.h"
+#include "rtos/watch.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,9 +17,18 @@ struct slices_swo {
     struct swo_sources sources;
     struct swo_names *variables;
     struct slice_names *names;
-    uint32_t tracks; /* that were declared */
+    uint32_t tracks;             /* that were declared */
+    struct thread_kernel kernel; /* none: threads are not followed */
+    struct rtos_program program;
     uint64_t handlers, losses;
-    bool failed;
+    bool follows, failed;
+};
+
+/** The threads of a source, and the one whose slice is open. */
+struct swo_threads {
+    struct rtos_watch watch;
+    uint32_t tracks[RTOS_THREADS]; /* 0: none yet */
+    uint32_t shown;                /* RTOS_UNKNOWN: none */
 };
 
 /** A source's tracks: 0 is none yet, else the number of the track. */
@@ -28,7 +40,8 @@ struct swo_tracks {
     struct port_text *ports[PORTS];
     uint32_t port_tracks[PORTS];
     uint32_t own, handlers;
-    uint64_t time; /* of the last event */
+    struct swo_threads *threads; /* or NULL */
+    uint64_t time;               /* of the last event */
     uint64_t index;
 };
 
@@ -38,7 +51,7 @@ static uint32_t new_track(struct swo_tracks *tracks, const char *what)
 {
     struct slices_swo *all = tracks->all;
     const uint32_t track = SLICES_TRACKS * all->tracks++ + SLICES_TRACK_SWO;
-    char name[64];
+    char name[352];
     snprintf(name, sizeof(name), "source 0x%02x: %s", tracks->source->id, what);
     pug_timeline_track(all->names->timeline, track,
                        &(struct pug_track){.pid = -1, .tid = -1, .name = name});
@@ -201,6 +214,52 @@ static void put_loss(struct swo_tracks *tracks, const struct pug_dwt_event *even
             put_line(tracks, port);
 }
 
+/* ---- threads ---- */
+
+static uint32_t thread_track(struct swo_tracks *tracks, uint32_t thread)
+{
+    struct swo_threads *threads = tracks->threads;
+    char name[256], what[300];
+    if (threads->tracks[thread] == 0) {
+        pug_rtos_name(&tracks->all->program, &threads->watch.threads[thread], NULL, name,
+                      sizeof(name));
+        snprintf(what, sizeof(what), "thread %s", name);
+        threads->tracks[thread] = new_track(tracks, what);
+    }
+    return threads->tracks[thread];
+}
+
+/**
+ * The switch is the return of the exception that wrote which thread runs: while one is handled the
+ * thread before it stays.
+ */
+static void show_thread(struct swo_tracks *tracks, const struct pug_dwt_event *event)
+{
+    struct swo_threads *threads = tracks->threads;
+    struct pug_timeline *timeline = tracks->all->names->timeline;
+    (void)pug_rtos_watch_take(&threads->watch, event);
+    const bool lost = event->overflow || event->kind == PUG_DWT_LOST;
+    const uint32_t now = threads->watch.none ? RTOS_UNKNOWN : threads->watch.now;
+    if (now == threads->shown || (threads->watch.depth > 0 && !lost))
+        return;
+    if (threads->shown != RTOS_UNKNOWN)
+        pug_timeline_leave(timeline, thread_track(tracks, threads->shown),
+                           lost ? tracks->time : event->time);
+    threads->shown = now;
+    if (now != RTOS_UNKNOWN)
+        pug_timeline_enter(timeline, thread_track(tracks, now), event->time,
+                           name_of(tracks->all, SLICE_THREAD, 0, "runs"), false);
+}
+
+static bool make_threads(struct swo_tracks *tracks)
+{
+    tracks->threads = calloc(1, sizeof(*tracks->threads));
+    if (!tracks->threads)
+        return false;
+    pug_rtos_watch_begin(&tracks->threads->watch, &tracks->all->program.object);
+    return true;
+}
+
 static struct swo_tracks *tracks_of(struct swo_source *source)
 {
     struct slices_swo *all = source->all->context;
@@ -215,6 +274,7 @@ static struct swo_tracks *tracks_of(struct swo_source *source)
     tracks->all = all;
     tracks->source = source;
     pug_interrupts_init(&tracks->interrupts, on_interrupt, tracks);
+    all->failed |= all->follows && !make_threads(tracks);
     return tracks;
 }
 
@@ -227,6 +287,8 @@ static void on_event(struct swo_source *source, const struct pug_dwt_event *give
     if (!event.has_time) /* the timeline has the last time that was given */
         event.time = tracks->time;
     pug_interrupts_take(&tracks->interrupts, &event);
+    if (tracks->threads)
+        show_thread(tracks, &event);
     switch (event.kind) {
     case PUG_DWT_STIMULUS: put_write(tracks, &event); break;
     case PUG_DWT_PC_SAMPLE:
@@ -258,15 +320,41 @@ struct slices_swo *pug_slices_swo_new(struct pug_capture *capture, struct slice_
     return NULL;
 }
 
+/** Is there a source of program flow? Its threads are tasks. */
+static bool has_flow(struct pug_capture *capture)
+{
+    const struct pug_capture_source *source;
+    bool any = false;
+    for (size_t n = 0; (source = pug_capture_source_at(capture, n)) != NULL; n++) {
+        const struct pug_protocol *protocol = pug_protocol_find(source->protocol);
+        any |= !protocol || protocol->program_flow;
+    }
+    return any;
+}
+
+bool pug_slices_swo_threads(struct slices_swo *swo, const struct thread_kernel_wanted *wanted)
+{
+    if (has_flow(wanted->capture) || pug_capture_kind(wanted->capture) == PUG_CAPTURE_PERF)
+        return true;
+    const enum thread_kernel_answer answer = pug_thread_kernel_find(wanted, &swo->kernel);
+    swo->follows = answer == THREAD_KERNEL_THERE && swo->kernel.kernel;
+    if (swo->follows)
+        pug_rtos_look_up(swo->kernel.kernel, swo->kernel.file, 0, &swo->program);
+    return answer != THREAD_KERNEL_WRONG;
+}
+
 void pug_slices_swo_free(struct slices_swo *swo)
 {
     for (size_t i = 0; swo && i < swo->sources.count; i++) {
         struct swo_tracks *tracks = swo->sources.items[i]->user;
         for (unsigned port = 0; tracks && port < PORTS; port++)
             free(tracks->ports[port]);
+        if (tracks)
+            free(tracks->threads);
     }
     if (!swo)
         return;
+    pug_thread_kernel_end(&swo->kernel);
     pug_swo_names_free(swo->variables);
     pug_swo_sources_free(&swo->sources);
     free(swo);
@@ -285,11 +373,24 @@ bool pug_slices_swo_end(struct slices_swo *swo)
         if (!tracks)
             continue;
         pug_interrupts_end(&tracks->interrupts);
+        if (tracks->threads && tracks->threads->shown != RTOS_UNKNOWN)
+            pug_timeline_leave(swo->names->timeline, thread_track(tracks, tracks->threads->shown),
+                               tracks->time);
         for (unsigned port = 0; port < PORTS; port++)
             if (tracks->ports[port])
                 put_line(tracks, port);
     }
     return !swo->failed && !swo->sources.failed;
+}
+
+uint64_t pug_slices_swo_tick(const struct slices_swo *swo)
+{
+    uint64_t tick = 0;
+    for (size_t i = 0; i < swo->sources.count && tick == 0; i++) {
+        const struct swo_tracks *tracks = swo->sources.items[i]->user;
+        tick = tracks ? pug_interrupts_tick(&tracks->interrupts) : 0;
+    }
+    return tick;
 }
 
 uint64_t pug_slices_swo_handlers(const struct slices_swo *swo)

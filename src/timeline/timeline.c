@@ -62,6 +62,7 @@ static void take_numbers(const struct slices *slices, struct pug_timeline_result
     result->left_out = numbers.left_out;
     result->estimated = numbers.estimated;
     result->handlers = numbers.handlers;
+    result->tick = numbers.tick;
     result->untraced = numbers.gaps[PUG_GAP_UNTRACED];
     result->unknown = numbers.gaps[PUG_GAP_UNKNOWN];
     result->lost = numbers.gaps[PUG_GAP_LOST];
@@ -100,14 +101,16 @@ static struct slices *make_slices(struct pug_capture *capture, struct pug_names 
 {
     const struct slices_options how = {.capture = capture,
                                        .names = names,
-                                       .form = forms[format],
+                                       .form = options->slice ? PUG_TIMELINE_SLICES : forms[format],
                                        .clock = options->clock,
                                        .least = options->least,
                                        .depth = options->depth,
                                        .exact = options->exact,
                                        .sink = sink,
                                        .append = options->append,
-                                       .append_context = options->context};
+                                       .append_context = options->context,
+                                       .slice = options->slice,
+                                       .slice_context = options->context};
     return pug_slices_new(&how);
 }
 
@@ -137,7 +140,7 @@ enum pug_status pug_timeline_run(struct pug_capture *capture,
     *result = (struct pug_timeline_result){.unit = ""};
     if (format == FORMATS)
         return PUG_ERR_INVALID_PARAM_TYPE;
-    if (!options->put || (formats[format].folder && !options->append))
+    if (!options->slice && (!options->put || (formats[format].folder && !options->append)))
         return PUG_ERR_INVALID_PARAM_VAL;
     struct pug_names *own = options->names ? NULL : pug_names_new(NULL);
     struct pug_names *names = options->names ? options->names : own;

@@ -8,12 +8,17 @@
 
 /** A file's bytes, one at a time. */
 struct wave_bytes {
+    const struct pug_waveform *waveform;
     struct pug_infile *file;
     uint64_t at, size;
     size_t next, count; /* in the block */
     bool failed;
     uint8_t block[1 << 16];
 };
+
+/** Reports how far the file is read; `at`: up to this offset. */
+void pug_wave_progress(const struct pug_waveform *waveform, const struct wave_bytes *bytes,
+                       uint64_t at);
 
 /** The next byte, or -1 at the end, or where reading fails. */
 int pug_wave_byte(struct wave_bytes *bytes);

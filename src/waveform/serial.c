@@ -257,12 +257,14 @@ bool pug_line_bytes(struct pug_waveform *waveform, struct pug_line *line, pug_li
     struct pulses pulses = {0};
     struct decoder decoder = {.line = line, .give = give, .context = context};
     line->bytes = line->bad = 0;
+    waveform->reads = 2;
     bool good = read_pulses(waveform, &pulses) && settle(waveform, line, &pulses, &decoder.unit);
     free(pulses.lengths);
     free(pulses.levels);
     if (!good)
         return false;
     const bool manchester = line->coding == PUG_LINE_MANCHESTER;
+    waveform->read_before = 1;
     good = pug_waveform_read(waveform, manchester ? take_manchester : take_uart, &decoder);
     if (good && manchester)
         end_packet(&decoder);

@@ -48,6 +48,7 @@ struct sigrok {
     struct wave_edges *edges;
     struct libzip zip;
     void *archive;
+    const struct wave_bytes *bytes;
     struct wave_lines lines;
     char capturefile[64];
     unsigned unitsize, bit;
@@ -122,6 +123,14 @@ static void take_samples(struct sigrok *sigrok, const uint8_t *bytes, size_t siz
         pug_wave_level(sigrok->edges, sigrok->time++, bytes[i + place] >> sigrok->bit % 8 & 1);
 }
 
+/** libzip reads members in their order, by a descriptor that has its place in common with ours. */
+static void report(const struct sigrok *sigrok)
+{
+    const off_t at = lseek(pug_infile_descriptor(sigrok->bytes->file), 0, SEEK_CUR);
+    if (at >= 0)
+        pug_wave_progress(sigrok->waveform, sigrok->bytes, (uint64_t)at);
+}
+
 /** All of a member; *there: there is one of that name. */
 static bool read_member(struct sigrok *sigrok, const char *name, bool *there)
 {
@@ -136,6 +145,7 @@ static bool read_member(struct sigrok *sigrok, const char *name, bool *there)
             return pug_wave_fail(sigrok->waveform, "%s in it is damaged", name);
         }
         sigrok->most -= (uint64_t)got;
+        report(sigrok);
         const size_t size = sigrok->held + (size_t)got;
         take_samples(sigrok, block, size);
         sigrok->held = size % sigrok->unitsize;
@@ -182,7 +192,7 @@ static bool read_session(struct sigrok *sigrok, const struct wave_bytes *bytes)
 bool pug_wave_read_sigrok(struct pug_waveform *waveform, struct wave_bytes *bytes,
                           struct wave_edges *edges)
 {
-    struct sigrok sigrok = {.waveform = waveform, .edges = edges, .unitsize = 1};
+    struct sigrok sigrok = {.waveform = waveform, .edges = edges, .bytes = bytes, .unitsize = 1};
     const bool good =
         load(&sigrok.zip)
             ? read_session(&sigrok, bytes)

@@ -10,6 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+void pug_wave_progress(const struct pug_waveform *waveform, const struct wave_bytes *bytes,
+                       uint64_t at)
+{
+    const uint64_t before = waveform->read_before * bytes->size;
+    const unsigned reads = waveform->reads > 0 ? waveform->reads : 1;
+    if (waveform->progress)
+        waveform->progress(waveform->progress_context, before + at, reads * bytes->size);
+}
+
 int pug_wave_byte(struct wave_bytes *bytes)
 {
     if (bytes->next < bytes->count)
@@ -22,6 +31,7 @@ int pug_wave_byte(struct wave_bytes *bytes)
         bytes->failed = true;
         return -1;
     }
+    pug_wave_progress(bytes->waveform, bytes, bytes->at);
     bytes->at += count;
     bytes->count = count;
     bytes->next = 1;
@@ -115,6 +125,7 @@ bool pug_waveform_read(struct pug_waveform *waveform, pug_edge_fn *edge, void *c
     struct wave_bytes *bytes = calloc(1, sizeof(*bytes));
     if (!bytes)
         return pug_wave_fail(waveform, "%s", strerror(ENOMEM));
+    bytes->waveform = waveform;
     bool good = pug_infile_open(waveform->path, &bytes->file) == PUG_OK;
     if (good) {
         bytes->size = pug_infile_size(bytes->file);

@@ -22,6 +22,11 @@ struct pug_waveform {
     double hertz;     /**< ticks of its clock in a second; in: for files that do not say it, or 0 */
     uint64_t end;     /**< out: one past the last tick */
     char why[200];    /**< out: why it cannot be read */
+
+    /** Called now and then with how many bytes were read, of so many; or NULL. */
+    void (*progress)(void *context, uint64_t done, uint64_t all);
+    void *progress_context;
+    unsigned read_before, reads; /**< out: how often the file was read, and will be read in all */
 };
 
 /** sigrok's .sr, VCD, or CSV. False: `why`. */

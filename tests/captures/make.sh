@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# make.sh BIN: makes the captures in this folder anew, from the programs in tests/truth. Each has the
+# make.sh BIN: makes the captures in this folder again, from the programs in tests/truth. Each has the
 # path that ran beside it. Threads run as they like, so no two makings are the same, byte by byte.
 set -eu
 bin=$1 here=$(dirname "$0")

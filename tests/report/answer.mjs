@@ -8,7 +8,7 @@ import { browse, complain, expect, outcome } from './browser.mjs';
 
 const [program, path, axePath] = process.argv.slice(2);
 const axe = axePath ? readFileSync(axePath, 'utf8') : null;
-const VIEWS = ['overview', 'flame', 'functions', 'code', 'timeline', 'coverage'];
+const VIEWS = ['overview', 'flame', 'functions', 'code', 'timeline', 'coverage', 'times'];
 
 const text = (page, selector) => page.ask(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? 'nothing'`);
 const boxOf = (page, selector) => page.ask(`(() => { const b = document.querySelector(${JSON.stringify(selector)})?.getBoundingClientRect(); return b ? [b.x, b.y, b.width, b.height] : [0, 0, 0, 0]; })()`);
@@ -34,7 +34,7 @@ async function everyWidth(page) {
       await page.open('#' + view);
       expect(`${view} at ${width}: the page's width`, await page.ask('document.documentElement.scrollWidth'), width);
       const tabs = await page.ask('[...document.querySelectorAll("[role=tab]")].filter((tab) => { const b = tab.getBoundingClientRect(); return b.left >= 0 && b.right <= innerWidth; }).length');
-      expect(`${view} at ${width}: tabs in sight`, tabs, 6);
+      expect(`${view} at ${width}: tabs in sight`, tabs, VIEWS.length);
       if (axe && width !== 390) await noViolation(page, `${view} at ${width}`);
     }
     await page.open('#functions');
@@ -75,7 +75,7 @@ async function keyboard(page) {
   await page.key('ArrowRight');
   expect('an arrow key on the tabs', await page.ask('document.body.dataset.view'), 'flame');
   await page.key('End');
-  expect('End on the tabs', await focused(), 'coverage');
+  expect('End on the tabs', await focused(), 'times');
   await page.key('2');
   await page.ask('document.querySelector(".flame [tabindex=\\"0\\"]").focus()');
   await page.key('ArrowDown');

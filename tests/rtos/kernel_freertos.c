@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // FreeRTOS's symbols, types, members and order of writes on a Cortex-M3, around a scheduler of our
-// own: control blocks lie in a heap, so that only what wrote their names tells them.
+// own: control blocks lie in a heap, so that only what wrote their names knows them.
 #include "board.h"
 
 typedef struct {

@@ -43,12 +43,27 @@ until_() { "$pugmark" pc --quiet --until "$1" --protocol etmv4 --transport cores
 [[ $(until_ on_fault) == "$(until_ "$start")" && $(until_ on_fault | wc -l) -gt 5 ]] || wrong "--until on_fault: not the same as $start"
 [[ $(until_ on_falt) == *"--until on_falt: there is no function"* ]] || wrong "--until: $(until_ on_falt | tail -1)"
 
+# What record traces: from a place to the end of its function, or between two places.
+if command -v qemu-aarch64 >/dev/null && qemu-aarch64 -help 2>/dev/null | grep -q -- -plugin; then
+  filtered() {
+    "$pugmark" record --quiet --protocol etmv4 --force --out "$work/part" --filter "$1" "$crash/crash" 2>"$work/said" || { wrong "record --filter $1: $(<"$work/said")"; return; }
+    "$pugmark" pc --quiet --elf "$crash/crash" "$work/part" | sort -u | sed 's/.*0x//; s/ .*//' | tr '\n' ' '
+  }
+  all=$(filtered find) rest=$(filtered find+8) line=$(filtered crash.c:35) between=$(filtered find-find+0x20)
+  [[ $all && $rest && $line && $between && $all != "$rest" && $all != "$between" ]] || wrong "record --filter: $all; $rest; $line; $between"
+fi
+
 # Programs that lie elsewhere in each process: by name, in each.
 paw=$source/../shared/perfdata/paw
 if [[ -f $paw/exec.data ]]; then
   said=$("$pugmark" trace --quiet --last 2 --before fib --symfs "$paw/root" "$paw/exec.data" 2>&1 )
   [[ $said == *" fib+0x0 "* ]] || wrong "perf.data: --before fib: $said"
-  "$pugmark" find --address fib --symfs "$paw/root" "$paw/exec.data" >/dev/null 2>"$work/said" && wrong "perf.data: find took one address for all"
-  grep -q 'programs lie elsewhere in each process' "$work/said" || wrong "perf.data: find: $(<"$work/said")"
+  # "_start" is at 0x400198 of paw-static, which no packet tells, and at 0x400150 of other-static.
+  said=$("$pugmark" find --address _start --symfs "$paw/root" "$paw/exec.data" 2>&1 || true)
+  [[ $said == *" 0x400150" ]] || wrong "perf.data: find --address _start: $said"
+  said=$("$pugmark" find --address _start+0x18 --symfs "$paw/root" "$paw/exec.data" 2>&1 || true)
+  [[ $said == *" 0x4001b0" ]] || wrong "perf.data: find --address _start+0x18: $said"
+  said=$("$pugmark" find --address fib --symfs "$paw/root" "$paw/exec.data" 2>&1 || true)
+  [[ $said == *"pugmark trace --last 50 --before fib "* ]] || wrong "perf.data: find --address fib: $said"
 fi
 exit $bad

@@ -14,7 +14,7 @@ limit=200000 threads_limit=1000000 seconds=6
 grep -qE '__asan_init|__tsan_init' "$bin/pugmark" && limit=unlimited threads_limit=unlimited seconds=60
 
 wrong() { echo "$*"; bad=1; }
-lacks_memory() { # as said tells
+lacks_memory() { # as standard error says
     local text
     IFS= read -r -d '' text <said || true
     [[ $text == *memory* ]]

@@ -73,7 +73,7 @@ for capture in "$two" "$source/tests/captures/ete-a64-versions"; do
     windows
     "$pugmark" index --block 1024 "$capture" >"$work/said" || fail "index"
     count=$(grep -c '^file=' "$capture/trace.ini")
-    [[ $(grep -c ' bytes of trace ' "$work/said") == "$count" ]] || fail "index tells of $(cat "$work/said")"
+    [[ $(grep -c ' bytes of trace ' "$work/said") == "$count" ]] || fail "index reports $(cat "$work/said")"
     [[ $(ls "$capture"/*.pugindex | wc -l) == "$count" ]] || fail "there are $(ls "$capture")"
     windows
     rm -r "$work/copy"
@@ -115,7 +115,7 @@ rm -f "$one"/*.pugindex
 sed -i 's/file=itm.bin/file=trace.bin/; s/^name=ETB_1/name=ETB\/1/; s/=ETB_1/=ETB\/1/' "$one/trace.ini"
 for pass in new again; do
     "$pugmark" index --block 1024 "$one" >"$work/said" 2>&1 || fail "index of buffers of one file, $pass: $(cat "$work/said")"
-    [[ $(grep -c ' bytes of trace ' "$work/said") == 2 ]] || fail "index tells of $(cat "$work/said")"
+    [[ $(grep -c ' bytes of trace ' "$work/said") == 2 ]] || fail "index reports $(cat "$work/said")"
     [[ $(cd "$one" && echo *.pugindex) == "trace.bin.ETB_0.pugindex trace.bin.ETB_1.pugindex" ]] || fail "there are $(ls "$one")"
     "$pugmark" list --quiet --packets --around 100 --buffer ETB_0 "$one" >"$work/part" 2>"$work/said" ||
         fail "list --buffer: $(cat "$work/said")"
@@ -161,7 +161,7 @@ cp -r "$two" "$none"
 sed -i '/^\[trace\]/,$d' "$none/snapshot.ini"
 "$pugmark" info "$none" >"$work/part" 2>"$work/said"
 [[ $? == 1 ]] || fail "info without [trace]: not exit code 1"
-grep -q '^  ETM_0 .*12 registers' "$work/part" || fail "info without [trace] tells no devices"
+grep -q '^  ETM_0 .*12 registers' "$work/part" || fail "info without [trace] lists no devices"
 grep -q 'no trace buffer in it: .*\[trace\] metadata=' "$work/said" || fail "info without [trace]: $(cat "$work/said")"
 "$pugmark" list "$none" >/dev/null 2>&1
 [[ $? == 3 ]] || fail "list without [trace]: not exit code 3"

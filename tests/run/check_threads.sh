@@ -37,4 +37,23 @@ for jobs in 1 2; do
     { paste want <(grep -oE '"verdict": "[a-z]+"' out) rules; head -n 5 said; bad=1; }
 done
 grep -q '"thread": "thread alpha"' out || { echo "no place in a thread"; bad=1; }
+
+# From Python: the same verdicts, and a profile of one thread.
+python=$(cd "$1/.." && pwd)/python
+if [[ -e $python/pugmark/_core.abi3.so ]]; then
+  PYTHONPATH=$python PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - <<'END' || bad=1
+import pugmark
+wanted = open("want").read().split()
+with pugmark.open("data", elf="kernel.elf") as capture:
+    checked = pugmark.check(capture, open("rules").read())
+    got = [verdict.verdict for verdict in checked]
+    assert got == wanted, (got, wanted)
+    assert checked[1].place["thread"] == "thread alpha", checked[1].place
+    whole = capture.profile(stacks=True)
+    alone = capture.profile(stacks=True, comm="alpha")
+    roots = lambda profile: {line.split(";")[0].split(" ")[0] for line in profile.export("folded").decode().splitlines()}
+    assert {"alpha_thread", "beta_thread", "gamma_thread"} <= roots(whole), roots(whole)
+    assert roots(alone) == {"alpha_thread"}, roots(alone)
+END
+fi
 exit $bad

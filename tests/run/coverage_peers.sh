@@ -92,6 +92,38 @@ cover --no-exclusions split11 | grep -q ':16:.*not measurable: it is on several 
 grep -qx "SF:$PWD/split.c" lcov || wrong "not this path: $(grep SF lcov)"
 cover --format lcov --path-map "$PWD=" split11 | grep -qx 'SF:split.c' || wrong "the path is not mapped"
 
+# HTML has the decisions, and why one is not measurable.
+cover --format html split11 split01 split10 >page.html
+grep -q '<tr class="hit"><td>4:[0-9]*</td><td>2 of 2</td><td>2 of 2</td><td></td></tr>' page.html || wrong "HTML: no decision of line 4"
+cover --no-exclusions --format html split11 >page.html
+grep -q '<td>0 of 2</td><td>0 of 1</td><td>not measurable: it is on several lines' page.html && grep -q '<td>4:[0-9]*</td><td>1 of 2</td><td>0 of 2</td><td>not shown: 4:[0-9]*, 4:[0-9]*</td>' page.html ||
+  wrong "HTML: not what is measurable"
+
+# Masking: (a || b) && c by 1-1 and 01 0: a differs, but is masked. Unique cause needs an equal a.
+cat >mask.c <<'END'
+static int both(int a, int b, int c)
+{
+    if ((a || b) && c)
+        return 1;
+    return 0;
+}
+__attribute__((used)) void begin(long words)
+{
+    both(1, 0, 1);
+    both(0, 1, 0);
+    __asm volatile("mov x8, #93\n mov x0, #0\n svc #0");
+}
+__attribute__((naked)) void _start(void)
+{
+    __asm volatile("ldr x0, [sp]\n bl begin");
+}
+END
+"$llvm/clang" --target=aarch64-linux-gnu -O0 -g -nostdlib -static -ffreestanding -fuse-ld=lld -mno-outline-atomics -w -o mask mask.c
+"$pugmark" record --quiet --protocol etmv4 --out mask.trace -- ./mask
+shown() { "$pugmark" coverage --quiet --mcdc "$@" --elf mask --format json mask.trace | grep -oE '"covered": [01]' | awk '{printf "%s", $2}'; }
+[[ $(shown) == 000 && $(shown --masking) == 001 ]] || wrong "masking: $(shown), $(shown --masking)"
+if "$pugmark" coverage --masking --elf mask mask.trace >/dev/null 2>said; then wrong "--masking alone"; fi
+
 # Each format is well formed, and its sums are those of JSON.
 cover --format json split11 >all.json
 for format in cobertura jacoco sonar; do cover --format $format --path-map "$PWD=" split11 >$format.xml; done

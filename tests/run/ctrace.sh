@@ -100,7 +100,36 @@ ROWS
   "$pugmark" list --quiet --buffer TB --image "$dir/fuzz/captures/mtb/memory_0.bin@0" project >said
   grep -q 'SVCall' said
 
+  # SWO of a pin with its formatter on: by its content, in frames alone or between synchronisation packets, or as the file
+  # says it.
+  mkdir -p framed
+  sed 's/stream: 16/stream: 17/; s/stream: 5/stream: 16/' project/.trace/App+Board.ctrace-run.yml >framed/F.ctrace-run.yml
+  cp made/trace.bin framed/F.SWO.raw
+  "$pugmark" list --format cmsis-csv --quiet --port 9 framed >rows
+  grep -q '^280,16,itm,9,0xbeef,,,$' rows && grep -q '^80,16,dwt,0,0x00000007,0x08000010,,$' rows || { cat rows; exit 1; }
+  perl -0777 -ne 'print "\xff\xff\xff\x7f", $1 while /(.{16})/gs' made/trace.bin >framed/F.SWO.raw
+  "$pugmark" list --format cmsis-csv --quiet --port 9 framed | diff - rows
+  "$pugmark" itm --quiet framed >said
+  [ "$(cat said)" = A ]
+  cp project/.trace/App+Board.SWO.raw framed/F.SWO.raw
+  "$pugmark" list --format cmsis-csv --quiet --port 9 framed | grep -q '^280,,itm,9,0xbeef,,,$'
+  sed 's/^  generated-by.*/  trace-format: formatted/' framed/F.ctrace-run.yml >two && mv two framed/F.ctrace-run.yml
+  cp made/trace.bin framed/F.SWO.raw
+  "$pugmark" list --format cmsis-csv --quiet --port 9 framed | diff - rows
+  sed 's/: formatted/: unformatted/' framed/F.ctrace-run.yml >two && mv two framed/F.ctrace-run.yml
+  "$pugmark" info --quiet framed | grep -q 'one source, no framing'
+  # Packets that could be frames of one id, too.
+  perl -I"$dir/tests/support" -Mswo -e 'swo::sync; swo::text(1, "abc") for 1 .. 40; swo::done()' >framed/F.SWO.raw
+  sed 's/^  trace-format.*//' framed/F.ctrace-run.yml >two && mv two framed/F.ctrace-run.yml
+  "$pugmark" info --quiet framed | grep -q 'one source, no framing'
+
+  cp made/trace.bin framed/F.TB_second.raw
+  "$pugmark" list --format cmsis-csv --quiet --port 9 --buffer TB_second framed | diff - rows
+
   # What is none.
+  mv framed/F.SWO.raw framed/F.ER.raw
+  refused "events of software" 'records of the Event Recorder' list framed
+  refused "events of software" 'records of the Event Recorder' list --buffer ER framed
   refused "no such channel" 'not the one that is asked for' list --buffer ER project
   cp project/.trace/App+Board.ctrace-run.yml project/.trace/Other.ctrace-run.yml
   refused "two of them" 'several captures in it, name one:' list project

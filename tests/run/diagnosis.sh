@@ -92,7 +92,7 @@ for name in etmv4-a64 etmv4-arm ete-a64 ete-a64-loss ptm-arm; do
     says 1 "*something is wrong:*source 0x10: the settings do not match the trace: * times, *return stack, which is off: $bit. *" $command "$tmp/turned"
   done
   if "$bin/pugmark" stat "$tmp/turned" 2>&1 | grep -e "the program does not match" -e "no file or dump has"; then
-    echo "$name: a wrong setting is told as a wrong program"
+    echo "$name: a wrong setting is reported as a wrong program"
     bad=1
   fi
 done
@@ -107,7 +107,7 @@ done
 rm -rf "$tmp/off" && cp -r "$source/tests/captures/etmv4-arm-times" "$tmp/off" && chmod -R u+w "$tmp/off"
 { head -c 8 /dev/zero; cat "$source/tests/captures/etmv4-arm-times/memory_0.bin"; } >"$tmp/off/memory_0.bin"
 if "$bin/pugmark" stat "$tmp/off" 2>&1 | grep "settings do not match"; then
-  echo "another program is told as another setting"
+  echo "another program is reported as another setting"
   bad=1
 fi
 

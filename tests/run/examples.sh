@@ -21,7 +21,7 @@ if "$bin/example_rules" "$source/examples/crash" "read_lin never runs" >"$work/s
 grep -q "did you mean 'read_line'" "$work/said"
 
 # Instructions of functions: without symbols all are of none.
-[[ $("$bin/example_functions" "$demo") == *" $(wc -l <"$demo/path.txt")  (no symbol)" ]]
+[[ $("$bin/example_functions" "$demo") == *" $(wc -l <"$demo/path.txt")  [unknown]" ]]
 
 if ! command -v clang >/dev/null || ! command -v ld.lld >/dev/null; then
   echo "no clang or no ld.lld: nothing with symbols was looked at"

@@ -36,9 +36,9 @@ wrong() { echo "$*"; bad=1; }
 faults() { # COMMAND…: each of its calls fails, or a share of them
     local kinds=${kinds:-${FAULTS_KINDS:-memory open read write stat map rename thread sync close}}
     [[ $* =~ ${FAULTS_OF:-} ]] || return
-    LD_PRELOAD=$shim FAULT_TURNS=$* FAULT_KINDS=$kinds FAULT_SHARE=$share "$bin/$1" "${@:2}" >told || bad=1
-    cat told
-    [[ $(tail -n 1 told) =~ ([0-9]+)\ runs$ ]] && runs=$((runs + BASH_REMATCH[1])) || wrong "$*: it was not run with faults"
+    LD_PRELOAD=$shim FAULT_TURNS=$* FAULT_KINDS=$kinds FAULT_SHARE=$share "$bin/$1" "${@:2}" >report || bad=1
+    cat report
+    [[ $(tail -n 1 report) =~ ([0-9]+)\ runs$ ]] && runs=$((runs + BASH_REMATCH[1])) || wrong "$*: it was not run with faults"
 }
 
 faults pugmark list demo

@@ -31,12 +31,13 @@ positions() {
       }
       ($gap, $trapped, $chain, $next) = (0, 0, "", $4 eq "N" || $5 eq "---" ? $2 : "");
     } elsif (/EXCEPTION\((?:pref ret addr:0x(\w+); )?excep num \(0x(\w+)\)/) {
-      if (!$1 || $1 =~ /^ffffff../) { # from one handler to the next
-        $chain = $2;
+      my ($address, $number) = ($1, $2);
+      if (!$address || $address =~ /^ffffff../) { # from one handler to the next
+        $chain = $number;
         next;
       }
-      print "$1 e $2\n";
-      ($next, $trapped) = ($1, 1);
+      print "$address e $number", $chain ? " chain $chain" : "", "\n";
+      ($next, $trapped, $chain) = ($address, 1, "");
     } elsif (/TRACE_ON|NO_SYNC|EO_TRACE/) {
       $gap = 1;
       print "$next s\n" if /EO_TRACE/ && $next && !$trapped;

@@ -3,7 +3,8 @@
 
 GDB_TRUTH names a file with a line for each position: its address, and "e" with the exception's number where it is one
 before an exception, "s" at the end of a stretch of trace, "gap" where no trace tells how it came there, "chain" and the
-number at the first instruction of a handler that an M profile core went to from another handler's end.
+number at the first instruction of a handler that an M profile core went to from another handler's end, or where that
+handler was interrupted before it.
 The call stack that is expected is made here, of the path and of what GDB's disassembler says of each instruction.
 """
 import os
@@ -29,7 +30,8 @@ for line in open(os.environ["GDB_TRUTH"]):
     ends.append(words[1:] == ["s"])
     gaps.append("gap" in words)
     chains.append("chain" in words)
-    numbers.append(int(words[words.index("chain") + 1 if "chain" in words else 2], 16) if len(words) > 2 else 0)
+    numbers.append(int(words[2], 16) if words[1:2] == ["e"] else 0)
+    chains[-1] = int(words[words.index("chain") + 1], 16) if chains[-1] else None
 END = len(truth) - 1
 
 counts = {}
@@ -138,6 +140,8 @@ def returned(stack, address):
         entry = entry[1]
     if entry is None:
         return caller_in(stack[1], address) if stack is not None else None
+    if entry is handler and handler[0] is None:
+        return None
     if entry is not handler or handler[0] == address:
         return entry[1]
     if handler[4] == PENDSV and handler_in(handler[1]) is None:
@@ -159,9 +163,11 @@ def stacks():
             stack = caller_in(stack, address)
         elif at > 0 and trap[at - 1] and not trap[at] and address != truth[at - 1]:
             stack = (truth[at - 1], stack, at, function_of(address), numbers[at - 1])
-        elif chains[at]:
-            handler = handler_in(stack)
-            stack = (handler[0], handler[1], at, function_of(address), numbers[at])
+        elif chains[at] is not None:
+            # One that was entered and interrupted before its first instruction is not in the trace: then nothing is
+            # known of what the next one returns to.
+            handler = handler_in(stack) or (None, None)
+            stack = (handler[0], handler[1], at, function_of(address), chains[at])
         elif before is not None and not ends[at]:
             what, size = kind(before)
             behind = before + size
@@ -181,7 +187,7 @@ stack_at = stacks()
 def expected_frames(at):
     frames = [truth[at]]
     entry = stack_at[at]
-    while entry is not None:
+    while entry is not None and entry[0] is not None:
         frames.append(entry[0])
         entry = entry[1]
     return frames
@@ -230,7 +236,7 @@ def resume(backward):
 def finish(backward):
     at = here()
     entry = stack_at[at]
-    if entry is None or entry[1] is None or trap[entry[2] - 1]:
+    if entry is None or entry[1] is None or entry[0] is None or trap[entry[2] - 1]:
         return  # its caller is not known; or a handler, which may leave by longjmp()
     if backward:
         # GDB goes back to the function's last first instruction, of whatever call of it, and one more. The function

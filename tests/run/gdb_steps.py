@@ -30,6 +30,9 @@ for n in range(int(os.environ.get("GDB_MOVES", "100"))):
         said = ""
     except gdb.error as error:
         said = str(error)
+    if gdb.selected_thread() is None:
+        print("over: the program has ended", flush=True)
+        break
     frame = gdb.selected_frame()
     line = frame.find_sal().line
     print("place %d %s: %s:%d 0x%x %s" % (n, command, frame.name(), line, frame.pc(), said), flush=True)

@@ -22,15 +22,15 @@ for set in ${GDB_SETS:-a64 a32 t32 rv64 rv32}; do
     rv32) protocol=etrace qemu=qemu-riscv32 ;;
   esac
   "$bin/pugmark" record --quiet --protocol $protocol --out "$tmp/$set" -- "$tmp/plain.$set" 1 >"$tmp/said"
-  timeout 60 $qemu -g "$tmp/socket" "$tmp/plain.$set" 1 >/dev/null 2>&1 &
+  timeout 700 $qemu -g "$tmp/socket" "$tmp/plain.$set" 1 >/dev/null 2>&1 &
   for ((n = 0; n < 100; n++)); do
     [[ ! -S $tmp/socket ]] || break
     sleep 0.05
   done
-  timeout 60 gdb-multiarch -q -nx -batch "$tmp/plain.$set" -ex "target remote $tmp/socket" \
+  timeout 600 gdb-multiarch -q -nx -batch "$tmp/plain.$set" -ex "target remote $tmp/socket" \
     -x "$source/tests/run/gdb_steps.py" -ex kill >"$tmp/live.said" 2>&1 || true
   wait || true
-  if ! GDB_BACK=$GDB_MOVES timeout 100 "$bin/pugmark" gdb "$tmp/$set" -- -nx -batch -x "$source/tests/run/gdb_steps.py" \
+  if ! GDB_BACK=$GDB_MOVES timeout 1200 "$bin/pugmark" gdb "$tmp/$set" -- -nx -batch -x "$source/tests/run/gdb_steps.py" \
     >"$tmp/trace.said" 2>&1 || ! grep -q '^back: good' "$tmp/trace.said"; then
     echo "$set:"
     tail -5 "$tmp/trace.said"
@@ -38,10 +38,14 @@ for set in ${GDB_SETS:-a64 a32 t32 rv64 rv32}; do
   fi
   grep '^place' "$tmp/live.said" >"$tmp/live" || true
   grep '^place' "$tmp/trace.said" >"$tmp/trace" || true
-  [[ $(wc -l <"$tmp/live") == "$GDB_MOVES" ]] || { echo "$set: GDB and QEMU ended early:"; tail -5 "$tmp/live.said"; exit 1; }
+  count=$(wc -l <"$tmp/live")
+  [[ $count == "$GDB_MOVES" ]] || { [[ $count -gt 20 ]] && grep -q '^over' "$tmp/live.said"; } ||
+    { echo "$set: GDB and QEMU ended early:"; tail -5 "$tmp/live.said"; exit 1; }
+  head -n "$count" "$tmp/trace" >"$tmp/trace.part" && mv "$tmp/trace.part" "$tmp/trace"
   if ! diff "$tmp/live" "$tmp/trace" >"$tmp/differ"; then
     echo "$set: it leads elsewhere in the running program (<) than in the trace (>):"
     head -12 "$tmp/differ"
     exit 1
   fi
+  [[ ! ${PUG_TEST_ALL:-} ]] || echo "$set good: $count commands, and $GDB_MOVES backwards"
 done

@@ -41,19 +41,19 @@ cmp -s "$file" "$work/states" || fail "a window with another program changed the
 "$pugmark" index "$demo" --quiet --elements || fail "index --elements with another program"
 cmp -s "$file" "$work/states" && fail "states of another program were taken for these"
 "$pugmark" index "$demo" --quiet --rebuild --elements --output "$work/states"
-cmp -s "$file" "$work/states" || fail "states of another program were not made anew"
+cmp -s "$file" "$work/states" || fail "states of another program were not made again"
 cp "$work/program.bin" "$demo/program.bin"
 cp "$work/marks" "$file"
 
 # A window in a long trace needs no states when a synchronisation point gives decoders everything.
-told=$work/told
-cp -r "$demo" "$told"
-for ((n = 0; n < 240; n++)); do cat "$demo/trace.bin"; done >"$told/trace.bin"
-"$pugmark" index "$told" --quiet --block 4096 || fail "index of a long trace"
-cp "$told/trace.bin.pugindex" "$work/untouched"
-"$pugmark" list "$told" --quiet --around 60000 >"$work/window"
-cmp -s "$told/trace.bin.pugindex" "$work/untouched" || fail "a window made states that it did not need"
-"$pugmark" list "$told" --quiet | awk '$1 >= 58976 && $1 < 61024' | cmp -s - "$work/window" ||
+lengthy=$work/lengthy
+cp -r "$demo" "$lengthy"
+for ((n = 0; n < 240; n++)); do cat "$demo/trace.bin"; done >"$lengthy/trace.bin"
+"$pugmark" index "$lengthy" --quiet --block 4096 || fail "index of a long trace"
+cp "$lengthy/trace.bin.pugindex" "$work/untouched"
+"$pugmark" list "$lengthy" --quiet --around 60000 >"$work/window"
+cmp -s "$lengthy/trace.bin.pugindex" "$work/untouched" || fail "a window made states that it did not need"
+"$pugmark" list "$lengthy" --quiet | awk '$1 >= 58976 && $1 < 61024' | cmp -s - "$work/window" ||
     fail "a window without states"
 
 # Else, as where trace is speculated, it makes those before it. Others go on with them, and so does the index.
@@ -134,9 +134,9 @@ for how in "" --full --elements; do
     cp "$file" "$work/whole"
     # shellcheck disable=SC2086
     "$pugmark" index "$demo" --rebuild --quiet --block 1024 --limit 100 $how || fail "index a part"
-    with=$("$pugmark" find "$demo" --sync --before 1000000) || fail "find behind a part"
+    with=$("$pugmark" find "$demo" --sync --before 1000000) || fail "find after a part"
     [[ $with == $("$pugmark" find "$demo" --index "$work/whole" --sync --before 1000000) ]] ||
-        fail "the part hides what is behind it"
+        fail "the part hides what follows it"
     "$pugmark" index "$demo" --quiet || fail "go on with a part"
     cmp -s "$file" "$work/whole" || fail "a part that was gone on with is not the whole ($how)"
 done
@@ -152,7 +152,7 @@ cp "$work/trace" "$demo/trace.bin"
 "$pugmark" index "$demo" --rebuild --quiet || fail "rebuild for the shorter capture"
 
 : >"$demo/trace.bin"
-"$pugmark" index "$demo" --rebuild >/dev/null 2>"$work/said" && fail "index of an empty capture: not told"
+"$pugmark" index "$demo" --rebuild >/dev/null 2>"$work/said" && fail "index of an empty capture: not lengthy"
 grep -q 'the trace is empty' "$work/said" || fail "index of an empty capture: $(cat "$work/said")"
 "$pugmark" find "$demo" --sync 2>/dev/null && fail "found something in nothing"
 cp "$work/trace" "$demo/trace.bin"

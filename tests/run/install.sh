@@ -17,12 +17,12 @@ for example in "$source"/examples/*.c; do
   cc -std=c17 -o "$tmp/$(basename "$example" .c)" "$example" $(pkg-config --cflags --libs pugmark)
 done
 LD_LIBRARY_PATH=$libs "$tmp/external_protocol" | grep -q 'SWTRACE( (Ma:0x00; Ch:0x01) 0x2a; )'
-[[ $(LD_LIBRARY_PATH=$libs "$tmp/functions" "$source/examples/demo") == *'(no symbol)' ]]
+[[ $(LD_LIBRARY_PATH=$libs "$tmp/functions" "$source/examples/demo") == *'[unknown]' ]]
 # The archive needs what the library needs, by either way.
 # shellcheck disable=SC2046
 cc -std=c17 -o "$tmp/static" "$source/examples/functions.c" $(pkg-config --cflags --static --libs pugmark |
   sed "s|-lpugmark |$libs/libpugmark.a |")
-[[ $("$tmp/static" "$source/examples/demo") == *'(no symbol)' ]]
+[[ $("$tmp/static" "$source/examples/demo") == *'[unknown]' ]]
 mkdir "$tmp/project"
 languages=C
 ! command -v c++ >/dev/null || languages+=' CXX'
@@ -52,7 +52,7 @@ cmake -S "$tmp/project" -B "$tmp/project/build" -DCMAKE_PREFIX_PATH="$tmp/usr" >
 cmake --build "$tmp/project/build" >/dev/null
 "$tmp/project/build/user" >/dev/null
 [[ $languages == C ]] || "$tmp/project/build/plus"
-[[ $("$tmp/project/build/static" "$source/examples/demo") == *'(no symbol)' ]]
+[[ $("$tmp/project/build/static" "$source/examples/demo") == *'[unknown]' ]]
 # Components, and versions: another minor version is another library before 1.0.
 mkdir "$tmp/ask"
 asks() { # what find_package() is given; exit code of CMake
@@ -68,7 +68,7 @@ for wrong in "${minor%.*}.$((${minor#*.} - 1))" "${minor%.*}.$((${minor#*.} + 1)
   ! asks "$wrong" || { echo "find_package(pugmark $wrong) finds it"; exit 1; }
 done
 rm "$(find "$tmp/usr" -name pugmark-static-targets.cmake)"
-! asks "COMPONENTS static" && asks "COMPONENTS shared" || { echo "components are not told apart"; exit 1; }
+! asks "COMPONENTS static" && asks "COMPONENTS shared" || { echo "components are not kept apart"; exit 1; }
 # The drop-in, too; it needs what the library needs, and is found from where the files that name it lie.
 needed() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort; }
 needed "$build/lib/libpugmark.so" >"$tmp/library"

@@ -19,6 +19,10 @@ for command in $("$pugmark" help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p'); do
     wrong "$command: $order: examples do not stand first"
   grep -q "^## pugmark $command\$" "$work/pages/commands.md" || wrong "$command: not in commands.md"
 done
+for command in $("$pugmark" help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p'); do
+  examples=$("$pugmark" "$command" --help | sed -n '/^Examples:/,/^[A-Z].*[^:]$\|^Options/s/^    \([a-z].*\)/\1/p' | grep -cE '(^| )pugmark ' || true)
+  ((examples >= 3)) || wrong "$command: only $examples examples"
+done
 for header in "$source"/include/pugmark/*.h; do
   grep -q '@file' "$header" || continue
   name=$(basename "$header" .h)

@@ -34,11 +34,18 @@ while IFS=$'\t' read -r file format; do
   "$pugmark" explain --match -- "$format" >/dev/null 2>&1 || wrong "$file: nothing explains '$format'"
 done < <({
   perl tests/support/message_formats.pl message_say tools/pugmark/*/*.c tools/pugmark/*.c | grep -P '\tpugmark: '
-  perl tests/support/message_formats.pl diagnosis_say,said,refuse tools/pugmark/*/*.c
+  perl tests/support/message_formats.pl said,refuse tools/pugmark/*/*.c
   perl tests/support/message_formats.pl pug_capture_say,pug_snapshot_say,pug_perf_say src/*/*.c
 } | sort -u)
 ((bad == 0)) || echo "Entries stand in tools/pugmark/help/explanations_*.c: give the message a pattern, in an entry that fits or a new one."
 [[ $tried -gt 200 ]] || wrong "only $tried formats were found"
+# A sentence of each kind of finding, which the test of findings prints.
+findings=0
+while IFS= read -r sentence; do
+  findings=$((findings + 1))
+  "$pugmark" explain --match -- "$sentence" >/dev/null 2>&1 || wrong "nothing explains the finding '$sentence'"
+done < <(if [[ -x $1/../tests/test_findings ]]; then "$1/../tests/test_findings" sentences; fi)
+[[ ! -x $1/../tests/test_findings || $findings -gt 30 ]] || wrong "only $findings findings"
 # What a library's log says begins with its status.
 while IFS= read -r text; do
   "$pugmark" explain --match "error: source 0x10, offset 5: $text: words" >/dev/null 2>&1 || wrong "nothing explains status '$text'"

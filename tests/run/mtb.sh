@@ -63,6 +63,8 @@ for n in 0 1 7 15; do
   "$pugmark" list --quiet --protocol mtb --elf program.elf ram.bin | sed 's/^ *[0-9]* *//' >elements.$n
   cmp elements.0 elements.$n || { echo "it begins elsewhere: $n"; exit 1; }
 done
+place() { "$pugmark" list --quiet --type EXCEPTION --protocol mtb --elf program.elf ram.bin | awk -v name="$1" '$0 ~ name { print $1 }'; }
+svcall=$(place SVCall) pendsv=$(place PendSV)
 "$pugmark" trace --last 4 --unit branches --protocol mtb --elf program.elf ram.bin | grep -vE '^--' | awk '{ print $1 }' | paste -sd' ' >last
 [ "$(cat last)" = "54 56 48 4a 4c 5c 5e 4e 50" ] || { cat last; exit 1; }
 "$pugmark" calls --quiet --protocol mtb --elf program.elf ram.bin >calls
@@ -70,6 +72,27 @@ done
 "$pugmark" profile --quiet --format folded --protocol mtb --elf program.elf ram.bin >folded
 grep -qE 'work' folded || { cat folded; exit 1; }
 "$pugmark" find --quiet --address 0x5c --protocol mtb --elf program.elf ram.bin >/dev/null
+
+# Exceptions by number, by the architecture's name, by the handler's; and what ran before one.
+for name in 11 SVCall svc; do
+  [ "$(echo $("$pugmark" find --quiet --exception $name --protocol mtb --elf program.elf ram.bin))" = "$svcall 00 11" ]
+done
+[ "$(echo $("$pugmark" find --quiet --exception pendsv --protocol mtb --elf program.elf ram.bin))" = "$pendsv 00 14" ]
+[ "$(echo $("$pugmark" find --quiet --exception 14 --before $((pendsv + 1)) --protocol mtb --elf program.elf ram.bin))" = "$pendsv 00 14" ]
+code=0
+"$pugmark" find --quiet --exception SysTick --protocol mtb --elf program.elf ram.bin 2>said || code=$?
+[ $code = 1 ]
+"$pugmark" trace --before exception --last 2 --protocol mtb --elf program.elf ram.bin >before
+[ "$(tail -1 before)" = '-- exception 11 (SVCall), returns to 0x4e, handled by svc' ] && [ "$(awk '$1 == "4c"' before | wc -l)" = 1 ] || { cat before; exit 1; }
+
+# A second program with a table of its own: which exception it was is still known, for the handler's address says so. Its
+# handler has another name in the other table, so no name is said.
+sed 's/\<_start\>/other/g; s/\<svc\>$/other_svc/; s/nmi, hard, 0, 0, 0, 0, 0, 0, 0, svc,/nmi, hard, 0, 0, 0, 0, 0, 0, 0, other_svc,/; s/^ function svc$/ function other_svc/' program.s >other.s
+clang --target=thumbv6m-none-eabi -c other.s -o other.o
+echo 'SECTIONS { .text 0x8000 : { *(.text) } /DISCARD/ : { *(.ARM.*) } }' >other.ld
+ld.lld -n -T other.ld -e other other.o -o other.elf
+"$pugmark" list --quiet --type EXCEPTION --protocol mtb --elf program.elf --elf other.elf ram.bin >listed
+grep -qF '[SVCall] )' listed && grep -qF '[PendSV] ) pend' listed && ! grep -q 'svc$' listed || { cat listed; exit 1; }
 
 # Another program, and memory without a buffer, get a sentence.
 code=0

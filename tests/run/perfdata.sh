@@ -61,7 +61,7 @@ perl "$2/tests/support/branch_list.pl" /data/local/tmp/etm_test_loop 0c9a20bf9c0
   cmp -s - "$data/simpleperf/expected.autofdo" || { echo "branch lists: another profile"; bad=1; }
 # without the program nothing can be counted, and that is reported
 "$pugmark" profile --format folded --symfs "$work" --buildid-dir "" "$work/rows.data" 2>&1 | grep -q 'program memory was not there' ||
-  { echo "branch lists without their program: not told"; bad=1; }
+  { echo "branch lists without their program: not said"; bad=1; }
 
 # What is looked at once more for what is wrong with it ends anywhere: no warning of the trace's.
 if [[ -x $1/perf_repeat ]]; then
@@ -123,7 +123,7 @@ perl -pe 's/\x56\x14\x39\x30\x80\x09/\x57\x14\x39\x30\x80\x09/' "$data/paw/root/
   { echo "--dso PATH=FILE: no names"; bad=1; }
 "$pugmark" trace --from-time 99999999999 "$data/paw/cpu-shared.data" >"$work/out" 2>"$work/said"
 [[ $? -eq 1 && ! -s $work/out ]] && grep -q 'nothing has a timestamp of 99999999999 or later' "$work/said" ||
-  { echo "trace --from-time behind the end: not told"; bad=1; }
+  { echo "trace --from-time after the end: not said"; bad=1; }
 # what is missing is reported, with what exists
 for option in "source 0x99:0x10 0x12" "pid 99:1 700 710" "tid 99:1 700 710" "comm other:init paw-static paw" "cpu 9:0 1"; do
   for command in pc "list --packets" profile; do

@@ -52,8 +52,42 @@ done
 for core in ptm:Cortex-A15 etmv3:Cortex-A7 etmv3:Cortex-M4 ete:Neoverse-N2; do
   "$pugmark" info --protocol ${core%:*} --core ${core#*:} "$demo/trace.bin" 2>&1 | grep -q "those usual for ${core#*:} are assumed" || wrong "$core: nothing is usual"
 done
+# Units that differ from their kin: each has the values of its own source.
+assumes() { # CORE PROTOCOL WORDS
+  "$pugmark" info --protocol "$2" --core "$1" "$demo/trace.bin" 2>&1 | grep -qF -- "$3" || wrong "$1: not $3"
+}
+assumes Cortex-M7 etmv4 'TRCIDR1=0x4100f401 TRCIDR2=0x4 TRCIDR8=0x1;'
+assumes Cortex-A9 ptm 'ETMIDR=0x411cf301 ETMCR=0x0 ETMCCER=0x8ea;'
+assumes Cortex-A55 etmv4 'TRCIDR0=0x8000ca1 TRCIDR1=0x4200f410'
+assumes Cortex-A76 etmv4 'TRCIDR0=0x28000ea1 TRCIDR1=0x4100f423'
 "$pugmark" info --protocol etmv4 "$demo/trace.bin" >/dev/null 2>said && wrong "decoded without registers"
 grep -q 'cannot be read without registers: TRCCONFIGR TRCIDR0 TRCIDR2; give them with --set NAME=VALUE, or --core NAME' said || wrong "no next step: $(<said)"
+
+# The same of a live input.
+"$pugmark" pc "${raw[@]}" --image "$demo/program.bin@0x400000" - <"$demo/trace.bin" >path 2>said || true
+cmp -s path "$demo/path.txt" || wrong "--core, live: not the path that ran: $(<said)"
+grep -q 'ids in this trace are taken: 0x10' said || wrong "live: not said where the id is from: $(<said)"
+
+# What is described has a next command, too.
+ends() { # WORDS, INFO'S OPERANDS
+  local words=$1
+  shift
+  "$pugmark" info "$@" 2>/dev/null | tail -n 3 | grep -qF -- "$words" || wrong "info $*: no '$words'"
+}
+ends "next: pugmark trace --last 50 $demo" "$demo"
+ends "pugmark report -o report.html $demo" "$demo"
+ends "next: pugmark itm $source/examples/swo" "$source/examples/swo"
+ends "next: pugmark trace --last 50 --elf PROGRAM $demo/trace.bin with the same options" "${raw[@]}" "$demo/trace.bin"
+paw=$source/../shared/perfdata/paw
+if [[ -f $paw/exec.data ]]; then
+  ends "next: pugmark profile --symfs DIR $paw/exec.data" "$paw/exec.data"
+fi
+
+# A name that is nearly right.
+"$pugmark" pc --protocol etm4 "$demo/trace.bin" >/dev/null 2>said && wrong "--protocol etm4: done"
+grep -q "no protocol 'etm4'; .*; is ETMV4 meant?" said || wrong "--protocol etm4: $(<said)"
+"$pugmark" pc --protocol itm --transport orbflo "$demo/trace.bin" >/dev/null 2>said && wrong "--transport orbflo: done"
+grep -q "; is orbflow meant?" said || wrong "--transport orbflo: $(<said)"
 
 # A snapshot's device file is a file of parameters, and says the protocol.
 "$pugmark" pc --transport coresight --params "$demo/ETM_0.ini" --core Cortex-A53 --image "$demo/program.bin@0x400000" "$demo/trace.bin" >path 2>said

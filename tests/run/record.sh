@@ -126,6 +126,11 @@ refused 2 'that is too much' --protocol etmv4 --out "$tmp/d" --set cycles=9
 refused 2 'expected NAME=VALUE' --protocol etmv4 --out "$tmp/d" --set cycles
 refused 2 "there is no function 'no_such_function'" --protocol etmv4 --out "$tmp/d" --filter call --filter no_such_function
 refused 2 "there is no function 'no_such_function'" --path "$tmp/p" --filter no_such_function
+refused 2 "there is no function 'fimd'; is find meant?" --protocol etmv4 --out "$tmp/d" --filter fimd
+refused 2 'no code of line crash.c:1 is known' --protocol etmv4 --out "$tmp/d" --filter crash.c:1
+refused 2 'no code of line crash.c:1 is known' --protocol etmv4 --out "$tmp/d" --filter find-crash.c:1
+refused 2 'the end is not behind the start' --protocol etmv4 --out "$tmp/d" --filter find-call
+refused 2 "'0x10': expected a function" --protocol etmv4 --out "$tmp/d" --filter 0x10
 refused 2 'it traces no processor with these instructions' --protocol etrace --out "$tmp/d"
 refused 2 'perf.data has no trace of this kind' --protocol ntrace --perf "$tmp/d"
 refused 2 '--loss takes a percentage' --protocol etmv4 --out "$tmp/d" --loss 100

@@ -18,17 +18,17 @@ for set in a64 t32 rv64; do
   esac
   program=programs/branches.$set
   $emulator -d exec,nochain -D log "$program" 2 >/dev/null
-  "$bin/pugmark" record --quiet --protocol $protocol --from log --elf "$program" --out told
+  "$bin/pugmark" record --quiet --protocol $protocol --from log --elf "$program" --out logged
   "$bin/pugmark" record --quiet --protocol $protocol --out seen -- "$program" 2 >/dev/null
-  "$bin/pugmark" pc told >told.pcs
+  "$bin/pugmark" pc logged >logged.pcs
   "$bin/pugmark" pc seen >seen.pcs
   [[ $(wc -l <seen.pcs) -gt 900 ]]
-  cmp told.pcs seen.pcs || { echo "$set: the log tells another path"; exit 1; }
+  cmp logged.pcs seen.pcs || { echo "$set: the log has another path"; exit 1; }
   # And a plain list of addresses, of which T32's have bit 0 set.
   [[ $set == [at]32 ]] && continue
   "$bin/pugmark" record --quiet --protocol $protocol --from seen.pcs --elf "$program" --out listed
   "$bin/pugmark" pc listed | cmp - seen.pcs
-  rm -rf told seen listed
+  rm -rf logged seen listed
 done
 
 # Taking only the first lines causes no message.

@@ -60,9 +60,9 @@ ctrace files base
 swo image element base
 live files base
 capture live ctrace swo snapshot params schedule tree transport image counts log files element base
-profile capture calls schedule names counts base
+profile rtos items image capture calls schedule names counts base
 export profile names text files base
-check export profile calls swo diagnose capture image names text base
+check rtos items export profile calls swo diagnose capture image names text base
 correlate capture swo tree element base
 debug capture calls names image isa files element base
 perfdata capture image tree files base

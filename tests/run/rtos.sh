@@ -64,6 +64,14 @@ for kernel in freertos threadx rtx5; do
     { [[ $(head -1 want) == begin ]] || echo begin; cat want; } | cmp - got ||
       wrong "not these switches: $(diff want got | head -5)"
 
+    # A profile has stacks for each thread: without handlers their instructions are the thread's share.
+    "$pugmark" profile --quiet --format folded --elf "$kernel.elf" $how >folded
+    awk '!/Handler/ {split($0, frames, /[; ]/); sub(/_thread$/, "", frames[1]); sum[frames[1]] += $NF}
+      END {for (name in sum) if (name ~ /^(alpha|beta|gamma)$/) print name, sum[name]}' folded | sort >got
+    awk '$1 == "share" && $2 ~ /^(alpha|beta|gamma)$/ {sum[$2] += $3} END {for (name in sum) print name, sum[name]}' truth |
+      sort >want
+    diff want got || wrong "not these stacks in a profile"
+
     # Each thread's calls and returns, of the functions that say so themselves.
     "$pugmark" calls --quiet --elf "$kernel.elf" $how >calls
     for name in alpha beta gamma; do
@@ -95,6 +103,15 @@ kernel=rtx5 how=data
 if "$pugmark" calls --quiet --comm alpha --elf rtx5.elf data | grep -E '^ +(beta|gamma)_block '; then wrong "others are"; fi
 tid=$("$pugmark" threads --quiet --format csv --elf rtx5.elf data | awk -F, '$2 == "\"beta_block\"" {print $4}')
 "$pugmark" calls --quiet --tid "$tid" --elf rtx5.elf data | grep -q '^ *beta_block ' || wrong "no thread $tid"
+"$pugmark" profile --quiet --format folded --comm alpha --elf rtx5.elf data >folded
+grep -q '^alpha_thread' folded && ! grep -qE '^(beta|gamma)_thread' folded || wrong "a profile of alpha has others"
+"$pugmark" profile --quiet --times --csv --comm alpha --elf rtx5.elf data >table
+grep -q '^"alpha_step"' table && ! grep -q '^"beta_' table || wrong "times of alpha have others'"
+if "$pugmark" profile --comm nobody --elf rtx5.elf data >/dev/null 2>said; then wrong "nobody ran"; fi
+"$pugmark" diff --quiet --comm alpha --elf rtx5.elf data data | grep -q 'all are as before' || wrong "alpha differs from itself"
+"$pugmark" report --quiet --elf rtx5.elf --output page.html data
+bash "$source/tests/report/unpack.sh" page.html timelines >tracks
+for name in alpha beta_block gamma_block; do grep -q "\"name\": \"$name [0-9]*\", \"task\": true" tracks || wrong "the report has no track of $name"; done
 "$pugmark" timeline --quiet --format chrome --elf rtx5.elf data | grep -q '"gamma_block"' || wrong "no track of gamma"
 
 # A watchpoint of a DWT alone: shares are of time, and a control block in a heap has no name there.
@@ -107,6 +124,15 @@ write() { printf 'exception 14 entered\ndata 0 address=%s value=%#x written\nat 
 "$pugmark" threads --quiet --format csv --elf freertos.elf swo | awk -F, '{print $2, $7, $8}' >got
 printf '"task %#x" 1980 1\n"task %#x" 1360 2\n"[interrupts]" 560 0\n' $((heap + 104)) $((heap + 8)) >want
 sed 1d got | diff want - || wrong "not these shares of time"
+
+# Such a timeline has a track for each thread: from the return of the exception that switched to it on.
+"$pugmark" timeline --quiet --format chrome --elf freertos.elf swo >tracks
+for value in $((heap + 104)) $((heap + 8)); do
+  tid=$(sed -nE 's/.*"thread_name".*"tid": ([0-9]+).*"name": "source 0x10: thread '"$(printf 'task %#x' "$value")"'".*/\1/p' tracks)
+  [[ -n $tid ]] || wrong "no track of $(printf '%#x' "$value")"
+  sed -nE 's/.*"ph": "([BE])".*"tid": '"$tid"',? ?.*"ts": ([0-9]+).*/\1 \2/p' tracks | paste -sd' '
+done >got
+printf 'B 1120 E 3120\nB 120 E 1120 B 3120 E 4000\n' | diff - got || wrong "not these tracks"
 
 # A description of one's own, and what is wrong with one.
 sed 's/RTX5/Mine/; s/osRtxThread_t/no_such_type/' "$source/share/rtos/rtx5.rtos" >mine.rtos

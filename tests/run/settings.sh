@@ -101,7 +101,7 @@ command=info said 1 "slip.params: nobody knows 'iaddress_widht_p'; is iaddress_w
 printf 'xlen = 64\niaddress_width_p = 64\nnotes = of a run\n' >"$work/right.params"
 command=info lines=0 said 1 "" --protocol etrace --set src_id=0 --params "$work/right.params" "$work/null"
 "$bin/pugmark" info --protocol etrace --set src_id=0 --params "$work/right.params" "$work/null" |
-  grep -q "right.params: notes$" || { echo "info does not tell names that nobody reads"; bad=1; }
+  grep -q "right.params: notes$" || { echo "info does not list names that nothing reads"; bad=1; }
 # Parameters of another protocol than the one that is meant when none is named.
 printf 'TRCCONFIGR = 0xc1\nTRCIDR0 = 0x28000ea1\n' >"$work/other.params"
 refused "other.params: it has no name that E-Trace, framed as encapsulation, knows" --params "$work/other.params"

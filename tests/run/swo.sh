@@ -199,9 +199,9 @@ write 'for (1 .. 60) { swo::sample(0x08001000 + 2 * ($_ % 9)); swo::time(16383);
   swo::time(80); swo::back(0); swo::time(3) }' | tail -c +4 >ring.swo
 want guessed 59 "$(itm pc --samples ring.swo | wc -l)"
 "$pugmark" pc --samples --protocol itm ring.swo >/dev/null 2>said
-says 'a guess is told' 'ring.swo: source 0x00 begins by a guess, with its byte 5' said
+says 'a guess is reported' 'ring.swo: source 0x00 begins by a guess, with its byte 5' said
 want 'not guessed' 0 "$(itm pc --samples --set guess_sync=0 ring.swo 2>/dev/null | wc -l)"
-want told 59 "$(itm pc --samples --set begin_at=2 ring.swo | wc -l)"
+want reported 59 "$(itm pc --samples --set begin_at=2 ring.swo | wc -l)"
 want 'guessed, on threads' "$(itm list --jobs 1 ring.swo | md5sum)" "$(itm list --jobs 4 ring.swo | md5sum)"
 
 # ---- beside an ETM, in the frames of one buffer ----

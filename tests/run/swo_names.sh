@@ -109,3 +109,39 @@ if grep -q _Handler table; then
   echo "names of another core's program"
   exit 1
 fi
+
+# Memory that was read from the target and has zeros where the table is: the program under it still names handlers.
+mkdir dump
+head -c 4096 /dev/zero >dump/flash.bin
+cp motor.swo dump/trace.bin
+printf '[snapshot]\nversion=1.0\n[device_list]\ndevice0=cpu.ini\ndevice1=itm.ini\n[trace]\nmetadata=trace.ini\n' >dump/snapshot.ini
+printf '[trace_buffers]\nbuffers=b\n[b]\nname=ETB\nfile=trace.bin\nformat=source_data\n[source_buffers]\nitm_0=ETB\n[core_trace_sources]\ncpu_0=itm_0\n' >dump/trace.ini
+printf '[device]\nname=cpu_0\nclass=core\ntype=Cortex-M4\n[dump]\naddress=0x08000000\nlength=4096\nfile=flash.bin\n' >dump/cpu.ini
+printf '[device]\nname=itm_0\nclass=trace_source\ntype=ITM\n[regs]\nITMTCR=0x00000001\n' >dump/itm.ini
+for command in "calls --interrupts" "calls --by-time" "timeline --format chrome" "list --events"; do
+  # shellcheck disable=SC2086
+  "$pugmark" $command --quiet --elf motor.elf dump >table
+  says "$command: zeros over the table" SysTick_Handler table
+done
+
+# Two tables, of a loader and an application: a name that both have, or that one alone has, is one; else VTOR has to say
+# which it was.
+sed 's/SysTick_Handler/loader_tick/; s/void SysTick_Handler/void loader_tick/; s/UART_IRQHandler/SysTick_two/' motor.c |
+  sed 's/void SysTick_Handler/void loader_tick/; s/Default_Handler, SysTick_Handler,/Default_Handler, loader_tick,/' >loader.c
+sed 's/0x08000000/0x08010000/; s/0x20000000/0x20008000/' motor.ld >loader.ld
+clang --target=thumbv7m-none-eabi -O1 -g -ffreestanding -nostdlib -fuse-ld=lld -Wl,-T,loader.ld -Wl,-e,Reset_Handler -o loader.elf loader.c
+both=(--quiet --protocol itm --elf motor.elf --elf loader.elf)
+"$pugmark" calls --interrupts "${both[@]}" motor.swo >table
+says 'two tables that differ' ' SysTick ' table
+"$pugmark" calls --interrupts "${both[@]}" --set VTOR=0x08010000 motor.swo >table
+says 'the table at VTOR' loader_tick table
+"$pugmark" calls --interrupts "${both[@]}" --set VTOR=0x08000000 motor.swo >table
+says 'the other table' SysTick_Handler table
+says 'the other table' UART_IRQHandler table
+sed 's/loader_tick/SysTick_Handler/' loader.c >loader2.c
+clang --target=thumbv7m-none-eabi -O1 -g -ffreestanding -nostdlib -fuse-ld=lld -Wl,-T,loader.ld -Wl,-e,Reset_Handler -o loader.elf loader2.c
+"$pugmark" calls --interrupts "${both[@]}" motor.swo >table
+says 'two tables that agree' SysTick_Handler table
+[[ $(echo $("$pugmark" find --exception SysTick_two "${both[@]}" motor.swo)) == *' 00 17' ]]
+"$pugmark" info --protocol itm --elf motor.elf --elf loader.elf motor.swo >said
+says 'two tables are said' '2 vector tables in the program, at 0x08000000, 0x08010000: where they name different handlers, --set VTOR=ADDRESS says which was used' said

@@ -54,7 +54,11 @@ seven() {
     my ($names, $zero) = ($timeline->{names}, $timeline->{sums}{begin});
     for my $track (@{$timeline->{tracks}}) {
       for my $lane (@{$track->{lanes}}) {
-        $names->[$lane->{name}[$_]] eq "IRQ1" and print "handler ", $lane->{start}[$_] - $zero, "\n" for 0 .. $#{$lane->{start}};
+        my $start = -$zero; # starts are differences
+        for (0 .. $#{$lane->{start}}) {
+          $start += $lane->{start}[$_];
+          print "handler $start\n" if $names->[$lane->{name}[$_]] eq "IRQ1";
+        }
       }
       $_->[4] eq "here" and print "text ", $_->[0] - $zero, "\n" for @{$track->{instants}};
     }' >reported
@@ -114,6 +118,20 @@ between
 says 'beside an ETM' '5080100                            [SysTick] {' table
 between --clock 2000000 --global-clock 1000000
 says 'beside an ETM, both rates' '5080030                            [SysTick] {' table
+# The same beside an ETMv3.
+cp -r "$source/tests/captures/etmv3-arm" both3
+chmod -R u+w both3
+cp both/itm.ini both3/itm.ini
+sed -i 's/^device1=.*/&\ndevice2=itm.ini/' both3/snapshot.ini
+sed -i 's/^trace_0=buffer_0/&\nitm_0=buffer_0/' both3/trace.ini
+write 'swo::sync; swo::global(0xabb910); swo::enter(15); swo::text(0, "here\n"); swo::time(40); swo::global(0xabbb00); swo::leave(15); swo::global(0xabbcb0);
+  swo::frames(0x21)' >>both3/trace.bin
+"$pugmark" list --quiet --by-time both3 | awk '
+  / 10 .*TIMESTAMP.*ABB90B/ || / 10 .*TS=0x000000abb90b/ { before = NR } / 21 .*SysTick entered/ { at = NR; time = $1 } / 10 .*TS=0x000000abbcba/ { after = NR }
+  END { exit !(before && before < at && at < after && time == "<11254528") }' || { echo "beside an ETMv3: another order"; exit 1; }
+"$pugmark" timeline --quiet --format chrome both3 >timeline
+says 'text beside an ETMv3' '"ts": 11254528, "s": "t", "args": {"detail": "here"}' timeline
+
 beside 'swo::time(10); swo::enter(15); swo::time(40); swo::leave(15); swo::time(30)'
 "$pugmark" list --by-time both >listed 2>said
 says 'local times beside an ETM' 'local timestamps alone, which count a clock of its own' said

@@ -20,6 +20,12 @@ for command in info trace list stat profile itm calls; do
   grep -q 'this is source text, and not trace' said || wrong "$command of source text: $(<said)"
 done
 
+printf '<!DOCTYPE html>\n<html></html>\n' >page.html
+for command in info trace; do
+  "$pugmark" $command page.html >/dev/null 2>said && wrong "$command of a page: done"
+  grep -q 'this is a page, and not trace: open it in a browser' said || wrong "$command of a page: $(<said)"
+done
+
 # Widths.
 widest() { awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }'; }
 for columns in 60 80 120; do
@@ -49,4 +55,31 @@ said=$(terminal "'$pugmark' list --packets --jobs 1 --params '$demo/ETM_0.ini' -
 [[ $said =~ [0-9]+\ %,\ [0-9.]+\ [kM]?B/s,\ [0-9]+\ (s|min|h)\ left ]] || wrong "no progress: $said"
 said=$(terminal "'$pugmark' list --quiet --packets --jobs 1 --params '$demo/ETM_0.ini' --core Cortex-A53 --transport coresight long | (sleep 2.3; cat >/dev/null)")
 [[ $said != *left* ]] || wrong "progress with --quiet: $said"
+if command -v perl >/dev/null; then
+  perl -e 'print "SWO\n1\n1\n"; print +("0\n" x 6 . "1\n" x 6) x 2_500_000' >line.csv # 60 MB
+  said=$(terminal "'$pugmark' convert --samplerate 12000000 -o line.bin line.csv" || true)
+  [[ $said =~ [0-9]+\ %,\ [0-9.]+\ [kM]?B/s,\ [0-9]+\ (s|min)\ left ]] || wrong "convert: no progress: $said"
+  said=$(terminal "head -n 9999 line.csv >short.csv; '$pugmark' convert --quiet --samplerate 12000000 -o line.bin short.csv" || true)
+  [[ $said == "" || $said == *warning* ]] || wrong "convert --quiet: $said"
+fi
+# A path that is being written has no known end, but a rate; with --limit it has both.
+if command -v perl >/dev/null; then
+  mkfifo path
+  for limit in "" "--limit 20000000"; do
+    perl -e 'sub leb { my ($n, $bytes) = (shift, ""); do { my $low = $n & 127; $n >>= 7; $bytes .= chr($low | ($n ? 128 : 0)) } while $n; $bytes }
+      $| = 1;
+      my $loop = leb(1) . leb(1) . leb(8_000_000); # block 0 runs, again, and 4,000,000 times more
+      my $ran = "E" . leb(0) . leb(0) . leb(length $loop) . $loop;
+      print "pugpath\2", leb(1), leb(0), leb(77), "B", leb(0), leb(0x400000), leb(4), pack("V", 0x14000000), $ran;
+      sleep 2;
+      print $ran, "Z"' >path &
+    said=$(terminal "'$pugmark' record --protocol etmv4 --force --out run $limit --from path" || true)
+    wait
+    if [[ $limit ]]; then
+      [[ $said =~ [0-9]+\ %,\ [0-9.]+\ million\ instructions/s,\ [0-9]+\ s\ left ]] || wrong "record $limit: no progress: $said"
+    else
+      [[ $said =~ [0-9.]+\ million\ instructions/s,\ [0-9]+\ million\ instructions ]] || wrong "record: no progress: $said"
+    fi
+  done
+fi
 exit $bad

@@ -36,6 +36,8 @@ said 0 "" -V
 said 2 "pugmark: 'trcae' is no command; is trace meant? *" trcae
 said 2 "pugmark: unknown option '--formt'; is --format meant? *" list --formt text one
 said 2 "pugmark: --format perfeto: *; is perfetto meant?" timeline --format perfeto one
+said 2 "pugmark: --type EXEPTION: no element type; *; is EXCEPTION meant?" list --type EXEPTION one
+said 2 "pugmark: etm4: no such protocol *; is etmv4 meant?" record --protocol etm4 --out x one
 commands=$("$pugmark" --help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | grep -vxE 'help|explain')
 for command in $commands; do
   [[ $manual == *"\fBpugmark\-$command\fR(1)"* && -s pages/pugmark-$command.1 ]] || { echo "no $command in the manual"; bad=1; }
@@ -101,9 +103,9 @@ said 3 "pugmark: text: no source of program flow in it; what its ITM says: calls
 said 3 "pugmark: text: no source of program flow in it" calls --protocol stm text
 said 3 "*: no ITM in it" itm "$demo"
 said 1 "*empty: something is wrong:*the trace is empty*" info --protocol itm empty
-grep -q "^  trace: there are no bytes in it" output || { echo "info: empty trace not told"; bad=1; }
+grep -q "^  trace: there are no bytes in it" output || { echo "info: empty trace not reported"; bad=1; }
 said 1 "*text: something is wrong:*no place in them where ITM could begin to decode*" info --protocol itm text
-grep -q "^  a synchronisation point of source 0x00" output || { echo "info: no sync not told"; bad=1; }
+grep -q "^  a synchronisation point of source 0x00" output || { echo "info: no sync not reported"; bad=1; }
 
 # Snapshots that lack something.
 broken() { # TEXT COMMAND: of a copy of the bundled one, made to lack it

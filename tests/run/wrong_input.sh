@@ -113,7 +113,7 @@ END
 # A loss of trace on its way is not blamed on a setting, but reported.
 fresh ete-a64-loss
 "$bin/pugmark" pc . 2>&1 >/dev/null | grep -q 'trace was lost on its way [0-9]* times.*decoding went on behind it' ||
-  { echo "losses are not told"; bad=1; }
+  { echo "losses are not reported"; bad=1; }
 
 # The same is said by commands that decode in ways of their own, once.
 fresh etmv4-a64

@@ -57,7 +57,7 @@ capture plain plain
 for command in pc stat profile list calls; do ends "the right program" 0 '' $command plain.data; done
 rebuild plain >other
 for command in pc stat profile list calls; do
-  ends "another build" 1 'does not match the trace: [0-9]+ contradictions?' $command --dso "$work/plain=other" plain.data
+  ends "another build" 1 'does not match the trace: [0-9,]+ contradictions?' $command --dso "$work/plain=other" plain.data
 done
 ends "another build" 1 'no build id tells whether other is the .*/plain that ran' pc --dso "$work/plain=other" plain.data
 ends "another build, by the end of its path" 1 'does not match the trace' pc --dso "$(basename "$work")/plain=other" plain.data
@@ -70,7 +70,7 @@ for command in pc stat profile list calls info; do
 done
 ends "another program" 1 'does not match the trace' pc --dso "$work/plain=slow" plain.data
 mv plain away
-ends "no program" 1 'came [0-9]+ times to .*/plain, whose text is missing: not below' pc plain.data
+ends "no program" 1 'came [0-9,]+ times to .*/plain, whose text is missing: not below' pc plain.data
 for command in pc list trace calls timeline stat profile; do
   code=0
   said=$("$bin/pugmark" $command --dso another plain.data 2>&1 >/dev/null) || code=$?
@@ -84,14 +84,14 @@ mv away plain
 cp plain $'red\e[31m'
 capture red $'red\e[31m'
 rm $'red\e[31m'
-ends "a name with control bytes" 1 'came [0-9]+ times to .*/red\\x1b\[31m, whose text is missing' pc red.data
+ends "a name with control bytes" 1 'came [0-9,]+ times to .*/red\\x1b\[31m, whose text is missing' pc red.data
 
 # So is one with C1, which some terminals take as commands, and with bytes that are no text.
 odd=$'odd\xc2\x9b31m\xff'
 cp plain "$odd"
 capture odd "$odd"
 rm "$odd"
-ends "a name with C1 and no UTF-8" 1 'came [0-9]+ times to .*/odd\\xc2\\x9b31m\\xff, whose text is missing' pc odd.data
+ends "a name with C1 and no UTF-8" 1 'came [0-9,]+ times to .*/odd\\xc2\\x9b31m\\xff, whose text is missing' pc odd.data
 
 # With build ids nothing has to be guessed.
 build named -O2 -Wl,--build-id

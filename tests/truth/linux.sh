@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# linux.sh BIN WORK FOLDER LIMIT [arm64 armhf]: Linux kernels that boot under QEMU and run two programs of ours at the
+# linux.sh BIN WORK FOLDER LIMIT [arm64 armhf riscv64]: Linux kernels that boot under QEMU and run two programs of ours at the
 # same addresses, for so many instructions each, compared with what ran; and the kernel's functions by name, from the
-# symbols that it printed when it booted before. FOLDER keeps Debian's netboot kernels. 77: they, apt-get or QEMU are
-# not there.
+# symbols that it printed when it booted before. FOLDER keeps Debian's netboot kernels. Debian 12 has no kernel for
+# riscv64: there OpenSBI, which QEMU brings, boots a supervisor of ours. 77: kernels, apt-get or QEMU are not there.
 set -eu
 bin=$1 work=$2 folder=$3 limit=$4
 shift 4
@@ -59,12 +59,27 @@ linux() {
   done=yes
 }
 
+firmware() {
+  local machine=(qemu-system-riscv64 -M virt -nic none -nographic -kernel "$work/supervisor.elf") protocol
+  command -v "${machine[0]}" >/dev/null || { echo "there is no ${machine[0]} here"; return; }
+  clang --target=riscv64-none-elf -march=rv64imac -mabi=lp64 -mno-relax -c -o "$work/supervisor.o" "$here/supervisor_rv64.S"
+  ld.lld -static -n -Ttext=0x80200000 -e _start -o "$work/supervisor.elf" "$work/supervisor.o"
+  "$bin/pugmark" record --quiet --limit "$limit" --path "$work/firmware.path" -- "${machine[@]}" </dev/null >"$work/console" 2>&1
+  for protocol in etrace ntrace; do
+    "$bin/pugmark" record --quiet --force --from "$work/firmware.path" --protocol $protocol --out "$work/firmware" --path "$work/ran"
+    printf 'OpenSBI and a supervisor on riscv64, %s: ' $protocol
+    "$bin/pugmark" pc "$work/firmware" --verify "$work/ran"
+  done
+  done=yes
+}
+
 done=
-[[ $# -gt 0 ]] || set -- arm64 armhf
+[[ $# -gt 0 ]] || set -- arm64 armhf riscv64
 for architecture; do
   case $architecture in
     arm64) linux arm64 a64 debian-installer/arm64/linux 'etmv4 ete' qemu-system-aarch64 -M virt -cpu cortex-a57 ;;
     armhf) linux armhf a32 debian-installer/armhf/vmlinuz 'etmv4 ptm' qemu-system-arm -M virt -cpu cortex-a15 ;;
+    riscv64) firmware ;;
   esac
 done
 [[ $done ]] || exit 77

@@ -333,12 +333,75 @@ static void test_simple(void **state)
     pug_capture_free(capture);
 }
 
+/** What is pulled from a capture is what it gives to a function; so are instructions. */
+struct pulled {
+    struct pug_cursor *cursor;
+    struct pug_walk *walk;
+    size_t elements, instructions;
+};
+
+static bool compare_pulled(void *context, const struct pug_origin *origin,
+                           const struct pug_element *elements, size_t count)
+{
+    struct pulled *pulled = context;
+    if (!pulled->walk)
+        assert_int_equal(pug_capture_walk(origin, &pulled->walk), PUG_OK);
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_element *element = pug_cursor_next(pulled->cursor);
+        assert_non_null(element);
+        assert_int_equal(element->index, elements[i].index);
+        assert_int_equal(element->type, elements[i].type);
+        assert_int_equal(element->start, elements[i].start);
+        pulled->elements++;
+        if (element->type != PUG_ELEM_INSTR_RANGE)
+            continue;
+        assert_int_equal(pug_walk_begin(pulled->walk, element), PUG_OK);
+        while (pug_walk_next(pulled->walk))
+            pulled->instructions++;
+        assert_int_equal(pug_walk_status(pulled->walk), PUG_OK);
+    }
+    return true;
+}
+
+static void test_cursor_and_walk(void **state)
+{
+    static const char path[] = PUG_SOURCE_DIR "/tests/captures/ete-a64";
+    const struct pug_origin nowhere = {.buffer = 0};
+    struct pug_capture *capture;
+    struct pulled pulled = {.walk = NULL};
+    struct pug_walk *walk;
+    size_t steps = 0;
+    (void)state;
+    assert_int_equal(pug_capture_open(path, NULL, &capture), PUG_OK);
+    assert_int_equal(pug_capture_cursor(capture, 0, &pulled.cursor), PUG_OK);
+    assert_int_equal(pug_capture_elements(capture, compare_pulled, &pulled), PUG_OK);
+    assert_null(pug_cursor_next(pulled.cursor));
+    assert_int_equal(pug_cursor_status(pulled.cursor), PUG_OK);
+    assert_true(pulled.elements > 1000 && pulled.instructions > pulled.elements);
+    assert_int_equal(pug_cursor_seek(pulled.cursor, 0), PUG_OK);
+    for (const struct pug_cursor_step *step; (step = pug_cursor_step(pulled.cursor)) != NULL;)
+        steps += step->step != NULL;
+    assert_int_equal(steps, pulled.instructions);
+    pug_cursor_free(pulled.cursor);
+    pug_walk_free(pulled.walk);
+    assert_int_equal(pug_capture_cursor(capture, 99, &pulled.cursor), PUG_ERR_NOT_FOUND);
+    assert_null(pulled.cursor);
+    assert_int_equal(pug_capture_cursor(NULL, 0, &pulled.cursor), PUG_ERR_INVALID_PARAM_VAL);
+    assert_int_equal(pug_capture_walk(&nowhere, &walk), PUG_ERR_NOT_FOUND);
+    assert_int_equal(pug_capture_walk(NULL, &walk), PUG_ERR_INVALID_PARAM_VAL);
+    pug_capture_free(capture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_snapshot), cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_places),   cmocka_unit_test(test_raw),
-        cmocka_unit_test(test_none),     cmocka_unit_test(test_simple),
+        cmocka_unit_test(test_cursor_and_walk),
+        cmocka_unit_test(test_snapshot),
+        cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_raw),
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_simple),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,6 +92,41 @@ static void counts_calls(void **state)
     pug_capture_free(capture);
 }
 
+/** What slices add up to, and whether they nest. */
+struct sum {
+    uint64_t calls, estimated, others, last_end[64];
+    bool nests;
+};
+
+static void take_slice(void *context, const struct pug_slice *slice)
+{
+    struct sum *sum = context;
+    assert_true(slice->end >= slice->begin && slice->track && slice->name);
+    sum->others += slice->kind != PUG_SLICE_CALL;
+    if (slice->kind != PUG_SLICE_CALL)
+        return;
+    sum->calls++;
+    sum->estimated += slice->estimated;
+    assert_true(slice->depth < 64 && slice->name[0]);
+    sum->nests &= slice->end >= sum->last_end[slice->depth]; /* by one source: in order */
+    sum->last_end[slice->depth] = slice->end;
+}
+
+/** The slices are those of the file. */
+static void gives_slices(void **state)
+{
+    struct pug_capture *capture = open_demo();
+    struct sum sum = {.nests = true};
+    struct pug_timeline_result result;
+    const struct pug_timeline_options options = {.slice = take_slice, .context = &sum};
+    (void)state;
+    assert_int_equal(pug_capture_timeline(capture, &options, &result), PUG_OK);
+    assert_int_equal(sum.calls, result.calls);
+    assert_int_equal(sum.estimated, result.estimated);
+    assert_true(sum.nests && sum.calls > 10 && sum.others > 0);
+    pug_capture_free(capture);
+}
+
 static void refuses_what_is_wrong(void **state)
 {
     struct pug_capture *capture = open_demo();
@@ -116,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_formats),
         cmocka_unit_test(counts_calls),
+        cmocka_unit_test(gives_slices),
         cmocka_unit_test(refuses_what_is_wrong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "pugmark/advanced/history.h"
 #include "pugmark/pugmark.h"
 #include "support/captures.h"
+#include "support/temporary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +75,7 @@ static bool take(void *context, const struct pug_origin *origin, const struct pu
     return pug_history_take(told->history, origin, elements, count);
 }
 
-/** All positions that are no ends of stretches are what was told, in that order. */
+/** All positions that are no ends of stretches are what was given, in that order. */
 static size_t compare_positions(struct told *told, uint64_t *positions)
 {
     struct pug_history_place place;
@@ -259,6 +260,124 @@ static void ends_and_begins(void **state)
     pug_capture_free(capture);
 }
 
+/** A step out of a range that the trace ends in goes to its end. */
+static void steps_to_the_end(void **state)
+{
+    struct pug_capture *capture;
+    struct pug_history *history = open_crash(&capture);
+    const uint64_t last = pug_history_count(history) - 1;
+    struct pug_history_move move = {
+        .position = last - 3, .in_range = true, .from = 0x210000, .to = 0x220000};
+    (void)state;
+    pug_history_step(history, &move);
+    assert_int_equal(move.stop, PUG_MOVE_END);
+    assert_true(move.position == last);
+    move = (struct pug_history_move){
+        .position = 3, .in_range = true, .from = 0x210000, .to = 0x220000, .backward = true};
+    pug_history_step(history, &move);
+    assert_int_equal(move.stop, PUG_MOVE_BEGIN);
+    assert_true(move.position == 0);
+    pug_history_free(history);
+    pug_capture_free(capture);
+}
+
+/* ---- in a file ---- */
+
+/** What both say of a position. */
+static void compare_places(struct pug_history *a, struct pug_history *b, uint64_t at)
+{
+    struct pug_history_place here, there;
+    struct pug_history_packet packet, other;
+    struct pug_history_frame frames[2][16] = {0};
+    uint8_t bytes[2][32] = {{0}};
+    assert_true(pug_history_at(a, at, &here));
+    assert_true(pug_history_at(b, at, &there));
+    assert_true(here.pc == there.pc && here.kind == there.kind && here.link == there.link);
+    assert_int_equal(here.exception, there.exception);
+    assert_true(pug_history_packet(a, at, &packet));
+    assert_true(pug_history_packet(b, at, &other));
+    assert_true(packet.index == other.index && packet.time == other.time);
+    const size_t count = pug_history_frames(a, at, frames[0], 16);
+    assert_int_equal(pug_history_frames(b, at, frames[1], 16), count);
+    for (size_t i = 0; i < count && i < 16; i++)
+        assert_true(frames[0][i].pc == frames[1][i].pc && frames[0][i].depth == frames[1][i].depth);
+    assert_int_equal(pug_history_memory_at(a, &here, here.pc, bytes[0], 32),
+                     pug_history_memory_at(b, &there, there.pc, bytes[1], 32));
+    assert_memory_equal(bytes[0], bytes[1], 32);
+}
+
+static void is_the_same_from_a_file(void **state)
+{
+    struct pug_capture *capture, *again;
+    struct pug_history *history = open_crash(&capture), *loaded;
+    char folder[64], path[128];
+    (void)state;
+    assert_true(temporary_folder(folder, sizeof(folder), "history"));
+    snprintf(path, sizeof(path), "%s/kept", folder);
+    assert_int_equal(pug_history_save(history, path, 5), PUG_OK);
+    assert_int_equal(pug_capture_open(PUG_SOURCE_DIR "/examples/crash",
+                                      &(struct pug_capture_options){0}, &again),
+                     PUG_OK);
+    const struct pug_history_config config = {.capture = again};
+    assert_int_equal(pug_history_load(&config, path, 6, &loaded), PUG_ERR_INDEX_FOREIGN);
+    assert_int_equal(pug_history_load(&config, folder, 5, &loaded), PUG_ERR_FILE);
+    assert_int_equal(pug_history_load(&config, path, 5, &loaded), PUG_OK);
+    assert_true(pug_history_ended(loaded));
+    assert_true(pug_history_count(loaded) == pug_history_count(history));
+    for (uint64_t at = 0; at < pug_history_count(history); at++)
+        compare_places(history, loaded, at);
+    pug_history_free(loaded);
+    /* A byte that was changed makes it another file. */
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, -3, SEEK_END), 0);
+    const int last = fgetc(file);
+    assert_int_equal(fseek(file, -3, SEEK_END), 0);
+    (void)fputc(last ^ 1, file);
+    (void)fclose(file);
+    assert_int_equal(pug_history_load(&config, path, 5, &loaded), PUG_ERR_INDEX_DAMAGED);
+    assert_null(loaded);
+    remove(path);
+    remove(folder);
+    pug_history_free(history);
+    pug_capture_free(again);
+    pug_capture_free(capture);
+}
+
+static void adds_accesses(void **state)
+{
+    struct pug_capture *capture;
+    struct pug_history *history = open_crash(&capture), *made;
+    const struct pug_origin origin = {.task = PUG_NO_TASK, .cpu = PUG_NO_CPU, .source = 1};
+    struct pug_element element = {.index = 1,
+                                  .start = 0x1000,
+                                  .end = 0x1010,
+                                  .count = 4,
+                                  .type = PUG_ELEM_INSTR_RANGE,
+                                  .isa = PUG_ISA_A64,
+                                  .last_size = 4,
+                                  .source = 1};
+    struct pug_history_place place;
+    uint8_t bytes[4];
+    (void)state;
+    pug_history_free(history);
+    assert_int_equal(pug_history_new(&(struct pug_history_config){.capture = capture}, &made),
+                     PUG_OK);
+    assert_true(pug_history_take(made, &origin, &element, 1));
+    assert_true(pug_history_access(made, 0x8000, 0x11223344, 4));
+    assert_false(pug_history_access(made, 0x8000, 0, 9));
+    element.index = 2;
+    assert_true(pug_history_take(made, &origin, &element, 1));
+    pug_history_end(made);
+    assert_true(pug_history_at(made, 3, &place));
+    assert_int_equal(pug_history_memory_at(made, &place, 0x8000, bytes, 4), 0);
+    assert_true(pug_history_at(made, 4, &place));
+    assert_int_equal(pug_history_memory_at(made, &place, 0x8000, bytes, 4), 4);
+    assert_true(bytes[0] == 0x44 && bytes[3] == 0x11);
+    pug_history_free(made);
+    pug_capture_free(capture);
+}
+
 /* ---- made elements: losses, exceptions at the end ---- */
 
 static struct pug_element range(uint64_t index, uint64_t start, uint32_t count)
@@ -382,11 +501,10 @@ static void needs_a_capture(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_CAPTURES(is_what_ran),
-        cmocka_unit_test(stands_at_the_fault),
-        cmocka_unit_test(ends_and_begins),
-        cmocka_unit_test(stops_at_losses),
-        cmocka_unit_test(moves_threads_together),
+        TEST_CAPTURES(is_what_ran),         cmocka_unit_test(stands_at_the_fault),
+        cmocka_unit_test(ends_and_begins),  cmocka_unit_test(stops_at_losses),
+        cmocka_unit_test(steps_to_the_end), cmocka_unit_test(is_the_same_from_a_file),
+        cmocka_unit_test(adds_accesses),    cmocka_unit_test(moves_threads_together),
         cmocka_unit_test(needs_a_capture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-/** A story comes back unchanged, whichever function told it. */
+/** A story comes back unchanged, whichever function gave it. */
 static void check_story(const struct perf_story_config *config)
 {
     struct perf_story story;

@@ -179,6 +179,65 @@ static void values_name_threads_that_stop_at_one_place(void **state)
     pug_rtos_follow_free(core.follow);
 }
 
+/** A switch without an exception, in a function at 0xa00 that is called: it returns elsewhere. */
+static void open_cooperative(struct core *core, bool values)
+{
+    struct rtos_object object = {.has_current = values, .current = CURRENT, .size = 4};
+    object.switches[object.switch_count++] = (struct rtos_span){0xa00, 0xa10};
+    *core = (struct core){.follow = pug_rtos_follow_new(&object)};
+    assert_non_null(core->follow);
+}
+
+static void switch_function(struct core *core, uint64_t value)
+{
+    run(core, 0xa00, 0);
+    if (value)
+        take(core, (struct pug_element){.type = PUG_ELEM_DATA_VALUE,
+                                        .flags = PUG_ELEM_HAS_ADDRESS,
+                                        .reason = PUG_ACCESS_STORE,
+                                        .start = CURRENT,
+                                        .value = value,
+                                        .last_size = 4});
+    return_from(core, 0xa04);
+}
+
+static void threads_switch_without_an_exception(void **state)
+{
+    (void)state;
+    for (int values = 0; values < 2; values++) {
+        struct core core;
+        open_cooperative(&core, values);
+        call(&core, 0x100);
+        switch_function(&core, values ? 0x2000 : 0);
+        assert_int_equal(core.last.thread, 1);
+        run(&core, 0x200, 0); /* the second one begins */
+        assert_true(core.last.switched);
+        assert_int_equal(core.last.stopped, 1);
+        assert_int_equal(core.last.stopped_at, 0x104);
+        assert_int_equal(core.last.thread, 2);
+        call(&core, 0x204);
+        run(&core, 0xa00, 0);
+        return_from(&core, 0xa04); /* nobody else is ready: it returns to its caller */
+        run(&core, 0x208, 0);
+        assert_false(core.last.switched);
+        assert_int_equal(core.last.thread, 2);
+        call(&core, 0x20c);
+        switch_function(&core, values ? 0x1000 : 0);
+        run(&core, 0x104, 0);
+        assert_true(core.last.switched);
+        assert_int_equal(core.last.stopped_at, 0x210);
+        assert_int_equal(core.last.thread, 1);
+        if (values)
+            assert_int_equal(pug_rtos_thread_at(core.follow, 1)->value, 0x1000);
+        call(&core, 0x108);
+        switch_function(&core, values ? 0x2000 : 0);
+        run(&core, 0x210, 0);
+        assert_int_equal(core.last.thread, 2);
+        assert_int_equal(core.held, 0);
+        pug_rtos_follow_free(core.follow);
+    }
+}
+
 static void a_write_is_not_the_switch(void **state)
 {
     struct core core;
@@ -287,6 +346,7 @@ int main(void)
         cmocka_unit_test(what_fits_several_threads_is_unknown),
         cmocka_unit_test(a_thread_that_was_never_seen_is_a_new_one),
         cmocka_unit_test(values_name_threads_that_stop_at_one_place),
+        cmocka_unit_test(threads_switch_without_an_exception),
         cmocka_unit_test(a_write_is_not_the_switch),
         cmocka_unit_test(a_late_value_tells_who_has_been_running),
         cmocka_unit_test(a_loss_forgets_who_runs),

@@ -29,7 +29,7 @@ elsewhere are in :mod:`pugmark.advanced`.
 """
 
 from . import _core
-from ._core import Batch, Call, DwtEvent, Element, Instruction, MergedElement
+from ._core import Batch, Call, DwtEvent, Element, Instruction, MergedElement, Slice
 from ._capture import Capture, open
 from ._check import Checked, Verdict, check
 from ._errors import DecodeError, Error, FileError, InputError, UnsupportedError
@@ -65,6 +65,6 @@ def disassembler():
 
 
 __all__ = ["Batch", "Call", "Capture", "Checked", "Coverage", "DecodeError", "DwtEvent", "Element", "Error",
-           "FileError", "InputError", "Instruction", "MergedElement", "Profile", "Table",
+           "FileError", "InputError", "Instruction", "MergedElement", "Profile", "Slice", "Table",
            "Timeline", "UnsupportedError", "Verdict", "check", "disassembler", "element_name", "exception_name", "open",
            "read_profile", *CONSTANTS]

@@ -53,6 +53,10 @@ FOUND: int
 CALLED: int
 TAIL: int
 EXCEPTION_ENTRY: int
+SLICE_CALL: int
+SLICE_INSTANT: int
+SLICE_COUNTER: int
+SLICE_GAP: int
 DWT_RESERVED: int
 DWT_STIMULUS: int
 DWT_COUNTERS: int
@@ -137,6 +141,7 @@ class Call:
     exception: int
     tid: int
     caller: str | None
+    handler: str | None
     kind: int
     unit: int
     timed: bool
@@ -241,6 +246,28 @@ class _Elements(_Rows):
     def __enter__(self) -> _Elements: ...
     def __exit__(self, *error: object) -> None: ...
 
+class Slice:
+    begin: int
+    end: int
+    value: int
+    track: str
+    name: str | None
+    file: str | None
+    detail: str | None
+    line: int
+    number: int
+    depth: int
+    pid: int
+    tid: int
+    kind: int
+    estimated: bool
+
+class _Slices(_Rows):
+    def __iter__(self) -> Iterator[Slice]: ...
+    def __next__(self) -> Slice: ...
+    def __enter__(self) -> _Slices: ...
+    def __exit__(self, *error: object) -> None: ...
+
 class _Calls(_Rows):
     def __iter__(self) -> Iterator[Call]: ...
     def __next__(self) -> Call: ...
@@ -297,9 +324,20 @@ class Times(NamedTuple):
     first: int
     last: int
 
+class Finding(NamedTuple):
+    code: str
+    about: str
+    source: int | None
+    offset: int
+    address: int | None
+    count: int
+    total: int
+    text: str
+
 class Diagnosis(NamedTuple):
     ok: bool
     problems: list[str]
+    findings: list[Finding]
 
 class Capture:
     closed: bool
@@ -339,12 +377,17 @@ class Capture:
     def profile(self, *, stacks: bool = False, threads: int | None = None, source: Numbers = None,
                 pid: Numbers = None, tid: Numbers = None, task: Numbers = None, comm: Names = None,
                 cpu: Numbers = None, dso: Names = None, time: Span | None = None) -> Profile: ...
+    def brstack(self, path: Path | None = None, *, threads: int | None = None,
+                source: Numbers = None, pid: Numbers = None, tid: Numbers = None,
+                task: Numbers = None, comm: Names = None, cpu: Numbers = None, dso: Names = None,
+                time: Span | None = None) -> bytes | None: ...
     def coverage(self, *, source: Numbers = None, pid: Numbers = None, tid: Numbers = None,
                  task: Numbers = None, comm: Names = None, cpu: Numbers = None,
                  time: Span | None = None) -> Coverage: ...
-    def timeline(self, *, source: Numbers = None, pid: Numbers = None, tid: Numbers = None,
-                 task: Numbers = None, comm: Names = None, cpu: Numbers = None,
-                 time: Span | None = None) -> Timeline: ...
+    def timeline(self, *, clock: str = "auto", least: int = 0, depth: int = 0, exact: bool = False,
+                 rtos: Path | None = None, threads: int | None = None, source: Numbers = None,
+                 pid: Numbers = None, tid: Numbers = None, task: Numbers = None, comm: Names = None,
+                 cpu: Numbers = None, dso: Names = None, time: Span | None = None) -> Timeline: ...
 
 class Profile:
     title: str
@@ -356,6 +399,8 @@ class Profile:
                rows: int = 0, json: bool = False, mangled: bool = False,
                like_simpleperf: bool = False, without_plt: bool = False, title: str | None = None,
                source_dir: Path | None = None) -> bytes: ...
+    def diff(self, other: Profile, *, dso: Names = None, rows: int = 0, json: bool = False,
+             mangled: bool = False) -> str: ...
     def save(self, path: Path, format: str | None = None, *, dso: Names = None,
              weight: str = "instructions", rows: int = 0, json: bool = False,
              mangled: bool = False, like_simpleperf: bool = False, without_plt: bool = False,
@@ -413,13 +458,19 @@ class Checked(tuple[Verdict, ...]):
 
 class Timeline:
     title: str
-    unit: str
-    def __len__(self) -> int: ...
-    def __iter__(self) -> Iterator[Any]: ...
-    def slices(self) -> Table: ...
+    @property
+    def unit(self) -> str: ...
+    @staticmethod
+    def formats() -> Table: ...
+    def __iter__(self) -> _Slices: ...
+    def slices(self, name: str | None = None, *, kind: str | None = None,
+               track: str | None = None, time: Span | None = None) -> Table: ...
+    def counts(self) -> dict[str, Any]: ...
     def to_pandas(self) -> Any: ...
+    def export(self, format: str = "perfetto") -> bytes: ...
+    def save(self, path: Path, format: str = "perfetto") -> None: ...
     def chrome(self) -> str: ...
-    def save(self, path: Path, format: str = "chrome") -> None: ...
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
 def open(path: Path, *, protocol: str | None = None, transport: str | None = None,
          set: dict[str, int | str] | None = None, core: str | None = None,

@@ -14,7 +14,8 @@ Buffer = namedtuple("Buffer", "name file transport size cpu tid chosen")
 Task = namedtuple("Task", "pid tid comm begin")
 Object = namedtuple("Object", "path kind state file symbols why build_id")
 Times = namedtuple("Times", "unit origin first last")
-Diagnosis = namedtuple("Diagnosis", "ok problems")
+Diagnosis = namedtuple("Diagnosis", "ok problems findings")
+Finding = namedtuple("Finding", "code about source offset address count total text")
 
 
 _captures = weakref.WeakSet()
@@ -163,6 +164,11 @@ class Events(Rows):
     _kind = "DwtEvent"
 
 
+class Slices(Rows):
+    """Slices of a timeline, as they end."""
+    _kind = "Slice"
+
+
 class Packets(Rows):
     """Packets, in the order of the trace."""
     _kind = "Packet"
@@ -280,20 +286,21 @@ class Capture:
                 "objects": [row._asdict() for row in self.objects]}
 
     def diagnosis(self):
-        """What is wrong with decoding it: (ok, problems), the problems as sentences.
+        """What is wrong with decoding it: (ok, problems, findings).
 
-        It decodes all of it, and looks at the program memory that is there.
+        It decodes all of it, and compares it with the program memory that is there. Problems are
+        sentences, the same as those that commands say. Each finding is a tuple (code, about,
+        source, offset, address, count, total, text); `about` is "wrong", "lost" (trace was lost,
+        the rest is right), "note" or "checked" (something was compared, and agrees).
+
+        >>> with open(SNAPSHOT) as capture:
+        ...     capture.diagnosis().ok
+        True
         """
-        problems = [f"{row.path}: {row.why or row.state}" for row in self.objects
-                    if row.state not in ("found", "unverified")]
-        try:
-            notes = self.profile().notes
-        except _errors.DecodeError as error:
-            problems.append(str(error).splitlines()[0])
-            notes = error.partial.notes
-        problems += [f"{name}: {count}" for name, count in notes.items()
-                     if name != "stretches of trace"]
-        return Diagnosis(not problems, problems)
+        findings = [Finding(*row) for row in self._handle.diagnose(self._threads)]
+        return Diagnosis(all(row.about != "wrong" for row in findings),
+                         [row.text for row in findings if row.about in ("wrong", "lost")],
+                         findings)
 
     def __repr__(self):
         if self.closed:
@@ -375,7 +382,8 @@ class Capture:
 
     def calls(self, *, threads=None, **selection):
         """Calls of functions, in the order in which they were left: function, file, line, begin,
-        end, depth and more. Exceptions are calls, too: their kind is pugmark.EXCEPTION_ENTRY.
+        end, depth and more. Exceptions are calls, too: their kind is pugmark.EXCEPTION_ENTRY,
+        their function the exception in words, and ``handler`` the function that it entered.
 
         >>> calls = list(capture.calls())
         >>> max(call.depth for call in calls) > 0
@@ -429,14 +437,44 @@ class Capture:
             raise error
         return profile
 
+    def brstack(self, path=None, *, threads=None, **selection):
+        """Branch stacks as `perf script -F ip,brstack` prints them, for tools that read these: to a
+        file, or without a path as bytes."""
+        from ._profile import _place
+
+        options = _selection(**selection)
+        options["threads"] = self._threads if threads is None else threads
+        data = _core.brstack(self._open(), options)
+        return data if path is None else _place(path, data)
+
     def coverage(self, **selection):
         """Which lines, functions, instructions and branches were seen: a :class:`Coverage`."""
         from ._profile import Coverage
 
         return Coverage(self.profile(**selection))
 
-    def timeline(self, **selection):
-        """Calls over time: a :class:`Timeline`, for a viewer or for pandas."""
+    def timeline(self, *, clock="auto", least=0, depth=0, exact=False, rtos=None, threads=None,
+                 **selection):
+        """Calls over time: a :class:`Timeline`, for a viewer or for pandas.
+
+        Args:
+            clock: what times count: "time", "cycles" or "instructions"; "auto": the first of these
+                that the trace has.
+            least: leave out calls that took less.
+            depth: leave out calls that are nested deeper; 0: none.
+            exact: estimate no time between two timestamps.
+            rtos: a real-time kernel by name, or the path of its description; "off", "flow".
+
+        >>> timeline = capture.timeline(depth=2)
+        >>> max(slice.depth for slice in timeline if slice.kind == pugmark.SLICE_CALL)
+        1
+        """
         from ._timeline import Timeline
 
-        return Timeline(self.calls(**selection), str(self.path), self.times.unit)
+        options = _selection(**selection)
+        options.update(clock=clock, least=least, depth=depth, exact=exact, rtos=rtos,
+                       threads=self._threads if threads is None else threads)
+        return Timeline(self, options)
+
+    def _slices(self, options):
+        return self._stream("slices", options, Slices)

@@ -13,7 +13,7 @@ def _dtype(kind):
         import numpy
 
         size, fields = _core.fields(kind)
-        codes = {"s": "u4", "Q": "u8", "I": "u4", "i": "i4", "H": "u2", "B": "u1", "b": "i1",
+        codes = {"s": "u4", "Q": "u8", "q": "i8", "I": "u4", "i": "i4", "H": "u2", "B": "u1", "b": "i1",
                  "?": "?"}
         _dtypes[kind] = numpy.dtype({"names": [name for name, *_ in fields],
                                      "formats": [codes[form] for _, form, *_ in fields],
@@ -39,7 +39,7 @@ def _interface(self):
     import sys
 
     size, fields = _core.fields(self.kind)
-    forms = {"s": "<u4", "Q": "<u8", "I": "<u4", "i": "<i4", "H": "<u2", "B": "|u1", "b": "|i1",
+    forms = {"s": "<u4", "Q": "<u8", "q": "<i8", "I": "<u4", "i": "<i4", "H": "<u2", "B": "|u1", "b": "|i1",
              "?": "|b1"}
     descr, at = [], 0
     for name, form, offset, overlaps in fields:
@@ -102,6 +102,8 @@ def _batch_html(self):
 def _call_str(call):
     where = f" at {call.file}:{call.line}" if call.file and call.line else ""
     name = call.function or f"0x{call.start:x}"
+    if call.handler:
+        name += f" in {call.handler}"
     times = f", {call.begin} to {call.end}" if call.unit else ""
     return f"{name}{where}{times}, {call.instructions} instructions, depth {call.depth}"
 
@@ -208,6 +210,34 @@ def html_table(columns, rows, count):
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
+# ---- files ----
+
+class beside:
+    """A context: the name of a new file beside a path, which takes its name when all went well."""
+
+    def __init__(self, path):
+        self._path = path
+
+    def __enter__(self):
+        import os
+        import tempfile
+
+        handle, self._name = tempfile.mkstemp(dir=os.path.dirname(os.fspath(self._path)) or ".")
+        os.close(handle)
+        return self._name
+
+    def __exit__(self, kind, error, trace):
+        import os
+
+        if kind is not None:
+            os.unlink(self._name)
+            return
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(self._name, 0o666 & ~mask)
+        os.replace(self._name, self._path)
+
+
 # ---- Arrow ----
 
 def _bits(flags):
@@ -272,5 +302,7 @@ _core.Call.__repr__ = lambda self: f"<Call {self}>"
 _core.Instruction.__str__ = _instruction_str
 _core.Instruction.__repr__ = lambda self: f"<Instruction {self}>"
 _core.Instruction.outcome = property(_outcome)
+_core.Slice.__repr__ = lambda self: (f"<Slice {self.name or self.detail} on {self.track}, "
+                                     f"{self.begin} to {self.end}>")
 _core.Packet.__str__ = lambda self: self.text or self.name
 _core.Packet.__repr__ = lambda self: f"<Packet {self}>"

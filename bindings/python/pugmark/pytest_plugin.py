@@ -49,6 +49,30 @@ def _name(function):
     return '"' + function.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+_MACHINES = {40: "arm", 183: "aarch64", 243: "riscv"}  # of ELF files, as QEMU calls them
+
+
+def _machine(program):
+    """What a program runs on: "aarch64", "riscv64" ..., or None."""
+    with open(program, "rb") as file:
+        head = file.read(20)
+    if head[:4] != b"\x7fELF" or len(head) < 20:
+        return None
+    name = _MACHINES.get(head[18] | head[19] << 8)
+    return f"riscv{32 * head[4]}" if name == "riscv" else name
+
+
+def _has_qemu(program):
+    import shutil
+
+    machine = _machine(program)
+    return machine is None or any(map(shutil.which, (f"qemu-{machine}", f"qemu-{machine}-static")))
+
+
+def _protocol(program):
+    return "etrace" if (_machine(program) or "").startswith("riscv") else "etmv4"
+
+
 def _about(method):
     """Of a method about all captures: a capture in front makes it about that one."""
     @functools.wraps(method)
@@ -76,34 +100,45 @@ class Traces:
         self._open.append(capture)
         return capture
 
-    def record(self, program, *, options=(), **keywords):
-        """Run a program under QEMU, and open its trace. ``options`` are those of ``pugmark
-        record``."""
+    def record(self, program, *, protocol=None, options=(), **keywords):
+        """Run a program under QEMU, and open its trace.
+
+        Args:
+            program: a list of the program, an ELF file, and its arguments; or the program alone.
+            protocol: "etmv4", "ete", "ptm", "etrace" ...; None: "etrace" for RISC-V, else "etmv4".
+            options: further options of ``pugmark record``, such as ["--limit", "100000"].
+            keywords: of pugmark.open().
+        """
+        import os
         import shutil
         import subprocess
 
         command = shutil.which(self._command)
         if command is None:
             pytest.skip(f"recording needs the command {self._command}")
+        words = [program] if isinstance(program, (str, os.PathLike)) else list(program)
+        if not _has_qemu(words[0]):
+            pytest.skip("recording needs QEMU's user mode for this program")
         path = self._folder / f"trace{len(self._open)}"
-        done = subprocess.run([command, "record", "--output", path, *options, "--", *program],
-                              capture_output=True, text=True)
-        if not path.exists():
-            if "qemu" in done.stderr.lower():
-                pytest.skip(f"recording: {done.stderr.strip()}")
-            pytest.fail(f"recording {program[0]}: {done.stderr.strip()}", pytrace=False)
+        done = subprocess.run([command, "record", "--protocol", protocol or _protocol(words[0]),
+                               "--out", path, *options, "--", *words], capture_output=True, text=True)
+        if not (path / "snapshot.ini").exists():
+            pytest.fail(f"recording {words[0]}: {done.stderr.strip()}", pytrace=False)
         return self(path, **keywords)
 
     def functions(self, capture, **selection):
-        """The names of all functions that ran."""
+        """The names of all functions that ran, also of those that an exception entered."""
         import collections
+
+        from pugmark import EXCEPTION_ENTRY
 
         tail = collections.deque(maxlen=10)
         names = set()
         for call in capture.calls(**selection):
             tail.append(str(call))
-            if call.function:
-                names.add(call.function)
+            name = call.handler if call.kind == EXCEPTION_ENTRY else call.function
+            if name:
+                names.add(name)
         result = Functions(names)
         result.tail = tuple(tail)
         return result

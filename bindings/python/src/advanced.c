@@ -210,7 +210,10 @@ static PyType_Spec image_spec = {"pugmark.advanced.Image", sizeof(struct image_o
 
 struct tree_object {
     PyObject_HEAD struct pug_tree *tree;
-    PyObject *image, *consumer;
+    PyObject *image;
+    struct pug_log *log;
+    struct message *messages; /* that came meanwhile */
+    size_t message_count;
     struct kept *kept;
     uint64_t at;
     struct chunk *chunk;
@@ -240,6 +243,33 @@ static enum pug_response tree_elements(void *context, const struct pug_element *
     return tree->failed ? PUG_RESP_FATAL_SYS_ERR : PUG_RESP_CONT;
 }
 
+static void tree_message(void *context, const struct pug_log_record *record)
+{
+    struct tree_object *tree = context;
+    if (!tree->messages)
+        tree->messages = calloc(MESSAGES, sizeof(*tree->messages));
+    if (tree->messages && tree->message_count < MESSAGES)
+        message_fill(&tree->messages[tree->message_count++], record);
+}
+
+/** Messages that came meanwhile, which are taken out: a list; NULL: with an exception. */
+static PyObject *tree_messages(struct tree_object *tree)
+{
+    PyObject *list = messages_list(tree->messages, tree->message_count);
+    tree->message_count = 0;
+    return list;
+}
+
+/** Raises what a status stands for, with the messages that came. */
+static PyObject *tree_raise(struct tree_object *tree, enum pug_status status, const char *what)
+{
+    PyObject *messages = tree_messages(tree);
+    if (messages)
+        raise_status(status, what, messages);
+    Py_XDECREF(messages);
+    return NULL;
+}
+
 static PyObject *tree_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"transport", "settings", "image", NULL};
@@ -257,7 +287,10 @@ static PyObject *tree_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     struct tree_object *tree = new_object(tree_type);
     if (!tree)
         return NULL;
+    tree->log = pug_log_new(PUG_SEV_WARN);
+    pug_log_set_sink(tree->log, tree_message, tree);
     struct pug_tree_config config = {.transport = transport,
+                                     .log = tree->log,
                                      .image = image ? ((struct image_object *)image)->image : NULL};
     tree->image = image ? Py_NewRef(image) : NULL;
     if (!settings_take(settings, &tree->kept, &config.settings)) {
@@ -266,8 +299,9 @@ static PyObject *tree_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     }
     const enum pug_status status = pug_tree_new(&config, &tree->tree);
     if (status != PUG_OK) {
+        tree_raise(tree, status, transport ? transport : "plain");
         Py_DECREF(tree);
-        return raise_status(status, transport ? transport : "plain", NULL);
+        return NULL;
     }
     pug_tree_on_elements(tree->tree, tree_elements, tree);
     return (PyObject *)tree;
@@ -285,6 +319,8 @@ static void tree_free(PyObject *self)
 {
     struct tree_object *tree = (struct tree_object *)self;
     pug_tree_free(tree->tree);
+    pug_log_free(tree->log);
+    free(tree->messages);
     tree_chunks_free(tree);
     Py_XDECREF(tree->image);
     kept_free(tree->kept);
@@ -303,7 +339,7 @@ static PyObject *tree_add_source(PyObject *self, PyObject *args, PyObject *keywo
         return NULL;
     const enum pug_status status = pug_tree_add_source(tree->tree, &config, &source);
     if (status != PUG_OK)
-        return raise_status(status, config.protocol, NULL);
+        return tree_raise(tree, status, config.protocol);
     return PyLong_FromUnsignedLong(pug_source_id(source));
 }
 
@@ -351,10 +387,12 @@ static PyObject *tree_operate(struct tree_object *tree, const uint8_t *bytes, si
     tree->busy = false;
     if (PUG_RESP_IS_FATAL(response)) {
         tree_chunks_free(tree);
-        return raise_status(tree->failed ? PUG_ERR_MEM : PUG_ERR_DATA_DECODE_FATAL, "the tree",
-                            NULL);
+        return tree_raise(tree, tree->failed ? PUG_ERR_MEM : PUG_ERR_DATA_DECODE_FATAL, "the tree");
     }
-    return tree_batches(tree);
+    PyObject *messages = tree_messages(tree);
+    const bool good = messages && messages_log(messages);
+    Py_XDECREF(messages);
+    return good ? tree_batches(tree) : NULL;
 }
 
 static PyObject *tree_data(PyObject *self, PyObject *args)

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rows (rows.c) ---- */
+/* ---- rows (kinds.c, chunks.c, rows.c) ---- */
 
 /** How a field of a row becomes a Python object. Letters of the struct module, and some more. */
 enum field_form {
@@ -36,6 +36,7 @@ enum field_form {
     FIELD_U32 = 'I',
     FIELD_I32 = 'i',
     FIELD_U64 = 'Q',
+    FIELD_I64 = 'q',
     FIELD_BOOL = '?',
     FIELD_TEXT = 's', /**< a uint32_t: the number of a string of the stream; 0: None */
 };
@@ -61,7 +62,9 @@ struct row_kind {
 };
 
 extern struct row_kind kind_element, kind_merged, kind_call, kind_instruction, kind_dwt,
-    kind_packet, kind_correlated, kind_range, kind_branch;
+    kind_packet, kind_correlated, kind_range, kind_branch, kind_slice;
+/** All of them, up to a NULL. */
+extern struct row_kind *const row_kinds[];
 
 /** An element, with its origin, where batches mix them. */
 struct merged_row {
@@ -77,10 +80,21 @@ struct call_row {
     uint64_t address, start, site;
     uint32_t function, file, line, task, depth, exception;
     int32_t tid;
-    uint32_t caller;
+    uint32_t caller, handler;
     uint8_t kind, unit;
     bool timed, lost, tail, ended;
-    uint8_t exception_numbers, unused;
+    uint8_t exception_numbers, unused[5];
+};
+
+/** A part of a timeline. */
+struct slice_row {
+    uint64_t begin, end;
+    int64_t value;
+    uint32_t track, name, file, detail, line, number, depth;
+    int32_t pid, tid;
+    uint8_t kind;
+    bool estimated;
+    uint8_t unused[2];
 };
 
 /** An instruction that ran. */
@@ -132,6 +146,11 @@ bool chunk_keep(struct chunk *chunk, const void *bytes, size_t size, uint64_t *a
 /** The payload of an element moves into the chunk: `start` is its offset there from now on. */
 bool chunk_take_payload(struct chunk *chunk, struct pug_element *element);
 
+/** Are its rows of this origin? */
+bool chunk_is_of(const struct chunk *chunk, const struct pug_origin *origin);
+/** Copy as many elements as there is room for; how many these were. */
+size_t chunk_put(struct chunk *chunk, const struct pug_element *elements, size_t count);
+
 /** A Python object of a chunk, whose reference it takes. */
 PyObject *batch_new(struct chunk *chunk);
 int rows_init(PyObject *module);
@@ -147,17 +166,23 @@ struct core {
     size_t message_count;
     bool timed;
     struct pug_names_options names;
-    struct pug_quirks quirks; /**< of the options */
-    struct kept *kept;        /**< memory that the options point to */
+    struct pug_quirks quirks;           /**< of the options */
+    struct pug_capture_options options; /**< that it was opened with */
+    struct kept *kept;                  /**< memory that the options point to */
 };
 
 struct core *core_hold(struct core *core);
 void core_drop(struct core *core);
 struct pug_names *core_names(const struct core *core);
+/** Messages of the capture that came meanwhile, which are taken out: a list; NULL: an exception. */
+PyObject *core_messages(struct core *core);
 
 /** The core of a Capture; NULL, with an exception, of a closed one. */
 struct core *capture_core(PyObject *capture);
 int capture_init(PyObject *module);
+
+/** Capture.diagnose(): the findings, as tuples. */
+PyObject *capture_diagnose(PyObject *capture, PyObject *threads);
 
 /** Memory that lives as long as what keeps it. */
 struct kept {
@@ -176,6 +201,15 @@ const char *option_text(PyObject *options, const char *name, struct kept **kept)
 uint64_t option_number(PyObject *options, const char *name, uint64_t otherwise);
 /** Returns the option as a truth value. */
 bool option_is(PyObject *options, const char *name);
+
+/** Bytes that grow. */
+struct bytes_out {
+    char *bytes;
+    size_t size, room;
+    bool failed; /**< no memory: what came since is missing */
+};
+/** Append to them; `context` is a struct bytes_out. */
+void bytes_put(void *context, const void *bytes, size_t size);
 
 /* ---- messages and errors (errors.c) ---- */
 
@@ -205,7 +239,7 @@ bool messages_log(PyObject *list);
 void *raise_status(enum pug_status status, const char *what, PyObject *list);
 int errors_init(PyObject *module);
 
-/* ---- work on other threads (stream.c) ---- */
+/* ---- work on other threads (jobs.c, stream.c) ---- */
 
 /** How a stream turns elements into rows. */
 struct step {
@@ -277,6 +311,8 @@ int stream_init(PyObject *module);
  */
 bool job_run(void (*run)(void *argument, atomic_bool *stop), void *argument,
              void (*end)(void *argument));
+/** Wait for a change, for 20 ms at most. Called with the lock, without the GIL. */
+void wait_slice(pthread_cond_t *changed, pthread_mutex_t *lock);
 
 /* ---- what streams make of elements (steps.c, packets.c) ---- */
 
@@ -286,6 +322,7 @@ PyObject *open_dwt(struct core *core, PyObject *options);
 PyObject *open_batches(struct core *core, PyObject *options);
 PyObject *open_packets(struct core *core, PyObject *options);
 PyObject *open_correlated(struct core *core, PyObject *options);
+PyObject *open_slices(struct core *core, PyObject *options);
 
 /** Fill in a stream what every kind of it takes from the options. False: with an exception. */
 bool stream_options(struct stream *stream, PyObject *options);
@@ -297,6 +334,11 @@ int advanced_init(PyObject *module);
 int arrow_init(PyObject *module);
 int check_init(PyObject *module);
 PyObject *profile_capture(PyObject *capture, PyObject *options);
+int timeline_init(PyObject *module);
+int encode_init(PyObject *module);
+int consume_init(PyObject *module);
+/** How a decoding that a stream ran ended goes into its status. */
+void stream_conclude(struct stream *stream, enum pug_status status);
 
 /** Add a type to the module; NULL: with an exception. The module keeps a reference. */
 PyObject *add_type(PyObject *module, PyType_Spec *spec);

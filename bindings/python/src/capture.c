@@ -38,8 +38,7 @@ static void take_message(void *context, const struct pug_log_record *record)
     pthread_mutex_unlock(&core->lock);
 }
 
-/** Messages that came meanwhile, which are taken out. */
-static PyObject *core_messages(struct core *core)
+PyObject *core_messages(struct core *core)
 {
     struct message *messages;
     size_t count;
@@ -233,6 +232,7 @@ static PyObject *capture_open(PyObject *module, PyObject *args)
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }
     opening->path = copy;
+    opening->core->options = opening->options;
     if (!job_run(opening_run, opening, opening_end))
         return NULL;
     PyObject *messages = core_messages(opening->core);
@@ -403,9 +403,10 @@ static PyObject *capture_stream(PyObject *self, PyObject *args)
     static const struct {
         const char *name;
         PyObject *(*open)(struct core *core, PyObject *options);
-    } streams[] = {{"batches", open_batches},           {"calls", open_calls},
-                   {"instructions", open_instructions}, {"dwt", open_dwt},
-                   {"packets", open_packets},           {"correlated", open_correlated}};
+    } streams[] = {
+        {"batches", open_batches}, {"calls", open_calls},     {"instructions", open_instructions},
+        {"dwt", open_dwt},         {"packets", open_packets}, {"correlated", open_correlated},
+        {"slices", open_slices}};
     const char *what;
     PyObject *options;
     struct core *core = capture_core(self);
@@ -434,6 +435,7 @@ static PyMethodDef capture_methods[] = {
     {"describe", capture_describe, METH_O, "What it holds, as tuples."},
     {"stream", capture_stream, METH_VARARGS, "Decode to rows of a kind."},
     {"profile", capture_profiled, METH_O, "Count what ran."},
+    {"diagnose", capture_diagnose, METH_O, "Find what is wrong, as tuples."},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef capture_getters[] = {
     {"closed", capture_closed, NULL, "Whether it was closed.", NULL},

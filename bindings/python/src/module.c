@@ -74,6 +74,11 @@ static const struct {
     {"DWT_PMU", PUG_DWT_PMU},
     {"DWT_MATCH", PUG_DWT_MATCH},
     {"DWT_DATA", PUG_DWT_DATA},
+    /* kinds of slice */
+    {"SLICE_CALL", PUG_SLICE_CALL},
+    {"SLICE_INSTANT", PUG_SLICE_INSTANT},
+    {"SLICE_COUNTER", PUG_SLICE_COUNTER},
+    {"SLICE_GAP", PUG_SLICE_GAP},
     /* marks of an index */
     {"MARK_SYNC", PUG_MARK_SYNC},
     {"MARK_TIMESTAMP", PUG_MARK_TIMESTAMP},
@@ -139,7 +144,8 @@ PyMODINIT_FUNC PyInit__core(void)
         return NULL;
     int failed = errors_init(module) || rows_init(module) || stream_init(module) ||
                  capture_init(module) || profile_init(module) || advanced_init(module) ||
-                 arrow_init(module) || check_init(module);
+                 arrow_init(module) || check_init(module) || timeline_init(module) ||
+                 encode_init(module) || consume_init(module);
     for (size_t i = 0; !failed && i < sizeof(constants) / sizeof(constants[0]); i++) {
         PyObject *value = PyLong_FromUnsignedLong((unsigned long)constants[i].value & UINT32_MAX);
         failed = !value || PyModule_AddObjectRef(module, constants[i].name, value) != 0;

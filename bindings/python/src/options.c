@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** @file Options out of dicts, in memory that lives as long as what borrows them. */
+/** @file Options out of dicts, in memory that lives as long as what borrows them; bytes that grow.
+ */
 #include "binding.h"
 
 /* The kept bytes follow their link, aligned for any type. */
@@ -167,4 +168,22 @@ bool settings_take(PyObject *pairs, struct kept **kept, struct pug_settings *set
     settings->items = items;
     settings->count = (size_t)size;
     return true;
+}
+
+void bytes_put(void *context, const void *bytes, size_t size)
+{
+    struct bytes_out *out = context;
+    if (out->room - out->size < size) {
+        const size_t room = out->room + out->room / 2 + size + 4096;
+        char *more = out->failed ? NULL : realloc(out->bytes, room);
+        if (!more) {
+            out->failed = true;
+            return;
+        }
+        out->bytes = more;
+        out->room = room;
+    }
+    if (size > 0)
+        memcpy(out->bytes + out->size, bytes, size);
+    out->size += size;
 }

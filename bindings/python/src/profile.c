@@ -62,6 +62,8 @@ struct counting {
     struct pug_profiler_options options;
     struct pug_capture_result result;
     enum pug_status status;
+    bool stacks_of_branches; /* are written as text, in place of a profile */
+    struct bytes_out out;    /* that text */
     atomic_bool *stop;
 };
 
@@ -75,8 +77,14 @@ static void counting_run(void *argument, atomic_bool *stop)
 {
     struct counting *counting = argument;
     counting->stop = stop;
-    counting->status = pug_profile_capture(counting->profile, counting->core->capture,
-                                           &counting->options, &counting->result);
+    struct pug_capture *capture = counting->core->capture;
+    counting->status = counting->stacks_of_branches
+                           ? pug_profile_brstack(capture, &counting->options, bytes_put,
+                                                 &counting->out, &counting->result)
+                           : pug_profile_capture(counting->profile, capture, &counting->options,
+                                                 &counting->result);
+    if (counting->status == PUG_OK && counting->out.failed)
+        counting->status = PUG_ERR_MEM;
     struct pug_read_failure failure;
     if (counting->status == PUG_OK && counting->result.stopped > 0)
         counting->status = PUG_ERR_DATA_DECODE_FATAL;
@@ -91,22 +99,29 @@ static void counting_end(void *argument)
     pug_names_free(counting->names);
     kept_free(counting->kept);
     core_drop(counting->core);
+    free(counting->out.bytes);
     free(counting);
 }
 
-PyObject *profile_capture(PyObject *capture, PyObject *options)
+/** What is counted, and how. NULL: with an exception. */
+static struct counting *counting_new(PyObject *capture, PyObject *options)
 {
     struct core *core = capture_core(capture);
     struct counting *counting = core ? calloc(1, sizeof(*counting)) : NULL;
-    if (!counting)
-        return core ? PyErr_NoMemory() : NULL;
+    if (!counting) {
+        if (core)
+            PyErr_NoMemory();
+        return NULL;
+    }
     counting->core = core_hold(core);
     counting->profile = pug_profile_new();
     counting->names = core_names(core);
     if (!counting->profile || !counting->names ||
         !selection_take(options, &counting->kept, &counting->selection)) {
+        if (!PyErr_Occurred())
+            PyErr_NoMemory();
         counting_end(counting);
-        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+        return NULL;
     }
     counting->options =
         (struct pug_profiler_options){.threads = (unsigned)option_number(options, "threads", 0),
@@ -115,18 +130,51 @@ PyObject *profile_capture(PyObject *capture, PyObject *options)
                                       .selection = &counting->selection,
                                       .progress = counting_on,
                                       .progress_context = counting};
-    if (PyErr_Occurred()) {
-        counting_end(counting);
-        return NULL;
-    }
-    if (!job_run(counting_run, counting, counting_end))
+    if (!PyErr_Occurred())
+        return counting;
+    counting_end(counting);
+    return NULL;
+}
+
+PyObject *profile_capture(PyObject *capture, PyObject *options)
+{
+    struct counting *counting = counting_new(capture, options);
+    if (!counting || !job_run(counting_run, counting, counting_end))
         return NULL;
     const enum pug_status status = counting->status;
-    PyObject *profile = profile_new(counting->profile, core, counting->names);
-    counting->profile = NULL;
-    counting->names = NULL;
+    PyObject *messages = core_messages(counting->core), *profile = NULL;
+    if (messages && messages_log(messages)) {
+        profile = profile_new(counting->profile, counting->core, counting->names);
+        counting->profile = NULL;
+        counting->names = NULL;
+    }
+    Py_XDECREF(messages);
     counting_end(counting);
     return profile ? Py_BuildValue("(iN)", (int)status, profile) : NULL;
+}
+
+/** brstack(capture, options): bytes. */
+static PyObject *brstack(PyObject *module, PyObject *args)
+{
+    PyObject *capture, *options, *result = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO!", &capture, &PyDict_Type, &options))
+        return NULL;
+    struct counting *counting = counting_new(capture, options);
+    if (!counting)
+        return NULL;
+    counting->stacks_of_branches = true;
+    if (!job_run(counting_run, counting, counting_end))
+        return NULL;
+    PyObject *messages = core_messages(counting->core);
+    if (messages && counting->status != PUG_OK)
+        raise_status(counting->status, pug_capture_path(counting->core->capture), messages);
+    else if (messages && messages_log(messages))
+        result = PyBytes_FromStringAndSize(counting->out.bytes ? counting->out.bytes : "",
+                                           (Py_ssize_t)counting->out.size);
+    Py_XDECREF(messages);
+    counting_end(counting);
+    return result;
 }
 
 /* ---- files ---- */
@@ -190,30 +238,6 @@ static PyObject *profile_merge(PyObject *self, PyObject *other)
 
 /* ---- exports ---- */
 
-struct exporting {
-    char *bytes;
-    size_t size, room;
-    bool failed;
-};
-
-static void export_put(void *context, const void *bytes, size_t size)
-{
-    struct exporting *out = context;
-    if (out->room - out->size < size) {
-        const size_t room = out->room + out->room / 2 + size + 4096;
-        char *more = out->failed ? NULL : realloc(out->bytes, room);
-        if (!more) {
-            out->failed = true;
-            return;
-        }
-        out->bytes = more;
-        out->room = room;
-    }
-    if (size > 0)
-        memcpy(out->bytes + out->size, bytes, size);
-    out->size += size;
-}
-
 static struct pug_export_options export_options(PyObject *options, struct kept **kept,
                                                 const struct pug_capture_selection *selection)
 {
@@ -239,7 +263,7 @@ static PyObject *profile_export(PyObject *self, PyObject *args)
     PyObject *options;
     int coverage;
     struct kept *kept = NULL;
-    struct exporting out = {NULL, 0, 0, false};
+    struct bytes_out out = {NULL, 0, 0, false};
     struct pug_capture_selection selection;
     if (!PyArg_ParseTuple(args, "spO!", &format, &coverage, &PyDict_Type, &options))
         return NULL;
@@ -259,7 +283,7 @@ static PyObject *profile_export(PyObject *self, PyObject *args)
     PyThreadState *const python = PyEval_SaveThread();
     if (status == PUG_OK)
         status = (coverage ? pug_export_coverage : pug_export)(object->profile, format, &wanted,
-                                                               export_put, &out);
+                                                               bytes_put, &out);
     PyEval_RestoreThread(python);
     profile_end(self);
     kept_free(kept);
@@ -270,6 +294,45 @@ static PyObject *profile_export(PyObject *self, PyObject *args)
         result = PyBytes_FromStringAndSize(out.bytes ? out.bytes : "", (Py_ssize_t)out.size);
     else if (!PyErr_Occurred())
         raise_status(status, format, NULL);
+    free(out.bytes);
+    return result;
+}
+
+/** diff(other, options): bytes. */
+static PyObject *profile_diff(PyObject *self, PyObject *args)
+{
+    struct profile_object *before = (struct profile_object *)self, *after;
+    PyObject *other, *options, *result = NULL;
+    struct kept *kept = NULL;
+    struct bytes_out out = {NULL, 0, 0, false};
+    struct pug_capture_selection selection;
+    if (!PyArg_ParseTuple(args, "O!O!", profile_type, &other, &PyDict_Type, &options))
+        return NULL;
+    after = (struct profile_object *)other;
+    if (other == self) {
+        PyErr_SetString(PyExc_ValueError, "a profile is compared with another one");
+        return NULL;
+    }
+    if (!selection_take(options, &kept, &selection) || !profile_begin(self)) {
+        kept_free(kept);
+        return NULL;
+    }
+    enum pug_status status = PUG_OK;
+    if (profile_begin(other)) {
+        struct pug_export_options wanted = export_options(options, &kept, &selection);
+        wanted.names = after->names;
+        if (!PyErr_Occurred())
+            status = pug_export_diff(before->profile, after->profile, &wanted, bytes_put, &out);
+        profile_end(other);
+    }
+    profile_end(self);
+    kept_free(kept);
+    if (status == PUG_OK && out.failed)
+        status = PUG_ERR_MEM;
+    if (status != PUG_OK)
+        raise_status(status, "the profiles", NULL);
+    else if (!PyErr_Occurred())
+        result = PyBytes_FromStringAndSize(out.bytes ? out.bytes : "", (Py_ssize_t)out.size);
     free(out.bytes);
     return result;
 }
@@ -361,6 +424,7 @@ static PyMethodDef profile_methods[] = {
     {"write", profile_write, METH_NOARGS, "The profile as the bytes of a file."},
     {"merge", profile_merge, METH_O, "Add another profile."},
     {"export", profile_export, METH_VARARGS, "The bytes of a format."},
+    {"diff", profile_diff, METH_VARARGS, "What ran more and what less in another profile."},
     {"rows", profile_rows, METH_VARARGS, "Its ranges or branches, copied."},
     {"paths", profile_paths, METH_NOARGS, "Paths of its objects, by number."},
     {"notes", profile_notes, METH_NOARGS, "What is not in the counts."},
@@ -374,6 +438,7 @@ static PyType_Spec profile_spec = {"pugmark._core.Profile", sizeof(struct profil
                                    profile_slots};
 static PyMethodDef functions[] = {
     {"profile_read", profile_read, METH_VARARGS, "A profile out of a file's bytes."},
+    {"brstack", brstack, METH_VARARGS, "Branch stacks as text."},
     {"formats", formats, METH_O, "Formats of profiles, or of coverage."},
     {NULL, NULL, 0, NULL}};
 

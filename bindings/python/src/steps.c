@@ -162,14 +162,18 @@ static bool locate(void *context, uint32_t task, const struct pug_element *eleme
     return true;
 }
 
+static uint32_t function_name(struct stream *stream, const struct pug_call_frame *frame)
+{
+    const struct calls_state *state = stream->state;
+    const char *name = frame->function.name;
+    return stream_string(stream, name ? pug_names_readable(state->places.names, name) : NULL);
+}
+
 static uint32_t frame_name(struct stream *stream, const struct pug_call_frame *frame)
 {
-    struct calls_state *state = stream->state;
     char text[96];
     if (frame->kind != PUG_CALL_EXCEPTION)
-        return stream_string(stream, frame->function.name ? pug_names_readable(state->places.names,
-                                                                               frame->function.name)
-                                                          : NULL);
+        return function_name(stream, frame);
     pug_exception_text((enum pug_exception_numbers)frame->exception_numbers, frame->exception, text,
                        sizeof(text));
     return stream_string(stream, text);
@@ -199,6 +203,7 @@ static void put_call(struct stream *stream, const struct pug_call_event *event)
         .start = frame->function.start,
         .site = frame->site,
         .function = frame_name(stream, frame),
+        .handler = frame->kind == PUG_CALL_EXCEPTION ? function_name(stream, frame) : 0,
         .caller = event->depth > 0 ? frame_name(stream, frame - 1) : 0,
         .task = event->task,
         .tid = task ? task->tid : -1,

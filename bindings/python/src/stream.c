@@ -1,129 +1,15 @@
 // SPDX-License-Identifier: MIT
-/** @file Threads that decode into a bounded queue, and threads that work while Python waits. */
+/** @file Threads that decode into a bounded queue. */
 #include "binding.h"
 #include "pugmark/advanced/consumer.h"
 
 #include <stddef.h>
 #include <structmember.h>
-#include <time.h>
 
-/* Longest wait between two checks for signals. */
-#define SLICE_NANOSECONDS 20000000L
-/* So long an interrupted wait goes on, for work that sees soon that it is to stop. */
-#define SLICES_AFTER_STOP 2
 /* Chunks that wait at most, beside one for each thread. */
 #define QUEUE 16u
 /* The first chunks wake the consumer at once, later ones when half of the queue is full. */
 #define PROMPT 4u
-
-/** Wait for a change, at most a slice. Called with the lock, without the GIL. */
-static void wait_slice(pthread_cond_t *changed, pthread_mutex_t *lock)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += SLICE_NANOSECONDS;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_nsec -= 1000000000L;
-        until.tv_sec++;
-    }
-    pthread_cond_timedwait(changed, lock, &until);
-}
-
-/* ---- jobs ---- */
-
-struct job {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    void (*run)(void *argument, atomic_bool *stop);
-    void (*end)(void *argument);
-    void *argument;
-    atomic_bool stop;
-    bool done, abandoned;
-};
-
-static void job_free(struct job *job)
-{
-    pthread_mutex_destroy(&job->lock);
-    pthread_cond_destroy(&job->changed);
-    free(job);
-}
-
-static void *job_thread(void *argument)
-{
-    struct job *job = argument;
-    job->run(job->argument, &job->stop);
-    pthread_mutex_lock(&job->lock);
-    job->done = true;
-    const bool abandoned = job->abandoned;
-    pthread_cond_broadcast(&job->changed);
-    pthread_mutex_unlock(&job->lock);
-    if (abandoned) {
-        job->end(job->argument);
-        job_free(job);
-    }
-    return NULL;
-}
-
-/** Wait a slice, or several after a signal; is the job done? */
-static bool job_wait(struct job *job, int slices)
-{
-    bool done;
-    PyThreadState *const python = PyEval_SaveThread();
-    pthread_mutex_lock(&job->lock);
-    for (int i = 0; i < slices && !job->done; i++)
-        wait_slice(&job->changed, &job->lock);
-    done = job->done;
-    pthread_mutex_unlock(&job->lock);
-    PyEval_RestoreThread(python);
-    return done;
-}
-
-/** Leave a job alone that has not ended; false: it has ended meanwhile. */
-static bool job_abandon(struct job *job)
-{
-    pthread_mutex_lock(&job->lock);
-    const bool done = job->done;
-    job->abandoned = !done;
-    pthread_mutex_unlock(&job->lock);
-    return !done;
-}
-
-bool job_run(void (*run)(void *argument, atomic_bool *stop), void *argument,
-             void (*end)(void *argument))
-{
-    struct job *job = calloc(1, sizeof(*job));
-    pthread_t thread;
-    if (!job) {
-        end(argument);
-        PyErr_NoMemory();
-        return false;
-    }
-    *job = (struct job){.run = run, .end = end, .argument = argument};
-    pthread_mutex_init(&job->lock, NULL);
-    pthread_cond_init(&job->changed, NULL);
-    if (pthread_create(&thread, NULL, job_thread, job) != 0) {
-        job_free(job);
-        end(argument);
-        PyErr_SetString(PyExc_RuntimeError, "cannot start a thread");
-        return false;
-    }
-    pthread_detach(thread);
-    bool interrupted = false;
-    while (!job_wait(job, interrupted ? SLICES_AFTER_STOP : 1)) {
-        if (interrupted && job_abandon(job))
-            return false;
-        if (!interrupted && PyErr_CheckSignals() != 0) {
-            interrupted = true;
-            atomic_store(&job->stop, true);
-        }
-    }
-    pthread_mutex_lock(&job->lock); /* the thread has let go of it */
-    pthread_mutex_unlock(&job->lock);
-    job_free(job);
-    if (interrupted)
-        end(argument);
-    return !interrupted;
-}
 
 /* ---- streams ---- */
 
@@ -337,20 +223,12 @@ static void hand_on(struct part *part)
                             sizeof(*chunk) + chunk->room * chunk->kind->size + chunk->payload_size);
 }
 
-static bool same_origin(const struct chunk *chunk, const struct pug_origin *origin)
-{
-    const struct pug_origin *o = &chunk->origin;
-    return o->buffer == origin->buffer && o->segment == origin->segment &&
-           o->task == origin->task && o->cpu == origin->cpu && o->source == origin->source &&
-           o->time == origin->time && o->space == origin->space;
-}
-
 /** A chunk with room for elements of an origin; NULL: no memory. */
 static struct chunk *room_for(struct part *part, const struct pug_origin *origin)
 {
     struct chunk *chunk = part->filling;
     if (chunk &&
-        (chunk->count == chunk->room || (chunk->has_origin && !same_origin(chunk, origin)))) {
+        (chunk->count == chunk->room || (chunk->has_origin && !chunk_is_of(chunk, origin)))) {
         hand_on(part);
         chunk = NULL;
     }
@@ -364,20 +242,6 @@ static struct chunk *room_for(struct part *part, const struct pug_origin *origin
         part->failed = !chunk;
     }
     return chunk;
-}
-
-static size_t put_plain(struct chunk *chunk, const struct pug_element *elements, size_t count)
-{
-    const size_t room = chunk->room - chunk->count, n = count < room ? count : room;
-    struct pug_element *to = (struct pug_element *)(void *)chunk->rows + chunk->count;
-    memcpy(to, elements, n * sizeof(*to));
-    unsigned flags = 0;
-    for (size_t i = 0; i < n; i++)
-        flags |= to[i].flags;
-    for (size_t i = 0; flags & PUG_ELEM_PAYLOAD && i < n; i++)
-        chunk_take_payload(chunk, &to[i]);
-    chunk->count += n;
-    return n;
 }
 
 static size_t put_merged(struct chunk *chunk, const struct pug_origin *origin,
@@ -397,12 +261,13 @@ static void put_elements(void *context, const struct pug_origin *origin,
                          const struct pug_element *elements, size_t count)
 {
     struct part *part = context;
+    part->over |= atomic_load_explicit(&part->stream->stop, memory_order_relaxed);
     while (count > 0 && !part->over) {
         struct chunk *chunk = room_for(part, origin);
         if (!chunk)
             break;
         const size_t n = part->stream->merge ? put_merged(chunk, origin, elements, count)
-                                             : put_plain(chunk, elements, count);
+                                             : chunk_put(chunk, elements, count);
         elements += n;
         count -= n;
     }
@@ -459,6 +324,17 @@ static bool go_on(void *context, uint64_t done)
     return !atomic_load(&stream->stop);
 }
 
+void stream_conclude(struct stream *stream, enum pug_status status)
+{
+    struct pug_read_failure failure;
+    if (stream->status == PUG_OK)
+        stream->status = status;
+    if (stream->status == PUG_OK && stream->result.stopped > 0)
+        stream->status = PUG_ERR_DATA_DECODE_FATAL;
+    if (stream->status == PUG_OK && pug_capture_failure(stream->core->capture, &failure))
+        stream->status = failure.status;
+}
+
 void stream_decode(struct stream *stream)
 {
     const struct pug_consumer consumer = {.context = stream,
@@ -475,14 +351,7 @@ void stream_decode(struct stream *stream)
                                               .progress = go_on,
                                               .progress_context = stream,
                                               .log = stream->log};
-    enum pug_status status = pug_capture_decode(stream->core->capture, &decode, &stream->result);
-    if (stream->status == PUG_OK)
-        stream->status = status;
-    if (stream->status == PUG_OK && stream->result.stopped > 0)
-        stream->status = PUG_ERR_DATA_DECODE_FATAL;
-    struct pug_read_failure failure;
-    if (stream->status == PUG_OK && pug_capture_failure(stream->core->capture, &failure))
-        stream->status = failure.status;
+    stream_conclude(stream, pug_capture_decode(stream->core->capture, &decode, &stream->result));
     if (!stream->step || atomic_load(&stream->stop))
         return;
     if ((stream->step->end && !stream->step->end(stream)) || !stream_flush(stream))
@@ -618,7 +487,12 @@ static PyObject *tell_messages(struct stream *stream)
 static PyObject *stream_over(struct stream *stream)
 {
     const enum pug_status status = stream->status;
-    PyObject *messages = tell_messages(stream);
+    PyObject *messages = tell_messages(stream), *others = core_messages(stream->core);
+    if (messages &&
+        !(others && messages_log(others) &&
+          PyList_SetSlice(messages, PyList_Size(messages), PyList_Size(messages), others) == 0))
+        Py_CLEAR(messages);
+    Py_XDECREF(others);
     if (messages && status != PUG_OK && !atomic_load(&stream->stop)) {
         stream->status = PUG_OK; /* it is raised once */
         raise_status(status, pug_capture_path(stream->core->capture), messages);

@@ -68,6 +68,24 @@ def test_tree_errors():
         tree.add_source("NOTHING")
 
 
+def test_tree_log(small, caplog):
+    """What a tree reports goes to logging, and into its errors."""
+    with pytest.raises(pugmark.InputError) as caught:
+        advanced.Tree("encapsulation", settings=[("src_bits", 99)])
+    assert "0 to 16 bits" in caught.value.lines[0] and not caplog.records
+    tree = advanced.Tree("coresight")
+    tree.add_source("ETMV4I", settings_of(small) + [("core", "Cortex-A53")])
+    caplog.clear()
+    trace = bytearray((small / "trace.bin").read_bytes())
+    trace[3000:3400] = bytes(range(200, 250)) * 8
+    try:
+        tree.data(trace)
+        tree.end()
+    except pugmark.Error as error:
+        assert error.lines
+    assert any(record.name == "pugmark" for record in caplog.records)
+
+
 def test_index(small, tmp_path):
     with pugmark.open(small) as capture:
         index = advanced.Index(capture)

@@ -218,10 +218,37 @@ def test_timeline(small, tmp_path):
 
     with pugmark.open(small) as capture:
         timeline = capture.timeline()
-        timeline.save(tmp_path / "t.json")
-        assert len(timeline) == len(list(capture.calls()))
+        timeline.save(tmp_path / "t.json", "chrome")
+        calls = [row for row in timeline.slices() if row.kind == "call"]
+        assert len(calls) == timeline.counts()["calls"] == len(list(capture.calls()))
+        assert sorted(timeline.slices()["begin"]) == sorted(slice.begin for slice in timeline)
+        assert capture.timeline(depth=1).counts()["left_out"] > 0
+        assert capture.timeline(clock="instructions").unit == "instructions"
+        assert not any(slice.estimated for slice in capture.timeline(exact=True))
+        for wrong in (lambda: timeline.export("ctf"), lambda: timeline.export("pdf"),
+                      lambda: timeline.save(tmp_path, "ctf"), lambda: capture.timeline(clock="x"),
+                      lambda: timeline.save(tmp_path / "no" / "file"),
+                      lambda: list(capture.timeline(rtos="no kernel")), lambda: next(iter(timeline)).x):
+            with pytest.raises((pugmark.Error, ValueError, OSError, AttributeError)):
+                wrong()
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
-    assert len(events) == len(timeline)
+    assert sum(event["ph"] == "B" for event in events) == len(calls)
+    assert list(tmp_path.iterdir()) == [tmp_path / "t.json"]  # nothing is left of what failed
+
+
+def test_timeline_slices_in_arrays(small):
+    with pugmark.open(small) as capture:
+        batch = next(iter(capture.timeline()).batches())
+        a = batch.numpy()
+        assert (a["end"] >= a["begin"]).all() and a["value"].dtype.kind == "i"
+        assert batch.strings()[a["name"][0]] == batch[0].name
+
+
+def test_timeline_is_left_early(small):
+    with pugmark.open(small) as capture:
+        for slice in capture.timeline():
+            break
+        assert slice.track
 
 
 def test_wrong_values(small):

@@ -12,9 +12,10 @@ from pugmark import _capture, _profile, _rows, _timeline, advanced
 
 @pytest.mark.parametrize("module", [pugmark, _capture, _profile, _rows, _timeline, advanced],
                          ids=lambda module: module.__name__)
-def test_examples(module, small):
+def test_examples(module, small, tmp_path):
     with pugmark.open(small) as capture:
-        names = {"capture": capture, "pugmark": pugmark, "SNAPSHOT": str(small), **vars(module)}
+        names = {"capture": capture, "pugmark": pugmark, "SNAPSHOT": str(small),
+                 "FOLDER": tmp_path, **vars(module)}
         failed, _ = doctest.testmod(module, extraglobs=names)
     assert failed == 0
 

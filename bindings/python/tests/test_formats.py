@@ -24,6 +24,28 @@ def test_profile_format(name, command):
         assert profile.export(name) == expected
 
 
+def test_brstack(command, tmp_path):
+    path = SOURCE / "tests/captures/etmv4-arm-times"
+    expected = command("profile", path, "--format", "brstack", codes=(0, 1, 2, 3, 4))
+    with pugmark.open(path) as capture:
+        try:
+            assert capture.brstack() == expected
+        except pugmark.Error:
+            assert not expected
+
+
+def test_diff(command, tmp_path):
+    with pugmark.open(SOURCE / "examples/crash") as capture:
+        before, after = capture.profile(), capture.profile()
+        after += capture.profile()
+        for name, profile in ("a", before), ("b", after):
+            profile.save(tmp_path / name)
+        expected = command("diff", tmp_path / "a", tmp_path / "b")
+        assert expected and before.diff(after).encode() == expected
+        with pytest.raises(ValueError):
+            before.diff(before)
+
+
 def test_saved(small, command, tmp_path):
     with pugmark.open(small) as capture:
         profile = capture.profile(stacks=True)

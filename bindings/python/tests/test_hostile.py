@@ -4,6 +4,8 @@
 import os
 import random
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -19,6 +21,10 @@ def use(path, **options):
         for work in (lambda: list(capture.batches(merge=True)), lambda: list(capture.calls()),
                      lambda: list(capture.instructions(last=10)), lambda: list(capture.dwt()),
                      lambda: capture.profile(stacks=True).functions(),
+                     lambda: capture.coverage().files(), lambda: capture.timeline().slices(),
+                     lambda: capture.timeline().export("speedscope"), lambda: capture.itm(),
+                     lambda: advanced.consume(capture, advanced.Consumer()),
+                     lambda: list(advanced.correlate(capture)), lambda: capture.diagnosis(),
                      lambda: list(advanced.packets(capture)), lambda: advanced.Index(capture)):
             try:
                 work()
@@ -62,6 +68,35 @@ def test_shared_kits():
     if os.environ.get("PUG_PART") != "shared" or not folder.is_dir():
         pytest.skip("the kits are beside the repository")
     for path in (folder / "damaged-mini", folder / "forks.data"):
+        try:
+            use(path)
+        except pugmark.Error:
+            pass
+
+
+def test_shared_bombs(tmp_path):
+    """What drove much work or memory: it ends, in a second or so."""
+    maker = SOURCE / "../shared/hostile/bombs.py"
+    if os.environ.get("PUG_PART") != "shared" or not maker.exists():
+        pytest.skip("the kits are beside the repository")
+    subprocess.run([sys.executable, maker, tmp_path], check=True)
+    with pytest.raises(pugmark.InputError):
+        pugmark.read_profile(tmp_path / "itm.bin")
+    try:
+        profile = pugmark.read_profile(tmp_path / "suffixes.prof")
+        for row in pugmark.Profile.formats():
+            try:
+                profile.export(row.name)
+            except pugmark.Error:
+                pass
+    except pugmark.Error:
+        pass
+    for protocol in ("ITM", "ETMV4I"):
+        try:
+            use(tmp_path / "itm.bin", protocol=protocol, transport="plain")
+        except pugmark.Error:
+            pass
+    for path in tmp_path.iterdir():
         try:
             use(path)
         except pugmark.Error:

@@ -55,6 +55,9 @@ def test_debug_python(small):
             "        capture.profile(stacks=True).functions(), capture.info()\n"
             "        next(advanced.packets(capture)).payload, advanced.Index(capture).counts()\n"
             "        pugmark.Table(['a'], [(1,)]).__arrow_c_stream__()\n"
+            "        next(iter(capture.timeline())).name, capture.timeline(depth=2).export('chrome')\n"
+            "        advanced.encode('idle')\n"
+            "        advanced.Tree('coresight').end()\n"
             "    for bad in ('/none', 'x', 3):\n"
             "        try: pugmark.open(bad)\n"
             "        except (pugmark.Error, TypeError): pass\n"
@@ -62,7 +65,8 @@ def test_debug_python(small):
             "    gc.collect()\n"
             "    kinds = (pugmark.Batch, pugmark.Element, pugmark.Call, advanced.Packet)\n"
             "    return sys.getallocatedblocks(), [sys.getrefcount(kind) for kind in kinds]\n"
-            "work(); work(); before = state()\n"
+            "for _ in range(4): work()\n"
+            "before = state()\n"
             "for _ in range(50): work()\n"
             "after = state(); print(after[0] - before[0], *(b - a for a, b in zip(before[1], "
             "after[1])))\n")
@@ -78,12 +82,14 @@ def test_pip(tmp_path, small):
                            "--system-site-packages", tmp_path / "v"], capture_output=True, text=True)
     if made.returncode:
         pytest.skip("needs python3-venv")
-    if subprocess.run([tmp_path / "v/bin/python", "-c", "import pip, setuptools, wheel"],
-                      capture_output=True).returncode:
+    there = ("import sys, importlib.util as u\n"
+             "sys.exit(not all(map(u.find_spec, ('pip', 'setuptools', 'wheel'))))")
+    if subprocess.run([tmp_path / "v/bin/python", "-c", there]).returncode:
         pytest.skip("needs python3-pip, python3-setuptools and python3-wheel")
     shutil.copytree(SOURCE / "bindings/python", tmp_path / "s/bindings/python",
                     ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
-    shutil.copy(SOURCE / "CMakeLists.txt", tmp_path / "s")
+    (tmp_path / "s/include/pugmark").mkdir(parents=True)  # the version
+    shutil.copy(SOURCE / "include/pugmark/pugmark.h", tmp_path / "s/include/pugmark")
     environment = {**os.environ, "PUGMARK_BUILD_DIR": str(BIN.parent), "PYTHONPATH": ""}
     done = subprocess.run([tmp_path / "v/bin/python", "-m", "pip", "install", "--no-index",
                            "--no-build-isolation", "."], cwd=tmp_path / "s/bindings/python", env=environment,
@@ -136,3 +142,31 @@ def test_plugin(tmp_path, small):
     assert "1 passed" in done.stdout or "2 passed" in done.stdout, done.stdout
     assert "fibonaccI did not run" in done.stdout and "these did: fibonacci" in done.stdout
     assert "the last calls in the trace:" in done.stdout
+
+
+def test_plugin_records(tmp_path):
+    """trace.record runs a program under QEMU; what it cannot run fails with the command's words."""
+    if not shutil.which("qemu-aarch64"):
+        pytest.skip("needs QEMU's user mode")
+    program = SOURCE / "examples/crash/crash"
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n"
+        f"PROGRAM = {str(program)!r}\n"
+        "def test_run(trace):\n"
+        "    first, second = trace.record([PROGRAM]), trace.record(PROGRAM, protocol='ete')\n"
+        "    assert first.sources[0].protocol == 'ETMV4I' and second.sources[0].protocol == 'ETE'\n"
+        "    for capture in first, second:\n"
+        "        assert 'find' in trace.functions(capture)\n"
+        "    trace.runs('find')\n"
+        "def test_wrong_option(trace):\n    trace.record(PROGRAM, options=['--nothing'])\n"
+        "def test_no_program(trace):\n    trace.record('/nothing')\n")
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p",
+                           "pugmark.pytest_plugin", "--pugmark", BIN / "pugmark"], cwd=tmp_path,
+                          capture_output=True, text=True, env=environment)
+    assert "1 passed" in done.stdout and "2 failed" in done.stdout, done.stdout + done.stderr
+    assert "unknown option" in done.stdout and "No such file" in done.stdout
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p",
+                           "pugmark.pytest_plugin", "--pugmark", "no-such-command", "-k", "run"],
+                          cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert "1 skipped" in done.stdout, done.stdout

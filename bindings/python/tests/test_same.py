@@ -98,3 +98,24 @@ def test_packets(path, command):
     assert len(packets) == len(expected)
     for packet, line in zip(packets, expected):
         assert packet.name in line
+
+
+@pytest.mark.parametrize("name", ["perfetto", "chrome", "speedscope", "ctf"])
+def test_timeline(path, name, command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # outputs name their input as it was given
+    if name == "ctf":
+        command("timeline", "--format", "ctf", "--output", "a", path, codes=(0, 1, 3, 4))
+    else:
+        (tmp_path / "a").write_bytes(command("timeline", "--format", name, path,
+                                             codes=(0, 1, 3, 4)))
+    with open_or_skip(path) as capture:
+        try:
+            capture.timeline().save("b", name)
+        except pugmark.DecodeError:
+            return
+    if name == "ctf":
+        left, right = [{file.name: file.read_bytes() for file in (tmp_path / side).iterdir()}
+                       for side in "ab"]
+        assert left and left == right
+    else:
+        assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

@@ -49,6 +49,12 @@ void pug_history_free(struct pug_history *history);
 /** Adds elements in the order of decoding: a pug_situated_fn. False: see pug_history_status(). */
 bool pug_history_take(void *history, const struct pug_origin *origin,
                       const struct pug_element *elements, size_t count);
+/**
+ * Adds an access to memory that another source reports (a DWT), of `size` bytes, 1 to 8, in the
+ * order of time with the elements: from the next position on `address` holds `value`.
+ */
+bool pug_history_access(struct pug_history *history, uint64_t address, uint64_t value,
+                        unsigned size);
 /** The trace is over. Nothing may be added after this. */
 void pug_history_end(struct pug_history *history);
 /** Is it over? */
@@ -57,6 +63,20 @@ bool pug_history_ended(const struct pug_history *history);
 enum pug_status pug_history_status(const struct pug_history *history);
 /** Bytes of memory that it holds. */
 uint64_t pug_history_memory(const struct pug_history *history);
+
+/**
+ * Writes a history that is over to a file, whole or not at all. `identity` is a number for all that
+ * it depends on: the trace, programs, how it was decoded. PUG_ERR_INVALID_PARAM_VAL: it is not
+ * over, or is not complete; PUG_ERR_MEM, also where it has tasks, which are not kept; PUG_ERR_FILE.
+ */
+enum pug_status pug_history_save(struct pug_history *history, const char *path, uint64_t identity);
+/**
+ * Reads such a file in place of the trace. Everything in it is checked first. PUG_ERR_FILE: it
+ * cannot be read; PUG_ERR_INDEX_FOREIGN: its identity, the library's version or the host is another
+ * one; PUG_ERR_INDEX_DAMAGED. *history is NULL then.
+ */
+enum pug_status pug_history_load(const struct pug_history_config *config, const char *path,
+                                 uint64_t identity, struct pug_history **history);
 
 /** How many positions there are. */
 uint64_t pug_history_count(const struct pug_history *history);
@@ -143,13 +163,14 @@ bool pug_history_packet(struct pug_history *history, uint64_t position,
 
 /** The reason why a move ended. */
 enum pug_history_end_kind {
-    PUG_MOVE_DONE,       /**< it went as far as it was asked to */
-    PUG_MOVE_BREAKPOINT, /**< it came to a breakpoint */
-    PUG_MOVE_LOSS,       /**< trace is missing here; the next such move continues after the loss */
-    PUG_MOVE_BEGIN,      /**< nothing is known of earlier times */
-    PUG_MOVE_END,        /**< the trace ends */
-    PUG_MOVE_EXCEPTION,  /**< the trace ends in the exception that is here */
-    PUG_MOVE_ENDED_EARLY /**< `interrupted` said so, or there was no memory */
+    PUG_MOVE_DONE,        /**< it went as far as it was asked to */
+    PUG_MOVE_BREAKPOINT,  /**< it came to a breakpoint */
+    PUG_MOVE_LOSS,        /**< trace is missing here; the next such move continues after the loss */
+    PUG_MOVE_BEGIN,       /**< nothing is known of earlier times */
+    PUG_MOVE_END,         /**< the trace ends */
+    PUG_MOVE_EXCEPTION,   /**< the trace ends in the exception that is here */
+    PUG_MOVE_ENDED_EARLY, /**< `interrupted` said so, or there was no memory */
+    PUG_MOVE_SPACE, /**< it came to an instruction in other memory than `space`, of that process */
 };
 
 /** Any thread. */
@@ -166,8 +187,13 @@ struct pug_history_move {
     void *context;                      /**< in: is handed to it */
     uint8_t stop;                       /**< out: enum pug_history_end_kind */
     uint8_t gap;                        /**< out, of a LOSS: enum pug_call_gap */
-    uint8_t unsync;    /**< out, of a LOSS: enum pug_unsync, what the trace says of it */
-    uint64_t spare[4]; /**< zero */
+    uint8_t unsync; /**< out, of a LOSS: enum pug_unsync, what the trace says of it */
+    /**
+     * in, optional: stop at the first instruction of the thread's process that is in another
+     * address space than this one, of a program that was loaded, unloaded or replaced meanwhile.
+     */
+    const struct pug_address_space *space;
+    uint64_t spare[3]; /**< zero */
 };
 
 /**
@@ -234,9 +260,10 @@ size_t pug_history_frames(struct pug_history *history, uint64_t position,
                           struct pug_history_frame *frames, size_t room);
 
 /**
- * Reads program memory as the thread of a place saw it then: the content of the program's files
- * that the program cannot write, else what data trace gave before. Sets *known[i] to whether
- * bytes[i] is known, and returns how many are known from the first one on.
+ * Reads memory as the thread of a place saw it then, and returns how many bytes are known from the
+ * first one on. Known is what the program's files hold and the program cannot write, and what data
+ * trace gave before. Of a snapshot's dump the pieces in which code ran are known at all times, and
+ * all of it at the last position: it was made then.
  */
 size_t pug_history_memory_at(struct pug_history *history, const struct pug_history_place *place,
                              uint64_t address, uint8_t *bytes, size_t size);

@@ -177,7 +177,8 @@ static uint8_t exception_return_counts(const decoder *d)
 {
     const struct pug_etmv4_config *config = d->config;
     if (config->profile != PUG_PROFILE_M)
-        return d->may_be_m && config->idr8 == 0 ? PUG_ETMV4_COUNTS : 0; /* no M core speculates */
+        return d->may_be_m && config->idr8 == 0 ? PUG_ETMV4_COUNTS
+                                                : 0; /* M cores hardly speculate */
     return d->stage->quirks.etm4_return_not_p0 && config->arch != PUG_ARCH_V7 ? 0
                                                                               : PUG_ETMV4_COUNTS;
 }

@@ -38,7 +38,7 @@ static void esp_full_address(struct pug_fields *fields, struct pug_etrace_packet
     packet->has_address = true;
 }
 
-/** Generation 1 has no thaddr: it always tells the handler, and one of EPC and trap value. */
+/** Generation 1 has no thaddr: it always has the handler, and one of EPC and trap value. */
 static void esp1_trap(struct pug_fields *fields, struct pug_etrace_packet *packet)
 {
     packet->type = PUG_ETRACE_TRAP;

@@ -107,6 +107,17 @@ static void note_epc(struct pug_etrace_decoder *d)
     pug_etrace_clear_outcomes(d);
 }
 
+/** The branch before the trap retired: the predictor learns from it, though no walk crosses it. */
+static void learn_last_branch(struct pug_etrace_decoder *d)
+{
+    struct pug_insn insn;
+    uint8_t it = 0;
+    const bool waits = d->synced && !d->fresh && !d->after_trap;
+    if (waits && d->options.branch_prediction && pug_etrace_outcomes_total(&d->outcomes) > 0 &&
+        pug_codemap_insn(d->code, d->pc, d->isa, &it, &insn) == PUG_OK && insn.conditional)
+        (void)pug_etrace_take_outcome(d, d->pc);
+}
+
 static uint64_t handler_address(const struct pug_etrace_decoder *d)
 {
     const struct pug_etrace_packet *p = d->packet;
@@ -124,6 +135,7 @@ enum pug_etrace_phase pug_etrace_trap(struct pug_etrace_decoder *d)
     d->irets = 0;
     d->address = pug_etrace_canonical(d, p->has_address ? p->address : handler_address(d));
     bool known = trap_epc(d, &epc, &taken);
+    learn_last_branch(d);
     if (p->thaddr && (d->fresh || !d->synced))
         pug_etrace_push_trace_on(d);
     struct pug_element *e = pug_out_push(d->out, PUG_ELEM_EXCEPTION, d->index);

@@ -4,6 +4,17 @@
 #include "protocol/builtin.h"
 #include "protocol/itm/itm.h"
 
+/** Where the core's vector tables were; commands find them in the program. */
+static void take_tables(struct pug_itm_config *config, const struct pug_settings *settings)
+{
+    static const char *const registers[] = {"VTOR", "VTOR_NS"};
+    for (unsigned n = 0; n < 2; n++) {
+        const struct pug_setting *found = pug_settings_find(settings, registers[n]);
+        if (found)
+            config->tables[config->table_count++] = (uint32_t)found->value;
+    }
+}
+
 enum pug_status pug_itm_config_new(const struct pug_settings *settings, struct pug_log *log,
                                    void **out)
 {
@@ -29,6 +40,7 @@ enum pug_status pug_itm_config_new(const struct pug_settings *settings, struct p
         config->comparator_set |= (uint8_t)(1u << n);
         config->comparator[n] = (uint32_t)found->value;
     }
+    take_tables(config, settings);
     *out = config;
     return PUG_OK;
 }
@@ -64,6 +76,8 @@ size_t pug_itm_config_text(const void *config, char *buffer, size_t size)
     for (unsigned n = 0; n < PUG_DWT_COMPARATORS; n++)
         if (itm->comparator_set & 1u << n)
             pug_text_format(&text, "DWT comparator %u watches 0x%08x\n", n, itm->comparator[n]);
+    for (unsigned n = 0; n < itm->table_count; n++)
+        pug_text_format(&text, "vector table at 0x%08x\n", itm->tables[n]);
     if (itm->assume_sync)
         pug_text_put(&text, "taken to start at a packet\n");
     if (itm->begins)

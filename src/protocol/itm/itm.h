@@ -15,6 +15,8 @@ struct pug_itm_config {
     uint32_t tcr;           /**< ITM_TCR: [22:16] TraceBusID, [9:8] TSPrescale, [4] SWOENA */
     uint8_t comparator_set; /**< bit n: DWT_COMPn is known */
     uint32_t comparator[PUG_DWT_COMPARATORS];
+    uint32_t tables[2]; /**< VTOR, VTOR_NS */
+    unsigned table_count;
     bool assume_sync; /**< the capture starts at a packet: do not wait for an ASYNC */
     bool begins;      /**< the same of byte `begin_at` of the source */
     bool guessed;     /**< which is a guess */

@@ -61,6 +61,7 @@ static size_t config_text(const void *data, char *buffer, size_t size)
 
 static const struct pug_description description = {
     .takes_all = true,
+    .exceptions_decoded = true,
 };
 
 const struct pug_protocol pug_protocol_mtb = {

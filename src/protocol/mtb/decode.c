@@ -2,6 +2,7 @@
 /** @file MTB packets to elements: kept until the data ends, then reported from the oldest on. */
 #include "base/bytes.h"
 #include "image/codemap.h"
+#include "image/vectors.h"
 #include "protocol/mtb/mtb.h"
 
 #include <stdlib.h>
@@ -46,8 +47,9 @@ struct decoder {
         uint8_t it;
     } interrupted[NESTED];
     unsigned depth;
-    uint32_t table; /* the address of the vector table */
-    uint64_t ahead; /* packets that may still be read ahead */
+    uint32_t table;             /* the address of the vector table … */
+    struct pug_vectors vectors; /* … unless the program has it */
+    uint64_t ahead;             /* packets that may still be read ahead */
 };
 
 enum pug_status pug_mtb_decoder_new(const void *config, struct pug_stage *stage, void **out)
@@ -205,11 +207,27 @@ static enum phase walk(struct decoder *d, const struct pug_mtb_goal *goal, enum 
 
 /* ---- exceptions ---- */
 
+/** The same in the program's tables, which may be of two states. */
+static unsigned exceptions_in_tables(const struct decoder *d, uint32_t handler, unsigned *number)
+{
+    unsigned found = 0;
+    for (unsigned i = 1; i < PUG_VECTORS; i++) {
+        bool has = false;
+        for (unsigned n = 0; n < d->vectors.count; n++)
+            has |= d->vectors.tables[n].words[i] == (handler | 1);
+        *number = has ? i : *number;
+        found += has;
+    }
+    return found;
+}
+
 /** How many exceptions have this handler; *number: one of them. */
 static unsigned exceptions_at(struct decoder *d, uint32_t handler, unsigned *number)
 {
     uint8_t table[4 * VECTORS];
     unsigned found = 0;
+    if (d->vectors.count > 0)
+        return exceptions_in_tables(d, handler, number);
     const uint32_t size = pug_flow_read(d->stage, d->table, table, (uint32_t)sizeof(table)) & ~3u;
     for (unsigned i = 1; i < size / 4; i++) {
         const uint32_t entry = pug_bytes_32(table + (size_t)4 * i);
@@ -369,18 +387,21 @@ enum pug_response pug_mtb_resume(void *data)
     return PUG_RESP_CONT;
 }
 
-/** Find the vector table when no setting gives it: in the program, or else at 0. */
-static uint32_t find_table(const struct decoder *d)
+/** Find the vector tables in the program; without one there, memory at VTOR or 0 is taken for it.
+ */
+static void find_tables(struct decoder *d)
 {
-    struct pug_vector_table table;
-    const struct pug_image *image = d->stage->code->config.image;
-    return image && pug_vector_table(image, NULL, &table) ? (uint32_t)table.address : 0;
+    d->table = d->config->has_table ? d->config->table : 0;
+    pug_vectors_find(&d->vectors, d->stage->code->config.image, PUG_VECTORS_ANY);
+    pug_vectors_choose(&d->vectors, &d->table, d->config->has_table);
+    if (d->config->has_table && (d->vectors.count != 1 || d->vectors.tables[0].base != d->table))
+        d->vectors.count = 0;
 }
 
 enum pug_response pug_mtb_decode_end(void *data)
 {
     struct decoder *d = data;
-    d->table = d->config->has_table ? d->config->table : find_table(d);
+    find_tables(d);
     d->ring = pug_mtb_find(d->stage, d->config, d->packets, d->count);
     d->ahead = LOOK_AHEAD + (uint64_t)LOOK_AHEAD_EACH * d->ring.count;
     d->phase = BEGIN;

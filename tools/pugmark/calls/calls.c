@@ -11,8 +11,8 @@
  * A function that calls none is one line; others have a line where they begin and one where they
  * end. With --summary each path of calls is one line, however often it was gone.
  */
-#include "base/hash.h"
 #include "calls_lines.h"
+#include "calls_paths.h"
 #include "common/command.h"
 #include "common/order.h"
 #include "common/output.h"
@@ -31,8 +31,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PATH_LIMIT (1u << 20) /* paths of a summary */
 
 struct calls_options {
     struct input_options input;
@@ -72,28 +70,14 @@ static const struct option table[] = {
      option_flag, offsetof(struct calls_options, summary)},
 };
 
-/** A path of calls, in the summary. */
-struct path {
-    struct path *parent, *child, *sibling;
-    struct path *alike; /* next in the table, of those whose hash has the same end */
-    uint64_t function;
-    const char *name;
-    bool exception;
-    uint8_t numbers; /* enum pug_exception_numbers */
-    uint32_t number;
-    uint64_t calls, time, own_time, instructions;
-};
-
 /** A source, or with --by-time a stream, and what is printed of it. */
 struct followed {
     uint32_t task;
     const struct places *places; /* where its addresses are in files; or NULL */
     char label[80];              /* in front of its lines */
     uint8_t unit;                /* enum pug_time_unit: the one that was printed */
-    bool held; /* the line of the top frame is not printed yet: it may be a leaf's */
-    struct path root;
-    struct path **slots; /* of all paths, by their hash */
-    size_t paths, slot_count;
+    bool held;               /* the line of the top frame is not printed yet: it may be a leaf's */
+    struct call_paths paths; /* of the summary */
 };
 
 struct calls {
@@ -275,163 +259,13 @@ static void on_call(void *context, const struct pug_call_event *event)
     }
 }
 
-/* ---- the summary ---- */
-
-static uint64_t hash_of(const struct path *path)
-{
-    const uint64_t hash = pug_hash_mix(pug_hash_mix(0, (uintptr_t)path->parent), path->function);
-    return pug_hash_mix(hash, path->number ^ (uint64_t)path->numbers << 32 ^
-                                  (uint64_t)path->exception << 40);
-}
-
-static bool is_same(const struct path *a, const struct path *b)
-{
-    return a->parent == b->parent && a->function == b->function && a->exception == b->exception &&
-           a->number == b->number && a->numbers == b->numbers;
-}
-
-static void put_path(struct followed *followed, struct path *path)
-{
-    struct path **slot = &followed->slots[hash_of(path) & (followed->slot_count - 1)];
-    path->alike = *slot;
-    *slot = path;
-}
-
-/** Room for one more; without memory for more slots there are more paths to each. */
-static bool make_room(struct followed *followed)
-{
-    const size_t old = followed->slots ? followed->slot_count : 0, more = old > 0 ? old * 2 : 64;
-    if (followed->paths >= PATH_LIMIT)
-        return false;
-    struct path **slots = followed->paths >= old ? calloc(more, sizeof(struct path *)) : NULL;
-    if (!slots)
-        return followed->slots != NULL;
-    struct path **from = followed->slots;
-    followed->slots = slots;
-    followed->slot_count = more;
-    for (size_t i = 0; i < old; i++)
-        for (struct path *path = from[i], *next; path; path = next) {
-            next = path->alike;
-            put_path(followed, path);
-        }
-    free(from);
-    return true;
-}
-
-/** The path that a frame makes longer; the parent itself when there are too many. */
-static struct path *path_of(struct followed *followed, struct path *parent,
-                            const struct pug_call_frame *frame)
-{
-    const struct path wanted = {.parent = parent,
-                                .function = frame->function.start,
-                                .name = frame->function.name,
-                                .exception = frame->in_exception,
-                                .number = frame->exception,
-                                .numbers = frame->exception_numbers};
-    struct path *path = NULL;
-    if (followed->slots)
-        path = followed->slots[hash_of(&wanted) & (followed->slot_count - 1)];
-    while (path && !is_same(path, &wanted))
-        path = path->alike;
-    if (path)
-        return path;
-    path = make_room(followed) ? malloc(sizeof(*path)) : NULL;
-    if (!path)
-        return parent;
-    *path = wanted;
-    path->sibling = parent->child;
-    parent->child = path;
-    followed->paths++;
-    put_path(followed, path);
-    return path;
-}
-
-static void sum_up(struct path *path, const struct pug_call_event *event)
-{
-    path->calls += !event->switched;
-    path->time += pug_call_time(&event->took, event->unit);
-    path->own_time += pug_call_time(&event->own, event->unit);
-    path->instructions += event->took.instructions;
-}
-
 static void on_summed_call(void *context, const struct pug_call_event *event)
 {
     struct followed *followed = find_source(context, event->task);
     if (!followed)
         return;
     followed->unit = event->unit;
-    struct path *parent = event->depth > 0 ? (event->frame - 1)->user : &followed->root;
-    if (event->kind == PUG_CALL_ENTER)
-        event->frame->user = path_of(followed, parent ? parent : &followed->root, event->frame);
-    else if (event->kind == PUG_CALL_LEAVE && event->frame->user)
-        sum_up(event->frame->user, event);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct path *x = *(struct path *const *)a, *y = *(struct path *const *)b;
-    uint64_t left = x->time ? x->time : x->instructions;
-    uint64_t right = y->time ? y->time : y->instructions;
-    if (left != right)
-        return left < right ? 1 : -1;
-    return x->function < y->function ? -1 : x->function > y->function;
-}
-
-/** The children of a path, sorted by their time; the first one. */
-static struct path *sort_children(struct calls *calls, struct path *parent)
-{
-    size_t count = 0;
-    for (const struct path *path = parent->child; path; path = path->sibling)
-        count++;
-    if (count <= 1)
-        return parent->child;
-    struct path **sorted = calloc(count, sizeof(struct path *));
-    calls->failed |= !sorted;
-    if (!sorted)
-        return parent->child;
-    count = 0;
-    for (struct path *path = parent->child; path; path = path->sibling)
-        sorted[count++] = path;
-    qsort(sorted, count, sizeof(*sorted), by_time);
-    parent->child = sorted[0];
-    for (size_t i = 0; i < count; i++)
-        sorted[i]->sibling = i + 1 < count ? sorted[i + 1] : NULL;
-    free(sorted);
-    return parent->child;
-}
-
-static void print_path(const struct followed *followed, const struct path *path, uint32_t depth)
-{
-    output_text("  %s", followed->label);
-    calls_put_number(true, path->calls);
-    calls_put_number(followed->unit != PUG_TIME_NONE, path->time);
-    calls_put_number(followed->unit != PUG_TIME_NONE, path->own_time);
-    calls_put_number(true, path->instructions);
-    calls_put_indent(depth);
-    if (path->exception)
-        calls_put_exception(path->numbers, path->number);
-    calls_put_function(path->name, path->function);
-    output_text("\n");
-}
-
-/** All paths of a source, each before those that go on from it; they are freed. */
-static void print_paths(struct calls *calls, struct followed *followed)
-{
-    struct path *const root = &followed->root;
-    struct path *path = sort_children(calls, root);
-    uint32_t depth = 0;
-    while (path) {
-        print_path(followed, path, depth);
-        struct path *next = sort_children(calls, path);
-        for (depth++; path != root && !next; depth--) {
-            struct path *const done = path;
-            next = done->sibling;
-            path = done->parent;
-            free(done);
-        }
-        path = next;
-    }
-    free(followed->slots);
+    call_paths_take(&followed->paths, event);
 }
 
 /* ---- the command ---- */
@@ -478,7 +312,7 @@ static int finish(struct calls *calls, int code)
         if (calls->summary && followed->unit != unit)
             print_summary_head(unit = followed->unit);
         if (calls->summary)
-            print_paths(calls, followed);
+            calls->failed |= !call_paths_print(&followed->paths, followed->label, followed->unit);
         free(followed);
     }
     free(calls->sources);
@@ -658,7 +492,8 @@ static int calls_of_tasks(const struct calls_options *options, struct input *inp
     struct thread_stage_options stage = {.kernel = kernel_wanted(input, names, options->names.rtos),
                                          .give = take_item,
                                          .context = &calls};
-    const bool staged = calls.places && kernel_stage(input, &stage, &calls.threads);
+    const bool staged = calls.places && kernel_choice(input, names, options->names.rtos) &&
+                        kernel_stage(input, &stage, &calls.threads);
     if (calls.places && !staged)
         code = EXIT_USAGE;
     calls.clocks = staged && options->running ? thread_clocks_new() : NULL;
@@ -760,7 +595,8 @@ static int calls_run(const struct command *self, int argc, char **argv)
     struct calls calls = {.input = &input, .summary = options.summary};
     int code = EXIT_INPUT;
     if (pug_capture_kind(input.capture) == PUG_CAPTURE_PERF || input_selects(&input) ||
-        options.running || options.input.kallsyms || has_threads(&options, &input))
+        options.running || options.input.kallsyms || options.input.tids.count > 0 ||
+        options.input.comms.count > 0 || has_threads(&options, &input))
         code = calls_of_tasks(&options, &input);
     else if (input_flow_tree(&input) && make_stacks(&calls)) {
         print_head(&calls);

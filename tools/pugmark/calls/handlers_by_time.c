@@ -2,9 +2,10 @@
 #include "handlers_by_time.h"
 
 #include "calls_lines.h"
+#include "capture/capture.h"
 #include "common/output.h"
+#include "swo/handlers.h"
 #include "swo/swo.h"
-#include "swo/vectors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,14 +22,14 @@ struct traced {
 
 struct handlers_by_time {
     const struct pug_correlate *correlate;
-    const struct pug_capture *capture;
+    struct pug_capture *capture;
     struct pug_tree *const *trees;
     struct traced **items;
     size_t count;
 };
 
 struct handlers_by_time *handlers_by_time_new(const struct pug_correlate *correlate,
-                                              const struct pug_capture *capture,
+                                              struct pug_capture *capture,
                                               struct pug_tree *const *trees)
 {
     struct handlers_by_time *handlers = calloc(1, sizeof(*handlers));
@@ -103,7 +104,8 @@ static struct traced *add(struct handlers_by_time *handlers, uint32_t number)
     *traced = (struct traced){.all = handlers, .stream = number, .own_clock = stream.own_clock};
     snprintf(traced->label, sizeof(traced->label), "%-.64s %02x",
              buffer && buffer->name ? buffer->name : "", stream.source);
-    pug_vectors_find(&traced->vectors, tree ? pug_tree_image(tree) : NULL, stream.source);
+    pug_capture_vectors(handlers->capture, tree ? pug_tree_image(tree) : NULL, stream.source,
+                        &traced->vectors);
     pug_interrupts_init(&traced->interrupts, on_interrupt, traced);
     return handlers->items[handlers->count++] = traced;
 }

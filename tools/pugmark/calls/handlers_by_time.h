@@ -13,7 +13,7 @@ struct handlers_by_time;
 
 /** Of the streams of a correlation; `trees` are of its capture's buffers. NULL: no memory. */
 struct handlers_by_time *handlers_by_time_new(const struct pug_correlate *correlate,
-                                              const struct pug_capture *capture,
+                                              struct pug_capture *capture,
                                               struct pug_tree *const *trees);
 /** Take an element of any stream: those of ITMs print lines. False: no memory. */
 bool handlers_by_time_take(struct handlers_by_time *handlers, const struct pug_correlated *element);

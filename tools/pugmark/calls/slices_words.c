@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "slices_words.h"
 
+#include "base/text.h"
 #include "common/order.h"
 #include "common/said.h"
-#include "diagnose/diagnosis.h"
 
 void slices_tell(uint64_t out_of_order, uint64_t estimated, uint64_t calls, bool quiet)
 {
@@ -11,5 +11,5 @@ void slices_tell(uint64_t out_of_order, uint64_t estimated, uint64_t calls, bool
     order_tell(out_of_order, "its slices", quiet);
     if (estimated > 0)
         said(SAID_TIMES, "%s of %s calls have estimated times, between two timestamps",
-             diagnosis_grouped(estimated, some), diagnosis_grouped(calls, all));
+             pug_text_thousands(estimated, some), pug_text_thousands(calls, all));
 }

@@ -13,6 +13,7 @@
 #include "input/capture_options.h"
 #include "input/stream_folder.h"
 #include "slices_words.h"
+#include "swo/swo_doubts.h"
 #include "text/sink.h"
 #include "threads/kernel_words.h"
 
@@ -185,8 +186,10 @@ static int write_slices(struct input *input, const struct timeline_options *opti
                                                    : pug_status_text(result.written));
         code = EXIT_INPUT;
     }
-    if (decoded)
+    if (decoded) {
         say_numbers(&result, options->input.quiet);
+        swo_doubts_tell(input->capture, result.tick, options->input.quiet);
+    }
     return code;
 }
 

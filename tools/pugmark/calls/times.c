@@ -7,11 +7,16 @@
 #include "common/output.h"
 #include "items/parts.h"
 #include "items/places.h"
+#include "threads/kernel_words.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define FUNCTIONS_MOST 1000000u
+/* How the calls of so many functions are spread is counted, where that is wanted of all. */
+#define SPREAD_MOST 4096u
+
+_Static_assert(TIMES_ROWS *TIMES_ROW_BUCKETS == CHECK_BUCKETS, "rows are of whole buckets");
 
 /** A frame that is open, beside the call stack's own. */
 struct level {
@@ -42,7 +47,8 @@ struct counting {
     struct pug_capture *capture;
     struct places *places;
     struct pug_calls *calls;
-    const char *histogram;
+    struct thread_stage *threads; /* of a kernel, or NULL */
+    struct times_wanted wanted;
     struct task *tasks;
     uint32_t task_room;
     uint32_t *table, *edge_table; /* by hash: plus 1 */
@@ -294,18 +300,30 @@ static void tell_caller(struct level *caller, const struct level *level,
         caller->callees[n].calls++;
 }
 
+/** Adds one to a number of a list, which is made when it is first needed. */
+static void count_in(struct counting *counting, uint64_t **list, size_t room, size_t at)
+{
+    if (!*list)
+        *list = calloc(room, sizeof(**list));
+    if (*list)
+        (*list)[at]++;
+    else
+        counting->failed = true;
+}
+
 static void spread(struct counting *counting, struct times_function *function,
                    const uint64_t took[TIMES_UNITS])
 {
-    if (!counting->histogram || !function->name || strcmp(function->name, counting->histogram) != 0)
-        return;
-    for (int unit = 0; unit < TIMES_UNITS; unit++) {
-        if (!function->histogram[unit])
-            function->histogram[unit] = calloc(CHECK_BUCKETS, sizeof(uint64_t));
-        if (function->histogram[unit])
-            function->histogram[unit][pug_check_bucket(took[unit])]++;
-        else
-            counting->failed = true;
+    const struct times_wanted *wanted = &counting->wanted;
+    const bool all = wanted->histogram && function->name &&
+                     strcmp(function->name, wanted->histogram) == 0,
+               rows = wanted->rows && function < counting->times->functions + SPREAD_MOST;
+    for (int unit = 0; unit < TIMES_UNITS && (all || rows); unit++) {
+        const unsigned bucket = pug_check_bucket(took[unit]);
+        if (all)
+            count_in(counting, &function->histogram[unit], CHECK_BUCKETS, bucket);
+        if (rows && (counting->times->has[unit] || unit == TIMES_INSTRUCTIONS))
+            count_in(counting, &function->rows[unit], TIMES_ROWS, bucket / TIMES_ROW_BUCKETS);
     }
 }
 
@@ -361,9 +379,11 @@ static void on_call(void *context, const struct pug_call_event *event)
 
 /* ---- decoding ---- */
 
-static bool take_item(void *context, const struct trace_item *item)
+static bool take_placed(void *context, const struct trace_item *item,
+                        const struct thread_place *place)
 {
     struct counting *counting = context;
+    (void)place;
     struct pug_element element = item->element;
     if (item->others)
         return true;
@@ -376,6 +396,21 @@ static bool take_item(void *context, const struct trace_item *item)
     return !counting->failed && output_wanted();
 }
 
+static bool take_item(void *context, const struct trace_item *item)
+{
+    struct counting *counting = context;
+    return counting->threads ? pug_thread_stage_take(counting->threads, item)
+                             : take_placed(context, item, NULL);
+}
+
+/** What is held of a kernel's threads comes, and all calls end. */
+static void end_all(struct counting *counting)
+{
+    if (counting->threads && !pug_thread_stage_end(counting->threads))
+        counting->failed |= pug_thread_stage_failed(counting->threads);
+    pug_calls_end(counting->calls);
+}
+
 static void free_counting(struct counting *counting)
 {
     for (uint32_t n = 0; n < counting->task_room; n++) {
@@ -386,17 +421,19 @@ static void free_counting(struct counting *counting)
     free(counting->table);
     free(counting->edge_table);
     pug_calls_free(counting->calls);
+    pug_thread_stage_free(counting->threads);
     pug_places_free(counting->places);
 }
 
-int times_of(struct input *input, struct pug_names *names, const char *histogram,
+int times_of(struct input *input, struct pug_names *names, const struct times_wanted *spreads,
              struct times **out)
 {
+    static const struct times_wanted none;
     const struct trace_wanted wanted = {.limits = {.all = true}, .no_code = true};
     struct counting counting = {.times = calloc(1, sizeof(struct times)),
                                 .capture = input->capture,
                                 .places = pug_places_new(input->capture, names),
-                                .histogram = histogram};
+                                .wanted = spreads ? *spreads : none};
     const struct pug_calls_config config = {.locate = pug_places_locate,
                                             .locate_context = counting.places,
                                             .event = on_call,
@@ -406,6 +443,10 @@ int times_of(struct input *input, struct pug_names *names, const char *histogram
                                 .print = take_item,
                                 .print_context = &counting,
                                 .wants = PUG_WANTS_BY_TIME};
+    struct thread_stage_options stage = {.kernel =
+                                             kernel_wanted(input, names, counting.wanted.rtos),
+                                         .give = take_placed,
+                                         .context = &counting};
     struct pug_capture_decode decode = {0};
     struct pug_capture_result result;
     int code = EXIT_INPUT;
@@ -413,8 +454,9 @@ int times_of(struct input *input, struct pug_names *names, const char *histogram
     if (!counting.times || !counting.places || pug_calls_new(&config, &counting.calls) != PUG_OK)
         input_starve(input);
     pug_trace_parts_decode(&parts, &decode);
-    if (counting.calls && input_decode(input, &decode, output_wanted, &result)) {
-        pug_calls_end(counting.calls);
+    if (counting.calls && kernel_stage(input, &stage, &counting.threads) &&
+        input_decode(input, &decode, output_wanted, &result)) {
+        end_all(&counting);
         counting.times->ns = pug_capture_times(input->capture).unit == PUG_CAPTURE_NANOSECONDS;
         *out = counting.times;
         if (counting.failed || parts.failed || pug_names_status(names) == PUG_ERR_MEM)
@@ -432,8 +474,10 @@ void times_free(struct times *times)
     if (!times)
         return;
     for (uint32_t n = 0; n < times->function_count; n++)
-        for (int unit = 0; unit < TIMES_UNITS; unit++)
+        for (int unit = 0; unit < TIMES_UNITS; unit++) {
             free(times->functions[n].histogram[unit]);
+            free(times->functions[n].rows[unit]);
+        }
     free(times->functions);
     free(times->edges);
     free(times);

@@ -16,6 +16,10 @@ enum times_unit { TIMES_TIME, TIMES_CYCLES, TIMES_INSTRUCTIONS, TIMES_UNITS };
 #define TIMES_PATH    24u /**< callers of the longest call that are kept */
 #define TIMES_CALLEES 16u /**< what it called itself, the same */
 
+/** A row of a histogram is a quarter of an octave. */
+#define TIMES_ROW_BUCKETS 32u
+#define TIMES_ROWS        232u
+
 struct times_callee {
     uint32_t function; /**< by number */
     uint64_t calls, took[TIMES_UNITS];
@@ -40,6 +44,7 @@ struct times_function {
     uint64_t distances[TIMES_UNITS], nearest[TIMES_UNITS], farthest[TIMES_UNITS],
         apart[TIMES_UNITS];
     uint64_t *histogram[TIMES_UNITS]; /**< of the one that was asked for */
+    uint64_t *rows[TIMES_UNITS];      /**< TIMES_ROWS of it; of all that were asked for */
     /* its longest call, by the best clock then: */
     uint64_t worst_index, worst_time;
     uint32_t worst_path[TIMES_PATH], worst_depth; /**< callers, the nearest first */
@@ -61,11 +66,18 @@ struct times {
     bool ns; /**< time is in nanoseconds, else in ticks */
 };
 
+/** Beside the sums: how calls are spread. */
+struct times_wanted {
+    const char *histogram; /**< of a function, by name, exactly; or NULL */
+    bool rows;             /**< of each function, in rows of a histogram */
+    const char *rtos;      /**< the kernel whose threads are followed, as --rtos says it; or NULL */
+};
+
 /**
- * Follow all that is chosen of an input. `histogram`: a function's name, or NULL. The exit code;
- * NULL in *times only where nothing could be decoded.
+ * Follow all that is chosen of an input. The exit code; NULL in *times only where nothing could be
+ * decoded.
  */
-int times_of(struct input *input, struct pug_names *names, const char *histogram,
+int times_of(struct input *input, struct pug_names *names, const struct times_wanted *wanted,
              struct times **times);
 void times_free(struct times *times);
 
@@ -79,6 +91,10 @@ enum times_form { TIMES_TEXT, TIMES_CSV, TIMES_JSON };
 /** A table by function, or with `callers` by function and caller; 0 rows: all. */
 void times_put(const struct times *times, struct pug_names *names, enum times_form form,
                bool callers, uint64_t rows, struct pug_sink *sink);
+/** All of it as one JSON object, for the page of a report: `most` functions, and calls by caller.
+ */
+void times_put_page(const struct times *times, struct pug_names *names, size_t most,
+                    struct pug_sink *sink);
 /** How the calls of a function are spread. False: it has none. */
 bool times_put_histogram(const struct times *times, struct pug_names *names, const char *function,
                          enum times_form form, struct pug_sink *sink);

@@ -5,6 +5,7 @@
 #include "common/output.h"
 #include "common/suggest.h"
 #include "files/outfile.h"
+#include "threads/kernel_words.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -52,12 +53,18 @@ static int put(const struct times *times, struct pug_names *names, const char *o
 int times_print(const struct input_options *input_options, const struct capture_options *capture,
                 const char *operand, const struct times_options *options)
 {
+    const struct times_wanted wanted = {.histogram = options->histogram, .rtos = capture->rtos};
+    struct input_options opening = *input_options;
     struct input input;
     struct times *times = NULL;
-    if (!input_open(&input, input_options, operand))
+    opening.threads_later = true;
+    if (!input_open(&input, &opening, operand))
         return input.failure;
     struct pug_names *names = capture_names(input_options, capture);
-    int code = names ? times_of(&input, names, options->histogram, &times) : EXIT_FATAL;
+    int code = !names ? EXIT_FATAL
+               : !kernel_choice(&input, names, capture->rtos)
+                   ? EXIT_USAGE
+                   : times_of(&input, names, &wanted, &times);
     if (times && times->function_count == 0) {
         message_say("pugmark: %s: no function ran in it: there is no program flow\n", operand);
         code = code == EXIT_DONE ? EXIT_TRACE_ERRORS : code;

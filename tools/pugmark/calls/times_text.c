@@ -241,41 +241,51 @@ static void put_json_worst(const struct times *times, struct pug_names *names,
     pug_json_close(json);
 }
 
+static void put_json_apart(const struct times_function *of, enum times_unit unit,
+                           struct pug_json *json)
+{
+    pug_json_object(json, "apart");
+    pug_json_number(json, "count", of->distances[unit]);
+    pug_json_number(json, "nearest", of->nearest[unit]);
+    pug_json_number(json, "mean", mean(of->apart[unit], of->distances[unit]));
+    pug_json_number(json, "farthest", of->farthest[unit]);
+    pug_json_close(json);
+}
+
+static void put_json_row(const struct times *times, struct pug_names *names, const struct row *row,
+                         struct pug_json *json)
+{
+    const enum times_unit unit = times_unit(times);
+    const struct times_function *of = row->function;
+    const struct times_sum *sum = row->sum;
+    char room[32];
+    pug_json_string(json, "function", name_of(names, of, room));
+    if (row->edge)
+        pug_json_string(json, "caller", name_of(names, row->caller, room));
+    pug_json_string(json, "unit", times_unit_name(times));
+    pug_json_number(json, "calls", sum->count);
+    if (!row->edge)
+        pug_json_number(json, "cut", of->partial);
+    pug_json_number(json, "shortest", sum->shortest[unit]);
+    pug_json_number(json, "mean", mean(sum->sum[unit], sum->count));
+    pug_json_number(json, "longest", sum->longest[unit]);
+    pug_json_number(json, "total", row->total);
+    pug_json_number(json, "total_without_interrupts", less(row->total, sum->interrupts[unit]));
+    pug_json_number(json, "own", sum->own[unit]);
+    pug_json_number(json, "own_with_interrupts", sum->own[unit] + sum->own_interrupts[unit]);
+    if (!row->edge && of->distances[unit])
+        put_json_apart(of, unit, json);
+    if (!row->edge && of->all.count)
+        put_json_worst(times, names, of, json);
+}
+
 static void put_json(const struct times *times, struct pug_names *names, const struct row *rows,
                      size_t count, struct pug_sink *sink)
 {
-    const enum times_unit unit = times_unit(times);
     struct pug_json json = pug_json_begin(sink);
-    char room[32];
     for (size_t n = 0; n < count; n++) {
-        const struct row *row = &rows[n];
-        const struct times_function *of = row->function;
-        const struct times_sum *sum = row->sum;
         pug_json_object(&json, NULL);
-        pug_json_string(&json, "function", name_of(names, of, room));
-        if (row->edge)
-            pug_json_string(&json, "caller", name_of(names, row->caller, room));
-        pug_json_string(&json, "unit", times_unit_name(times));
-        pug_json_number(&json, "calls", sum->count);
-        if (!row->edge)
-            pug_json_number(&json, "cut", of->partial);
-        pug_json_number(&json, "shortest", sum->shortest[unit]);
-        pug_json_number(&json, "mean", mean(sum->sum[unit], sum->count));
-        pug_json_number(&json, "longest", sum->longest[unit]);
-        pug_json_number(&json, "total", row->total);
-        pug_json_number(&json, "total_without_interrupts", less(row->total, sum->interrupts[unit]));
-        pug_json_number(&json, "own", sum->own[unit]);
-        pug_json_number(&json, "own_with_interrupts", sum->own[unit] + sum->own_interrupts[unit]);
-        if (!row->edge && of->distances[unit]) {
-            pug_json_object(&json, "apart");
-            pug_json_number(&json, "count", of->distances[unit]);
-            pug_json_number(&json, "nearest", of->nearest[unit]);
-            pug_json_number(&json, "mean", mean(of->apart[unit], of->distances[unit]));
-            pug_json_number(&json, "farthest", of->farthest[unit]);
-            pug_json_close(&json);
-        }
-        if (!row->edge && of->all.count)
-            put_json_worst(times, names, of, &json);
+        put_json_row(times, names, &rows[n], &json);
         pug_json_close(&json);
         pug_json_line(&json);
     }
@@ -298,8 +308,17 @@ void times_put(const struct times *times, struct pug_names *names, enum times_fo
 
 /* ---- how calls are spread ---- */
 
-#define ROW_BUCKETS 32u /* buckets of 1/128 octave that are one row: a quarter of an octave */
-#define BAR         50u
+#define BAR 50u
+
+static uint64_t row_first(unsigned row)
+{
+    return pug_check_bucket_first(row * TIMES_ROW_BUCKETS);
+}
+
+static uint64_t row_last(unsigned row)
+{
+    return pug_check_bucket_last(row * TIMES_ROW_BUCKETS + TIMES_ROW_BUCKETS - 1);
+}
 
 static uint64_t percentile(const struct times_function *function, enum times_unit unit,
                            unsigned percent)
@@ -331,14 +350,14 @@ bool times_put_histogram(const struct times *times, struct pug_names *names, con
 {
     const struct times_function *function = find(times, name);
     const enum times_unit unit = times_unit(times);
-    uint64_t rows[CHECK_BUCKETS / ROW_BUCKETS] = {0}, most = 0;
+    uint64_t rows[TIMES_ROWS] = {0}, most = 0;
     const unsigned row_count = sizeof(rows) / sizeof(rows[0]);
     unsigned first = row_count, last = 0;
     char room[32];
     if (!function || !function->histogram[unit])
         return false;
     for (unsigned n = 0; n < CHECK_BUCKETS; n++)
-        rows[n / ROW_BUCKETS] += function->histogram[unit][n];
+        rows[n / TIMES_ROW_BUCKETS] += function->histogram[unit][n];
     for (unsigned n = 0; n < row_count; n++) {
         most = rows[n] > most ? rows[n] : most;
         first = rows[n] && first == row_count ? n : first;
@@ -357,8 +376,7 @@ bool times_put_histogram(const struct times *times, struct pug_names *names, con
                         percentile(function, unit, 99), function->all.longest[unit]);
     }
     for (unsigned n = first; n <= last && n < row_count; n++) {
-        const uint64_t from = pug_check_bucket_first(n * ROW_BUCKETS),
-                       to = pug_check_bucket_last(n * ROW_BUCKETS + ROW_BUCKETS - 1);
+        const uint64_t from = row_first(n), to = row_last(n);
         if (form == TIMES_CSV) {
             pug_sink_format(sink, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", from, to, rows[n]);
         } else if (form == TIMES_JSON) {
@@ -378,4 +396,54 @@ bool times_put_histogram(const struct times *times, struct pug_names *names, con
         }
     }
     return true;
+}
+
+/* ---- for a page ---- */
+
+/** Rows of a histogram that have calls: [from, to, calls]. */
+static void put_json_spread(const struct times *times, const struct times_function *of,
+                            struct pug_json *json)
+{
+    const uint64_t *rows = of->rows[times_unit(times)];
+    pug_json_array(json, "spread");
+    for (unsigned n = 0; rows && n < TIMES_ROWS; n++) {
+        if (rows[n] == 0)
+            continue;
+        pug_json_array(json, NULL);
+        pug_json_number(json, NULL, row_first(n));
+        pug_json_number(json, NULL, row_last(n));
+        pug_json_number(json, NULL, rows[n]);
+        pug_json_close(json);
+    }
+    pug_json_close(json);
+}
+
+static void put_json_rows(const struct times *times, struct pug_names *names, bool callers,
+                          size_t most, struct pug_json *json)
+{
+    size_t count;
+    struct row *rows = rows_of(times, callers, &count);
+    pug_json_array(json, callers ? "callers" : "functions");
+    for (size_t n = 0; rows && n < count && n < most; n++) {
+        pug_json_object(json, NULL);
+        put_json_row(times, names, &rows[n], json);
+        if (!callers)
+            put_json_spread(times, rows[n].function, json);
+        pug_json_close(json);
+    }
+    pug_json_close(json);
+    pug_json_number(json, callers ? "callers_left_out" : "functions_left_out",
+                    rows && count > most ? count - most : 0);
+    free(rows);
+}
+
+void times_put_page(const struct times *times, struct pug_names *names, size_t most,
+                    struct pug_sink *sink)
+{
+    struct pug_json json = pug_json_begin(sink);
+    pug_json_object(&json, NULL);
+    pug_json_string(&json, "unit", times_unit_name(times));
+    put_json_rows(times, names, false, most, &json);
+    put_json_rows(times, names, true, most, &json);
+    pug_json_close(&json);
 }

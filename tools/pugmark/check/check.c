@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** @file pugmark check: does a trace keep these rules? */
+#include "check/threads.h"
 #include "check_command.h"
-#include "check_threads.h"
 #include "common/command.h"
 #include "common/output.h"
 #include "common/progress.h"
@@ -9,6 +9,7 @@
 #include "files/outfile.h"
 #include "input/live_input.h"
 #include "report.h"
+#include "threads/kernel_words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -185,6 +186,28 @@ static bool goes_on(void)
     return true;
 }
 
+/** With a kernel's threads where there are some. False: --rtos is wrong, as was said. */
+static bool decode(struct checking *checking, struct input *input, struct pug_names *names,
+                   enum pug_status *status, struct pug_capture_result *result)
+{
+    const struct thread_kernel_wanted kernel =
+        kernel_wanted(input, names, checking->options->capture.rtos);
+    struct pug_capture_decode how = {0};
+    struct check_threads *threads = NULL;
+    *status = input->is_stream ? PUG_OK : pug_check_threads_new(checking->check, &kernel, &threads);
+    if (*status == PUG_ERR_INVALID_PARAM_VAL)
+        return false;
+    if (threads)
+        pug_check_threads_decode(threads, &how);
+    else
+        pug_check_decode(checking->check, &how);
+    if (*status == PUG_OK)
+        *status = input_decode_quietly(input, &how, goes_on, result);
+    if (threads)
+        *status = pug_check_threads_end(threads, *status);
+    return true;
+}
+
 /** Decodes an open input; a check_code. */
 static int check_opened(struct checking *checking, struct input *input, struct pug_names *names)
 {
@@ -204,16 +227,8 @@ static int check_opened(struct checking *checking, struct input *input, struct p
     if (status != PUG_OK)
         return said_status(checking->check, pug_capture_path(input->capture), status);
     checking->decoding = true;
-    switch (check_threads_decode(checking->check, input, names, checking->options->capture.rtos,
-                                 &status, &result)) {
-    case CHECK_THREADS_WRONG: return CHECK_WRONG;
-    case CHECK_THREADS_DONE: break;
-    case CHECK_THREADS_NONE: {
-        struct pug_capture_decode decode = {0};
-        pug_check_decode(checking->check, &decode);
-        status = input_decode_quietly(input, &decode, goes_on, &result);
-    }
-    }
+    if (!decode(checking, input, names, &status, &result))
+        return CHECK_WRONG;
     const enum pug_status checked = pug_check_end(checking->check, PUG_OK);
     if (status == PUG_OK && checked == PUG_ERR_MEM)
         status = checked;

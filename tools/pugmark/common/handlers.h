@@ -3,7 +3,7 @@
 #ifndef PUGMARK_TOOL_HANDLERS_H
 #define PUGMARK_TOOL_HANDLERS_H
 
-#include "pugmark/advanced/image.h"
+#include "image/vectors.h"
 #include "pugmark/pugmark.h"
 
 /** Sources that may have programs of their own. */
@@ -17,6 +17,7 @@ struct handlers {
         uint16_t source;
     } tables[1 + HANDLER_SOURCES];
     unsigned count;
+    struct pug_vectors all; /* where a space has several tables */
 };
 
 /** Look for the vector tables of a program; where it is the same as before nothing is done. */
@@ -24,7 +25,7 @@ void handlers_of(struct handlers *handlers, const struct pug_image *image);
 
 /**
  * The function that handles an exception, as people write it, where the vector table of its
- * security state names it; else NULL. `name` is room for it.
+ * security state names it, or all tables name the same; else NULL. `name` is room for it.
  */
 const char *handlers_name(const struct handlers *handlers, const struct pug_element *element,
                           char *name, size_t size);

@@ -5,7 +5,6 @@
 #include "common/said.h"
 #include "common/terminal.h"
 #include "help/explanations.h"
-#include "pugmark/advanced/diagnose.h"
 #include "text/sink.h"
 
 #include <inttypes.h>
@@ -160,54 +159,10 @@ static void print_record(const struct pug_log_record *record, bool quiet)
         message_say("pugmark: %s\n", words);
 }
 
-static bool is_bad_packet(enum pug_status code)
-{
-    return code == PUG_ERR_BAD_PACKET_SEQ || code == PUG_ERR_INVALID_PCKT_HDR ||
-           code == PUG_ERR_BAD_DECODE_PKT;
-}
-
-/** Beyond the room for sources nothing is kept. */
-static struct misset *misset_of(struct messages *messages, const struct pug_log_record *record)
-{
-    for (size_t i = 0; i < messages->misset_count; i++)
-        if (messages->missets[i].source == record->source)
-            return &messages->missets[i];
-    if (messages->misset_count == MESSAGE_MISSETS)
-        return NULL;
-    struct misset *misset = &messages->missets[messages->misset_count++];
-    *misset = (struct misset){.source = record->source, .index = record->index};
-    snprintf(misset->text, sizeof(misset->text), "%s", record->text);
-    return misset;
-}
-
-static void take_misset(struct messages *messages, const struct pug_log_record *record)
-{
-    struct misset *misset = misset_of(messages, record);
-    uint64_t end;
-    if (!misset)
-        return;
-    misset->count++;
-    misset->looked += pug_diagnosis_looks(record->index, &end);
-}
-
-static void take_misfit(struct messages *messages, const struct pug_log_record *record)
-{
-    if (messages->misfits++ > 0)
-        return;
-    messages->misfit.index = record->index;
-    snprintf(messages->misfit.text, sizeof(messages->misfit.text), "%s", record->text);
-}
-
 void messages_take(struct messages *messages, const struct pug_log_record *record, bool quiet,
                    bool again)
 {
-    messages->bad_packets += is_bad_packet(record->code);
-    if (record->code == PUG_ERR_TRACE_MISMATCH)
-        take_misfit(messages, record);
-    messages->cut += record->code == PUG_ERR_TRUNCATED;
-    messages->frames_cut += record->code == PUG_ERR_TRUNCATED && record->source == PUG_NO_SOURCE;
-    if (record->code == PUG_ERR_TRACE_SETTINGS)
-        take_misset(messages, record);
+    pug_signs_take(&messages->signs, record);
     if (again || (quiet && !said_heard()) || messages_said(messages, record))
         return;
     if (count_like(messages, record) >= LIKE_MOST)
@@ -228,7 +183,5 @@ void messages_end(struct messages *messages, bool quiet)
 
 void messages_forget(struct messages *messages)
 {
-    messages->bad_packets = messages->misfits = 0;
-    messages->cut = messages->frames_cut = 0;
-    messages->misset_count = 0;
+    messages->signs = (struct pug_signs){0};
 }

@@ -3,21 +3,13 @@
 #ifndef PUGMARK_TOOL_MESSAGES_H
 #define PUGMARK_TOOL_MESSAGES_H
 
+#include "diagnose/signs.h"
 #include "pugmark/log.h"
 
 #include <stdbool.h>
 
-#define MESSAGE_KINDS   64u
-#define MESSAGE_MISSETS 16u
-#define MESSAGE_CODES   3u /**< that a run names in the end */
-
-/** Evidence about one source that trace and settings do not fit. */
-struct misset {
-    uint32_t source;
-    uint64_t count, looked; /**< of these, where a diagnosis looks at ranges */
-    uint64_t index;         /**< of the first one */
-    char text[160];         /**< the same: what it is, and which setting */
-};
+#define MESSAGE_KINDS 64u
+#define MESSAGE_CODES 3u /**< that a run names in the end */
 
 /**
  * Prints to standard error what may hold strings of an input: they neither steer a terminal nor end
@@ -36,16 +28,7 @@ struct messages {
     uint64_t said[MESSAGE_KINDS]; /**< messages of the capture, not of a place in its trace */
     size_t said_count;
     uint64_t unprinted;
-    uint64_t bad_packets; /**< that messages reported, printed or not */
-    uint64_t misfits;     /**< of trace and program, the same */
-    struct {
-        uint64_t index;
-        char text[160];
-    } misfit;            /**< the first of these */
-    uint64_t cut;        /**< packets and frames that the data end in, the same */
-    uint64_t frames_cut; /**< of these, frames */
-    struct misset missets[MESSAGE_MISSETS]; /**< of trace and settings, by source, the same */
-    size_t misset_count;
+    struct pug_signs signs; /**< what messages said, printed or not */
 };
 
 /**

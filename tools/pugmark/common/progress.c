@@ -6,12 +6,21 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+double progress_now(void)
+{
+    struct timespec now = {0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
 
 struct progress progress_begin(uint64_t all, bool quiet, bool (*go_on)(void))
 {
     return (struct progress){
         .all = all ? all : 1, /* nothing is done at once */
-        .start = time(NULL),
+        .start = progress_now(),
         .wanted = all > 0 && !quiet && terminal_is(stderr), /* a stream has no end to come near */
         .go_on = go_on,
     };
@@ -24,8 +33,7 @@ struct progress progress_begin_count(uint64_t all, const char *what, bool quiet)
     return progress;
 }
 
-/** "1.2 GB", "15 files": what is done in a second. */
-static void put_rate(char *text, size_t size, double rate, const char *what)
+void progress_rate(char *text, size_t size, double rate, const char *what)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
     unsigned unit = 0;
@@ -58,7 +66,7 @@ void progress_text(char *text, size_t size, uint64_t done, uint64_t all, double 
 {
     char rate[32], left[32];
     const double share = all > 0 ? (double)done / (double)all : 0;
-    put_rate(rate, sizeof(rate), seconds > 0 ? (double)done / seconds : 0, what);
+    progress_rate(rate, sizeof(rate), seconds > 0 ? (double)done / seconds : 0, what);
     put_left(left, sizeof(left), share > 0 ? seconds / share - seconds : 0);
     snprintf(text, size, "%3.0f %%, %s, %s left", share < 1 ? share * 100 : 100, rate, left);
 }
@@ -80,15 +88,29 @@ void progress_wipe(size_t *drawn)
 bool progress_show(void *context, uint64_t done)
 {
     struct progress *progress = context;
-    const time_t now = progress->wanted ? time(NULL) : 0;
-    if (progress->wanted && now - progress->start >= 1 && now != progress->last) {
+    const double now = progress->wanted ? progress_now() : 0;
+    if (progress->wanted && now - progress->start >= 1 && now - progress->last >= 1) {
         char text[96];
-        progress_text(text, sizeof(text), done, progress->all, (double)(now - progress->start),
+        progress_text(text, sizeof(text), done, progress->all, now - progress->start,
                       progress->what);
         progress_draw(text, &progress->drawn);
         progress->last = now;
     }
     return !progress->go_on || progress->go_on();
+}
+
+struct progress progress_begin_file(FILE *file, bool quiet)
+{
+    struct stat status;
+    const bool regular = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
+    return progress_begin(regular ? (uint64_t)status.st_size : 0, quiet, NULL);
+}
+
+void progress_show_file(struct progress *progress, FILE *file)
+{
+    const uint64_t lines_each = 4096;
+    if (progress->wanted && ++progress->lines % lines_each == 0)
+        (void)progress_show(progress, (uint64_t)ftello(file));
 }
 
 void progress_end(struct progress *progress)

@@ -334,7 +334,10 @@ const struct command command_debug = {
                "forwards and backwards. It needs no debugger.",
     .examples =
         {
-            {"pugmark debug examples/crash --source-dir examples/crash </dev/null",
-             "where the trace begins"},
+            {"pugmark debug examples/crash --source-dir examples/crash",
+             "begins where the trace begins; q ends"},
+            {"echo cq | pugmark debug examples/crash --source-dir examples/crash",
+             "keys from a pipe: goes on to the end, and prints that page"},
+            {"pugmark debug board --elf firmware.elf", "with the program that a snapshot lacks"},
         },
 };

@@ -3,9 +3,13 @@
 
 #include "capture/capture.h"
 #include "common/command.h"
+#include "events/dwt_sources.h"
 #include "list/by_time.h"
-#include "pugmark/correlate.h"
+#include "pugmark/advanced/correlate.h"
+#include "pugmark/advanced/packet.h"
+#include "pugmark/dwt.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +17,7 @@
 struct stream {
     struct pug_origin origin;
     struct pug_reader_space reader; /* that its space is of */
+    struct pug_dwt *dwt;            /* NULL: it has none */
     bool known;
 };
 
@@ -31,6 +36,28 @@ bool fill_is_by_time(const struct session *session)
     while (pug_capture_source_at(capture, sources))
         sources++;
     return sources > 1 && !session->live && pug_capture_kind(capture) != PUG_CAPTURE_PERF;
+}
+
+/** Where a source has a DWT: what joins its packets to accesses, with the addresses it watches. */
+static struct pug_dwt *make_dwt(const struct pug_capture *capture,
+                                const struct pug_capture_source *source)
+{
+    struct pug_snapshot_source in;
+    if (!pug_dwt_sources_carries(pug_protocol_find(source->protocol)))
+        return NULL;
+    const bool known = core_source(capture, source->buffer, source->id, &in);
+    struct pug_dwt *dwt = malloc(sizeof(*dwt));
+    if (!dwt)
+        return NULL;
+    pug_dwt_init(dwt, false);
+    for (unsigned n = 0; known && n < PUG_DWT_COMPARATORS; n++) {
+        char name[16];
+        uint64_t address;
+        snprintf(name, sizeof(name), "DWT_COMP%u", n);
+        if (core_register(in.device, name, &address))
+            pug_dwt_set_comparator(dwt, n, (uint32_t)address);
+    }
+    return dwt;
 }
 
 /** The stream by its number, with its origin; NULL: no memory. */
@@ -59,8 +86,10 @@ static struct stream *find_stream(struct filling *filling, uint32_t number)
                                          .cpu = PUG_NO_CPU,
                                          .source = told.source};
     for (size_t n = 0; (source = pug_capture_source_at(capture, n)) != NULL; n++)
-        if (source->buffer == told.buffer && source->id == told.source)
+        if (source->buffer == told.buffer && source->id == told.source) {
             stream->origin.cpu = source->cpu;
+            stream->dwt = make_dwt(capture, source);
+        }
     return stream;
 }
 
@@ -85,6 +114,22 @@ static void find_space(struct filling *filling, struct stream *stream,
     stream->known = true;
 }
 
+/** Adds the accesses that a DWT reports, where it is known when they were made. */
+static bool take_accesses(struct filling *filling, struct stream *stream,
+                          const struct pug_correlated *item)
+{
+    const size_t count = stream->dwt ? pug_dwt_push(stream->dwt, &item->element) : 0;
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        const struct pug_dwt_event *event = &stream->dwt->events[i];
+        if (event->kind == PUG_DWT_DATA && event->has_value && event->has_address &&
+            event->address_size >= 4 && item->when != PUG_WHEN_UNKNOWN)
+            good = pug_history_access(filling->session->history, event->address, event->value,
+                                      event->size);
+    }
+    return good;
+}
+
 static bool take(void *context, const struct pug_correlated *elements, size_t count)
 {
     struct filling *filling = context;
@@ -94,6 +139,8 @@ static bool take(void *context, const struct pug_correlated *elements, size_t co
         if (!stream)
             break;
         find_space(filling, stream, &elements[i].element);
+        if (!take_accesses(filling, stream, &elements[i]))
+            return false;
         if (!pug_history_take(filling->session->history, &stream->origin, &elements[i].element, 1))
             return false;
     }
@@ -111,6 +158,8 @@ int fill_by_time(struct session *session)
     if (filling.failed)
         input_starve(&session->input);
     pug_correlate_free(filling.correlate);
+    for (size_t i = 0; i < filling.count; i++)
+        free(filling.streams[i].dwt);
     free(filling.streams);
     return code;
 }

@@ -4,8 +4,11 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/progress.h"
+#include "common/sandbox.h"
 #include "fill_by_time.h"
+#include "fill_threads.h"
 #include "input/live_input.h"
+#include "pugmark/advanced/index.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -107,7 +110,9 @@ static int fill_in_order(struct session *session)
 static void fill(struct session *session)
 {
     struct input *input = &session->input;
-    const int code = fill_is_by_time(session) ? fill_by_time(session) : fill_in_order(session);
+    int code = EXIT_DONE;
+    if (!fill_threads(session, &code))
+        code = fill_is_by_time(session) ? fill_by_time(session) : fill_in_order(session);
     session_lock(session);
     session->code = code;
     pug_history_end(session->history);
@@ -159,7 +164,8 @@ static bool has_positions(struct session *session)
 bool session_open(struct session *session, const struct session_options *options,
                   const char *operand)
 {
-    *session = (struct session){.wake = {-1, -1}};
+    *session = (struct session){.options = options, .wake = {-1, -1}};
+    sandbox_allow_index();
     pthread_mutex_init(&session->lock, NULL);
     if (!input_open(&session->input, &options->input, operand)) {
         session->code = session->input.failure;
@@ -170,7 +176,8 @@ bool session_open(struct session *session, const struct session_options *options
     session->live = pug_capture_is_live(session->input.capture);
     const struct pug_history_config config = {.capture = session->input.capture,
                                               .names = session->names};
-    bool good = session->names && pug_history_new(&config, &session->history) == PUG_OK;
+    const bool kept = session->names && !session->live && kept_history_load(session, &config);
+    bool good = session->names && (kept || pug_history_new(&config, &session->history) == PUG_OK);
     if (!good) {
         input_starve(&session->input);
     } else if (session->live) {
@@ -179,8 +186,9 @@ bool session_open(struct session *session, const struct session_options *options
             message_say("pugmark: no thread to read %s: the system has none left. Close some "
                         "programs and try again\n",
                         operand);
-    } else {
+    } else if (!kept) {
         fill(session);
+        kept_history_save(session);
     }
     if (good && !has_positions(session)) {
         message_say("pugmark: %s: no instruction of it can be rebuilt, so there is nothing to "
@@ -212,6 +220,7 @@ int session_close(struct session *session)
             close(session->wake[i]);
 #endif
     pug_history_free(session->history);
+    pug_index_free(session->index);
     capture_names_end(session->names);
     input_close(&session->input);
     pthread_mutex_destroy(&session->lock);
@@ -274,8 +283,11 @@ bool session_place(struct session *session, uint32_t thread, struct pug_history_
            pug_history_at(session->history, position, place);
 }
 
-static int32_t pid_of(const struct session *session, uint32_t thread)
+int32_t session_pid(const struct session *session, uint32_t thread)
 {
+    /* Threads of a kernel are all in one memory. */
+    if (pug_capture_kind(session->input.capture) != PUG_CAPTURE_PERF)
+        return PUG_NO_CPU;
     const struct pug_history_thread *of = pug_history_thread_at(session->history, thread);
     const struct pug_capture_task *task =
         of && of->task != PUG_NO_TASK ? pug_capture_task_at(session->input.capture, of->task)
@@ -285,15 +297,15 @@ static int32_t pid_of(const struct session *session, uint32_t thread)
 
 unsigned session_process(const struct session *session, uint32_t thread)
 {
-    const int32_t pid = pid_of(session, thread);
+    const int32_t pid = session_pid(session, thread);
     unsigned process = 1;
     for (uint32_t i = 0; i < thread; i++) {
-        const int32_t other = pid_of(session, i);
+        const int32_t other = session_pid(session, i);
         bool is_new = true;
         if (other == pid)
             return process;
         for (uint32_t n = 0; n < i && is_new; n++)
-            is_new = pid_of(session, n) != other;
+            is_new = session_pid(session, n) != other;
         process += is_new;
     }
     return process;
@@ -307,8 +319,10 @@ void session_thread_words(const struct session *session, uint32_t thread, char *
         of && of->task != PUG_NO_TASK ? pug_capture_task_at(session->input.capture, of->task)
                                       : NULL;
     snprintf(words, size, "source 0x%02x", of ? of->source : 0u);
-    if (task)
+    if (task && pug_capture_kind(session->input.capture) == PUG_CAPTURE_PERF)
         snprintf(words, size, "%.64s %" PRId32, task->comm, task->tid);
+    else if (task)
+        snprintf(words, size, "%.64s", task->comm);
     for (size_t n = 0;
          !task && of && (source = pug_capture_source_at(session->input.capture, n)) != NULL; n++)
         if (source->buffer == of->buffer && source->id == of->source && source->name)

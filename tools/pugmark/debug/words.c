@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 /** @file The commands of a session: GDB's `monitor`, and the same in `pugmark debug`. */
+#include "capture/capture.h"
 #include "common/options.h"
+#include "input/address.h"
 #include "input/input_lists.h"
+#include "packets.h"
+#include "pugmark/advanced/capture.h"
 #include "session.h"
+#include "swo/handlers.h"
 #include "walks.h"
 
 #include <inttypes.h>
@@ -60,7 +65,7 @@ static void put_place(struct session *session, uint64_t position, struct pug_sin
 static void put_packet(struct session *session, struct pug_sink *sink)
 {
     struct pug_history_packet packet;
-    char time[64];
+    char time[64], words[1024];
     if (!pug_history_packet(session->history, session->position, &packet))
         return;
     const struct pug_capture_buffer *buffer =
@@ -72,6 +77,12 @@ static void put_packet(struct session *session, struct pug_sink *sink)
         pug_sink_printable(sink, buffer->name);
     }
     pug_sink_format(sink, ", %s%s\n", time[0] ? "time " : "no time is known", time);
+    packet_words(session, session->position, words, sizeof(words));
+    if (words[0]) {
+        pug_sink_text(sink, "packet ");
+        pug_sink_printable(sink, words);
+        pug_sink_text(sink, "\n");
+    }
 }
 
 /* ---- finding ---- */
@@ -145,10 +156,54 @@ static bool do_goto(struct session *session, char **words, size_t count, struct 
     return true;
 }
 
-/** "--before" as `pugmark find` has it, or "before". */
-static bool is_word(const char *word, const char *wanted)
+/** An address: a number, or a function or FILE:LINE of the program. */
+static bool take_address(struct session *session, const char *word, uint64_t *address)
 {
-    return strcmp(word + (strncmp(word, "--", 2) == 0 ? 2 : 0), wanted) == 0;
+    struct address_places places;
+    if (parse_number(word, address))
+        return true;
+    if (!*word || !address_find_absolute(&session->input, "find", word, &places) ||
+        places.count == 0)
+        return false;
+    *address = places.items[0].absolute;
+    return true;
+}
+
+/** The number of an exception, or its name; false: there is no such. */
+static bool take_exception(struct session *session, const char *word, uint64_t *number)
+{
+    struct pug_history_place place;
+    struct pug_vectors vectors;
+    unsigned vector;
+    if (parse_number(word, number))
+        return true;
+    if (!pug_history_at(session->history, session->position, &place) || !place.origin.space)
+        return false;
+    pug_capture_vectors(session->input.capture, pug_address_space_image(place.origin.space),
+                        PUG_VECTORS_ANY, &vectors);
+    if (!pug_vectors_number(&vectors, word, &vector))
+        return false;
+    *number = vector;
+    return true;
+}
+
+/** The next exception, of a number where one is given, or the last one before. */
+static bool find_some_exception(struct session *session, const char *word, bool backward,
+                                uint64_t *position)
+{
+    const bool any = !*word || packet_word_is(word, "before") || packet_word_is(word, "after");
+    uint64_t number = 0, from = session->position;
+    struct pug_history_place place;
+    if (!any && !take_exception(session, word, &number))
+        return false;
+    while (pug_history_find(session->history, PUG_FIND_EXCEPTION, 0, from, backward, position)) {
+        if (any)
+            return true;
+        if (pug_history_at(session->history, *position, &place) && place.exception == number)
+            return true;
+        from = *position;
+    }
+    return false;
 }
 
 static bool do_find(struct session *session, char **words, size_t count, struct pug_sink *sink)
@@ -156,31 +211,34 @@ static bool do_find(struct session *session, char **words, size_t count, struct 
     uint64_t value = 0, position;
     bool backward = false, found = false, known = true;
     for (size_t i = 1; i < count; i++)
-        backward |= is_word(words[i], "before");
+        backward |= packet_word_is(words[i], "before");
     const char *what = count > 1 ? words[1] : "";
     const char *word = count > 2 ? words[2] : "";
-    if (is_word(what, "address"))
-        found = parse_number(word, &value) &&
+    if (packet_word_is(what, "address"))
+        found = take_address(session, word, &value) &&
                 pug_history_find(session->history, PUG_FIND_ADDRESS, value, session->position,
                                  backward, &position);
-    else if (is_word(what, "exception"))
-        found = pug_history_find(session->history, PUG_FIND_EXCEPTION, 0, session->position,
-                                 backward, &position);
-    else if (is_word(what, "overflow") || is_word(what, "loss"))
+    else if (packet_word_is(what, "exception"))
+        found = find_some_exception(session, word, backward, &position);
+    else if (packet_word_is(what, "loss"))
         found = pug_history_find(session->history, PUG_FIND_LOSS, 0, session->position, backward,
                                  &position);
-    else if (is_word(what, "time") || is_word(what, "timestamp"))
+    else if (packet_word_is(what, "time"))
         found = take_time(session, word, &value) &&
                 pug_history_find(session->history, PUG_FIND_TIME, value, 0, false, &position);
-    else
-        known = false;
+    else if (packet_find(session, words + 1, count - 1, &known, sink) || known)
+        return known;
     if (found)
         put_place(session, position, sink);
     else if (known)
         pug_sink_format(sink, "nothing of the kind %s here\n", backward ? "before" : "after");
     else
-        pug_sink_text(sink, "find what? Say find address A, find exception, find loss or find "
-                            "time T; with before, the last one before here\n");
+        pug_sink_text(sink,
+                      "find what? Say find address A, find exception [N], find loss or find "
+                      "time T; or what `pugmark find` knows of packets: timestamp N, "
+                      "trigger, event N, context C, sync, overflow, vmid N, dwt N, elapsed T, "
+                      "trace-on, discard, transaction. With before, the last one before "
+                      "here; with before OFFSET or after OFFSET, from there\n");
     return found;
 }
 
@@ -329,8 +387,9 @@ static size_t split(char *line, char **words)
 static void put_help(struct pug_sink *sink)
 {
     pug_sink_text(sink, "goto OFFSET | time T | #N | begin | end | exception   move there\n"
-                        "find address A | exception | loss | time T [before]  find a position\n"
-                        "where          the place, its trace offset and time\n"
+                        "find address A | exception [N] | loss | time T [before]  find a position\n"
+                        "find sync | event N | context C | …  a packet, as `pugmark find` does\n"
+                        "where          the place, its trace offset, time and packet\n"
                         "time           the time here\n"
                         "calls          the call stack\n"
                         "compare        the call path here, and the last time that it came here\n"

@@ -1,44 +1,28 @@
 // SPDX-License-Identifier: MIT
-/** @file What is said at the end of a run where something is off. */
+/** @file What standard error says at the end of a run: the findings about it (findings.h). */
 #ifndef PUGMARK_TOOL_DIAGNOSIS_H
 #define PUGMARK_TOOL_DIAGNOSIS_H
 
 #include "pugmark/advanced/consumer.h"
-#include "pugmark/advanced/diagnose.h"
 #include "pugmark/pugmark.h"
 
 struct input;
 struct diagnosis;
 
-/** For a run of the input's tree; NULL: nothing is diagnosed. */
+/** Makes the diagnosis of a run of the input's tree; NULL: out of memory. */
 struct diagnosis *diagnosis_new(struct input *input);
 void diagnosis_free(struct diagnosis *diagnosis);
 
 /** The consumer that collects evidence; others can share its pass. */
 struct pug_consumer diagnosis_consumer(struct diagnosis *diagnosis);
 
-/** Say what the trace at hand looks like, where no run comes about. */
-void diagnosis_guess(const struct input *input);
-
-/**
- * pug_guess_format() of bytes that look like nothing, as if each word of *width of them, 2, 4 or 8,
- * had been written in the other order: how many guesses there are.
- */
-size_t diagnosis_guess_turned(const uint8_t *bytes, size_t size,
-                              struct pug_guess guesses[PUG_GUESSES], unsigned *width);
-
-/** How bytes are turned so, for printf(): of *width, twice. */
-#define DIAGNOSIS_TURNED                                                                           \
-    "with the bytes of each word of %u turned round (objcopy -I binary -O binary "                 \
-    "--reverse-bytes=%u)"
-
-/** Writes a number with its thousands apart; returns `buffer`. */
-const char *diagnosis_grouped(uint64_t value, char buffer[32]);
-
 /** Adds evidence from one element, for commands that feed a tree and choose which. */
 void diagnosis_add(struct diagnosis *diagnosis, const struct pug_element *element);
 
-/** After the run: say what is off, unless `quiet`. True: something is. */
+/** Says what the trace at hand looks like, where no run comes about. */
+void diagnosis_guess(const struct input *input);
+
+/** After the run: says what is off, unless `quiet`. True: something is. */
 bool diagnosis_conclude(struct diagnosis *diagnosis, bool quiet);
 
 /** The same after a run whose elements the diagnosis did not see: of what packets show alone. */
@@ -48,9 +32,9 @@ bool diagnosis_conclude_packets(struct diagnosis *diagnosis, bool quiet);
 bool diagnosis_is_silent(const struct diagnosis *diagnosis);
 
 /**
- * Does a source's protocol have parameters that the settings do not give? Then `names` has them,
- * each after a blank.
+ * Decodes the first `most` bytes of the chosen trace of a perf.data once more, and says what is
+ * off, unless the options want quiet. True: something is.
  */
-bool diagnosis_lacks_parameters(const struct input *input, uint32_t id, char *names, size_t size);
+bool diagnosis_of_programs(struct input *input, uint64_t most);
 
 #endif

@@ -208,5 +208,9 @@ const struct command command_gdb = {
         {
             {"pugmark gdb examples/crash -- -batch -ex \"pugmark goto exception\" -ex bt",
              "the call stack at the fault"},
+            {"pugmark gdb board --elf firmware.elf -- -ex \"pugmark goto end\"",
+             "stays in GDB, at the end of a capture of your own"},
+            {"pugmark gdb --port 2160 board --elf firmware.elf",
+             "a server, for a GDB or an editor of your own"},
         },
 };

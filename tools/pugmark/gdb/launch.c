@@ -158,7 +158,8 @@ static void add_own(struct command_line *line, const char *operand, int words, c
     char room[4096], script[4096], source[4200];
     const char *own = own_path("pugmark", room, sizeof(room));
     char *directory = make_directory(operand), *target = make_target(own, words, argv);
-    if (find_script(own, script, sizeof(script))) {
+    const bool found = find_script(own, script, sizeof(script));
+    if (found) {
         snprintf(source, sizeof(source), "source %s", script);
         add_early(line, source);
     } else {
@@ -171,6 +172,10 @@ static void add_own(struct command_line *line, const char *operand, int words, c
     add(line, "-ex");
     add(line, target);
     line->failed |= !target;
+    if (found) {
+        add(line, "-ex");
+        add(line, "pugmark inferiors");
+    }
     free(directory);
     free(target);
 }

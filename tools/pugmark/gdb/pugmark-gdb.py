@@ -17,7 +17,8 @@ WINDOWS = {8: 0xFFFFFFFFF0000000, 4: 0xFFFF0000}
 BASES = {8: 0x7075670000000000, 4: 0x70000000}
 # Frame ids: TOP - 16 * depth of the call.
 TOPS = {8: 0x7075680000000000, 4: 0x78000000}
-READ = 64  # frames at once
+FIRST = 6  # frames at first: a step needs two
+READ = 64  # frames at once, then
 
 
 class FrameId:
@@ -34,11 +35,11 @@ class Stack:
         self.frames = []
         inferior = gdb.selected_inferior()
         window = WINDOWS[width]
-        data = bytes(inferior.read_memory(window, HEAD.size + READ * FRAME.size))
+        data = bytes(inferior.read_memory(window, HEAD.size + FIRST * FRAME.size))
         magic, count, self.position, self.thread = HEAD.unpack_from(data)
         if magic != b"PUGFRAME":
             raise gdb.error("no call stack")
-        self.add(data, HEAD.size, min(count, READ))
+        self.add(data, HEAD.size, min(count, FIRST))
         while len(self.frames) < count:
             more = min(READ, count - len(self.frames))
             at = window + HEAD.size + len(self.frames) * FRAME.size
@@ -69,13 +70,21 @@ class PugmarkUnwinder(Unwinder):
         return gdb.Value(value).cast(kind)
 
     def level_of(self, frame, width):
-        """Which call of the stack a frame is; the innermost one has no stack pointer."""
+        """Which call of the stack a frame is; the innermost one has no such stack pointer."""
+        if frame.level() == 0:
+            return 0
         try:
             sp = int(frame.read_register("sp")) & ((1 << 8 * width) - 1)
         except (gdb.error, ValueError):
             return 0
         level = (sp - BASES[width]) // 16
         return level if 0 < level < 1 << 20 else 0
+
+    def is_interrupted(self, frame):
+        """Did an exception come between a frame and the one further in?"""
+        level = self.level_of(frame, width_of(frame.architecture()))
+        return 0 < level <= len(self.stack.frames if self.stack else ()) and (
+            self.stack.frames[level - 1][3] >> 8 == EXCEPTION)
 
     def __call__(self, frame):
         try:
@@ -159,16 +168,23 @@ def monitor(words):
     return gdb.execute("monitor " + words, to_string=True)
 
 
-def refresh():
+def refresh_frames():
     """GDB keeps registers and frames: they are of the place before."""
     UNWINDER.stack = None
     gdb.execute("maintenance flush register-cache", to_string=True)
+
+
+def refresh():
+    """Takes over where a command of the server led: its registers, thread and libraries."""
+    refresh_frames()
     answer = gdb.execute("monitor thread", to_string=True).strip()
     if answer.isdigit():
-        for thread in gdb.selected_inferior().threads():
+        for thread in [thread for inferior in gdb.inferiors() for thread in inferior.threads()]:
             if thread.ptid[1] == int(answer) or thread.ptid[2] == int(answer):
                 thread.switch()
                 break
+    if monitor("libraries").strip() == "changed":
+        gdb.execute("sharedlibrary", to_string=True)
     gdb.execute("frame 0")
 
 
@@ -180,11 +196,47 @@ for command in ("find", "where", "time", "calls", "compare", "history", "losses"
     Asks(command)
 
 
-class Nameless(gdb.FrameDecorator.FrameDecorator):
-    """A frame that GDB would print without anything in place of its function."""
+EXCEPTION = 3  # enum pug_call_kind
+
+
+class Shown(gdb.FrameDecorator.FrameDecorator):
+    """
+    A frame in a backtrace. GDB looks for its function and line in front of its pc, where the call is. One that an
+    exception interrupted has its place at the pc itself.
+    """
+
+    def __init__(self, base):
+        super().__init__(base)
+        self.interrupted = UNWINDER.is_interrupted(self.inferior_frame())
 
     def function(self):
-        return "??"
+        frame = self.inferior_frame()
+        if self.interrupted:
+            return name_at(frame.pc())
+        if frame.function() is not None:
+            return super().function()
+        return frame.name() or "??"
+
+    def line(self):
+        if not self.interrupted:
+            return super().line()
+        return gdb.find_pc_line(self.inferior_frame().pc()).line or None
+
+    def filename(self):
+        if not self.interrupted:
+            return super().filename()
+        table = gdb.find_pc_line(self.inferior_frame().pc()).symtab
+        return table.filename if table else super().filename()
+
+
+def name_at(pc):
+    block = gdb.block_for_pc(pc)
+    while block is not None and block.function is None:
+        block = block.superblock
+    if block is not None:
+        return block.function.name
+    words = gdb.execute("info symbol 0x%x" % pc, to_string=True).split()
+    return words[0] if words and words[0] != "No" else "??"
 
 
 class HideUnknown:
@@ -199,7 +251,63 @@ class HideUnknown:
     def filter(self, frames):
         for frame in frames:
             if frame.inferior_frame().pc() != 0:
-                yield frame if frame.function() is not None else Nameless(frame)
+                yield Shown(frame)
 
 
 HideUnknown()
+
+
+class Inferiors(gdb.Command):
+    """
+    Prepare all processes but the first. GDB 13 asks for registers, the place of the program and libraries of the
+    process that it connects to alone.
+    """
+
+    def __init__(self):
+        self.done = set()
+        self.without = set()
+        super().__init__("pugmark inferiors", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
+        gdb.events.before_prompt.connect(self.prepare)
+
+    def invoke(self, words, _from_tty):
+        self.done.clear()
+        self.without.clear()
+        self.prepare()
+
+    def prepare(self):
+        if gdb.selected_thread() is not None and gdb.current_progspace().filename is None and (
+            gdb.selected_inferior().num not in self.without
+        ):
+            # No program that is there all the time: GDB has not read the symbols of those that come and go.
+            self.without.add(gdb.selected_inferior().num)
+            gdb.execute("sharedlibrary", to_string=True)
+        all_of_them = {(inferior.num, inferior.pid) for inferior in gdb.inferiors() if inferior.pid > 1}
+        new = sorted(all_of_them - self.done)
+        self.done = all_of_them
+        thread = gdb.selected_thread()
+        if not new or thread is None:
+            return
+        for number, _ in new:
+            prepare_inferior(number)
+        thread.switch()
+        refresh_frames()
+
+
+def prepare_inferior(number):
+    try:
+        gdb.execute("inferior %d" % number, to_string=True)
+    except gdb.error:
+        pass  # it cannot show the place yet
+    try:
+        gdb.execute("unset tdesc filename", to_string=True)
+        refresh_frames()
+        offset = int(monitor("offset"), 16)
+        path = gdb.current_progspace().filename
+        if offset != 0 and path:
+            gdb.execute('symbol-file -o 0x%x "%s"' % (offset, path), to_string=True)
+        gdb.execute("sharedlibrary", to_string=True)
+    except (gdb.error, ValueError) as error:
+        gdb.write("pugmark: process %d: %s\n" % (number, error))
+
+
+Inferiors()

@@ -59,7 +59,8 @@ void gdb_tell_stop(struct gdb_server *server, const struct pug_history_move *mov
     else if (move->stop == PUG_MOVE_EXCEPTION)
         signal = gdb_signal_of(&place);
     pug_sink_format(&server->sink, "T%02x", signal);
-    gdb_target_expedite(server->target, &place, &server->sink);
+    const struct gdb_state state = {&place, session_core(session, &place)};
+    gdb_target_expedite(server->target, &state, &server->sink);
     pug_sink_text(&server->sink, "thread:");
     gdb_put_thread(server, session->thread);
     pug_sink_text(&server->sink, ";");
@@ -69,11 +70,58 @@ void gdb_tell_stop(struct gdb_server *server, const struct pug_history_move *mov
         pug_sink_text(&server->sink, "replaylog:begin;");
     if (move->stop == PUG_MOVE_END || (move->stop == PUG_MOVE_LOSS && !move->backward))
         pug_sink_text(&server->sink, "replaylog:end;");
-    if (gdb_libraries_changed(server))
-        pug_sink_text(&server->sink, "library:;");
+}
+
+/**
+ * Answers that other libraries are there. GDB reads them and resumes, whatever else the answer
+ * says: why it stopped is answered then.
+ */
+static void tell_libraries(struct gdb_server *server, const struct pug_history_move *move)
+{
+    const struct pug_history_move still = {.stop = PUG_MOVE_DONE};
+    server->waiting = *move;
+    server->waits = true;
+    gdb_tell_stop(server, &still);
+    pug_sink_text(&server->sink, "library:;");
 }
 
 /* ---- moving ---- */
+
+/** The memory of a thread's process at a position. */
+static const struct pug_address_space *space_at(struct gdb_server *server, uint64_t position)
+{
+    struct pug_history_place place;
+    return pug_history_at(server->session->history, position, &place) ? place.origin.space : NULL;
+}
+
+/** The position beside one, where a move came from: the one itself is looked at again. */
+static uint64_t beside(const struct pug_history_move *move)
+{
+    return move->backward ? move->position + 1 : move->position - (move->position > 0);
+}
+
+/**
+ * Runs, and stops where other libraries are there than before, for GDB has breakpoints in them
+ * only when it knows them.
+ */
+static void run(struct gdb_server *server, struct pug_history_move *move)
+{
+    struct session *session = server->session;
+    move->space = space_at(server, session->position);
+    if (server->goes_on)
+        move->position = beside(move);
+    server->goes_on = false;
+    for (;;) {
+        pug_history_run(session->history, move);
+        if (move->stop != PUG_MOVE_SPACE)
+            return;
+        session_go(session, move->position);
+        if (gdb_libraries_changed(server))
+            return;
+        move->space = space_at(server, move->position);
+        move->position = beside(move);
+    }
+}
 
 /** Moves once, from where the thread is. */
 static void move_once(struct gdb_server *server, const struct wish *wish,
@@ -94,7 +142,7 @@ static void move_once(struct gdb_server *server, const struct wish *wish,
     if (wish->steps)
         pug_history_step(session->history, move);
     else
-        pug_history_run(session->history, move);
+        run(server, move);
     session_go(session, move->position);
 }
 
@@ -121,8 +169,28 @@ static void resume(struct gdb_server *server, const struct wish *wish)
     }
     server->link->interrupted = false;
     server->general = session->thread;
+    if (move.stop == PUG_MOVE_SPACE || gdb_libraries_changed(server)) {
+        tell_libraries(server, &move);
+        return;
+    }
     say_why(server, &move);
     gdb_tell_stop(server, &move);
+}
+
+/** Does GDB resume where it was told of libraries? Then that move ends now, or goes on. */
+static bool end_waiting(struct gdb_server *server, const struct wish *wish)
+{
+    const bool waits = server->waits;
+    server->waits = false;
+    if (!waits || wish->backward != server->waiting.backward ||
+        server->session->position != server->waiting.position)
+        return false;
+    server->goes_on = server->waiting.stop == PUG_MOVE_SPACE;
+    if (server->goes_on)
+        return false;
+    say_why(server, &server->waiting);
+    gdb_tell_stop(server, &server->waiting);
+    return true;
 }
 
 /* ---- packets ---- */
@@ -184,7 +252,8 @@ void gdb_resume(struct gdb_server *server, const char *packet)
         wish.backward = packet[0] == 'b';
         wish.steps = packet[wish.backward] == 's';
     }
-    resume(server, &wish);
+    if (!end_waiting(server, &wish))
+        resume(server, &wish);
 }
 
 #endif

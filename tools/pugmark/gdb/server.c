@@ -113,18 +113,24 @@ static void read_memory(struct gdb_server *server, const char *words)
 static void read_registers(struct gdb_server *server)
 {
     struct pug_history_place place;
-    if (general_place(server, &place))
-        gdb_target_registers(server->target, &place, &server->sink);
-    else
+    if (!general_place(server, &place)) {
         fail(server);
+        return;
+    }
+    const struct gdb_state state = {&place, session_core(server->session, &place)};
+    gdb_target_registers(server->target, &state, &server->sink);
 }
 
 static void read_register(struct gdb_server *server, const char *words)
 {
     struct pug_history_place place;
     uint64_t number;
-    if (!gdb_take_number(&words, &number) || number > 1000 || !general_place(server, &place) ||
-        !gdb_target_register(server->target, &place, (unsigned)number, &server->sink))
+    if (!gdb_take_number(&words, &number) || number > 1000 || !general_place(server, &place)) {
+        fail(server);
+        return;
+    }
+    const struct gdb_state state = {&place, session_core(server->session, &place)};
+    if (!gdb_target_register(server->target, &state, (unsigned)number, &server->sink))
         fail(server);
 }
 
@@ -156,13 +162,7 @@ static bool set_breakpoints(struct gdb_server *server)
 
 static int32_t breakpoint_pid(struct gdb_server *server)
 {
-    const struct pug_history_thread *thread =
-        pug_history_thread_at(server->session->history, general_thread(server));
-    const struct pug_capture_task *task =
-        thread && thread->task != PUG_NO_TASK
-            ? pug_capture_task_at(server->session->input.capture, thread->task)
-            : NULL;
-    return task ? task->pid : PUG_NO_CPU;
+    return session_pid(server->session, general_thread(server));
 }
 
 static bool insert(struct gdb_server *server, uint64_t address)
@@ -241,6 +241,18 @@ static void take_supported(struct gdb_server *server, const char *words)
                     server->multiprocess ? ";multiprocess+" : "");
 }
 
+/** Answers what pugmark-gdb.py asks, and nobody else. False: it is another command. */
+static bool answer_script(struct gdb_server *server, const char *line, struct pug_sink *sink)
+{
+    if (strcmp(line, "offset") == 0)
+        pug_sink_format(sink, "%" PRIx64 "\n", gdb_offset(server));
+    else if (strcmp(line, "libraries") == 0)
+        pug_sink_text(sink, gdb_libraries_changed(server) ? "changed\n" : "the same\n");
+    else
+        return false;
+    return true;
+}
+
 /** qRcmd: words for `monitor`. */
 static void take_command(struct gdb_server *server, const char *words)
 {
@@ -258,8 +270,10 @@ static void take_command(struct gdb_server *server, const char *words)
         words += 2;
     }
     line[size] = 0;
-    (void)session_command(server->session, line, &sink);
-    server->general = server->session->thread;
+    if (!answer_script(server, line, &sink)) {
+        (void)session_command(server->session, line, &sink);
+        server->general = server->session->thread;
+    }
     for (size_t i = 0; i < text.count; i++)
         pug_sink_hex(&server->sink, (uint8_t)text.bytes[i], 2);
     if (text.count == 0)
@@ -310,7 +324,9 @@ static void query(struct gdb_server *server, const char *packet)
     } else if (begins(packet, "qAttached")) {
         pug_sink_text(&server->sink, "1");
     } else if (strcmp(packet, "qOffsets") == 0) {
-        gdb_offsets(server);
+        const uint64_t offset = gdb_offset(server);
+        if (offset != 0)
+            pug_sink_format(&server->sink, "TextSeg=%" PRIx64, offset);
     } else if (begins(packet, "qRcmd,")) {
         take_command(server, packet + strlen("qRcmd,"));
     }

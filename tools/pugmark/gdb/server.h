@@ -30,7 +30,11 @@ struct gdb_server {
     struct session_object *objects;
     uint64_t *samples; /**< of each object, an address where its code ran */
     size_t object_count, object_room;
-    uint32_t blocks;                       /**< the mark of pug_history_next_block() */
+    uint32_t blocks; /**< the mark of pug_history_next_block() */
+    /** A stop that GDB is told when it resumes: it had to read libraries first, and goes on then.
+     */
+    struct pug_history_move waiting;
+    bool waits, goes_on;                   /**< goes_on: it stopped for the libraries alone */
     uint64_t libraries;                    /**< a hash of the list that GDB has */
     const struct pug_address_space *space; /**< that it was made in */
 };
@@ -47,8 +51,8 @@ void gdb_tell_stop(struct gdb_server *server, const struct pug_history_move *mov
 /* transfer.c */
 /** Answers a qXfer packet. False: there is no such document. */
 bool gdb_transfer(struct gdb_server *server, const char *packet);
-/** Answers qOffsets. */
-void gdb_offsets(struct gdb_server *server);
+/** Returns by how much the program of the general thread's process was moved. */
+uint64_t gdb_offset(struct gdb_server *server);
 /** Has the list of libraries changed since GDB read it? */
 bool gdb_libraries_changed(struct gdb_server *server);
 

@@ -110,16 +110,24 @@ uint64_t gdb_target_window(enum gdb_target target)
 
 /* ---- the description ---- */
 
+/** Writes the name of the n-th register of a run. */
+static void name_register(const struct run *run, unsigned n, char *name, size_t size)
+{
+    const char *words = run->names;
+    for (unsigned i = 0; i < n && !strchr(run->names, '%'); i++)
+        words = strchr(words, ' ') ? strchr(words, ' ') + 1 : words;
+    const int length = (int)strcspn(words, " %");
+    if (words[length] == '%')
+        snprintf(name, size, "%.*s%u", length, words, run->first + n);
+    else
+        snprintf(name, size, "%.*s", length, words);
+}
+
 static void describe_register(const struct run *run, unsigned n, struct pug_sink *sink)
 {
-    const char *name = run->names;
-    for (unsigned i = 0; i < n && !strchr(run->names, '%'); i++)
-        name = strchr(name, ' ') ? strchr(name, ' ') + 1 : name;
-    const int length = (int)strcspn(name, " %");
-    pug_sink_format(sink, "<reg name=\"%.*s", length, name);
-    if (name[length] == '%')
-        pug_sink_decimal(sink, run->first + n);
-    pug_sink_format(sink, "\" bitsize=\"%u\"", run->bits);
+    char name[32];
+    name_register(run, n, name, sizeof(name));
+    pug_sink_format(sink, "<reg name=\"%s\" bitsize=\"%u\"", name, run->bits);
     if (run->number >= 0 && n == 0)
         pug_sink_format(sink, " regnum=\"%d\"", run->number);
     if (run->type)
@@ -170,11 +178,37 @@ static bool value_of(enum gdb_target target, enum meaning meaning,
     }
 }
 
-static void put_value(enum gdb_target target, const struct run *run,
-                      const struct pug_history_place *place, struct pug_sink *sink)
+/** The other name that a snapshot may have for a register: LR, X29, R13, or x2 of RISC-V. */
+static void name_otherwise(enum gdb_target target, unsigned number, char *name, size_t size)
+{
+    if (target == GDB_AARCH64 && number == 30)
+        snprintf(name, size, "lr");
+    else if (number < 32)
+        snprintf(name, size, "%c%u", target == GDB_ARM || target == GDB_ARM_M ? 'r' : 'x', number);
+    else
+        snprintf(name, size, "%s", target == GDB_ARM_M ? "cpsr" : "");
+}
+
+/** The value that a snapshot has; false: it has none. */
+static bool read_kept(enum gdb_target target, const struct run *run, unsigned n, unsigned number,
+                      const struct pug_snapshot_device *core, uint64_t *value)
+{
+    char name[32];
+    if (!core || (run->feature && strcmp(run->feature, "org.pugmark.trace") == 0))
+        return false;
+    name_register(run, n, name, sizeof(name));
+    if (core_register(core, name, value))
+        return true;
+    name_otherwise(target, number, name, sizeof(name));
+    return name[0] && core_register(core, name, value);
+}
+
+static void put_value(enum gdb_target target, const struct run *run, unsigned n, unsigned number,
+                      const struct gdb_state *state, struct pug_sink *sink)
 {
     uint64_t value;
-    const bool known = value_of(target, run->meaning, place, &value);
+    const bool kept = run->meaning != PC && read_kept(target, run, n, number, state->core, &value);
+    const bool known = kept || value_of(target, run->meaning, state->place, &value);
     for (unsigned i = 0; i < run->bits / 8; i++) {
         if (known)
             pug_sink_hex(sink, value >> 8 * i & 0xff, 2);
@@ -183,22 +217,26 @@ static void put_value(enum gdb_target target, const struct run *run,
     }
 }
 
-void gdb_target_registers(enum gdb_target target, const struct pug_history_place *place,
+void gdb_target_registers(enum gdb_target target, const struct gdb_state *state,
                           struct pug_sink *sink)
 {
-    for (const struct run *run = targets[target].runs; run->names; run++)
+    unsigned at = 0;
+    for (const struct run *run = targets[target].runs; run->names; run++) {
+        at = run->number >= 0 ? (unsigned)run->number : at;
         for (unsigned n = 0; n < run->count; n++)
-            put_value(target, run, place, sink);
+            put_value(target, run, n, at + n, state, sink);
+        at += run->count;
+    }
 }
 
-bool gdb_target_register(enum gdb_target target, const struct pug_history_place *place,
-                         unsigned number, struct pug_sink *sink)
+bool gdb_target_register(enum gdb_target target, const struct gdb_state *state, unsigned number,
+                         struct pug_sink *sink)
 {
     unsigned at = 0;
     for (const struct run *run = targets[target].runs; run->names; run++) {
         at = run->number >= 0 ? (unsigned)run->number : at;
         if (number >= at && number - at < run->count) {
-            put_value(target, run, place, sink);
+            put_value(target, run, number - at, number, state, sink);
             return true;
         }
         at += run->count;
@@ -206,7 +244,7 @@ bool gdb_target_register(enum gdb_target target, const struct pug_history_place 
     return false;
 }
 
-void gdb_target_expedite(enum gdb_target target, const struct pug_history_place *place,
+void gdb_target_expedite(enum gdb_target target, const struct gdb_state *state,
                          struct pug_sink *sink)
 {
     unsigned at = 0;
@@ -214,7 +252,7 @@ void gdb_target_expedite(enum gdb_target target, const struct pug_history_place 
         at = run->number >= 0 ? (unsigned)run->number : at;
         if (run->meaning == PC || run->meaning == STATUS) {
             pug_sink_format(sink, "%x:", at);
-            put_value(target, run, place, sink);
+            put_value(target, run, 0, at, state, sink);
             pug_sink_text(sink, ";");
         }
         at += run->count;

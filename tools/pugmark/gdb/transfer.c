@@ -4,6 +4,7 @@
 #include "server.h"
 
 #include "base/hash.h"
+#include "debug/history.h"
 #include "text/markup.h"
 
 #include <inttypes.h>
@@ -83,7 +84,41 @@ static unsigned weigh(struct gdb_server *server, const struct session_object *ob
     return object->bias == 0 ? 3 : 2;
 }
 
-/** The program of a process; NULL: it has none that is known. */
+/** The addresses from the first segment of an object to the end of its last one. */
+static void find_extent(struct gdb_server *server, const struct session_object *object,
+                        uint64_t *first, uint64_t *end)
+{
+    const struct pug_debug_program *program =
+        pug_history_program(server->session->history, object->object);
+    *first = *end = 0;
+    for (uint32_t i = 0; program && i < program->count; i++) {
+        const struct pug_program_segment *segment = &program->segments[i];
+        const uint64_t at = segment->vaddr + object->bias;
+        *first = i == 0 || at < *first ? at : *first;
+        *end = i == 0 || at + segment->size > *end ? at + segment->size : *end;
+    }
+}
+
+/** Does another object of the process lie, at some time, where this one does? */
+static bool is_replaced(struct gdb_server *server, const struct session_object *object)
+{
+    uint64_t first, end, other_first, other_end;
+    find_extent(server, object, &first, &end);
+    for (size_t i = 0; i < server->object_count; i++) {
+        const struct session_object *other = &server->objects[i];
+        if (other == object || other->pid != object->pid)
+            continue;
+        find_extent(server, other, &other_first, &other_end);
+        if (other_first < end && first < other_end)
+            return true;
+    }
+    return false;
+}
+
+/**
+ * The program of a process; NULL: it has none that is known, or none that is there all the time
+ * (exec): GDB keeps its program, so all are in the list of libraries then, each at its time.
+ */
 static const struct session_object *main_object(struct gdb_server *server, int32_t pid)
 {
     const struct session_object *best = NULL;
@@ -97,7 +132,7 @@ static const struct session_object *main_object(struct gdb_server *server, int32
             best = object;
         }
     }
-    return best;
+    return best && is_replaced(server, best) ? NULL : best;
 }
 
 /** A file's absolute path; NULL: it has none. free() it. */
@@ -142,12 +177,12 @@ static uint64_t hash_libraries(struct gdb_server *server, int32_t pid,
                                const struct pug_history_place *place)
 {
     const struct session_object *program = main_object(server, pid);
-    uint64_t hash = (uint64_t)pid;
+    uint64_t hash = pug_hash_mix(UINT64_C(0x6c69627261726965), (uint64_t)pid);
     for (size_t i = 0; i < server->object_count; i++)
         if (is_listed(server, i, pid, program, place))
             hash = pug_hash_mix(pug_hash_mix(hash, server->objects[i].object + 1),
                                 server->objects[i].bias);
-    return hash;
+    return hash | 1; /* 0: GDB has no list */
 }
 
 bool gdb_libraries_changed(struct gdb_server *server)
@@ -165,13 +200,12 @@ bool gdb_libraries_changed(struct gdb_server *server)
     return changed;
 }
 
-void gdb_offsets(struct gdb_server *server)
+uint64_t gdb_offset(struct gdb_server *server)
 {
     const uint32_t thread =
         server->general == PUG_HISTORY_ANY ? server->session->thread : server->general;
     const struct session_object *program = main_object(server, pid_of(server, thread));
-    if (program && program->bias != 0)
-        pug_sink_format(&server->sink, "TextSeg=%" PRIx64, program->bias);
+    return program ? program->bias : 0;
 }
 
 /* ---- documents ---- */

@@ -117,8 +117,9 @@ static const struct status_row {
 };
 
 static const char *const otherwise =
-    "Check the words of the command and its input with `pugmark info INPUT`. If both are right, "
-    "report the message with the output of `pugmark --version`.";
+    "Check the words of the command and its input with `pugmark info INPUT`. In a program of your "
+    "own, compare the call with what the header says. If all is right, report the message with the "
+    "output of `pugmark --version`.";
 
 #define STATUSES (sizeof(statuses) / sizeof(statuses[0]))
 

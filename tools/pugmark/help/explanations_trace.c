@@ -55,7 +55,8 @@ const struct explanation explanations_trace[] = {
      "read. Everything before the end is right."},
     {"bad-framing",
      "*bytes are of ids that cannot be*|*bytes were skipped: they are not framed as *|*its bytes "
-     "look like nothing that is known here*|*its packets are right with *",
+     "look like nothing that is known here*|*its packets are right with *|"
+     "*it looks like * in *|*they look like * in *",
      "The bytes are not framed as --transport or the capture says.",
      "Run `pugmark info FILE` without --protocol: it says what the bytes look like. Words in the "
      "wrong byte order are recognised there, too."},
@@ -81,6 +82,12 @@ const struct explanation explanations_trace[] = {
      "A consumer or the decoder could not go on after this place.",
      "The message before it says why. Report it if the input is right; choose a part with --source "
      "or list --to."},
+    {"wrong-clock", "*SysTick comes * times a second, which is no usual rate*",
+     "SysTick is a periodic interrupt, mostly of a round rate. With the clock that was given it "
+     "has "
+     "none.",
+     "Give the core's clock with --clock; the message names the one that makes SysTick 1000 a "
+     "second."},
     {"own-clocks",
      "local timestamps of * sources count a clock of their own *|*local timestamps alone, *",
      "Local timestamps of an ITM count cycles of its core from where its trace began. Nothing says "
@@ -93,8 +100,10 @@ const struct explanation explanations_trace[] = {
      "*calls have estimated times*|*are not in the order of time*|*with estimated times*|* calls*",
      "Times between two timestamps are estimated, or threads cannot be put in order.",
      "Trace more timestamps (TRCTSCTLR, perf's timestamp option), or use timeline --exact."},
-    {"samples-outside", "*PC samples lie in no program*",
-     "Addresses that a DWT sampled lie outside of the program.",
+    {"samples-outside",
+     "*PC samples lie in no program*|*PC samples are in the middle of an instruction*",
+     "Addresses that a DWT sampled lie outside of the program, or where none of its instructions "
+     "begins.",
      "Give the program with --elf. If it was given, it is another build."},
     {"more-like-these",
      "and * more messages like these|*more of these lines, *are not shown|*more of these lines*",

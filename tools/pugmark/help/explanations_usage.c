@@ -35,8 +35,9 @@ const struct explanation explanations_usage[] = {
      "Check the spelling, and give the program with --elf. C++ names can be written as the source "
      "has them."},
     {"no-place",
-     "*in this input programs lie elsewhere in each process*|*: no code of that line is in the "
-     "programs at hand*|--address *: it is in * places*|"
+     "*that program lies in the memory of no process here*|*: no code of that line is in the "
+     "programs at hand*|*: no code of line *|*in --filter * the end is not behind "
+     "the start|*no packet tells this address*|"
      "--* *: no function, FILE:LINE or number*|--* *: no code of that line*|*has no program to "
      "look for*|--* *: * is in * places*|--before *: expected *|--until *: expected *|--filter "
      "'*': expected *",

@@ -314,11 +314,11 @@ static void markdown_page(void *context, const struct command *command,
     for (size_t i = 0; i < COMMAND_EXAMPLES && command->examples[i].line; i++)
         fprintf(file, "%s\n- %s:\n\n      %s\n", i == 0 ? "\nExamples:\n" : "",
                 command->examples[i].what, command->examples[i].line);
+    if (page->prose)
+        fprintf(file, "\n%s", page->prose);
     markdown_options(file, sets, set_count, false);
     if (help_has_options(sets, set_count, true))
         fputs("\nAnd the options that many commands have, at the end of this page.\n", file);
-    if (page->prose)
-        fprintf(file, "\n%s", page->prose);
 }
 
 static void markdown_common(void *context, const struct command *command,
@@ -337,7 +337,7 @@ static bool write_commands(const struct reference_options *options)
     if (!page.file)
         return false;
     fputs("# Command reference\n\nMade from the program's own tables; `pugmark COMMAND --help` "
-          "says the same. Examples begin at the folder that has `examples`.\n",
+          "says the same. Run the examples in the folder that has `examples`.\n",
           page.file);
     for (unsigned task = 0; help_task((enum command_task)task); task++)
         for (size_t n = 0; (command = command_at(n)) != NULL; n++) {

@@ -9,7 +9,8 @@
 #include "input/address.h"
 #include "input/input_lists.h"
 #include "pugmark/advanced/index.h"
-#include "swo/vectors.h"
+#include "pugmark/author/protocol.h"
+#include "swo/handlers.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -23,6 +24,7 @@ struct find_options {
     struct option_value vmid, hardware, elapsed;
     const char *exception_name, *address;
     bool trigger, sync, overflow, trace_on, discard, transaction;
+    struct address_places places; /* of `address` */
 };
 
 /** A number, or the name of an exception of a Cortex-M, which the program's handlers have, too. */
@@ -155,6 +157,86 @@ static bool missed(const struct input *input, const struct pug_index *index,
     return found != PUG_OK;
 }
 
+/** The nearest place of any of the addresses. */
+static enum pug_status find_nearest(struct pug_index *index, const struct input *input,
+                                    const struct find_options *options,
+                                    const struct pug_index_query *query,
+                                    struct pug_index_mark *mark)
+{
+    enum pug_status found = PUG_ERR_NOT_FOUND;
+    struct pug_index_query one = *query;
+    for (size_t i = 0; i < options->places.count; i++) {
+        struct pug_index_mark other;
+        one.least = one.greatest = options->places.items[i].absolute;
+        const enum pug_status status =
+            pug_index_find(index, input->tree, input->trace, input->trace_size, &one, &other);
+        if (status != PUG_OK && status != PUG_ERR_NOT_FOUND)
+            return status;
+        if (status != PUG_OK || (found == PUG_OK && (other.at < mark->at) == query->backwards))
+            continue;
+        found = PUG_OK;
+        *mark = other;
+    }
+    return found;
+}
+
+/* ---- exceptions that are no marks ---- */
+
+struct decoding {
+    const struct pug_index_query *query;
+    struct pug_index_mark *mark;
+    bool found;
+};
+
+static enum pug_response on_elements(void *context, const struct pug_element *elements,
+                                     size_t count, size_t *taken)
+{
+    struct decoding *decoding = context;
+    const struct pug_index_query *query = decoding->query;
+    (void)taken;
+    for (size_t i = 0; i < count; i++) {
+        const struct pug_element *e = &elements[i];
+        if (e->type != PUG_ELEM_EXCEPTION || (decoding->found && !query->backwards) ||
+            (query->source != PUG_INDEX_ANY && e->source != query->source) ||
+            (query->backwards ? e->index >= query->from : e->index < query->from))
+            continue;
+        const unsigned number =
+            pug_exception_vector((enum pug_exception_numbers)e->reason, e->number);
+        if (number == 0 || number < query->least || number > query->greatest)
+            continue;
+        *decoding->mark = (struct pug_index_mark){
+            .at = e->index, .value = number, .source = e->source, .kind = PUG_MARK_EXCEPTION};
+        decoding->found = true;
+    }
+    return PUG_RESP_CONT;
+}
+
+/** Has the input a source whose exceptions decoding alone finds? */
+static bool must_decode(const struct input *input)
+{
+    const struct pug_source *source;
+    for (size_t n = 0; (source = pug_tree_source_at(input->tree, n)) != NULL; n++) {
+        const struct pug_description *has = pug_source_protocol(source)->description;
+        if (has && has->exceptions_decoded)
+            return true;
+    }
+    return false;
+}
+
+static enum pug_status find_decoded(struct input *input, const struct pug_index_query *query,
+                                    struct pug_index_mark *mark)
+{
+    struct decoding decoding = {.query = query, .mark = mark};
+    uint64_t at = 0;
+    if (!index_tree(input, true))
+        return PUG_ERR_MEM;
+    pug_tree_on_elements(input->tree, on_elements, &decoding);
+    (void)pug_tree_feed(input->tree, input->trace, &at, input->trace_size);
+    (void)pug_tree_end(input->tree);
+    pug_tree_on_elements(input->tree, NULL, NULL);
+    return decoding.found ? PUG_OK : PUG_ERR_NOT_FOUND;
+}
+
 /**
  * In the segment at hand; *found: whether it is there; *unknown: it may be there. The exit code
  * where it cannot be asked.
@@ -170,8 +252,12 @@ static int answer(struct input *input, const struct find_options *options,
         *found = index_find_elapsed(index, input, query->source, options->elapsed.value, &mark);
     else if (options->time)
         *found = index_find_time(index, input, query, &mark);
+    else if (options->address)
+        *found = find_nearest(index, input, options, query, &mark);
     else
         *found = pug_index_find(index, input->tree, input->trace, input->trace_size, query, &mark);
+    if (*found == PUG_ERR_NOT_FOUND && query->kind == PUG_MARK_EXCEPTION && must_decode(input))
+        *found = find_decoded(input, query, &mark);
     *unknown |= missed(input, index, query, *found);
     pug_index_free(index);
     if (*found != PUG_OK)
@@ -198,7 +284,8 @@ static bool name_exception(const struct input *input, const struct find_options 
     unsigned number;
     if (!options->exception_name)
         return true;
-    pug_vectors_find(&vectors, input->tree ? pug_tree_image(input->tree) : NULL, PUG_VECTORS_ANY);
+    pug_capture_vectors(input->capture, input->tree ? pug_tree_image(input->tree) : NULL,
+                        PUG_VECTORS_ANY, &vectors);
     if (!pug_vectors_number(&vectors, options->exception_name, &number)) {
         message_say(
             "pugmark: --exception %s: no exception of a Cortex-M is called so, and no handler "
@@ -210,23 +297,15 @@ static bool name_exception(const struct input *input, const struct find_options 
     return true;
 }
 
-/** The address that was asked for, which has to be one. False, having said so: it is none. */
-static bool find_address(struct input *input, const struct find_options *options,
+/** The addresses that were asked for. False, having said so: there are none. */
+static bool find_address(struct input *input, struct find_options *options,
                          struct pug_index_query *query)
 {
-    struct address_places places;
     if (!options->address)
         return true;
-    if (!address_find_absolute(input, "--address", options->address, &places))
+    if (!address_find_absolute(input, "--address", options->address, &options->places))
         return false;
-    if (places.count > 1) {
-        message_say("pugmark: --address %s: it is in %zu places; give the address of one of them: "
-                    "0x%" PRIx64 ", 0x%" PRIx64 "%s\n",
-                    options->address, places.count, places.items[0].absolute,
-                    places.items[1].absolute, places.count > 2 ? ", …" : "");
-        return false;
-    }
-    query->least = query->greatest = places.items[0].absolute;
+    query->least = query->greatest = options->places.items[0].absolute;
     return true;
 }
 
@@ -258,6 +337,10 @@ static int find_all(struct input *input, const struct find_options *options,
     message_say("pugmark: %s: %s\n",
                 input->chosen > 1 ? pug_capture_path(input->capture) : input->trace_path,
                 pug_status_text(found));
+    if (options->address && found == PUG_ERR_NOT_FOUND)
+        message_say("pugmark: no packet tells this address, since direct branches tell none; "
+                    "`pugmark trace --last 50 --before %s INPUT` looks in what ran\n",
+                    options->address);
     return found == PUG_ERR_NOT_FOUND ? EXIT_TRACE_ERRORS : EXIT_INPUT;
 }
 

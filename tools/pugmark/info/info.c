@@ -2,7 +2,7 @@
 /** @file pugmark info: what a capture holds, and what it lacks. */
 #include "common/command.h"
 #include "common/output.h"
-#include "diagnose/diagnosis.h"
+#include "diagnose/findings.h"
 #include "events/dwt_sources.h"
 #include "input/input.h"
 #include "input/snapshot_input.h"
@@ -182,8 +182,8 @@ static int guess_run(const char *path, const uint8_t *bytes, size_t size)
     unsigned width;
     size_t count = pug_guess_format(bytes, size, guesses);
     output_text("%s: %zu bytes\n", path, size);
-    if (count == 0 && (count = diagnosis_guess_turned(bytes, size, guesses, &width)) > 0)
-        output_text(DIAGNOSIS_TURNED " it\n", width, width);
+    if (count == 0 && (count = pug_guess_turned(bytes, size, guesses, &width)) > 0)
+        output_text(PUG_GUESS_TURNED " it\n", width, width);
     for (size_t i = 0; i < count; i++)
         output_text("%s %3u %%  %s in %s%s%s\n         %s\n", i ? "       or" : "looks like",
                     guesses[i].score, guesses[i].protocol, guesses[i].transport,
@@ -303,6 +303,7 @@ static int info_run(const struct command *self, int argc, char **argv)
         if (software && !swo_info_print(&input))
             input_starve(&input);
     }
+    next_step_print_described(&input, argv[1]);
     input_close(&input);
     int written = output_end();
     return written ? written : code;

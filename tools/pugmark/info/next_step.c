@@ -86,3 +86,62 @@ void next_step_print_unknown(const char *path)
                 "--help` lists the names\n",
                 word);
 }
+
+/* ---- described captures ---- */
+
+/** What a capture has. */
+struct content {
+    bool flow, software, other; /* trace of programs, ITM, or what `list` alone shows */
+    bool program;               /* the programs that ran, all of them as far as that is known */
+};
+
+static struct content content_of(const struct input *input)
+{
+    struct content content = {.program = true};
+    struct pug_image_range range;
+    const struct pug_capture_source *source;
+    const struct pug_capture_object *object;
+    for (size_t n = 0; (source = pug_capture_source_at(input->capture, n)) != NULL; n++) {
+        const struct step *step = step_of(source->protocol);
+        content.flow |= step && step->flow;
+        content.software |= step && strcmp(step->look, "itm") == 0;
+        content.other |= !step || strcmp(step->look, "list") == 0;
+    }
+    if (pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
+        for (size_t n = 0; (object = pug_capture_object_at(input->capture, n)) != NULL; n++)
+            content.program &= !object->why;
+    else
+        content.program = input->image && pug_image_range(input->image, 0, &range);
+    return content;
+}
+
+/** Did options describe it, or say where its programs are? */
+static bool has_options(const struct input *input)
+{
+    const struct input_options *options = input->options;
+    const enum pug_capture_kind kind = pug_capture_kind(input->capture);
+    return kind == PUG_CAPTURE_RAW || kind == PUG_CAPTURE_STREAM || options->symfs ||
+           options->symdirs.count + options->objects.count + options->elf.count +
+                   options->image.count >
+               0;
+}
+
+void next_step_print_described(const struct input *input, const char *path)
+{
+    const struct content content = content_of(input);
+    const bool perf = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
+    const char *lacks = content.program ? "" : perf ? " --symfs DIR" : " --elf PROGRAM";
+    const char *with = has_options(input) ? " with the same options" : "";
+    char word[1024];
+    quote(path, word, sizeof(word));
+    if (content.flow && perf)
+        output_text("\nnext: pugmark profile%s %s%s\n", lacks, word, with);
+    else if (content.flow)
+        output_text("\nnext: pugmark trace --last 50%s %s%s\n", lacks, word, with);
+    if (content.flow)
+        output_text("      pugmark report -o report.html%s %s%s\n", lacks, word, with);
+    if (content.software || content.other)
+        output_text("%s pugmark %s %s%s\n",
+                    content.flow ? "     " : "\nnext:", content.software ? "itm" : "list", word,
+                    with);
+}

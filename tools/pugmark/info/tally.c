@@ -11,7 +11,7 @@
 /** Global timestamps of an ITM are no times where its local ones are. */
 static bool are_others(const struct tally *tally, const struct pug_capture *capture)
 {
-    const struct pug_description *has = pug_source_protocol(tally->source)->description;
+    const struct pug_description *has = tally->protocol ? tally->protocol->description : NULL;
     return has && has->steps_apart && capture->local_hertz > 0 && capture->global_hertz == 0;
 }
 
@@ -53,6 +53,7 @@ static void take_packet(void *context, enum pug_op op, const struct pug_packet *
 void tally_source(struct tally *tally, struct pug_source *source)
 {
     tally->source = source;
+    tally->protocol = pug_source_protocol(source);
     pug_source_monitor(source, take_packet, tally);
 }
 

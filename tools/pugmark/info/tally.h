@@ -6,7 +6,8 @@
 #include "pugmark/pugmark.h"
 
 struct tally {
-    const struct pug_source *source;
+    const struct pug_source *source; /**< only while its tree is there */
+    const struct pug_protocol *protocol;
     uint64_t packets, syncs, bad;
     uint64_t first_sync; /**< where there are syncs */
     uint64_t timestamps, first_time, last_time;

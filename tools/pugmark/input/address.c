@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "address.h"
 
+#include "address_words.h"
 #include "capture_options.h"
-#include "common/suggest.h"
+
+#include "perfdata/mapped.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,11 +16,8 @@ struct search {
     struct input *input;
     struct pug_names *names;
     const struct pug_image *image; /* of all, where there is one of all; or NULL */
-    char name[256];                /* the function, or the end of a source file's path */
-    uint64_t offset;               /* from the function's start */
-    uint32_t line;                 /* 0: a function is looked for */
+    struct address_words words;
     struct address_places *places;
-    struct suggestion suggestion;
     /* Of the object at hand: */
     uint32_t object;
     bool has_bias;
@@ -30,27 +29,6 @@ bool address_is_number(const char *words)
 {
     uint64_t number;
     return parse_number(words, &number);
-}
-
-/** "name+0x10", "file.c:12", "name"; false: too long. */
-static bool cut_words(const char *words, struct search *search)
-{
-    uint64_t number;
-    const char *plus = strrchr(words, '+'), *colon = strrchr(words, ':');
-    size_t length = strlen(words);
-    if (colon && colon > words && colon[-1] != ':' && parse_number(colon + 1, &number) &&
-        number > 0 && number <= UINT32_MAX) {
-        search->line = (uint32_t)number;
-        length = (size_t)(colon - words);
-    } else if (plus && plus > words && parse_number(plus + 1, &number)) {
-        search->offset = number;
-        length = (size_t)(plus - words);
-    }
-    if (length == 0 || length >= sizeof(search->name))
-        return false;
-    memcpy(search->name, words, length);
-    search->name[length] = 0;
-    return true;
 }
 
 static void add(struct search *search, const struct address_place *place)
@@ -74,57 +52,32 @@ static void add_vaddr(struct search *search, uint64_t vaddr)
 
 /* ---- functions ---- */
 
-/** Is that the function? By the linker's name, the readable one, or that without its arguments. */
-static bool is_function(struct search *search, const char *name)
-{
-    char readable[512];
-    suggest_offer(&search->suggestion, name);
-    if (strcmp(name, search->name) == 0)
-        return true;
-    const size_t length = pug_demangle(name, readable, sizeof(readable));
-    if (length == 0 || length >= sizeof(readable))
-        return false;
-    if (strcmp(readable, search->name) == 0)
-        return true;
-    readable[strcspn(readable, "(")] = 0;
-    suggest_offer(&search->suggestion, readable);
-    return strcmp(readable, search->name) == 0;
-}
-
 /** Functions of the one image that all sources have. */
 static void find_symbols(struct search *search)
 {
     struct pug_symbol symbol;
     for (size_t n = 0; search->image && pug_image_symbol_at(search->image, n, &symbol); n++)
-        if (is_function(search, symbol.name))
+        if (address_words_are_function(&search->words, symbol.name))
             add(search, &(struct address_place){.object = PUG_NO_OBJECT,
                                                 .is_absolute = true,
-                                                .absolute = symbol.start + search->offset});
+                                                .absolute = symbol.start + search->words.offset});
 }
 
 static void find_functions(struct search *search, struct pug_names_file *file)
 {
     struct pug_names_function function;
     for (size_t n = 0; pug_names_function_at(file, n, &function); n++)
-        if (is_function(search, function.name))
-            add_vaddr(search, function.start + search->offset);
+        if (address_words_are_function(&search->words, function.name))
+            add_vaddr(search, function.start + search->words.offset);
 }
 
 /* ---- lines ---- */
-
-/** Is `end` the end of the path, from a "/" on? */
-static bool ends_with(const char *path, const char *end)
-{
-    const size_t length = strlen(path), wanted = strlen(end);
-    return length >= wanted && strcmp(path + length - wanted, end) == 0 &&
-           (length == wanted || path[length - wanted - 1] == '/' || *end == '/');
-}
 
 /** The first address of each piece of code that the line became. */
 static bool take_line(void *context, const struct pug_names_line *line)
 {
     struct search *search = context;
-    if (line->line != search->line || !line->path || !ends_with(line->path, search->name))
+    if (!address_words_are_line(&search->words, line))
         return true;
     if (line->start != search->behind)
         add_vaddr(search, line->start);
@@ -172,7 +125,7 @@ static void find_in_objects(struct search *search)
         search->object = n;
         search->behind = UINT64_MAX;
         find_bias(search, file);
-        if (search->line > 0)
+        if (search->words.line > 0)
             (void)pug_names_lines(file, take_line, search);
         else
             find_functions(search, file);
@@ -183,19 +136,19 @@ static void find_in_objects(struct search *search)
 
 static bool refuse(const struct search *search, const char *option, const char *words)
 {
-    const char *meant = search->suggestion.meant;
-    if (search->line > 0)
+    const char *meant = search->words.suggestion.meant;
+    if (search->words.line > 0)
         message_say("pugmark: %s %s: no code of that line is in the programs at hand; --elf FILE "
                     "gives one with debug information\n",
                     option, words);
     else if (*meant)
         message_say("pugmark: %s %s: there is no function '%s' in the programs at hand; is %s "
                     "meant?\n",
-                    option, words, search->name, meant);
+                    option, words, search->words.name, meant);
     else
         message_say("pugmark: %s %s: there is no function '%s' in the programs at hand; write a "
                     "number, FUNCTION+0x10 or FILE:LINE, and give the program with --elf FILE\n",
-                    option, words, search->name);
+                    option, words, search->words.name);
     return false;
 }
 
@@ -206,7 +159,7 @@ static bool search_all(struct search *search)
     const bool own = !search->names;
     if (!perf && pug_capture_tree(search->input->capture, 0, false, NULL, &tree) == PUG_OK)
         search->image = pug_tree_image(tree);
-    if (search->line == 0)
+    if (search->words.line == 0)
         find_symbols(search);
     if (own && search->places->count == 0)
         search->names =
@@ -230,28 +183,46 @@ bool address_find(struct input *input, struct pug_names *names, const char *opti
                          .object = PUG_NO_OBJECT, .is_absolute = true, .absolute = number});
         return true;
     }
-    if (!cut_words(words, &search)) {
+    if (!address_words_cut(words, &search.words)) {
         message_say("pugmark: %s %s: expected a number, a function, FUNCTION+0x10 or FILE:LINE\n",
                     option, words);
         return false;
     }
-    suggest_begin(&search.suggestion, search.name);
     return search_all(&search) || refuse(&search, option, words);
+}
+
+/* ---- in memory ---- */
+
+static bool take_mapped(void *context, uint64_t address)
+{
+    struct address_places *places = context;
+    for (size_t i = 0; i < places->count; i++)
+        if (places->items[i].absolute == address)
+            return true;
+    if (places->count == ADDRESS_PLACES)
+        return false;
+    places->items[places->count++] =
+        (struct address_place){.object = PUG_NO_OBJECT, .is_absolute = true, .absolute = address};
+    return true;
 }
 
 bool address_find_absolute(struct input *input, const char *option, const char *words,
                            struct address_places *places)
 {
-    size_t count = 0;
-    if (!address_find(input, NULL, option, words, places))
+    const bool perf = pug_capture_kind(input->capture) == PUG_CAPTURE_PERF;
+    struct address_places found;
+    if (!address_find(input, NULL, option, words, &found))
         return false;
-    for (size_t i = 0; i < places->count; i++)
-        if (places->items[i].is_absolute)
-            places->items[count++] = places->items[i];
-    places->count = count;
-    if (count == 0)
-        message_say("pugmark: %s %s: in this input programs lie elsewhere in each process; give "
-                    "the address as a number, or use `pugmark trace --before`\n",
+    places->count = 0;
+    for (size_t i = 0; i < found.count; i++)
+        if (found.items[i].is_absolute)
+            (void)take_mapped(places, found.items[i].absolute);
+        else if (perf)
+            pug_perf_mapped(input->capture, found.items[i].object, found.items[i].vaddr,
+                            take_mapped, places);
+    if (places->count == 0)
+        message_say("pugmark: %s %s: that program lies in the memory of no process here; give the "
+                    "address as a number\n",
                     option, words);
-    return count > 0;
+    return places->count > 0;
 }

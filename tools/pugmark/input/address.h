@@ -17,8 +17,8 @@ bool address_find(struct input *input, struct pug_names *names, const char *opti
                   const char *words, struct address_places *places);
 
 /**
- * The same where one address is needed that is right for all that ran. False, having said why, of
- * a perf.data, too, where programs lie elsewhere in each process, unless it is a number.
+ * The same as addresses in memory. A perf.data may have several, since each process can have the
+ * program elsewhere. False, having said why: there is none.
  */
 bool address_find_absolute(struct input *input, const char *option, const char *words,
                            struct address_places *places);

@@ -6,7 +6,6 @@
 #include "common/progress.h"
 #include "common/said.h"
 #include "diagnose/diagnosis.h"
-#include "diagnose/perf_diagnosis.h"
 #include "input_private.h"
 #include "live_input.h"
 #include "schedule/peers.h"
@@ -317,7 +316,7 @@ static void look_again(struct input *input)
     input->examined = true;
     input->silent = true;
     if (pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
-        input->wrong |= perf_diagnosis(input, look_most(input));
+        input->wrong |= diagnosis_of_programs(input, look_most(input));
     else if (!pug_peers_helps(input_peers()))
         look_at_segments(input);
     messages_forget(&input->messages);

@@ -4,6 +4,7 @@
 #include "diagnose/diagnosis.h"
 #include "events/dwt_sources.h"
 #include "input_private.h"
+#include "pugmark/advanced/diagnose.h"
 #include "pugmark/author/protocol.h"
 #include "pugmark/author/transport.h"
 #include "unread.h"

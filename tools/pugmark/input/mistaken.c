@@ -5,14 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool begins_with_elf(const char *path)
+static bool begins_with(const char *path, const char *words)
 {
-    unsigned char begin[4];
+    char begin[16];
+    const size_t length = strlen(words);
     FILE *file = fopen(path, "rb");
     const size_t size = file ? fread(begin, 1, sizeof(begin), file) : 0;
     if (file)
         fclose(file);
-    return size == sizeof(begin) && memcmp(begin, "\177ELF", sizeof(begin)) == 0;
+    return size >= length && memcmp(begin, words, length) == 0;
 }
 
 static bool is_source_name(const char *path)
@@ -30,7 +31,7 @@ bool input_is_mistaken(const struct input_options *options, const char *operand)
 {
     if (!input_is_bare(options, operand))
         return false;
-    if (begins_with_elf(operand))
+    if (begins_with(operand, "\177ELF"))
         message_say(
             "pugmark: %s: this is a program, an ELF file, and not its trace: give the trace "
             "as INPUT, and this with --elf %s\n",
@@ -39,6 +40,11 @@ bool input_is_mistaken(const struct input_options *options, const char *operand)
         message_say("pugmark: %s: this is source text, and not trace: give the trace as INPUT; "
                     "source files are found by the program's debug information (--elf FILE)\n",
                     operand);
+    else if (begins_with(operand, "<!DOCTYPE html") || begins_with(operand, "<html"))
+        message_say(
+            "pugmark: %s: this is a page, and not trace: open it in a browser, and give the "
+            "capture that it was made of as INPUT\n",
+            operand);
     else
         return false;
     return true;

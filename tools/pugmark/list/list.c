@@ -2,10 +2,12 @@
 /** @file pugmark list: packets and elements, as text, JSON lines or CSV. */
 #include "list.h"
 #include "common/messages.h"
+#include "common/suggest.h"
 
 #include "common/command.h"
 #include "common/output.h"
 #include "common/sandbox.h"
+#include "common/suggest.h"
 #include "element_lines.h"
 
 #include <inttypes.h>
@@ -40,19 +42,29 @@ static unsigned find_type(const char *name, size_t length)
     return type;
 }
 
+static bool refuse_type(const struct option *option, const char *name, size_t length)
+{
+    struct suggestion near;
+    char word[64];
+    snprintf(word, sizeof(word), "%.*s", (int)length, name);
+    suggest_begin(&near, word);
+    message_say("pugmark: --%s %s: no element type; there are", option->name, word);
+    for (unsigned type = 0; type < PUG_ELEM_TYPE_COUNT; type++) {
+        const char *known = pug_element_type_name((enum pug_element_type)type);
+        suggest_offer(&near, known);
+        message_say(" %s", known);
+    }
+    message_say("%s%s%s\n", *near.meant ? "; is " : "", near.meant, *near.meant ? " meant?" : "");
+    return false;
+}
+
 static bool take_types(const struct option *option, void *target, const char *argument)
 {
     for (const char *at = argument; *at;) {
         size_t length = strcspn(at, ",");
         unsigned type = find_type(at, length);
-        if (type == PUG_ELEM_TYPE_COUNT) {
-            message_say("pugmark: --%s %.*s: no element type; there are", option->name, (int)length,
-                        at);
-            for (type = 0; type < PUG_ELEM_TYPE_COUNT; type++)
-                message_say(" %s", pug_element_type_name((enum pug_element_type)type));
-            message_say("\n");
-            return false;
-        }
+        if (type == PUG_ELEM_TYPE_COUNT)
+            return refuse_type(option, at, length);
         *(uint32_t *)target |= UINT32_C(1) << type;
         at += length + (at[length] == ',');
     }

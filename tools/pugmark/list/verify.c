@@ -93,9 +93,9 @@ static bool count_path(struct verify *verify)
     bool good = open_reader(verify, &all);
     for (unsigned cpu = 0; cpu < VERIFY_CPUS; cpu++)
         task_of[cpu] = verify->by_task ? -1 : (int32_t)cpu;
-    struct path_progress progress = path_progress_begin(all.file, verify->input->options->quiet);
+    struct path_progress progress = path_progress_begin(all.file, 0, verify->input->options->quiet);
     while (good && rec_path_reader_next(all.reader, &item)) {
-        path_progress_show(&progress, all.reader);
+        path_progress_show(&progress, all.reader, &item);
         if (verify->by_task && item.kind == REC_PATH_NEW_TASK)
             task_of[item.cpu] = add_task(verify, item.value);
         else if (item.kind == REC_PATH_RAN && task_of[item.cpu] >= 0)

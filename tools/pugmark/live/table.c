@@ -2,6 +2,7 @@
 #include "table.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,44 @@ static size_t slot_of(struct top_table *table, const char *name)
     return TOP_FUNCTIONS;
 }
 
+/** How many of the entries are at the address or before it. */
+static size_t entries_to(const struct top_table *table, uint64_t address)
+{
+    size_t low = 0, high = table->entry_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (table->entries[middle] <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/** A call, or the begin of trace, led there. */
+static void enter(struct top_table *table, uint64_t address)
+{
+    const size_t at = entries_to(table, address);
+    if ((at > 0 && table->entries[at - 1] == address) || table->entry_count == TOP_ENTRIES)
+        return;
+    memmove(table->entries + at + 1, table->entries + at,
+            (table->entry_count - at) * sizeof(table->entries[0]));
+    table->entries[at] = address;
+    table->entry_count++;
+    table->last.size = 0; /* it may have become shorter */
+}
+
+/** Code without a name is called by where it was entered, as in every other command. */
+static void name_unnamed(struct top_table *table, uint64_t address, char name[TOP_NAME])
+{
+    const size_t count = entries_to(table, address);
+    if (count == 0)
+        return;
+    const uint64_t start = table->entries[count - 1];
+    snprintf(name, TOP_NAME, "[%" PRIx64 "]", start);
+    table->last = (struct pug_symbol){.start = start, .size = address - start + 1};
+}
+
 static size_t function_at(struct top_table *table, uint64_t address)
 {
     struct pug_symbol symbol;
@@ -65,6 +104,8 @@ static size_t function_at(struct top_table *table, uint64_t address)
         strncpy(name, symbol.name, sizeof(name) - 1);
         name[sizeof(name) - 1] = 0;
         table->last = symbol;
+    } else {
+        name_unnamed(table, address, name);
     }
     return table->last_function = slot_of(table, *name ? name : "[unknown]");
 }
@@ -130,7 +171,13 @@ void top_table_element(struct top_table *table, const struct pug_element *e)
     struct top_interrupt *interrupt;
     table->elements++;
     switch (e->type) {
-    case PUG_ELEM_INSTR_RANGE: count_at(table, e->start, e->count); break;
+    case PUG_ELEM_TRACE_ON: table->enters = true; break;
+    case PUG_ELEM_INSTR_RANGE:
+        if (table->enters)
+            enter(table, e->start);
+        table->enters = e->last_subtype == PUG_SUB_BR_LINK && (e->flags & PUG_ELEM_EXECUTED);
+        count_at(table, e->start, e->count);
+        break;
     case PUG_ELEM_EXCEPTION:
         if ((interrupt = interrupt_of(table, (uint16_t)e->number)) != NULL)
             interrupt->count++;

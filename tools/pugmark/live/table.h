@@ -12,6 +12,7 @@
 #define TOP_PORTS      256u
 #define TOP_LINE       80u
 #define TOP_NAME       96u
+#define TOP_ENTRIES    1024u /* of functions without a name */
 
 struct top_function {
     char name[TOP_NAME];
@@ -43,6 +44,9 @@ struct top_table {
     size_t function_count;
     struct pug_symbol last; /* of the last range */
     size_t last_function;
+    uint64_t entries[TOP_ENTRIES]; /* ascending: where calls led to code without a name */
+    size_t entry_count;
+    bool enters; /* the next range begins a function */
     struct top_interrupt interrupts[TOP_INTERRUPTS];
     size_t interrupt_count;
     unsigned nesting, nesting_most;

@@ -18,7 +18,7 @@ struct coverage_options {
     struct source_options source;
     const char *format, *output;
     struct option_list maps;
-    bool mcdc, without_exclusions;
+    bool mcdc, without_exclusions, masking;
 };
 
 static const struct pug_export_format *find_format(const char *name)
@@ -52,6 +52,8 @@ static const struct option table[] = {
      offsetof(struct coverage_options, format)},
     {"mcdc", NULL, "decisions and MC/DC, too: all of the trace is decoded once more, in order",
      option_flag, offsetof(struct coverage_options, mcdc)},
+    {"masking", NULL, "of --mcdc: conditions may differ that are masked (default: unique cause)",
+     option_flag, offsetof(struct coverage_options, masking)},
     {"no-exclusions", NULL, "count what LCOV_EXCL_LINE and the like in the sources leave out",
      option_flag, offsetof(struct coverage_options, without_exclusions)},
     {"path-map", "OLD=NEW", "sources whose paths begin with OLD begin with NEW; may be repeated",
@@ -113,7 +115,9 @@ static int follow(const struct coverage_options *options, const char *operand,
                                 .print_context = following,
                                 .wants = PUG_WANTS_BY_TIME};
     pug_trace_parts_decode(&parts, &decode);
+    quiet.quiet = options->input.quiet; /* no messages, but progress */
     const enum pug_status status = input_decode_quietly(&input, &decode, NULL, &result);
+    quiet.quiet = true;
     following->failed |= parts.failed;
     if (following->failed)
         input_starve(&input);
@@ -142,7 +146,8 @@ static int follow_all(const struct coverage_options *options, char **operands,
 
 static int cover(char **operands, const struct coverage_options *options, struct pug_names *names)
 {
-    const struct profile_input what = {.input = &options->input, .names = names};
+    const struct profile_input what = {
+        .input = &options->input, .names = names, .rtos = options->capture.rtos};
     struct pug_report_withheld withheld = {0};
     struct pug_report folders = {.withheld = &withheld};
     struct pug_mcdc *mcdc = options->mcdc ? pug_mcdc_new() : NULL;
@@ -150,6 +155,8 @@ static int cover(char **operands, const struct coverage_options *options, struct
         message_say("pugmark: out of memory\n");
         return EXIT_FATAL;
     }
+    if (options->masking && mcdc)
+        pug_mcdc_mask(mcdc);
     const struct pug_export_options wanted = {.names = names,
                                               .mcdc = mcdc,
                                               .path_map = options->maps.items,
@@ -194,6 +201,11 @@ static int coverage_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 4, -1);
     if (end >= 0)
         return end;
+    options.input.threads_later = true;
+    if (options.masking && !options.mcdc) {
+        message_say("pugmark: --masking is of --mcdc\n");
+        return EXIT_USAGE;
+    }
     if (options.format && strcmp(options.format, "html") == 0 &&
         !terminal_may_have(options.output, "a page"))
         return EXIT_USAGE;

@@ -58,7 +58,8 @@ static int write_diff(struct pug_profile *const *sides, const struct diff_option
 
 static int diff(char **operands, const struct diff_options *options, struct pug_names *names)
 {
-    const struct profile_input what = {.input = &options->input, .names = names, .stacks = true};
+    const struct profile_input what = {
+        .input = &options->input, .names = names, .stacks = true, .rtos = options->capture.rtos};
     struct pug_profile *sides[] = {pug_profile_new(), pug_profile_new()};
     int code = sides[0] && sides[1] ? EXIT_DONE : EXIT_INPUT;
     if (code != EXIT_DONE)
@@ -89,6 +90,7 @@ static int diff_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, 2);
     if (end >= 0)
         return end;
+    options.input.threads_later = true;
     struct pug_names *names = capture_names(&options.input, &options.capture);
     if (!names)
         return EXIT_INPUT;

@@ -168,18 +168,6 @@ static int export(struct pug_profile *profile, const struct profile_options *opt
     return profile_export(pug_export, profile, format, &wanted, options->output);
 }
 
-/** Samples that no program has: it is missing, or is another one. */
-static void say_strays(const struct pug_profile *profile)
-{
-    const uint64_t taken = pug_profile_sampled(profile, PUG_SAMPLES_TAKEN);
-    const uint64_t strays = pug_profile_noted(profile, PUG_NOTE_UNMAPPED);
-    if (taken > 0 && strays > 0)
-        message_say("pugmark: %" PRIu64 " of %" PRIu64
-                    " PC samples lie in no program: give it with "
-                    "--elf; if it was given it is another build\n",
-                    strays, taken);
-}
-
 /** Was anything counted? False, having said so: a profile of nothing is not a good one. */
 static bool is_of_something(const struct pug_profile *profile)
 {
@@ -199,6 +187,7 @@ static int profile_inputs(char **operands, const struct profile_options *options
         .input = &options->input,
         .names = names,
         .stacks = options->stacks || (format ? format->needs_stacks || format->uses_stacks : true),
+        .rtos = options->capture.rtos,
     };
     struct pug_profile *profile = pug_profile_new();
     int code = profile_add_all(&what, operands, profile);
@@ -206,8 +195,6 @@ static int profile_inputs(char **operands, const struct profile_options *options
         profile_say_notes(profile, options->input.quiet);
         const int written = format ? export(profile, options, format, names)
                                    : profile_save(profile, options->output);
-        if (!options->input.quiet)
-            say_strays(profile);
         if (!is_of_something(profile) && code == EXIT_DONE)
             code = EXIT_TRACE_ERRORS;
         if (format && !pug_peers_helps(input_peers()) && !has_weight(profile, options, format) &&
@@ -281,6 +268,7 @@ static int profile_run(const struct command *self, int argc, char **argv)
     int end = command_start(self, argc, argv, sets, 3, -1);
     if (end >= 0)
         return end;
+    options.input.threads_later = true;
     if (options.times || options.histogram)
         return profile_times(argv + 1, &options);
     if (options.csv || options.callers) {

@@ -11,6 +11,7 @@
 #include "profile/peers.h"
 #include "profile/profile.h"
 #include "schedule/peers.h"
+#include "threads/kernel_words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -96,11 +97,20 @@ int profile_add_opened(const struct profile_input *what, struct input *opened,
     /* Which object is wanted is asked of the profile: branches come from others. */
     struct pug_capture_selection selection = opened->lists.selection;
     selection.object_count = 0;
+    if (!kernel_choice(opened, what->names, what->rtos))
+        return EXIT_USAGE;
+    if (input_finds_threads(opened)) {
+        selection.tids = opened->lists.tids;
+        selection.tid_count = what->input->tids.count;
+        selection.comms = what->input->comms.items;
+        selection.comm_count = what->input->comms.count;
+    }
     struct progress progress = progress_begin(input_bytes(opened), what->input->quiet, NULL);
     const struct pug_profiler_options options = {
         .threads = input_jobs(opened),
         .stacks = what->stacks,
         .names = what->names,
+        .rtos = what->rtos,
         .selection = &selection,
         .progress = progress_show,
         .progress_context = &progress,
@@ -255,18 +265,49 @@ int profile_add_all(const struct profile_input *what, char **operands, struct pu
     return code;
 }
 
+static void say(const char *words, bool quiet)
+{
+    said(SAID_COUNTS, "%s", words);
+    if (!quiet)
+        message_say("pugmark: %s\n", words);
+}
+
+/** Samples that are not of this program: it is missing, or is another one. */
+static void say_strays(const struct pug_profile *profile, bool quiet)
+{
+    const uint64_t taken = pug_profile_sampled(profile, PUG_SAMPLES_TAKEN);
+    const uint64_t strays = pug_profile_noted(profile, PUG_NOTE_UNMAPPED);
+    const uint64_t inside = pug_profile_sampled(profile, PUG_SAMPLES_INSIDE);
+    char words[200];
+    snprintf(words, sizeof(words),
+             "%" PRIu64 " of %" PRIu64 " PC samples lie in no program: give it with --elf; if it "
+             "was given it is another build",
+             strays, taken);
+    if (strays > 0)
+        say(words, quiet);
+    snprintf(words, sizeof(words),
+             "doubtful: %" PRIu64 " of %" PRIu64
+             " PC samples are in the middle of an instruction, which they are counted for: is it "
+             "another build of the program?",
+             inside, taken);
+    if (inside > 0)
+        say(words, quiet);
+}
+
 void profile_say_notes(const struct pug_profile *profile, bool quiet)
 {
+    const bool sampled = pug_profile_is_sampled(profile);
+    if (sampled)
+        say_strays(profile, quiet);
     for (int note = PUG_NOTE_LOST; note < PUG_NOTE_COUNT; note++) {
         const uint64_t noted = pug_profile_noted(profile, note);
         char words[160];
-        if (noted == 0 || note == PUG_NOTE_STACKS_LOST || note == PUG_NOTE_NO_TARGET)
+        if (noted == 0 || note == PUG_NOTE_STACKS_LOST || note == PUG_NOTE_NO_TARGET ||
+            (sampled && note == PUG_NOTE_UNMAPPED))
             continue;
         snprintf(words, sizeof(words), "not in the counts, or doubtful: %" PRIu64 " %s", noted,
                  pug_profile_note_text(note));
-        said(SAID_COUNTS, "%s", words);
-        if (!quiet)
-            message_say("pugmark: %s\n", words);
+        say(words, quiet);
     }
 }
 

@@ -9,7 +9,8 @@
 struct profile_input {
     const struct input_options *input;
     struct pug_names *names;
-    bool stacks; /**< follow calls */
+    bool stacks;      /**< follow calls */
+    const char *rtos; /**< the kernel whose threads are tasks, as --rtos says it; or NULL */
 };
 
 /**

@@ -96,6 +96,7 @@ static void set_up(struct report_extra *extra, const struct report_options *opti
                                           .input_count = count,
                                           .detail = options->detail,
                                           .baseline_title = options->baseline},
+                                   .rtos = options->capture.rtos,
                                    .room = all > SLICES_LEAST ? (uint32_t)all : SLICES_LEAST};
     report_extra_begin(extra);
     extra->is.title = options->title ? options->title : title_of(extra, operands);
@@ -129,7 +130,8 @@ static int write_page(struct pug_profile *profile, const struct report_options *
 
 static int make(char **operands, const struct report_options *options, struct pug_names *names)
 {
-    const struct profile_input what = {.input = &options->input, .names = names, .stacks = true};
+    const struct profile_input what = {
+        .input = &options->input, .names = names, .stacks = true, .rtos = options->capture.rtos};
     struct report_extra *extra = malloc(sizeof(*extra));
     struct pug_profile *profile = extra ? pug_profile_new() : NULL;
     int code = EXIT_DONE;
@@ -173,6 +175,7 @@ static int run(const struct command *self, int argc, char **argv)
     int code = command_start(self, argc, argv, sets, 4, -1);
     if (code >= 0)
         return code;
+    options.input.threads_later = true;
     if (options.detail > DETAIL_MOST) {
         message_say("pugmark: --detail is a number from 1 to %u\n", DETAIL_MOST);
         return EXIT_USAGE;

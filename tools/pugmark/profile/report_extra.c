@@ -2,12 +2,14 @@
 #include "report_extra.h"
 
 #include "calls/slices_words.h"
+#include "calls/times.h"
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/progress.h"
 #include "items/places.h"
 #include "pugmark/advanced/snapshot.h"
 #include "report_story.h"
+#include "swo/swo_doubts.h"
 #include "threads/kernel_words.h"
 #include "timeline/decode.h"
 
@@ -77,6 +79,7 @@ void report_extra_end(struct report_extra *extra)
     }
     free(extra->timelines.bytes);
     free(extra->stories.bytes);
+    free(extra->times.bytes);
     free(extra->what.bytes);
 }
 
@@ -193,21 +196,43 @@ static enum pug_status decode(struct report_extra *extra, struct input *input,
         return PUG_ERR_MEM;
     story_follow(story, slices);
     struct progress progress = progress_begin(input_bytes(input), input->options->quiet, NULL);
-    const struct slices_decode decoding = {.stage = {.kernel = kernel_wanted(input, names, NULL)},
-                                           .selection = &input->lists.selection,
-                                           .threads = input_jobs(input),
-                                           .progress = progress_show,
-                                           .progress_context = &progress};
+    const struct slices_decode decoding = {
+        .stage = {.kernel = kernel_wanted(input, names, extra->rtos)},
+        .selection = &input->lists.selection,
+        .threads = input_jobs(input),
+        .progress = progress_show,
+        .progress_context = &progress};
     enum pug_status status = pug_slices_decode(slices, &decoding, NULL, result);
     progress_end(&progress);
     story_end(story);
     if (pug_slices_end(slices) != PUG_OK)
         status = PUG_ERR_MEM;
     const struct slices_numbers numbers = pug_slices_numbers(slices);
+    swo_doubts_tell(input->capture, numbers.tick, input->options->quiet);
     slices_tell(pug_places_returns(pug_slices_places(slices)), numbers.estimated, numbers.written,
                 input->options->quiet);
     pug_slices_free(slices);
     return status;
+}
+
+/* Functions, and calls by caller, whose times a page has; times what --detail says. */
+#define TIMES_MOST 1000u
+
+/** How long calls took; null where no program flow tells. False: no memory. */
+static bool look_at_times(struct report_extra *extra, struct input *input, struct pug_names *names)
+{
+    const struct times_wanted wanted = {.rows = true, .rtos = extra->rtos};
+    const size_t detail = extra->is.detail > 1 ? (size_t)extra->is.detail : 1;
+    struct pug_sink sink = pug_memory_sink(&extra->times);
+    struct times *times = NULL;
+    (void)times_of(input, names, &wanted, &times);
+    pug_sink_text(&sink, extra->times.count > 0 ? ", " : "[");
+    if (times && times->function_count > 0)
+        times_put_page(times, names, TIMES_MOST * detail, &sink);
+    else
+        pug_sink_text(&sink, "null");
+    times_free(times);
+    return !extra->times.failed;
 }
 
 int report_extra_look(struct report_extra *extra, struct input *input, struct pug_names *names,
@@ -218,6 +243,8 @@ int report_extra_look(struct report_extra *extra, struct input *input, struct pu
     /* The profile's decoding has said already what is wrong with the capture. */
     input->silent = input->described = true;
     add_facts(extra, input->capture);
+    if (!look_at_times(extra, input, names))
+        extra->failed = true;
     enum pug_status status = story ? decode(extra, input, names, story, &result) : PUG_ERR_MEM;
     if (story) {
         struct pug_sink sink = pug_memory_sink(&extra->stories);
@@ -247,7 +274,8 @@ static bool close_array(struct pug_memory *memory)
 bool report_extra_close(struct report_extra *extra)
 {
     struct pug_sink what = pug_memory_sink(&extra->what);
-    bool good = close_array(&extra->timelines) && close_array(&extra->stories);
+    bool good = close_array(&extra->timelines) && close_array(&extra->stories) &&
+                close_array(&extra->times);
     if (extra->what.count > 0) {
         pug_sink_put(&what, "", 1);
         extra->is.what = extra->what.bytes;
@@ -255,6 +283,10 @@ bool report_extra_close(struct report_extra *extra)
     if (extra->timelines.count > 0) {
         extra->is.timelines = extra->timelines.bytes;
         extra->is.timelines_size = extra->timelines.count;
+    }
+    if (extra->times.count > 0) {
+        extra->is.times = extra->times.bytes;
+        extra->is.times_size = extra->times.count;
     }
     if (extra->stories.count > 0) {
         extra->is.stories = extra->stories.bytes;

@@ -24,12 +24,13 @@ struct report_extra {
     struct pug_report_point points[REPORT_POINTS];
     uint64_t unheard; /* sentences for which there was no room */
     struct report_text *texts;
-    struct pug_memory timelines, stories; /* JSON arrays, a value of each capture */
-    struct pug_memory what;               /* what was traced, in words */
-    const char *input;                    /* the one at hand */
+    struct pug_memory timelines, stories, times; /* JSON arrays, a value of each capture */
+    struct pug_memory what;                      /* what was traced, in words */
+    const char *input;                           /* the one at hand */
     struct said_listener listener;
-    uint32_t room; /* for slices of each timeline; 0: as usual */
-    bool failed;   /* no memory */
+    uint32_t room;    /* for slices of each timeline; 0: as usual */
+    const char *rtos; /* the kernel whose threads are followed, as --rtos says it; or NULL */
+    bool failed;      /* no memory */
 };
 
 /** The extra listens to what standard error says, until report_extra_end(). */

@@ -2,7 +2,6 @@
 #include "report_story.h"
 
 #include "base/text.h"
-#include "diagnose/diagnosis.h"
 #include "items/places.h"
 #include "pugmark/advanced/capture.h"
 #include "report_window.h"
@@ -150,7 +149,7 @@ static void put_duration(char *text, size_t size, uint64_t time, const char *uni
 {
     char number[32];
     if (strcmp(unit, "ns") != 0 || time < 1000)
-        snprintf(text, size, "%s %s", diagnosis_grouped(time, number), unit);
+        snprintf(text, size, "%s %s", pug_text_thousands(time, number), unit);
     else if (time < 1000000)
         snprintf(text, size, "%" PRIu64 ".%03u µs", time / 1000, (unsigned)(time % 1000));
     else if (time < UINT64_C(1000000000))
@@ -415,8 +414,8 @@ static void say_software(const struct story *story, struct pug_text *text)
     pug_text_format(text,
                     "%s message%s of software and %s hardware event%s; no instructions were "
                     "traced.",
-                    diagnosis_grouped(story->messages, messages), story->messages == 1 ? "" : "s",
-                    diagnosis_grouped(story->hardware, events), story->hardware == 1 ? "" : "s");
+                    pug_text_thousands(story->messages, messages), story->messages == 1 ? "" : "s",
+                    pug_text_thousands(story->hardware, events), story->hardware == 1 ? "" : "s");
 }
 
 static void write_headline(struct story *story)
@@ -463,7 +462,7 @@ void story_extent(const struct story *story, char *text, size_t size)
     else if (story->cycles > 0)
         put_duration(how_long, sizeof(how_long), story->cycles, "cycles");
     char number[32];
-    snprintf(text, size, "%s instruction%s%s%s", diagnosis_grouped(story->instructions, number),
+    snprintf(text, size, "%s instruction%s%s%s", pug_text_thousands(story->instructions, number),
              story->instructions == 1 ? "" : "s", *how_long ? " in " : "", how_long);
 }
 

@@ -3,18 +3,16 @@
 #include "common/command.h"
 #include "common/messages.h"
 #include "common/path_progress.h"
+#include "common/progress.h"
 #include "common/sandbox.h"
-#include "files/outfile.h"
+#include "common/suggest.h"
 #include "pugmark/advanced/settings.h"
-#include "record_filter.h"
-#include "record_options.h"
 #include "recorder/convert.h"
 #include "recorder/perf_write.h"
 #include "recorder/program.h"
 #include "recorder/qemu.h"
-#include "recorder/recording_folder.h"
 #include "recorder/script.h"
-#include "recorder/session.h"
+#include "recording.h"
 #include "sysroot.h"
 
 #include <errno.h>
@@ -30,24 +28,6 @@
 
 #define PERF_STRETCH 65536u /* bytes of trace between AUX records of perf.data */
 
-/** A recording underway. */
-struct record {
-    const struct record_options *options;
-    const struct rec_unit_class *unit;
-    uint64_t values[REC_OPTIONS];
-    struct record_filter filter;
-    struct rec_session *session;
-    struct rec_path_writer *writer; /* where the path alone is wanted */
-    struct pug_outfile *path;       /* of the writer, or of the session */
-    struct rec_folder *folder;      /* of the session, or of a script */
-    bool begun;                     /* there is a path, or was */
-    bool stopped;                   /* no more is wanted */
-    bool misused;                   /* an option is wrong: that was said */
-    bool m_core;                    /* --core names one without A32 */
-    uint64_t items;
-    uint64_t instructions; /* where the path alone is wanted */
-};
-
 /** Does --core name one that has no A32? */
 static bool is_m_core(const char *name)
 {
@@ -56,22 +36,11 @@ static bool is_m_core(const char *name)
     return name && pug_core_by_name(name, &arch, &profile) && profile == PUG_PROFILE_M;
 }
 
-static bool refuse(const char *what, const char *why)
-{
-    message_say("pugmark: %s: %s\n", what, why);
-    return false;
-}
-
 /** Refuses an option. */
 static bool refuse_option(struct record *record, const char *what, const char *why)
 {
     record->misused = true;
-    return refuse(what, why);
-}
-
-static const char *target_of(const struct record_options *options)
-{
-    return options->perf ? options->perf : options->out;
+    return record_refuse(what, why);
 }
 
 /* ---- settings ---- */
@@ -218,15 +187,8 @@ static bool check_folder(struct record *record)
                            why, sizeof(why))) {
     case REC_FOLDER_DONE: return true;
     case REC_FOLDER_REFUSED: return refuse_option(record, options->out, why);
-    default: return refuse(options->out, why);
+    default: return record_refuse(options->out, why);
     }
-}
-
-/** The name of the path beside the recording's files; NULL: it goes elsewhere, or nowhere. */
-static const char *path_within(const struct record *record)
-{
-    const char *path = record->options->path;
-    return record->folder && path ? rec_folder_holds(record->folder, path) : NULL;
 }
 
 /** Files that are written at the end must have a place. */
@@ -235,10 +197,10 @@ static bool check_targets(struct record *record)
     const struct record_options *options = record->options;
     if (options->out && !check_folder(record))
         return false;
-    if (options->path && !path_within(record) && !pug_outfile_may(options->path))
-        return refuse(options->path, strerror(errno));
+    if (options->path && !record_path_within(record) && !pug_outfile_may(options->path))
+        return record_refuse(options->path, strerror(errno));
     if (options->perf && !pug_outfile_may(options->perf))
-        return refuse(options->perf, strerror(errno));
+        return record_refuse(options->perf, strerror(errno));
     return true;
 }
 
@@ -254,20 +216,20 @@ static bool check_functions(struct record *record, const char *program)
 static bool begin_folder(struct record *record)
 {
     return !record->folder || rec_folder_begin(record->folder) ||
-           refuse(record->options->out, strerror(errno));
+           record_refuse(record->options->out, strerror(errno));
 }
 
 /** The path is one of the folder's files, or goes to where it belongs when it is whole. */
 static bool open_path(struct record *record)
 {
-    const char *name = record->options->path, *within = path_within(record);
+    const char *name = record->options->path, *within = record_path_within(record);
     char inside[4096 + 256];
     if (!name)
         return true;
     if (within)
         snprintf(inside, sizeof(inside), "%s/%s", rec_folder_path(record->folder), within);
     return pug_outfile_open_any(within ? inside : name, &record->path) == PUG_OK ||
-           refuse(name, strerror(errno));
+           record_refuse(name, strerror(errno));
 }
 
 static bool begin_session(struct record *record, const struct rec_path_header *header)
@@ -277,7 +239,8 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
     if (!traces(record, header->family) || !take_settings(record, header->family))
         return false;
     if (options->data && !header->data)
-        return refuse(options->from ? options->from : "record", "it tells no accesses to memory");
+        return record_refuse(options->from ? options->from : "record",
+                             "it tells no accesses to memory");
     if (!begin_folder(record) || !open_path(record))
         return false;
     if (options->perf)
@@ -318,7 +281,7 @@ static bool begin_session(struct record *record, const struct rec_path_header *h
     if (!calls_of(record, &config.engine.calls) || !loss_of(record, &config.engine.loss))
         return false;
     record->session = rec_session_new(&config, why, sizeof(why));
-    return record->session || refuse(target_of(options), why);
+    return record->session || record_refuse(record_target(options), why);
 }
 
 static bool begin_path(struct record *record, const struct rec_path_header *header)
@@ -326,7 +289,7 @@ static bool begin_path(struct record *record, const struct rec_path_header *head
     if (!open_path(record))
         return false;
     record->writer = rec_path_writer_new(pug_outfile_descriptor(record->path), header);
-    return record->writer || refuse(record->options->path, "no memory");
+    return record->writer || record_refuse(record->options->path, "no memory");
 }
 
 static bool begin(struct record *record, const struct rec_path_header *header)
@@ -351,6 +314,8 @@ static bool take(void *context, const struct rec_path_item *item)
 {
     struct record *record = context;
     record->items++;
+    if (record->log)
+        progress_show_file(&record->log_progress, record->log);
     if (item->kind == REC_PATH_RAN && item->block->isa == REC_PATH_A32 && record->m_core) {
         record->stopped = true;
         return refuse_option(
@@ -391,17 +356,18 @@ static bool read_path(struct record *record, int file, unsigned had, const char 
     const char *why = "no memory";
     bool good = reader && rec_path_reader_header(reader, &header, &why);
     if (!good)
-        refuse(name, why);
+        record_refuse(name, why);
     record->begun = good;
     good = good && begin(record, &header);
     if (good)
         rec_path_reader_set_expansion(reader, expansion_of(record->options));
-    struct path_progress progress = path_progress_begin(file, record->options->quiet);
+    struct path_progress progress =
+        path_progress_begin(file, record->options->limit, record->options->quiet);
     while (good && rec_path_reader_next(reader, &item) && take(record, &item))
-        path_progress_show(&progress, reader);
+        path_progress_show(&progress, reader, &item);
     path_progress_end(&progress);
     if (good && !record->stopped && item.kind == REC_PATH_BAD)
-        good = refuse(name, item.text);
+        good = record_refuse(name, item.text);
     if (good && record->session && !record->stopped)
         record->stopped = false;
     rec_path_reader_free(reader);
@@ -430,7 +396,7 @@ static struct pug_image *read_programs(const struct record_options *options,
             convert->t32_only |= program.m_profile;
             continue;
         }
-        refuse(name, "it is no program");
+        record_refuse(name, "it is no program");
         pug_image_free(image);
         return NULL;
     }
@@ -446,14 +412,18 @@ static bool read_log(struct record *record, struct rec_convert *convert)
     convert->image = image;
     convert->t32_only |= record->m_core;
     bool good = options->elf.count > 0 || convert->form == REC_CONVERT_SPIKE ||
-                refuse(options->from, "--elf has to say what program that is");
+                record_refuse(options->from, "--elf has to say what program that is");
     convert->data = options->data && convert->form == REC_CONVERT_SPIKE;
     struct rec_path_header header = {.family = convert->family, .data = convert->data};
     good = good && begin(record, &header);
     if (good && options->elf.count > 0)
         good = check_functions(record, options->elf.items[0]);
-    if (good && !rec_convert_run(convert, take, record) && !record->stopped)
-        good = refuse(options->from, convert->why);
+    record->log = convert->file;
+    record->log_progress = progress_begin_file(convert->file, options->quiet);
+    const bool whole = good && rec_convert_run(convert, take, record);
+    progress_end(&record->log_progress);
+    if (good && !whole && !record->stopped)
+        good = record_refuse(options->from, convert->why);
     pug_image_free(image);
     return good;
 }
@@ -470,7 +440,7 @@ static bool record_log(struct record *record, FILE *file, char first)
         convert.lines += !known;
     }
     return known ? read_log(record, &convert)
-                 : refuse(record->options->from, "it is no path, and no log that is known");
+                 : record_refuse(record->options->from, "it is no path, and no log that is known");
 }
 
 /** A path file, or a log, by what it begins with; it may be a FIFO, where nothing comes again. */
@@ -480,7 +450,7 @@ static bool record_from(struct record *record)
     char first = 0;
     int file = open(name, O_RDONLY | O_CLOEXEC);
     if (file < 0 || read(file, &first, 1) < 0) {
-        refuse(name, strerror(errno));
+        record_refuse(name, strerror(errno));
         if (file >= 0)
             close(file);
         return false;
@@ -493,7 +463,7 @@ static bool record_from(struct record *record)
     FILE *log = fdopen(file, "r");
     if (!log) {
         close(file);
-        return refuse(name, "no memory");
+        return record_refuse(name, "no memory");
     }
     bool good = record_log(record, log, first);
     fclose(log);
@@ -505,15 +475,15 @@ static bool can_run(const char *word, char *name, size_t size, struct rec_progra
 {
     char why[256];
     if (!rec_qemu_find(word, name, size))
-        return refuse(word, "there is no such program");
+        return record_refuse(word, "there is no such program");
     if (!rec_program_read(name, program))
-        return refuse(name, errno == ENOEXEC ? "it is no ELF program" : strerror(errno));
+        return record_refuse(name, errno == ENOEXEC ? "it is no ELF program" : strerror(errno));
     if (program->family)
         return true;
     const char *machine = rec_program_machine(program);
     snprintf(why, sizeof(why), "it is for %s, whose trace is not made here",
              machine ? machine : "a processor that is not known");
-    return refuse(name, why);
+    return record_refuse(name, why);
 }
 
 static void say_status(int status)
@@ -554,126 +524,43 @@ static bool record_program(struct record *record, char **argv)
     if (qemu.machine && options->elf.count > 0 && !check_functions(record, options->elf.items[0]))
         return false;
     if (!rec_qemu_start(&qemu, machine, why, sizeof(why)))
-        return refuse("record", why);
+        return record_refuse("record", why);
     bool good = read_path(record, qemu.path, 0, "the path from QEMU");
     /* A machine may never end by itself, and its events after the limit are not needed. */
     bool ended = qemu.machine && record->stopped;
     int status = ended ? rec_qemu_end(&qemu) : rec_qemu_wait(&qemu);
     if (!record->begun)
-        refuse("record",
-               "QEMU must load plugins (from 5.1 on), which static ones cannot, as Debian's "
-               "qemu-user of QEMU 10 is");
+        record_refuse("record",
+                      "QEMU must load plugins (from 5.1 on), which static ones cannot, as Debian's "
+                      "qemu-user of QEMU 10 is");
     if (good && !options->quiet && !ended)
         say_status(status);
     return good;
 }
 
-/* ---- the end ---- */
-
-/**
- * What was recorded before the input turned out to be damaged is worth having, but not in place of
- * what was there. False, having said so: it is left as it was.
- */
-static bool may_replace(const struct record *record, bool whole)
+static void show_line(void *context, FILE *lines)
 {
-    const struct record_options *options = record->options;
-    struct stat status;
-    const char *kept = NULL;
-    if (whole)
-        return true;
-    if (record->folder && rec_folder_is_used(record->folder))
-        kept = options->out;
-    else if (options->perf && stat(options->perf, &status) == 0 && S_ISREG(status.st_mode))
-        kept = options->perf;
-    else if (options->path && !path_within(record) && stat(options->path, &status) == 0 &&
-             S_ISREG(status.st_mode))
-        kept = options->path;
-    return !kept || refuse(kept, "left as it was, since the input is not whole");
-}
-
-static bool commit_path(struct record *record)
-{
-    struct pug_outfile *path = record->path;
-    record->path = NULL;
-    return !path || pug_outfile_commit(path) == PUG_OK ||
-           refuse(record->options->path, strerror(errno));
-}
-
-static bool end_path(struct record *record, bool whole)
-{
-    return may_replace(record, whole) &&
-           (rec_path_writer_end(record->writer) ||
-            refuse(record->options->path, strerror(errno))) &&
-           commit_path(record);
-}
-
-static bool commit_folder(struct record *record)
-{
-    char why[512];
-    return !record->folder || rec_folder_commit(record->folder, why, sizeof(why)) ||
-           refuse(record->options->out, why);
-}
-
-/** Put what was recorded where it belongs: the path at last, so that it is never alone. */
-static bool write_session(struct record *record)
-{
-    char why[256];
-    if (!rec_session_end(record->session, why, sizeof(why)))
-        return refuse(target_of(record->options), why);
-    return path_within(record) ? commit_path(record) && commit_folder(record)
-                               : commit_folder(record) && commit_path(record);
-}
-
-static void say_session(const struct record *record)
-{
-    const struct rec_session_result result = rec_session_result(record->session);
-    message_say("pugmark: %" PRIu64 " instructions of %u processor%s, %" PRIu64
-                " bytes of trace, in %s\n",
-                result.instructions, result.sources, result.sources == 1 ? "" : "s", result.bytes,
-                target_of(record->options));
-    if (result.lost)
-        message_say("pugmark: %" PRIu64 " overflows\n", result.lost);
-    if (result.buffers > 1)
-        message_say("pugmark: code changed: there are %u buffers, one for each version\n",
-                    result.buffers);
-    if (record->filter.placed && !record->options->perf && result.programs == 0)
-        message_say("pugmark: its functions have names with --elf %s%s%.0" PRIx64 "\n",
-                    record->filter.program, record->filter.bias ? "@0x" : "", record->filter.bias);
-}
-
-static bool end_session(struct record *record, bool whole)
-{
-    const bool good = may_replace(record, whole) && write_session(record);
-    if (good && !record->options->quiet)
-        say_session(record);
-    if (good && rec_session_result(record->session).left_out)
-        message_say("pugmark: there are more processors than ids; some are not traced\n");
-    return good;
-}
-
-/** Discards what was not committed. */
-static void release(struct record *record)
-{
-    rec_session_free(record->session);
-    rec_path_writer_free(record->writer);
-    pug_outfile_abandon(record->path);
-    rec_folder_free(record->folder);
+    progress_show_file(context, lines);
 }
 
 static bool write_script(struct record *record, const struct rec_script_class *of, FILE *lines)
 {
     const struct record_options *options = record->options;
+    struct progress progress = progress_begin_file(lines, options->quiet);
     const struct rec_script_config config = {
         .source = (uint16_t)(options->id == UINT64_MAX ? 0x10 : options->id),
         .seed = options->seed,
         .sync = options->sync.given ? options->sync.value : 1000,
-        .longest = 12};
+        .longest = 12,
+        .read_line = show_line,
+        .read_context = &progress};
     char why[256];
-    return check_folder(record) && begin_folder(record) &&
-           (rec_script_record(of, &config, lines, rec_folder_path(record->folder), why,
-                              sizeof(why)) ||
-            refuse(options->script, why)) &&
-           commit_folder(record);
+    if (!check_folder(record) || !begin_folder(record))
+        return false;
+    const bool good =
+        rec_script_record(of, &config, lines, rec_folder_path(record->folder), why, sizeof(why));
+    progress_end(&progress);
+    return (good || record_refuse(options->script, why)) && record_commit_folder(record);
 }
 
 /**
@@ -697,48 +584,63 @@ static int record_script(struct record *record)
         options->protocol ? rec_script_find(options->protocol) : NULL;
     if (!of || !options->out || options->id == 0 ||
         (options->id > 0x6f && options->id != UINT64_MAX)) {
-        refuse("record", "--script needs --protocol stm, itm, dwt or osd, and --out; --id is 1 to "
-                         "0x6f");
+        record_refuse("record",
+                      "--script needs --protocol stm, itm, dwt or osd, and --out; --id is 1 to "
+                      "0x6f");
         return EXIT_USAGE;
     }
     FILE *lines = strcmp(options->script, "-") == 0 ? stdin : fopen(options->script, "re");
     if (!lines) {
-        refuse(options->script, strerror(errno));
+        record_refuse(options->script, strerror(errno));
         return EXIT_INPUT;
     }
     enter_sandbox(options);
     const bool good = write_script(record, of, lines);
     if (lines != stdin)
         fclose(lines);
-    release(record);
+    record_release(record);
     return record->misused ? EXIT_USAGE : good ? EXIT_DONE : EXIT_INPUT;
+}
+
+static bool refuse_protocol(const char *name)
+{
+    const struct rec_unit_class *unit;
+    struct suggestion near;
+    suggest_begin(&near, name);
+    for (unsigned n = 0; (unit = rec_unit_at(n)) != NULL; n++)
+        suggest_offer(&near, unit->name);
+    message_say("pugmark: %s: no such protocol (`record --help` lists them)%s%s%s\n", name,
+                *near.meant ? "; is " : "", near.meant, *near.meant ? " meant?" : "");
+    return false;
 }
 
 static bool check_options(const struct record *record)
 {
     const struct record_options *options = record->options;
     if (options->protocol && !record->unit)
-        return refuse(options->protocol, "no such protocol (`record --help` lists them)");
+        return refuse_protocol(options->protocol);
     if (record->unit && !options->out == !options->perf)
-        return refuse("record",
-                      "--out has to say where the snapshot goes, or --perf the perf.data");
+        return record_refuse("record",
+                             "--out has to say where the snapshot goes, or --perf the perf.data");
     if (options->from &&
         (options->qemu || options->plugin || options->sysroot || options->children))
-        return refuse("record", "--qemu, --plugin, --sysroot and --children are of a program that "
-                                "runs, and with --from none does");
+        return record_refuse("record",
+                             "--qemu, --plugin, --sysroot and --children are of a program that "
+                             "runs, and with --from none does");
     if (options->expansion && !options->from)
-        return refuse("record", "--expansion is of a path that --from reads");
+        return record_refuse("record", "--expansion is of a path that --from reads");
     if (options->by_cpu && (!options->perf || options->no_context))
-        return refuse("record", "--by-cpu is for --perf, and needs context ids");
-    if (!record->unit && (target_of(options) || !options->path))
-        return refuse("record", "--protocol has to say what to make, or --path that the path "
-                                "alone is wanted");
+        return record_refuse("record", "--by-cpu is for --perf, and needs context ids");
+    if (!record->unit && (record_target(options) || !options->path))
+        return record_refuse("record",
+                             "--protocol has to say what to make, or --path that the path "
+                             "alone is wanted");
     if (options->snapshot_mode && options->buffer < 4096)
-        return refuse("record", "--snapshot-mode needs a --buffer of 4096 bytes or more");
+        return record_refuse("record", "--snapshot-mode needs a --buffer of 4096 bytes or more");
     if (options->data && record->unit && (!record->unit->tells || options->perf))
-        return refuse(record->unit->name, "no data trace is made of it here");
+        return record_refuse(record->unit->name, "no data trace is made of it here");
     if (record->unit && record->unit->frames && options->id > 0x6f)
-        return refuse("record", "trace ids are 1 to 0x6f");
+        return record_refuse("record", "trace ids are 1 to 0x6f");
     return true;
 }
 
@@ -768,11 +670,11 @@ static int record_run(const struct command *self, int argc, char **argv)
             enter_sandbox(&options);
         good = options.from ? record_from(&record) : record_program(&record, argv + 1);
         if (record.writer)
-            good = end_path(&record, good) && good;
+            good = record_end_path(&record, good) && good;
         if (record.session)
-            good = end_session(&record, good) && good;
+            good = record_end_session(&record, good) && good;
     }
-    release(&record);
+    record_release(&record);
     return record.misused ? EXIT_USAGE : good ? EXIT_DONE : EXIT_INPUT;
 }
 

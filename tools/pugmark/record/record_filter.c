@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "record_filter.h"
 #include "common/messages.h"
-#include "common/suggest.h"
+#include "input/address_words.h"
 
-#include "image/image.h"
-#include "image/symbols.h"
 #include "recorder/program.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* ---- words ---- */
 
 /** "START-END", numbers. */
 static bool parse_range(const char *text, struct rec_range *range)
@@ -25,12 +25,14 @@ static bool parse_range(const char *text, struct rec_range *range)
 
 bool record_filter_begin(struct record_filter *filter, const struct record_list *names)
 {
+    uint64_t number;
     *filter = (struct record_filter){.names = names};
     for (size_t i = 0; i < names->count; i++) {
         if (parse_range(names->items[i], &filter->ranges[i]))
             continue;
-        if (names->items[i][0] >= '0' && names->items[i][0] <= '9') {
-            message_say("pugmark: --filter '%s': expected a function, or START-END\n",
+        if (parse_number(names->items[i], &number)) {
+            message_say("pugmark: --filter '%s': expected a function, FUNCTION+0x10, FILE:LINE, or "
+                        "START-END of these and of numbers\n",
                         names->items[i]);
             return false;
         }
@@ -39,44 +41,132 @@ bool record_filter_begin(struct record_filter *filter, const struct record_list 
     return true;
 }
 
-static bool find_symbol(const struct pug_image *image, const char *name, struct rec_range *range,
-                        struct suggestion *suggestion)
+/* ---- in the program ---- */
+
+/** A program whose places are looked for. */
+struct search {
+    const char *program;
+    struct pug_names *names;
+    struct pug_names_file *file;
+    struct address_words words;
+    struct rec_range found; /* from the place to the end of its function */
+    bool any;
+    bool told; /* what is wrong was said */
+};
+
+static bool take_line(void *context, const struct pug_names_line *line)
 {
-    suggest_begin(suggestion, name);
-    for (const struct pug_symbols *list = image->symbols; list; list = list->next) {
-        for (size_t i = 0; i < list->count; i++) {
-            suggest_offer(suggestion, list->entries[i].name);
-            if (strcmp(list->entries[i].name, name) != 0)
-                continue;
-            range->start = list->entries[i].start & ~UINT64_C(1); /* T32's bit */
-            range->end = list->entries[i].end;
-            return true;
+    struct search *search = context;
+    struct pug_names_function function;
+    if (!address_words_are_line(&search->words, line))
+        return true;
+    const bool known = pug_names_function(search->file, line->start, &function);
+    search->found.start = line->start;
+    search->found.end = known ? function.start + function.size : line->end;
+    search->any = true;
+    return false;
+}
+
+static void find_function(struct search *search)
+{
+    struct pug_names_function function;
+    for (size_t n = 0; !search->any && pug_names_function_at(search->file, n, &function); n++)
+        if (address_words_are_function(&search->words, function.name)) {
+            search->found.start = function.start + search->words.offset;
+            search->found.end = function.start + function.size;
+            search->any = true;
         }
+}
+
+/** Finds the place that the words mean; a number stands for itself. */
+static bool find_place(struct search *search, const char *text)
+{
+    search->any = parse_number(text, &search->found.start);
+    search->found.end = search->found.start;
+    if (search->any || !address_words_cut(text, &search->words))
+        return search->any;
+    if (search->words.line > 0)
+        (void)pug_names_lines(search->file, take_line, search);
+    else
+        find_function(search);
+    return search->any;
+}
+
+static bool refuse_order(struct search *search, const char *text)
+{
+    message_say("pugmark: %s: in --filter %s the end is not behind the start\n", search->program,
+                text);
+    search->told = true;
+    return false;
+}
+
+/** "START-END" at one of the dashes: names of files may have some, too. */
+static bool find_between(struct search *search, const char *text, struct rec_range *range)
+{
+    char start[512];
+    for (const char *dash = strchr(text, '-'); dash; dash = strchr(dash + 1, '-')) {
+        snprintf(start, sizeof(start), "%.*s", (int)(dash - text), text);
+        if (!find_place(search, start))
+            continue;
+        range->start = search->found.start;
+        if (!find_place(search, dash + 1))
+            continue;
+        range->end = search->found.start;
+        return range->start < range->end || refuse_order(search, text);
     }
     return false;
 }
 
+static void refuse(const struct search *search)
+{
+    const struct address_words *words = &search->words;
+    const char *meant = words->suggestion.meant;
+    if (words->line > 0)
+        message_say("pugmark: %s: no code of line %s:%u is known: it needs debug information (-g), "
+                    "and a line that has code\n",
+                    search->program, words->name, words->line);
+    else
+        message_say("pugmark: %s: there is no function '%s'%s%s%s\n", search->program, words->name,
+                    *meant ? "; is " : "", meant, *meant ? " meant?" : "");
+}
+
+static bool find_one(struct search *search, const char *text, uint64_t bias,
+                     struct rec_range *range)
+{
+    struct rec_range numbers;
+    if (parse_range(text, &numbers))
+        return true;
+    bool good = find_place(search, text);
+    if (good && search->found.start < search->found.end)
+        *range = search->found;
+    else if (strchr(text, '-'))
+        good = find_between(search, text, range);
+    else if (good)
+        *range = (struct rec_range){search->found.start, search->found.start + 1};
+    if (!good) {
+        if (!search->told)
+            refuse(search);
+        return false;
+    }
+    range->start += bias;
+    range->end += bias;
+    return true;
+}
+
 bool record_filter_find(struct record_filter *filter, const char *program, uint64_t bias)
 {
-    const struct pug_place anywhere = {.space = PUG_SPACE_ANY};
-    struct pug_image *image = pug_image_new();
-    struct rec_range range;
-    bool good = image && pug_image_add_elf(image, &anywhere, program, bias) == PUG_OK;
+    struct search search = {.program = program, .names = pug_names_new(NULL)};
+    const struct pug_names_wanted wanted = {.path = program, .file = program};
+    bool good = search.names && pug_names_open(search.names, &wanted, &search.file) == PUG_OK;
     if (!good)
         message_say("pugmark: %s: cannot read its symbols\n", program);
-    for (size_t i = 0; good && i < filter->names->count; i++) {
-        const char *name = filter->names->items[i];
-        if (parse_range(name, &range))
-            continue;
-        struct suggestion near;
-        good = find_symbol(image, name, &filter->ranges[i], &near);
-        if (!good)
-            message_say("pugmark: %s: there is no function '%s'%s%s%s\n", program, name,
-                        *near.meant ? "; is " : "", near.meant, *near.meant ? " meant?" : "");
-    }
-    pug_image_free(image);
+    for (size_t i = 0; good && i < filter->names->count; i++)
+        good = find_one(&search, filter->names->items[i], bias, &filter->ranges[i]);
+    pug_names_free(search.names);
     return good;
 }
+
+/* ---- where it is ---- */
 
 static bool is_same_file(const char *one, const char *other)
 {

@@ -49,8 +49,10 @@ const struct option record_option_table[] = {
     {"random", "SEED", "what --set leaves open is any legal choice", option_number, AT(seed)},
     {"limit", "N", "no more than about N instructions; a machine is ended there", option_number,
      AT(limit)},
-    {"filter", "FUNCTION|START-END", "trace only this function, or START-END; may be repeated", add,
-     AT(filters)},
+    {"filter", "FUNCTION|START-END",
+     "trace only this function, or START-END, where each is a number, FUNCTION+0x10 or FILE:LINE; "
+     "may be repeated",
+     add, AT(filters)},
     {"calls", "off|on|silent", "system calls: off (trace goes off; default), on, silent",
      option_string, AT(calls)},
     {"data", NULL, "accesses to memory, too: in the path, and as data trace (etrace, etmv3, itm)",

@@ -2,6 +2,7 @@
 /** @file pugmark convert: what a logic analyser saw of a Serial Wire Output to the bytes on it. */
 #include "common/command.h"
 #include "common/messages.h"
+#include "common/progress.h"
 #include "common/sandbox.h"
 #include "common/terminal.h"
 #include "files/outfile.h"
@@ -16,6 +17,7 @@ struct convert_options {
     const char *output, *line;
     uint64_t rate, samplerate;
     enum pug_line_coding coding;
+    bool quiet;
 };
 
 static bool take_coding(const struct option *option, void *target, const char *argument)
@@ -43,6 +45,7 @@ static const struct option table[] = {
     {"rate", "BITS", "bits in a second (default: as the shortest pulses say)", option_some,
      AT(rate)},
     {"samplerate", "HZ", "of a CSV that does not say it", option_some, AT(samplerate)},
+    {"quiet", NULL, "say nothing of what was found, no progress", option_flag, AT(quiet)},
 };
 
 static bool take_bytes(void *context, const uint8_t *bytes, size_t size)
@@ -53,13 +56,21 @@ static bool take_bytes(void *context, const uint8_t *bytes, size_t size)
     return !pug_outfile_failed(file);
 }
 
+static void show(void *context, uint64_t done, uint64_t all)
+{
+    struct progress *progress = context;
+    progress->all = all;
+    (void)progress_show(progress, done);
+}
+
 /** Say what was found; was it any good? */
-static bool report(const struct pug_line *line, const char *path)
+static bool report(const struct pug_line *line, const char *path, bool quiet)
 {
     const bool manchester = line->coding == PUG_LINE_MANCHESTER;
     const uint64_t all = line->bytes + line->bad;
-    message_say("pugmark: %s: %s at %.0f bits in a second, %" PRIu64 " bytes\n", path,
-                manchester ? "Manchester" : "UART", line->rate, line->bytes);
+    if (!quiet)
+        message_say("pugmark: %s: %s at %.0f bits in a second, %" PRIu64 " bytes\n", path,
+                    manchester ? "Manchester" : "UART", line->rate, line->bytes);
     if (line->bad > 0)
         message_say("pugmark: warning: %s: %" PRIu64 " of %" PRIu64 " %s\n", path, line->bad, all,
                     manchester ? "packets end inside a byte" : "bytes have no stop bit");
@@ -75,8 +86,12 @@ static bool report(const struct pug_line *line, const char *path)
 
 static int convert(const struct convert_options *options, const char *path)
 {
-    struct pug_waveform waveform = {
-        .path = path, .line = options->line, .hertz = (double)options->samplerate};
+    struct progress progress = progress_begin(1, options->quiet, NULL);
+    struct pug_waveform waveform = {.path = path,
+                                    .line = options->line,
+                                    .hertz = (double)options->samplerate,
+                                    .progress = show,
+                                    .progress_context = &progress};
     struct pug_line line = {.coding = options->coding, .rate = (double)options->rate};
     const char *output = options->output ? options->output : "-";
     struct pug_outfile *file;
@@ -84,7 +99,9 @@ static int convert(const struct convert_options *options, const char *path)
         message_say("pugmark: %s: %s\n", output, strerror(errno));
         return EXIT_INPUT;
     }
-    if (!pug_line_bytes(&waveform, &line, take_bytes, file)) {
+    const bool good = pug_line_bytes(&waveform, &line, take_bytes, file);
+    progress_end(&progress);
+    if (!good) {
         pug_outfile_abandon(file);
         message_say("pugmark: %s: %s\n", path, waveform.why);
         return EXIT_INPUT;
@@ -93,7 +110,7 @@ static int convert(const struct convert_options *options, const char *path)
         message_say("pugmark: %s: %s\n", output, strerror(errno));
         return EXIT_INPUT;
     }
-    return report(&line, path) ? EXIT_DONE : EXIT_TRACE_ERRORS;
+    return report(&line, path, options->quiet) ? EXIT_DONE : EXIT_TRACE_ERRORS;
 }
 
 static int convert_run(const struct command *self, int argc, char **argv)

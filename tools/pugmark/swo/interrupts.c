@@ -9,6 +9,7 @@
 #include "common/command.h"
 #include "events/sources.h"
 #include "items/parts.h"
+#include "swo_doubts.h"
 #include "text/table.h"
 
 #include <inttypes.h>
@@ -181,6 +182,11 @@ int interrupts_print(struct input *input, bool json, struct pug_sink *sink)
         const int put = put_table(&counting, input, json, sink);
         if (!input->options->quiet)
             say_doubts(&counting);
+        for (size_t i = 0; i < counting.sources.count; i++)
+            if (counting.sources.items[i]->user)
+                swo_doubts_tell(input->capture,
+                                pug_interrupts_tick(counting.sources.items[i]->user),
+                                input->options->quiet);
         code = input_result(input);
         code = code == EXIT_DONE ? put : code;
     }

@@ -17,7 +17,7 @@ struct swo_clocks {
     size_t count;
 };
 
-/** The time of a timestamp element, in ticks. False: it tells none, or there is no memory. */
+/** The time of a timestamp element, in ticks. False: it has none, or there is no memory. */
 bool swo_clocks_take(struct swo_clocks *clocks, struct pug_capture *capture,
                      const struct pug_origin *where, const struct pug_element *element,
                      uint64_t *time);

@@ -2,8 +2,11 @@
 #include "swo_info.h"
 
 #include "common/output.h"
+#include "common/progress.h"
 #include "events/sources.h"
+#include "image/thumb.h"
 #include "items/parts.h"
+#include "swo_doubts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +19,8 @@ struct content {
     struct pug_interrupts interrupts;
     struct pug_swo_period period;
     uint64_t samples, asleep, denied, accesses, counters, writes, losses, guessed, delayed;
-    uint64_t strays; /* samples where the program has no code */
+    uint64_t strays; /* samples where the program has no code … */
+    uint64_t inside; /* … and in the middle of an instruction */
     bool has_code;
     uint64_t last; /* the last time */
     bool timed;
@@ -52,6 +56,16 @@ static bool is_code(struct swo_source *source, uint32_t pc)
                                            bytes, sizeof(bytes)) == 2;
 }
 
+/** Is it behind the begin of an instruction, if the function has nothing but instructions? */
+static bool is_inside(struct swo_source *source, uint32_t pc)
+{
+    const struct pug_reader_space reader = {.space = PUG_SPACE_ANY, .source = source->id};
+    const struct pug_image *image = pug_swo_source_vectors(source)->image;
+    struct pug_symbol symbol;
+    return pug_image_symbol(image, pc, &symbol) &&
+           pug_image_thumb_begin(image, &reader, symbol.start, pc) != pc;
+}
+
 static void on_event(struct swo_source *source, const struct pug_dwt_event *event)
 {
     struct content *content = content_of(source);
@@ -69,6 +83,8 @@ static void on_event(struct swo_source *source, const struct pug_dwt_event *even
         content->ports[event->number % PORTS] = true;
     if (event->kind == PUG_DWT_PC_SAMPLE && content->has_code && !is_code(source, event->pc))
         content->strays++;
+    else if (event->kind == PUG_DWT_PC_SAMPLE && content->has_code)
+        content->inside += is_inside(source, event->pc);
     content->delayed += event->has_time && event->time_kind != PUG_ITM_TS_SYNC;
     if (event->has_time) {
         content->timed = true;
@@ -179,21 +195,11 @@ static void print_loss(struct content *content)
 /** SysTick comes at a round rate as a rule: does the clock that was given make it one? */
 #define SYSTICK 15u
 
-static bool is_round(double rate)
-{
-    static const double usual[] = {1,    2,    5,    10,   20,   25,   50,   60,   64,    100,  120,
-                                   125,  128,  200,  250,  256,  300,  400,  500,  512,   600,  800,
-                                   1000, 1024, 1200, 2000, 2048, 4000, 5000, 8000, 10000, 20000};
-    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-        if (rate > usual[i] * 0.995 && rate < usual[i] * 1.005)
-            return true;
-    return false;
-}
-
 static void print_tick(const struct swo_source *source, const struct content *content)
 {
     const struct pug_interrupt_sum *sum = &content->interrupts.sums[SYSTICK];
     const uint64_t hertz = source->stream.clock.local_hertz;
+    char words[256];
     if (sum->gaps < 4 || sum->gap_total / sum->gaps == 0)
         return;
     const double mean = (double)sum->gap_total / (double)sum->gaps;
@@ -203,12 +209,9 @@ static void print_tick(const struct swo_source *source, const struct content *co
                     mean, mean / 1000, mean * 1000);
         return;
     }
-    const double rate = 1e9 / mean;
-    if (hertz > 0 && !is_round(rate))
-        output_text("  doubtful: with --clock %" PRIu64 " SysTick comes %.2f times a second, which "
-                    "is no usual rate; at 1000 a second the core would run at %.3f MHz: is the "
-                    "clock right?\n",
-                    hertz, rate, (double)hertz * 1000 / rate / 1e6);
+    if (swo_doubts_clock(source->all->capture, pug_interrupts_tick(&content->interrupts), words,
+                         sizeof(words)))
+        output_text("  %s\n", words);
 }
 
 /** Both clocks were given, and the trace has both times. */
@@ -236,6 +239,22 @@ static void print_program(const struct content *content)
         output_text("  doubtful: %" PRIu64 " of %" PRIu64 " PC samples are where the program has "
                     "no code: it is another build, or not all of it was given (--elf)\n",
                     content->strays, content->samples);
+    /* a few may lie behind constants between instructions */
+    if (content->inside > content->samples / 8)
+        output_text("  doubtful: %" PRIu64 " of %" PRIu64 " PC samples are in the middle of an "
+                    "instruction: it is another build\n",
+                    content->inside, content->samples);
+}
+
+static void print_tables(struct swo_source *source)
+{
+    const struct pug_vectors *vectors = pug_swo_source_vectors(source);
+    if (vectors->count < 2)
+        return;
+    output_text("  %u vector tables in the program, at ", vectors->count);
+    for (unsigned n = 0; n < vectors->count; n++)
+        output_text("%s0x%08" PRIx64, n > 0 ? ", " : "", vectors->tables[n].base);
+    output_text(": where they name different handlers, --set VTOR=ADDRESS says which was used\n");
 }
 
 static void print_source(struct swo_source *source)
@@ -250,6 +269,7 @@ static void print_source(struct swo_source *source)
     print_tick(source, content);
     print_clocks(source, content);
     print_program(content);
+    print_tables(source);
 }
 
 bool swo_info_print(struct input *input)
@@ -261,13 +281,18 @@ bool swo_info_print(struct input *input)
                                 .wanted = &wanted,
                                 .print = take_item,
                                 .print_context = &printing};
-    struct pug_capture_decode decode = {
-        .threads = 1, .selection = &input->lists.selection, .log = log};
+    struct progress progress = progress_begin(input_bytes(input), input->options->quiet, NULL);
+    struct pug_capture_decode decode = {.threads = 1,
+                                        .selection = &input->lists.selection,
+                                        .log = log,
+                                        .progress = progress_show,
+                                        .progress_context = &progress};
     struct pug_capture_result result;
     pug_swo_sources_init(&printing.sources, input->capture, on_event, NULL);
     pug_trace_parts_decode(&parts, &decode);
     const enum pug_status status =
         log ? pug_capture_decode(input->capture, &decode, &result) : PUG_ERR_MEM;
+    progress_end(&progress);
     pug_swo_sources_end(&printing.sources);
     for (size_t i = 0; i < printing.sources.count; i++)
         print_source(printing.sources.items[i]);

@@ -44,6 +44,25 @@ struct thread_kernel_wanted kernel_wanted(const struct input *input, struct pug_
         .capture = input->capture, .names = names, .wanted = rtos, .tell = kernel_tell};
 }
 
+bool kernel_choice(const struct input *input, struct pug_names *names, const char *rtos)
+{
+    const struct input_options *options = input->options;
+    const bool chosen =
+        input_finds_threads(input) && options->tids.count + options->comms.count > 0;
+    struct thread_kernel found = {.kernel = NULL};
+    if ((!chosen && !rtos) || pug_capture_kind(input->capture) == PUG_CAPTURE_PERF)
+        return true;
+    const struct thread_kernel_wanted wanted = kernel_wanted(input, names, rtos);
+    const enum thread_kernel_answer answer = pug_thread_kernel_find(&wanted, &found);
+    if (answer == THREAD_KERNEL_THERE)
+        pug_thread_kernel_end(&found);
+    if (chosen && answer == THREAD_KERNEL_NONE)
+        message_say("pugmark: %s: no thread %s%s in it; there are none\n", input->trace_path,
+                    options->comms.count ? "of the name " : "",
+                    options->comms.count ? options->comms.items[0] : options->tids.items[0]);
+    return answer == THREAD_KERNEL_THERE || (answer == THREAD_KERNEL_NONE && !chosen);
+}
+
 bool kernel_stage(struct input *input, struct thread_stage_options *options,
                   struct thread_stage **stage)
 {

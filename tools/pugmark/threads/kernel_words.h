@@ -10,6 +10,12 @@
 struct thread_kernel_wanted kernel_wanted(const struct input *input, struct pug_names *names,
                                           const char *rtos);
 
+/**
+ * Is what --tid and --comm choose to be found? False, having said why: --rtos is wrong, or threads
+ * are chosen and there are none.
+ */
+bool kernel_choice(const struct input *input, struct pug_names *names, const char *rtos);
+
 /** Makes a stage as pug_thread_stage_new() does. False, having said why: it cannot be made. */
 bool kernel_stage(struct input *input, struct thread_stage_options *options,
                   struct thread_stage **stage);

@@ -308,5 +308,11 @@ const struct command command_threads = {
     .purpose = "Tells which threads of FreeRTOS, Zephyr, ThreadX, RTX5 and other kernels ran, "
                "without code on the target: by the kernel's own pointer where data trace or a "
                "watchpoint has it, else by program flow.",
-    .examples = {{"pugmark threads --kernels", "the kernels that are known by name"}},
+    .examples =
+        {
+            {"pugmark threads --kernels", "the kernels that are known by name"},
+            {"pugmark threads --rtos flow examples/demo", "by program flow alone"},
+            {"pugmark threads --switches board --elf firmware.elf",
+             "each switch of the kernel that the firmware has"},
+        },
 };

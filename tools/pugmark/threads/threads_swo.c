@@ -6,6 +6,7 @@
 #include "kernel_words.h"
 #include "rtos/memory.h"
 #include "rtos/program.h"
+#include "rtos/watch.h"
 
 #include "common/command.h"
 #include "common/output.h"
@@ -18,13 +19,9 @@
 /** The content of a source's DWT so far. */
 struct running {
     struct threads_swo *all;
-    struct rtos_thread threads[RTOS_THREADS];
+    struct rtos_watch watch;
     struct thread_tally tallies[RTOS_THREADS];
-    uint32_t count, now; /* threads that were seen; which one runs, 0: it is not known */
     struct thread_tally handlers, idle;
-    bool none;        /* no thread runs */
-    bool interrupted; /* an exception is handled */
-    uint32_t depth;
     uint64_t time, since; /* of the last event; since when `now` runs */
     bool timed;
 };
@@ -57,7 +54,7 @@ static struct running *running_of(struct swo_source *source)
         source->user = running;
         if (running) {
             running->all = source->all->context;
-            running->count = 1;
+            pug_rtos_watch_begin(&running->watch, &running->all->program.object);
         }
     }
     return running;
@@ -68,7 +65,7 @@ static void name_of(const struct running *running, uint32_t thread, char *name, 
     if (thread == 0)
         snprintf(name, size, "?");
     else
-        pug_rtos_name(&running->all->program, &running->threads[thread], NULL, name, size);
+        pug_rtos_name(&running->all->program, &running->watch.threads[thread], NULL, name, size);
 }
 
 /** Time goes by: to whoever runs. */
@@ -78,91 +75,51 @@ static void pass(struct running *running, const struct pug_dwt_event *event)
         return;
     const uint64_t span =
         running->timed && event->time > running->time ? event->time - running->time : 0;
-    struct thread_tally *to = running->depth > 0 ? &running->handlers
-                              : running->none    ? &running->idle
-                                                 : &running->tallies[running->now];
+    struct thread_tally *to = running->watch.depth > 0 ? &running->handlers
+                              : running->watch.none    ? &running->idle
+                                                       : &running->tallies[running->watch.now];
     to->cycles += span;
     to->seen |= span > 0;
     running->time = event->time;
     running->timed = true;
 }
 
-static uint32_t thread_of(struct running *running, uint64_t value)
-{
-    for (uint32_t i = 1; i < running->count; i++)
-        if (running->threads[i].value == value)
-            return i;
-    if (running->count == RTOS_THREADS)
-        return 0;
-    running->threads[running->count] = (struct rtos_thread){.has_value = true, .value = value};
-    return running->count++;
-}
-
-static bool is_none(const struct rtos_object *object, uint64_t value)
-{
-    for (size_t i = 0; i < object->none_count; i++)
-        if (object->none[i] == value)
-            return true;
-    return false;
-}
-
-static void switch_to(struct running *running, struct swo_source *source,
-                      const struct pug_dwt_event *event)
+static void switch_from(struct running *running, uint32_t from, struct swo_source *source,
+                        const struct pug_dwt_event *event)
 {
     const struct threads_swo *all = running->all;
-    running->none = is_none(&all->program.object, event->value);
-    const uint32_t thread = running->none ? running->now : thread_of(running, event->value);
-    if (running->none || thread == running->now)
-        return;
+    const uint32_t thread = running->watch.now;
     if (all->switches) {
-        char from[256], to[256];
-        name_of(running, running->now, from, sizeof(from));
-        name_of(running, thread, to, sizeof(to));
-        threads_put_switch(event->index, source->id, event->time, from, to, all->json, all->csv);
+        char before[256], after[256];
+        name_of(running, from, before, sizeof(before));
+        name_of(running, thread, after, sizeof(after));
+        threads_put_switch(event->index, source->id, event->time, before, after, all->json,
+                           all->csv);
     }
-    struct thread_tally *before = &running->tallies[running->now];
+    struct thread_tally *before = &running->tallies[from];
     if (running->time - running->since > before->longest)
         before->longest = running->time - running->since;
     running->since = running->time;
-    running->now = thread;
     running->tallies[thread].switches++;
     running->tallies[thread].seen = true;
-}
-
-/** Handlers that are open: what returns to 0 has left all of them. */
-static void take_exception(struct running *running, const struct pug_dwt_event *event)
-{
-    if (event->action == PUG_DWT_ENTERED)
-        running->depth++;
-    else if (event->action == PUG_DWT_EXITED && running->depth > 0)
-        running->depth--;
-    else if (event->action == PUG_DWT_RETURNED_TO && event->number == 0)
-        running->depth = 0;
 }
 
 static void on_event(struct swo_source *source, const struct pug_dwt_event *event)
 {
     struct running *running = running_of(source);
     struct threads_swo *all = source->all->context;
-    const struct rtos_object *object = &all->program.object;
     if (!running) {
         all->failed = true;
         return;
     }
     pass(running, event);
-    if (event->kind == PUG_DWT_EXCEPTION)
-        take_exception(running, event);
-    if (event->overflow || event->kind == PUG_DWT_LOST) {
-        running->now = 0; /* a write may be what was lost */
-        running->none = false;
-        running->depth = 0;
-    }
-    const bool watched = event->kind == PUG_DWT_DATA && event->write && event->has_value &&
-                         event->has_address && event->address == object->current;
-    const bool said =
-        object->by_port && event->kind == PUG_DWT_STIMULUS && event->number == object->port;
-    if ((object->has_current && watched) || said)
-        switch_to(running, source, event);
+    uint32_t before = running->watch.now;
+    const bool lost = event->overflow || event->kind == PUG_DWT_LOST;
+    if (!pug_rtos_watch_take(&running->watch, event))
+        return;
+    before = lost ? RTOS_UNKNOWN : before;
+    if (running->watch.now != before)
+        switch_from(running, before, source, event);
 }
 
 static bool take_item(void *context, const struct trace_item *item)
@@ -178,12 +135,12 @@ static void put_rows(const struct swo_source *source, struct threads_table *rows
     char name[256];
     if (!running)
         return;
-    for (uint32_t i = 0; i < running->count; i++) {
+    for (uint32_t i = 0; i < running->watch.count; i++) {
         if (!running->tallies[i].seen)
             continue;
         name_of(running, i, name, sizeof(name));
-        threads_table_add(rows, source->id, name, running->threads[i].has_value,
-                          running->threads[i].value, i ? "thread" : "unknown",
+        threads_table_add(rows, source->id, name, running->watch.threads[i].has_value,
+                          running->watch.threads[i].value, i ? "thread" : "unknown",
                           &running->tallies[i]);
     }
     if (running->handlers.seen)

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-/** @file The diagnosis as a consumer: it collects evidence from elements. */
-#include "diagnosis_private.h"
-
+/** @file The consumer that collects evidence from elements. */
 #include "diagnose/evidence.h"
+#include "diagnose/findings.h"
 
 #include <stdlib.h>
 
 struct part {
-    const struct diagnosis *diagnosis;
+    const struct pug_evidence_taker *taker;
     struct pug_diagnosis_part *evidence;
 };
 
 /** Makes a part of evidence, which is the part's then; NULL: out of memory. */
-static struct part *new_part(const struct diagnosis *diagnosis, struct pug_diagnosis_part *evidence)
+static struct part *new_part(const struct pug_evidence_taker *taker,
+                             struct pug_diagnosis_part *evidence)
 {
     struct part *part = evidence ? malloc(sizeof(*part)) : NULL;
     if (part)
-        *part = (struct part){diagnosis, evidence};
+        *part = (struct part){taker, evidence};
     else
         pug_diagnosis_drop(evidence);
     return part;
@@ -24,10 +24,10 @@ static struct part *new_part(const struct diagnosis *diagnosis, struct pug_diagn
 
 static void *begin_part(void *context, unsigned worker, struct pug_piece *piece)
 {
-    const struct diagnosis *diagnosis = context;
+    const struct pug_evidence_taker *taker = context;
     (void)worker;
     (void)piece;
-    return new_part(diagnosis, pug_diagnosis_begin(diagnosis->evidence));
+    return new_part(taker, pug_diagnosis_begin(taker->diagnosis));
 }
 
 static void drop_part(void *context)
@@ -42,20 +42,20 @@ static void add_elements(void *context, const struct pug_origin *origin,
                          const struct pug_element *elements, size_t count)
 {
     const struct part *part = context;
-    const struct input *input = part->diagnosis->input;
+    const struct pug_evidence_taker *taker = part->taker;
     (void)origin;
-    if (!input->narrow)
+    if (!taker->narrow)
         pug_diagnosis_elements(part->evidence, elements, count);
-    for (size_t i = 0; input->narrow && i < count; i++)
-        if (input_counts(input, elements[i].index))
+    for (size_t i = 0; taker->narrow && i < count; i++)
+        if (elements[i].index >= taker->from && elements[i].index < taker->to)
             pug_diagnosis_elements(part->evidence, &elements[i], 1);
 }
 
 static bool take_part(void *context, void *taken)
 {
-    struct diagnosis *diagnosis = context;
+    const struct pug_evidence_taker *taker = context;
     struct part *part = taken;
-    pug_diagnosis_take(diagnosis->evidence, part->evidence);
+    pug_diagnosis_take(taker->diagnosis, part->evidence);
     free(part);
     return true;
 }
@@ -70,9 +70,9 @@ static void pack_part(const void *context, struct pug_state *bytes)
 
 static void *unpack_part(void *context, const uint8_t *bytes, size_t size)
 {
-    const struct diagnosis *diagnosis = context;
+    const struct pug_evidence_taker *taker = context;
     struct pug_bytes left = pug_bytes_of(bytes, size);
-    return new_part(diagnosis, pug_diagnosis_unpack(diagnosis->evidence, &left));
+    return new_part(taker, pug_diagnosis_unpack(taker->diagnosis, &left));
 }
 
 static bool fold_part(void *context, void *folded)
@@ -89,9 +89,9 @@ static bool shows_ranges(void *context, uint64_t at, uint64_t *end)
     return pug_diagnosis_looks(at, end);
 }
 
-struct pug_consumer diagnosis_consumer(struct diagnosis *diagnosis)
+struct pug_consumer pug_evidence_consumer(struct pug_evidence_taker *taker)
 {
-    return (struct pug_consumer){.context = diagnosis,
+    return (struct pug_consumer){.context = taker,
                                  .begin = begin_part,
                                  .elements = add_elements,
                                  .shows = shows_ranges,
@@ -100,12 +100,4 @@ struct pug_consumer diagnosis_consumer(struct diagnosis *diagnosis)
                                  .pack = pack_part,
                                  .unpack = unpack_part,
                                  .fold = fold_part};
-}
-
-void diagnosis_add(struct diagnosis *diagnosis, const struct pug_element *element)
-{
-    if (!diagnosis->own)
-        diagnosis->own = pug_diagnosis_begin(diagnosis->evidence);
-    if (diagnosis->own)
-        pug_diagnosis_elements(diagnosis->own, element, 1);
 }

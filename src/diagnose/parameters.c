@@ -3,8 +3,8 @@
  * @file Parameters of an encoder that were not given, where the decoded trace shows that they
  * matter.
  */
-#include "diagnosis.h"
-#include "input/input.h"
+#include "diagnose/findings.h"
+
 #include "pugmark/author/protocol.h"
 
 #include <stdio.h>
@@ -17,18 +17,18 @@ static bool is_parameter(const char *name)
     return length > 2 && strcmp(name + length - 2, "_p") == 0;
 }
 
-static const struct pug_capture_source *find_source(const struct input *input, uint32_t id)
+static const struct pug_capture_source *find_source(const struct pug_capture *capture, uint32_t id)
 {
     const struct pug_capture_source *source;
-    for (size_t n = 0; (source = pug_capture_source_at(input->capture, n)) != NULL; n++)
+    for (size_t n = 0; (source = pug_capture_source_at(capture, n)) != NULL; n++)
         if (source->id == id)
             return source;
     return NULL;
 }
 
-bool diagnosis_lacks_parameters(const struct input *input, uint32_t id, char *names, size_t size)
+bool pug_lacks_parameters(const struct pug_capture *capture, uint32_t id, char *names, size_t size)
 {
-    const struct pug_capture_source *source = find_source(input, id);
+    const struct pug_capture_source *source = find_source(capture, id);
     const struct pug_protocol *protocol = source ? pug_protocol_find(source->protocol) : NULL;
     const struct pug_description *description = protocol ? protocol->description : NULL;
     const struct pug_settings *settings = source ? source->settings : NULL;
