@@ -27,7 +27,7 @@ archive() {
 # name_some CALLS: functions of the kernel and of a program, and few without a name.
 name_some() {
   local name
-  for name in schedule vfs_write do_sys_open fibonacci; do
+  for name in schedule vfs_write do_filp_open fibonacci; do
     grep -qE "\\<$name\\>" "$1" || { echo "$name is missing"; return 1; }
   done
   echo "$(grep -c . "$1") functions, $(grep -cE '\[[0-9a-f]{8,}\]' "$1" || true) without a name"
