@@ -8,7 +8,7 @@
 # make dist: the source tarball, the same bytes for the same commit.  make dist-check: builds, tests and installs it without git.
 # make dist-static: portable programs for Linux and Windows.  make packages-test: Debian packages, tried in a clean root; needs root.
 # make test-compilers: builds without a warning with many compilers.  RELEASING.md says when.
-# make live-test: a gigabyte through live inputs, with memory that stays flat.
+# make live-test: a gigabyte through live inputs, with memory that stays flat; minutes of silence.
 # make test-installed: tests in roots with nothing but packages.txt, and with all cross compilers; needs root.
 # make doors: bounds taken out of what reads files of strangers, each of which a test or a fuzz target must find.
 .PHONY: dist dist-check dist-static packages-test test-compilers test-installed demo docs abi truth gdb-truth mutants doors fuzz fuzz-corpus million coverage test test-release test-sanitize test-thread test-bare test-builds test-hosts test-hosts-core test-i386 test-armhf test-s390x test-windows build bench pictures format check-format tidy tidy-changes deps clean live-test
@@ -97,6 +97,7 @@ gdb-truth: build
 
 live-test: build
 	@PUG_LIVE_SCALE=50 bash tests/run/live_memory.sh build/release/bin .
+	@PUG_LIVE_SILENCE=120 bash tests/run/live_faults.sh build/release/bin .
 
 mutants: build
 	@work=$$(mktemp -d) && tests/mutants/record.sh build/release/bin . $$work && tests/mutants/mutants.pl . $$work; code=$$?; rm -rf $$work; exit $$code

@@ -67,11 +67,7 @@ bool pug_live_save_begin(struct pug_live_save *save, unsigned number, char *why,
     const bool folder = is_folder(save->path);
     name_file(save->path, number, name, sizeof(name));
     if (folder && number == 1)
-#ifdef _WIN32
-        (void)mkdir(save->path);
-#else
         (void)mkdir(save->path, 0777);
-#endif
     save->reads_back = stat(name, &status) != 0 || S_ISREG(status.st_mode);
     save->file =
         open(name, (save->reads_back ? O_RDWR : O_WRONLY) | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -79,7 +79,8 @@ for (1..1200) { last if -e $wait; select undef, undef, undef, 0.05 }
 while (sysread $s, my $bytes, 65536) { print $bytes }
 PERL
 base=$(free_ports)
-play "wait:$work/joined" $sync file:much "touch:$work/sent" "wait:$work/told"
+head -c 126006 much >piece # a quick client need not be very quick
+play "wait:$work/joined" $sync "repeat:40:0.1:$work/piece" "touch:$work/sent" "wait:$work/told"
 timeout 120 "$pugmark" serve --port "$base" --protocol itm "tcp:127.0.0.1:$port" >out 2>said &
 server=$!
 perl client.pl "$base" "$work/now" >slow.json &
@@ -89,7 +90,6 @@ quick=$!
 comes slow.json && comes quick.json || fail "serve: no first line: $(cat said)"
 touch joined
 for _ in {1..1200}; do [[ -e sent ]] && break; sleep 0.05; done
-for _ in {1..200}; do grep -q '299999\|9999\\n' quick.json && break; sleep 0.05; done
 sleep 1
 touch now
 comes slow.json '"lost"' || fail "serve: a slow client is not told"

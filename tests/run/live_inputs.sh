@@ -209,6 +209,11 @@ timeout 60 "$pugmark" live --once --pause 200ms --last 5 "${registers[@]}" "tcp:
 "$pugmark" trace --last 5 "${registers[@]}" "$crash/trace.bin" >file.out 2>/dev/null
 cmp -s out file.out || fail "live: not the end that trace shows: $(cat said; head -n 3 out)"
 
+# Without program flow and an ITM's text: the last elements.
+play ffffffffffffffffffff0f0f304141 1004f20e hold
+timeout 60 "$pugmark" live --once --pause 200ms --last 2 --protocol stm "tcp:127.0.0.1:$port" >out 2>said
+[[ $(wc -l <out) == 2 ]] && grep -q 'SWTRACE( (Ma:0x41; Ch:0x00) +Mrk' out || fail "live: an STM: $(cat out said)"
+
 # ---- a real OpenOCD, which gives no trace without a probe: connection and end alone
 if command -v openocd >/dev/null; then
   tcl=$(free_port)

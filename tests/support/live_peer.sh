@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034  # for who sources it
 # SPDX-License-Identifier: MIT
 # For tests of live inputs, which source it: a folder of its own, peers that play connections, and free ports.
 [[ $(head -c 2 "$1/pugmark") != "#!" ]] || { echo "emulators' sockets are not ours: skipped"; exit 77; }

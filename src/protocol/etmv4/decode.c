@@ -178,7 +178,7 @@ static enum pug_response end_trace(decoder *d)
             break;
         if (ending == PUT) {
             if (!pug_out_ready(out)) {
-                d->stage->pending = true;
+                d->stage->pending = d->suspended = true;
                 return PUG_RESP_CONT;
             }
             pug_etmv4_put_event(d, p0);
@@ -187,7 +187,7 @@ static enum pug_response end_trace(decoder *d)
     }
     d->queue.head = d->queue.tail = 0;
     if (!pug_out_ready(out)) {
-        d->stage->pending = true;
+        d->stage->pending = d->suspended = true;
         return PUG_RESP_CONT;
     }
     d->ending = false;
@@ -200,7 +200,7 @@ static enum pug_response end_trace(decoder *d)
 
 static enum pug_response suspend(decoder *d)
 {
-    d->stage->pending = true;
+    d->stage->pending = d->suspended = true;
     return PUG_RESP_CONT;
 }
 
@@ -374,11 +374,13 @@ enum pug_response pug_etmv4_resume(void *state)
 {
     decoder *d = state;
     /* The bytes at hand are used up: what nothing before it can take back need not wait. */
-    if (d->state == PUG_ETMV4_DECODE && !d->ending) {
-        if (!d->stage->quirks.etm4_error_drops_run && pug_etmv4_put_marks(d))
+    if (!d->suspended) {
+        if (d->state == PUG_ETMV4_DECODE && !d->stage->quirks.etm4_error_drops_run &&
+            pug_etmv4_put_marks(d))
             pug_etmv4_set_commit_mode(d);
         return PUG_RESP_CONT;
     }
+    d->suspended = false;
     d->waited = true;
     d->unusual = NULL;
     enum pug_response response = d->ending ? end_trace(d) : proceed(d);
@@ -397,7 +399,7 @@ enum pug_response pug_etmv4_decode_end(void *state)
 void pug_etmv4_decoder_reset(void *state)
 {
     decoder *d = state;
-    d->ending = false;
+    d->ending = d->suspended = false;
     d->commit_mode = PUG_ETMV4_QUEUES;
     d->returns.known = false;
     pug_etmv4_lose_sync(d, PUG_UNSYNC_RESET_DECODER);

@@ -348,6 +348,7 @@ struct pug_etmv4_decoder {
     uint64_t commits; /**< to do */
     uint32_t cancels;
     bool mispredict, discard, drain;
+    bool suspended;       /* resume() is due */
     bool pending_address; /**< an exception or Q element waits for its address */
     uint32_t round_mark;  /**< elements in the batch when this commit round began */
     uint64_t round_index; /**< of the last element that it took */

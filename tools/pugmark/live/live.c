@@ -12,11 +12,13 @@
 #include "files/whole.h"
 #include "input/live_input.h"
 #include "input/live_save.h"
+#include "pugmark/author/protocol.h"
 #include "record/snapshot_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 struct live_command {
@@ -57,14 +59,16 @@ static void ring_put(struct ring *ring, const uint8_t *bytes, size_t size)
     ring->dropped += over;
 }
 
-/** The ring's bytes in their order, into a file that is there as long as its descriptor is. */
-static int ring_save(const struct ring *ring)
+/** The ring's newest bytes in their order, into a file that is there as long as its descriptor is.
+ */
+static int ring_save(const struct ring *ring, size_t most)
 {
-    const size_t begin = (ring->at + ring->room - ring->count) % ring->room;
-    const size_t first = ring->count < ring->room - begin ? ring->count : ring->room - begin;
+    const size_t count = ring->count < most ? ring->count : most;
+    const size_t begin = (ring->at + ring->room - count) % ring->room;
+    const size_t first = count < ring->room - begin ? count : ring->room - begin;
     const int file = pug_scratch_open();
     if (file >= 0 && pug_write_whole(file, ring->bytes + begin, first) &&
-        pug_write_whole(file, ring->bytes, ring->count - first) && lseek(file, 0, SEEK_SET) == 0)
+        pug_write_whole(file, ring->bytes, count - first) && lseek(file, 0, SEEK_SET) == 0)
         return file;
     if (file >= 0)
         close(file);
@@ -105,17 +109,79 @@ static bool is_own(const char *word, bool *has_argument)
     return strncmp(word, "--retry", 7) == 0 || strcmp(word, "--once") == 0;
 }
 
+/* So many of the newest bytes are listed, of which few lines are shown. */
+#define LISTED_MOST ((size_t)256 << 10)
+
+static const struct pug_protocol *protocol_of(const struct live_command *options)
+{
+    const struct pug_protocol *protocol = NULL;
+    const char *name = options->input.protocol;
+    for (size_t n = 0; name && (protocol = pug_protocol_at(n)) != NULL; n++)
+        if (strncasecmp(protocol->name, name, strlen(name)) == 0)
+            break;
+    return protocol;
+}
+
+static bool has_text(const struct pug_protocol *protocol)
+{
+    return protocol && protocol->description && protocol->description->dwt;
+}
+
+/** Does a protocol have neither program flow nor an ITM's text? Its elements are listed. */
+static bool is_listed(const struct pug_protocol *protocol)
+{
+    return protocol && !protocol->program_flow && !has_text(protocol);
+}
+
+/** The last lines of a file, as far as they are in its last bytes. */
+static void put_last_lines(int file, uint64_t count)
+{
+    static char text[1 << 16];
+    const off_t size = lseek(file, 0, SEEK_END);
+    const off_t from = size > (off_t)sizeof(text) ? size - (off_t)sizeof(text) : 0;
+    const ssize_t got =
+        lseek(file, from, SEEK_SET) == from ? read(file, text, sizeof(text)) : (ssize_t)-1;
+    const size_t end = got > 0 ? (size_t)got : 0;
+    size_t at = end;
+    for (; at > 0 && count > 0; count--)
+        for (at--; at > 0 && text[at - 1] != '\n';)
+            at--;
+    output_text("%.*s", (int)(end - at), text + at);
+}
+
+/** `pugmark list` of the newest bytes, of which the last lines are shown. */
+static int list_end(const struct live_command *options, int argc, char **argv)
+{
+    const int lines = pug_scratch_open(), output = dup(STDOUT_FILENO);
+    uint64_t count = 50;
+    int code = EXIT_FATAL;
+    if (options->last)
+        (void)parse_number(options->last, &count);
+    output_flush();
+    if (lines >= 0 && output >= 0 && dup2(lines, STDOUT_FILENO) >= 0) {
+        code = command_list.run(&command_list, argc, argv);
+        output_flush();
+        (void)dup2(output, STDOUT_FILENO);
+        put_last_lines(lines, count);
+    }
+    if (lines >= 0)
+        close(lines);
+    if (output >= 0)
+        close(output);
+    return code;
+}
+
 /** The command that shows the end, with the user's options but those of this command. */
 static int show_end(const struct live_command *options, const struct ring *ring, char *const *given,
                     size_t given_count)
 {
     char input[32];
     const char *guessed[4];
-    const int file = ring_save(ring);
+    const bool listed = is_listed(protocol_of(options));
+    const int file = ring_save(ring, listed ? LISTED_MOST : SIZE_MAX);
     /* Behind what was dropped the begin is no begin: the guess is of what is in the ring. */
     const size_t guesses = guess_words(options, ring->bytes, ring->count, guessed);
-    const bool itm =
-        guesses > 0 || (options->input.protocol && strcmp(options->input.protocol, "itm") == 0);
+    const bool itm = guesses > 0 || has_text(protocol_of(options));
     char **argv = calloc(given_count + guesses + 8, sizeof(*argv));
     size_t count = 0;
     if (file < 0 || !argv) {
@@ -123,8 +189,10 @@ static int show_end(const struct live_command *options, const struct ring *ring,
         free(argv);
         return EXIT_FATAL;
     }
-    argv[count++] = (char *)(uintptr_t)(itm ? "itm" : "trace");
-    if (!itm) {
+    argv[count++] = (char *)(uintptr_t)(itm ? "itm" : listed ? "list" : "trace");
+    if (listed) {
+        argv[count++] = (char *)(uintptr_t) "--jobs=1";
+    } else if (!itm) {
         argv[count++] = (char *)(uintptr_t) "--no-pager";
         argv[count++] = (char *)(uintptr_t) "--last";
         argv[count++] = (char *)(uintptr_t)(options->last ? options->last : "50");
@@ -141,7 +209,8 @@ static int show_end(const struct live_command *options, const struct ring *ring,
     snprintf(input, sizeof(input), "/dev/fd/%d", file);
     argv[count++] = input;
     const struct command *command = itm ? &command_itm : &command_trace;
-    const int code = command->run(command, (int)count, argv);
+    const int code =
+        listed ? list_end(options, (int)count, argv) : command->run(command, (int)count, argv);
     output_flush();
     free(argv);
     close(file);
