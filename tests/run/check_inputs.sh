@@ -214,6 +214,7 @@ END
   live() { # SECONDS-SERVED OPTIONS...
     local served=$1 port server
     shift
+    rm -f port
     python3 serve.py often/trace.bin "$served" >port &
     server=$!
     for _ in $(seq 100); do [[ -s port ]] && break; sleep 0.1; done
