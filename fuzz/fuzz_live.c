@@ -40,12 +40,12 @@ static int listen_at(const char *path)
     return listener;
 }
 
-/** What is there, in pieces of so many bytes. */
-static size_t read_all(struct pug_live *live, uint8_t *bytes, size_t piece)
+/** What is there, in pieces of so many bytes; `timeout` below 0: all that is still to come. */
+static size_t read_all(struct pug_live *live, uint8_t *bytes, size_t piece, int timeout)
 {
     size_t count = 0;
     int64_t got;
-    while ((got = pug_live_read(live, bytes + count, piece, 0)) > 0) {
+    while ((got = pug_live_read(live, bytes + count, piece, timeout)) > 0) {
         need((size_t)got <= piece);
         count += (size_t)got;
     }
@@ -99,10 +99,10 @@ static void take_input(const uint8_t *choices, const uint8_t *data, size_t size)
                      some = step < size - sent ? step : size - sent;
         need(write(peer, data + sent, some) == (ssize_t)some);
         sent += some;
-        count += read_all(live, came + count, 1 + choices[n % CHOICES] * (size_t)8);
+        count += read_all(live, came + count, 1 + choices[n % CHOICES] * (size_t)8, 0);
     }
     close(peer);
-    count += read_all(live, came + count, MOST);
+    count += read_all(live, came + count, MOST, -1);
     memcpy(wanted, data, size);
     const size_t expected = place.tcl ? told_bytes(wanted, size) : size;
     need(count == expected && memcmp(came, wanted, count) == 0);
