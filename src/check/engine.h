@@ -15,8 +15,8 @@
 #include "check/rules.h"
 #include "pugmark/advanced/consumer.h"
 #include "pugmark/calls.h"
-#include "swo/swo.h"
 #include "swo/handlers.h"
+#include "swo/swo.h"
 
 #define CHECK_UNKNOWN UINT64_MAX
 

@@ -168,7 +168,8 @@ static void put_coverage(struct page *page)
     const size_t count = page->coverage.file_count;
     pug_sink_text(sink, "<h2>Coverage</h2>\n");
     if (pug_profile_is_sampled(page->exporter->profile)) {
-        pug_sink_text(sink, "<p>Coverage is of counts of what ran, and these are PC samples.</p>\n");
+        pug_sink_text(sink,
+                      "<p>Coverage is of counts of what ran, and these are PC samples.</p>\n");
         return;
     }
     if (count == 0) {

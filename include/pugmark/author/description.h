@@ -94,8 +94,8 @@ struct pug_description {
     bool takes_all;   /**< nearly all bytes make packets of it: only faultless ones speak for it */
     bool steps_apart; /**< PUG_MARK_TIME_STEP counts another clock than its timestamps */
     bool exceptions_decoded; /**< exceptions are no marks: decoding alone finds which they are */
-    unsigned module;  /**< type of an Open SoC Debug module that is such a source; 0: none is */
-    const char *extends;           /**< the protocol that it is with more packets; or NULL */
+    unsigned module;     /**< type of an Open SoC Debug module that is such a source; 0: none is */
+    const char *extends; /**< the protocol that it is with more packets; or NULL */
     const struct pug_usual *usual; /**< the last one has no settings; NULL: it is not guessed */
     /** How a packet speaks for a guess that is not bad itself; NULL: all do as usual ones. */
     enum pug_fit (*fit)(const struct pug_packet *packet);

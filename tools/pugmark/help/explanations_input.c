@@ -71,7 +71,8 @@ const struct explanation explanations_input[] = {
      "buffers*|*Done.*|*Parsed snapshot.ini*|*Trace Metadata*|*Device *: Ini file *|*%Missing "
      "*|*Missing *|* : *.ini*",
      "Something in the snapshot's files is missing or contradicts another file.",
-     "Mend the file that the message names; docs/book/have/snapshot.md says what each line is for."},
+     "Mend the file that the message names; docs/book/have/snapshot.md says what each line is "
+     "for."},
     {"file-outside",
      "*: not in the snapshot's folder|read are files below the folders of inputs *|*the text of * "
      "source file* is left out*",
