@@ -136,7 +136,8 @@ static bool try_setting(const struct pug_subject *subject, const struct doubt *d
         return false;
     if (setting)
         items[count++] = *setting;
-    memcpy(items + count, subject->set->items, subject->set->count * sizeof(*items));
+    if (subject->set->count > 0)
+        memcpy(items + count, subject->set->items, subject->set->count * sizeof(*items));
     options.settings = (struct pug_settings){.items = items, .count = count + subject->set->count};
     options.log = NULL;
     options.peers = NULL;

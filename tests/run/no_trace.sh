@@ -87,9 +87,9 @@ for kind in empty zeros other noise; do
   ends "1 3" . "$kind"
   ends "1 3" . "$kind" --reference
 done
-# Noise has packets of E-Trace and N-Trace by chance: there are places to find, and for GDB to begin at. No other command takes it for trace.
+# Noise has packets of E-Trace and N-Trace by chance: there are places for GDB to begin at. No other command takes it for trace.
 perl -e 'srand 6; print map { chr rand 256 } 1 .. 20000' >noise.raw
-skip="find gdb"
+skip="gdb"
 ends "1 3" . noise.raw --protocol etrace --transport raw
 ends "1 3" . noise.raw --protocol ntrace
 skip=

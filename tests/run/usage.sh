@@ -37,6 +37,9 @@ said 2 "pugmark: 'trcae' is no command; is trace meant? *" trcae
 said 2 "pugmark: unknown option '--formt'; is --format meant? *" list --formt text one
 said 2 "pugmark: --format perfeto: *; is perfetto meant?" timeline --format perfeto one
 said 2 "pugmark: --type EXEPTION: no element type; *; is EXCEPTION meant?" list --type EXEPTION one
+firmware=$source/examples/firmware
+said 2 "pugmark: --exception SysTik: *; is SysTick meant?" find --exception SysTik --protocol itm --elf "$firmware/firmware.elf" "$firmware/swo.bin"
+said 2 "pugmark: --rtos freertso: *; is freertos meant?" threads --rtos freertso "$source/examples/crash"
 said 2 "pugmark: etm4: no such protocol *; is etmv4 meant?" record --protocol etm4 --out x one
 commands=$("$pugmark" --help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | grep -vxE 'help|explain')
 for command in $commands; do

@@ -35,6 +35,11 @@ const struct explanation explanations_usage[] = {
      "No function of that name is in the programs that were given.",
      "Check the spelling, and give the program with --elf. C++ names can be written as the source "
      "has them."},
+    {"no-such-exception", "--exception *: no exception of a Cortex-M is called so*",
+     "`find --exception` was given a name that neither the architecture nor the program's vector "
+     "table has.",
+     "Write the name that the message suggests, the handler's name, or the number. --elf gives the "
+     "program whose handlers have names."},
     {"no-place",
      "*that program lies in the memory of no process here*|*: no code of that line is in the "
      "programs at hand*|*: no code of line *|*in --filter * the end is not behind "

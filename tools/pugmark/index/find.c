@@ -5,11 +5,14 @@
 #include "common/messages.h"
 #include "common/output.h"
 #include "common/sandbox.h"
+#include "common/suggest.h"
+#include "diagnose/diagnosis.h"
 #include "index_input.h"
 #include "input/address.h"
 #include "input/input_lists.h"
 #include "pugmark/advanced/index.h"
 #include "pugmark/author/protocol.h"
+#include "pugmark/dwt.h"
 #include "swo/handlers.h"
 
 #include <ctype.h>
@@ -276,6 +279,23 @@ static int answer(struct input *input, const struct find_options *options,
     return EXIT_DONE;
 }
 
+/** No exception has this name, and no handler. */
+static void say_unknown(const struct pug_vectors *vectors, const char *wanted)
+{
+    struct suggestion near;
+    char name[128];
+    suggest_begin(&near, wanted);
+    for (unsigned number = 1; number < PUG_VECTORS; number++) {
+        if (pug_dwt_exception_name(number, name, sizeof(name)) > 0)
+            suggest_offer(&near, name);
+        pug_vectors_name(vectors, number, name, sizeof(name));
+        suggest_offer(&near, name);
+    }
+    message_say("pugmark: --exception %s: no exception of a Cortex-M is called so, and no handler "
+                "in the program's vector table; give its number%s%s%s\n",
+                wanted, *near.meant ? "; is " : "", near.meant, *near.meant ? " meant?" : "");
+}
+
 /** The number of the exception that was named; false, having said so: there is none. */
 static bool name_exception(const struct input *input, const struct find_options *options,
                            struct pug_index_query *query)
@@ -287,10 +307,7 @@ static bool name_exception(const struct input *input, const struct find_options 
     pug_capture_vectors(input->capture, input->tree ? pug_tree_image(input->tree) : NULL,
                         PUG_VECTORS_ANY, &vectors);
     if (!pug_vectors_number(&vectors, options->exception_name, &number)) {
-        message_say(
-            "pugmark: --exception %s: no exception of a Cortex-M is called so, and no handler "
-            "in the program's vector table; give its number\n",
-            options->exception_name);
+        say_unknown(&vectors, options->exception_name);
         return false;
     }
     query->least = query->greatest = number;
@@ -307,6 +324,15 @@ static bool find_address(struct input *input, struct find_options *options,
         return false;
     query->least = query->greatest = options->places.items[0].absolute;
     return true;
+}
+
+/** Noise has places by chance: it is no trace, which is said. */
+static int conclude(struct input *input)
+{
+    struct diagnosis *diagnosis = diagnosis_new(input);
+    const bool noise = diagnosis && diagnosis_conclude_noise(diagnosis, input->options->quiet);
+    diagnosis_free(diagnosis);
+    return noise ? EXIT_TRACE_ERRORS : EXIT_DONE;
 }
 
 /** In each buffer, or piece of perf.data, in their order. */
@@ -330,6 +356,8 @@ static int find_all(struct input *input, const struct find_options *options,
     do {
         code = answer(input, options, query, &found, &unknown);
     } while (code == EXIT_DONE && found == PUG_ERR_NOT_FOUND && input_next(input));
+    if (code == EXIT_DONE && found == PUG_OK && input->chosen <= 1)
+        return conclude(input);
     if (code != EXIT_DONE || found == PUG_OK)
         return code;
     if (unknown && found == PUG_ERR_NOT_FOUND)

@@ -2,6 +2,8 @@
 #include "kernel_words.h"
 
 #include "common/messages.h"
+#include "common/suggest.h"
+#include "rtos/kernel.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +20,21 @@ static void say_missing(const struct rtos_kernel *kernel)
                 "alone\n");
 }
 
+/** There is no such kernel, and no file of that name. */
+static void say_unknown(const struct thread_kernel_told *told)
+{
+    const struct rtos_builtin *known;
+    struct suggestion near;
+    suggest_begin(&near, told->wanted);
+    for (size_t n = 0; (known = pug_rtos_builtin_at(n)) != NULL; n++)
+        suggest_offer(&near, known->name);
+    message_say("pugmark: --rtos %s: %s; kernels that are known by name: `pugmark threads "
+                "--kernels`%s%s%s\n",
+                told->wanted,
+                told->status == PUG_ERR_FILE ? strerror(errno) : pug_status_text(told->status),
+                *near.meant ? "; is " : "", near.meant, *near.meant ? " meant?" : "");
+}
+
 void kernel_tell(void *context, const struct thread_kernel_told *told)
 {
     (void)context;
@@ -31,10 +48,7 @@ void kernel_tell(void *context, const struct thread_kernel_told *told)
     else if (told->status == PUG_ERR_MEM)
         message_say("pugmark: --rtos %s: %s\n", told->wanted, pug_status_text(told->status));
     else
-        message_say("pugmark: --rtos %s: %s; kernels that are known by name: `pugmark threads "
-                    "--kernels`\n",
-                    told->wanted,
-                    told->status == PUG_ERR_FILE ? strerror(errno) : pug_status_text(told->status));
+        say_unknown(told);
 }
 
 struct thread_kernel_wanted kernel_wanted(const struct input *input, struct pug_names *names,
