@@ -18,11 +18,11 @@ static const uint32_t usual[] = {115200,  230400,  460800,  500000,  576000,  92
 
 /* Prose, numbers, capitals: what firmware prints. */
 static const char *const texts[] = {
-    "The quick brown fox jumps over the lazy dog. It was the best of times, it was the worst of "
-    "times, it was the age of wisdom. Task started; waiting for the next event from the sensor, "
-    "then going to sleep again.\n",
-    "[00012.345] INFO main: sensor ready, value = 1047, count = 7, error = 0\nadc 512 512 513 514 "
-    "515 516; 23.5 C, 98 %, t=1234 ms, x:-17 y:230 z:981\n",
+    ("The quick brown fox jumps over the lazy dog. It was the best of times, it was the worst of "
+     "times, it was the age of wisdom. Task started; waiting for the next event from the sensor, "
+     "then going to sleep again.\n"),
+    ("[00012.345] INFO main: sensor ready, value = 1047, count = 7, error = 0\nadc 512 512 513 514 "
+     "515 516; 23.5 C, 98 %, t=1234 ms, x:-17 y:230 z:981\n"),
     "ERROR: TIMEOUT AT 0x08001234 (RETRY 3/5) STATE=0x1F R0=DEADBEEF PC=0800A5C4 LR=FFFFFFF9 OK\n"};
 #define TEXTS (sizeof(texts) / sizeof(texts[0]))
 

@@ -57,9 +57,9 @@ said=$(terminal "'$pugmark' list --packets --jobs 1 --params '$demo/ETM_0.ini' -
 said=$(terminal "'$pugmark' list --quiet --packets --jobs 1 --params '$demo/ETM_0.ini' --core Cortex-A53 --transport coresight long | (sleep 2.3; cat >/dev/null)")
 [[ $said != *left* ]] || wrong "progress with --quiet: $said"
 if command -v perl >/dev/null; then
-  perl -e 'print "SWO\n1\n1\n"; print +("0\n" x 6 . "1\n" x 6) x 2_500_000' >line.csv # 60 MB
+  perl -e 'print "SWO\n1\n1\n"; print +("0\n" x 6 . "1\n" x 6) x 1_000_000' >line.csv # 24 MB
   # A pause makes it take longer than a second on any machine.
-  said=$(terminal "'$pugmark' convert --samplerate 12000000 -o line.bin line.csv & sleep 0.1; kill -STOP \$!; sleep 1.5; kill -CONT \$!; wait" || true)
+  said=$(terminal "'$pugmark' convert --samplerate 12000000 -o line.bin line.csv & sleep 0.05; kill -STOP \$!; sleep 1.5; kill -CONT \$!; wait" || true)
   [[ $said =~ [0-9]+\ %,\ [0-9.]+\ [kM]?B/s,\ [0-9]+\ (s|min)\ left ]] || wrong "convert: no progress: $said"
   said=$(terminal "head -n 9999 line.csv >short.csv; '$pugmark' convert --quiet --samplerate 12000000 -o line.bin short.csv" || true)
   [[ $said == "" || $said == *warning* ]] || wrong "convert --quiet: $said"
