@@ -121,7 +121,8 @@ const struct explanation explanations_usage[] = {
     {"not-on-this-system",
      "gdb needs a POSIX system*|"
      "recording needs QEMU's user mode*|trace is not encoded on Windows|serve is not there on this "
-     "system|--sandbox: not on this system*|a stream of perf is not read on Windows*",
+     "system|*not written on Windows*|--sandbox: not on this system*|a stream of perf is not read "
+     "on Windows*",
      "This system lacks what the command or option needs.",
      "Use Linux for this step. For --sandbox: Linux 5.13 or later with Landlock, or leave the "
      "option out."},

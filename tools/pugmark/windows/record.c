@@ -2,6 +2,7 @@
 /** @file What makes trace, where nothing is made. */
 #include "common/command.h"
 #include "common/messages.h"
+#include "record/snapshot_files.h"
 
 #include <stdio.h>
 
@@ -21,6 +22,21 @@ static int encode_run(const struct command *self, int argc, char **argv)
     (void)argv;
     message_say("pugmark: trace is not encoded on Windows\n");
     return EXIT_USAGE;
+}
+
+/** What `--save FOLDER/` wrote has the bytes of each connection, and no descriptions. */
+bool snapshot_copy_programs(const struct input *input, const char *folder)
+{
+    (void)input;
+    message_say("pugmark: %s: it gets no descriptions, which are not written on Windows\n", folder);
+    return false;
+}
+
+bool snapshot_describe(const struct input *input, const char *folder,
+                       const struct snapshot_buffer *buffers, size_t count, bool saved)
+{
+    (void)input, (void)folder, (void)buffers, (void)count, (void)saved;
+    return false; /* that was said */
 }
 
 const struct command command_record = {
