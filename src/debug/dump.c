@@ -42,7 +42,7 @@ static bool make_room(struct pug_history *history)
         return false;
     }
     history->memory += (uint64_t)(history->piece_slots - count) * sizeof(*history->pieces);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; old && i < count; i++)
         if (old[i] != 0)
             *slot_of(history, old[i]) = old[i];
     free(old);

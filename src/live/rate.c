@@ -114,10 +114,14 @@ static void receive(const struct line *line, uint32_t sent, uint32_t received,
 static double logarithm(double number)
 {
     double sum = 0;
-    for (; number < 1; number *= 2)
+    while (number < 1) {
+        number *= 2;
         sum -= 0.69314718056;
-    for (; number >= 2; number /= 2)
+    }
+    while (number >= 2) {
+        number /= 2;
         sum += 0.69314718056;
+    }
     const double y = (number - 1) / (number + 1), square = y * y;
     return sum + 2 * y * (1 + square / 3 + square * square / 5 + square * square * square / 7);
 }
