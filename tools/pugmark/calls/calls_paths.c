@@ -89,7 +89,7 @@ static void sum_up(struct call_path *path, const struct pug_call_event *event)
 
 void call_paths_take(struct call_paths *paths, const struct pug_call_event *event)
 {
-    struct call_path *parent = event->depth > 0 ? (event->frame - 1)->user : &paths->root;
+    struct call_path *parent = event->depth > 0 ? (event->frame - 1)->user : NULL;
     if (event->kind == PUG_CALL_ENTER)
         event->frame->user = path_of(paths, parent ? parent : &paths->root, event->frame);
     else if (event->kind == PUG_CALL_LEAVE && event->frame->user)

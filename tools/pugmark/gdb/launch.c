@@ -131,10 +131,10 @@ static void add(struct command_line *line, const char *word)
     }
     if (line->failed || !word)
         return;
-    char *copy = malloc(strlen(word) + 1);
+    char *copy = strdup(word);
     line->failed |= !copy;
     if (copy)
-        line->words[line->count++] = strcpy(copy, word);
+        line->words[line->count++] = copy;
     line->words[line->count] = NULL;
 }
 

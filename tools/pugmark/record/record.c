@@ -506,7 +506,7 @@ static bool record_program(struct record *record, char **argv)
                             .argv = argv,
                             .data = options->data};
     const char *slash = strrchr(argv[0], '/');
-    struct rec_program program;
+    struct rec_program program = {0};
     char name[4096], why[256];
     const char *machine = NULL;
     qemu.machine = strncmp(slash ? slash + 1 : argv[0], "qemu-system-", 12) == 0;

@@ -266,8 +266,9 @@ static const struct pug_capture_source *source_at(const struct writing *writing,
     while (pug_capture_source_at(writing->input->capture, count))
         count++;
     *buffer = count > 0 ? number / count : 0;
-    return *buffer < writing->count ? pug_capture_source_at(writing->input->capture, number % count)
-                                    : NULL;
+    return count > 0 && *buffer < writing->count
+               ? pug_capture_source_at(writing->input->capture, number % count)
+               : NULL;
 }
 
 static bool write_buffers(const struct writing *writing)
