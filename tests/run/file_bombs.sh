@@ -5,13 +5,13 @@
 #   file_bombs.sh BIN SOURCE
 set -u
 bin=$1 source=$2 bad=0
+[[ $bin == */release/* ]] || { echo "its bounds are of time and memory; sanitizers take both"; exit 77; }
 command -v perl >/dev/null || { echo "skipped: needs perl"; exit 77; }
 unset GLIBC_TUNABLES # limits are on memory
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 data=524288 seconds=10
-grep -qE '__asan_init|__tsan_init' "$bin/pugmark" && data=unlimited seconds=100
 wrong() { echo "$*"; bad=1; }
 # bounded WHAT CODE WORDS COMMAND...: it ends with this code, and says these words.
 bounded() {

@@ -5,6 +5,7 @@
 #   report_answer.sh BIN SOURCE
 set -u
 pugmark=$1/pugmark source=$2 bad=0
+[[ $1 == */release/* ]] || { echo "a browser reads the page; what writes it, run_report tries with sanitizers"; exit 77; }
 # shellcheck source=../support/folder.sh
 . "$(dirname "$0")/../support/folder.sh"
 fail() { echo "$*"; bad=1; }
