@@ -80,18 +80,9 @@ enum pug_dump_kind pug_history_dump(struct pug_history *history,
                                     uint64_t *end)
 {
     const struct pug_address_space *space = place->origin.space;
-    const struct pug_element element = {.context_id = place->context_id,
-                                        .vmid = place->vmid,
-                                        .source = place->origin.source,
-                                        .security = place->security,
-                                        .level = place->level,
-                                        .context_flags = place->context_flags,
-                                        .isa = place->isa,
-                                        .type = PUG_ELEM_INSTR_RANGE};
-    struct pug_reader_space reader;
+    const struct pug_reader_space reader = pug_history_reader(place);
     struct pug_window window;
     uint64_t last;
-    pug_element_space(&element, &reader);
     if (pug_capture_kind(history->config.capture) != PUG_CAPTURE_SNAPSHOT || !space ||
         !pug_image_find(pug_address_space_image(space), &reader, address, &window) ||
         window.accessor ==

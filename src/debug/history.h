@@ -301,6 +301,8 @@ bool pug_history_keep_stacks(struct pug_history *history);
 /** The program that an object is; NULL: it is none, or not there. */
 const struct pug_debug_program *pug_history_program(struct pug_history *history, uint32_t object);
 void pug_debug_program_free(struct pug_debug_program *program);
+/** Who reads memory where the processor stands: its source, its state and its context. */
+struct pug_reader_space pug_history_reader(const struct pug_history_place *place);
 
 /* dump.c */
 /** How the content of a snapshot's dump counts at an address. */

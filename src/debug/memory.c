@@ -140,10 +140,8 @@ static void read_accesses(const struct pug_history *history, uint64_t position, 
     }
 }
 
-size_t pug_history_memory_at(struct pug_history *history, const struct pug_history_place *place,
-                             uint64_t address, uint8_t *bytes, size_t size)
+struct pug_reader_space pug_history_reader(const struct pug_history_place *place)
 {
-    const struct pug_address_space *space = place->origin.space;
     const struct pug_element element = {.context_id = place->context_id,
                                         .vmid = place->vmid,
                                         .source = place->origin.source,
@@ -154,6 +152,14 @@ size_t pug_history_memory_at(struct pug_history *history, const struct pug_histo
                                         .type = PUG_ELEM_INSTR_RANGE};
     struct pug_reader_space reader;
     pug_element_space(&element, &reader);
+    return reader;
+}
+
+size_t pug_history_memory_at(struct pug_history *history, const struct pug_history_place *place,
+                             uint64_t address, uint8_t *bytes, size_t size)
+{
+    const struct pug_address_space *space = place->origin.space;
+    const struct pug_reader_space reader = pug_history_reader(place);
     if (size > READ_LIMIT)
         size = READ_LIMIT;
     size_t count = 0;
