@@ -38,9 +38,8 @@ static int put(const struct times *times, struct pug_names *names, const char *o
         for (uint32_t n = 0; n < times->function_count; n++)
             if (times->functions[n].name)
                 suggest_offer(&near, times->functions[n].name);
-        message_say("pugmark: %s: no whole call of a function '%s' is in it%s%s%s\n", operand,
-                    options->histogram, *near.meant ? "; is " : "", near.meant,
-                    *near.meant ? " meant?" : "");
+        message_say("pugmark: %s: no whole call of a function '%s' is in it%s\n", operand,
+                    options->histogram, near.question);
         code = EXIT_USAGE;
     }
     if (options->output && code == EXIT_DONE)

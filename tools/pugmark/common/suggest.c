@@ -19,6 +19,8 @@ void suggest_offer(struct suggestion *suggestion, const char *known)
         return;
     suggestion->least = distance;
     snprintf(suggestion->meant, sizeof(suggestion->meant), "%s", known);
+    snprintf(suggestion->question, sizeof(suggestion->question), "; is %s meant?",
+             suggestion->meant);
 }
 
 const char *suggest_word(const char *wanted, const char *values, char meant[64])

@@ -5,11 +5,12 @@
 
 #include <stddef.h>
 
-/** The search for a name; `meant` is the best one so far, "" while none is near. */
+/** The search for a name; both texts are "" while none is near. */
 struct suggestion {
     const char *wanted;
     unsigned least;
-    char meant[64];
+    char meant[64];    /**< the nearest one so far */
+    char question[80]; /**< for the end of a message: "; is NAME meant?" */
 };
 
 void suggest_begin(struct suggestion *suggestion, const char *wanted);

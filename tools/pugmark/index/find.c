@@ -292,8 +292,8 @@ static void say_unknown(const struct pug_vectors *vectors, const char *wanted)
         suggest_offer(&near, name);
     }
     message_say("pugmark: --exception %s: no exception of a Cortex-M is called so, and no handler "
-                "in the program's vector table; give its number%s%s%s\n",
-                wanted, *near.meant ? "; is " : "", near.meant, *near.meant ? " meant?" : "");
+                "in the program's vector table; give its number%s\n",
+                wanted, near.question);
 }
 
 /** The number of the exception that was named; false, having said so: there is none. */

@@ -4,7 +4,7 @@
 #include "input_lists.h"
 #include "live_input.h"
 
-#include "base/edit_distance.h"
+#include "common/suggest.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,19 +24,13 @@ static bool add_setting(const struct option *option, void *target, const char *a
     return option_to_list(option, target, argument);
 }
 
-/** The name of a core that was meant, where one is near; "" else. */
-static void find_core(const char *name, char *meant, size_t size)
+/** Looks for the name of a core that was meant. */
+static void find_core(const char *name, struct suggestion *near)
 {
     char known[40];
-    unsigned least = PUG_NAME_FAR;
-    *meant = 0;
-    for (size_t n = 0; pug_core_name(n, known, sizeof(known)) > 0; n++) {
-        const unsigned distance = pug_name_distance(name, known);
-        if (distance >= least)
-            continue;
-        least = distance;
-        snprintf(meant, size, "; is %s meant?", known);
-    }
+    suggest_begin(near, name);
+    for (size_t n = 0; pug_core_name(n, known, sizeof(known)) > 0; n++)
+        suggest_offer(near, known);
 }
 
 static bool take_reference(const struct option *option, void *target, const char *argument)
@@ -51,12 +45,14 @@ static bool take_core(const struct option *option, void *target, const char *arg
 {
     enum pug_arch arch;
     enum pug_arch_profile profile;
-    char meant[64], why[160];
+    struct suggestion near;
+    char why[160];
     *(const char **)target = argument;
     if (pug_core_by_name(argument, &arch, &profile))
         return true;
-    find_core(argument, meant, sizeof(meant));
-    snprintf(why, sizeof(why), "no core of this name is known (pugmark --list-cores)%s", meant);
+    find_core(argument, &near);
+    snprintf(why, sizeof(why), "no core of this name is known (pugmark --list-cores)%s",
+             near.question);
     return option_refuse(option, argument, why);
 }
 

@@ -54,7 +54,7 @@ static bool refuse_type(const struct option *option, const char *name, size_t le
         suggest_offer(&near, known);
         message_say(" %s", known);
     }
-    message_say("%s%s%s\n", *near.meant ? "; is " : "", near.meant, *near.meant ? " meant?" : "");
+    message_say("%s\n", near.question);
     return false;
 }
 

@@ -43,8 +43,7 @@ static bool take_format(const struct option *option, void *target, const char *a
         suggest_offer(&suggestion, format->name);
     }
     suggest_offer(&suggestion, brstack);
-    message_say(" %s%s%s%s\n", brstack, *suggestion.meant ? "; is " : "", suggestion.meant,
-                *suggestion.meant ? " meant?" : "");
+    message_say(" %s%s\n", brstack, suggestion.question);
     return false;
 }
 

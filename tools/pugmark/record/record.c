@@ -610,8 +610,8 @@ static bool refuse_protocol(const char *name)
     suggest_begin(&near, name);
     for (unsigned n = 0; (unit = rec_unit_at(n)) != NULL; n++)
         suggest_offer(&near, unit->name);
-    message_say("pugmark: %s: no such protocol (`record --help` lists them)%s%s%s\n", name,
-                *near.meant ? "; is " : "", near.meant, *near.meant ? " meant?" : "");
+    message_say("pugmark: %s: no such protocol (`record --help` lists them)%s\n", name,
+                near.question);
     return false;
 }
 

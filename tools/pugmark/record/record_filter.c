@@ -120,14 +120,13 @@ static bool find_between(struct search *search, const char *text, struct rec_ran
 static void refuse(const struct search *search)
 {
     const struct address_words *words = &search->words;
-    const char *meant = words->suggestion.meant;
     if (words->line > 0)
         message_say("pugmark: %s: no code of line %s:%u is known: it needs debug information (-g), "
                     "and a line that has code\n",
                     search->program, words->name, words->line);
     else
-        message_say("pugmark: %s: there is no function '%s'%s%s%s\n", search->program, words->name,
-                    *meant ? "; is " : "", meant, *meant ? " meant?" : "");
+        message_say("pugmark: %s: there is no function '%s'%s\n", search->program, words->name,
+                    words->suggestion.question);
 }
 
 static bool find_one(struct search *search, const char *text, uint64_t bias,

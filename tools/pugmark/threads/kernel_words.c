@@ -29,10 +29,10 @@ static void say_unknown(const struct thread_kernel_told *told)
     for (size_t n = 0; (known = pug_rtos_builtin_at(n)) != NULL; n++)
         suggest_offer(&near, known->name);
     message_say("pugmark: --rtos %s: %s; kernels that are known by name: `pugmark threads "
-                "--kernels`%s%s%s\n",
+                "--kernels`%s\n",
                 told->wanted,
                 told->status == PUG_ERR_FILE ? strerror(errno) : pug_status_text(told->status),
-                *near.meant ? "; is " : "", near.meant, *near.meant ? " meant?" : "");
+                near.question);
 }
 
 void kernel_tell(void *context, const struct thread_kernel_told *told)
