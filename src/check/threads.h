@@ -10,7 +10,7 @@ struct check_threads;
 
 /**
  * After pug_check_begin(): *threads is NULL where no kernel's threads are to be followed.
- * PUG_ERR_INVALID_PARAM_VAL: the kernel that was wanted is wrong, as was told; PUG_ERR_MEM.
+ * PUG_ERR_INVALID_PARAM_VAL: the kernel that was wanted is wrong, as was reported; PUG_ERR_MEM.
  */
 enum pug_status pug_check_threads_new(struct pug_check *check,
                                       const struct thread_kernel_wanted *kernel,

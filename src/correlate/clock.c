@@ -106,7 +106,7 @@ static void take_timestamp(struct pug_correlate_buffer *buffer, struct pug_corre
 
 /* ---- the timestamps of an ITM, which date what comes before them ---- */
 
-/** Global timestamps that nobody announced: the stream's clock is that of all. */
+/** Global timestamps that were not announced: the stream's clock is that of all. */
 static void join_common(struct pug_correlate *correlate, struct pug_correlate_queue *queue)
 {
     correlate->common += queue->info.own_clock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * @file A history in a file, so that the next one who asks need not decode the trace again.
+ * @file A history in a file, so that the trace need not be decoded again the next time.
  *
  * The file is for the same version of the library on the same kind of host: it has the structs as
  * they are in memory, with numbers in place of pointers. It is not trusted: all numbers are checked

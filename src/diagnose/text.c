@@ -105,7 +105,7 @@ static void put_settings(struct pug_text *text, const struct pug_finding *f)
     put_number(text, f->count);
     pug_text_format(text,
                     " times, the first at offset %" PRIu64
-                    ", %s. What ran behind is missing. Set it as it was in the unit.",
+                    ", %s. What ran after it is missing. Set it as it was in the unit.",
                     f->index, f->words);
 }
 

@@ -94,7 +94,7 @@ uint32_t pug_live_line_rate(const struct pug_live *live);
 /** Of the last gap: bytes that came and did not fit; 0: the peer went away. */
 uint64_t pug_live_dropped(const struct pug_live *live);
 
-/** A connection, of which the bytes are kept in a folder. Times: nanoseconds since 1970. */
+/** A connection, whose bytes are kept in a folder. Times: nanoseconds since 1970. */
 struct pug_live_connection {
     uint64_t began, ended; /**< `ended`: 0 while it lasts */
     uint64_t bytes;        /**< that were saved */

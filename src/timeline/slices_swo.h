@@ -21,7 +21,7 @@ struct slices_swo;
 struct slices_swo *pug_slices_swo_new(struct pug_capture *capture, struct slice_names *names);
 /**
  * A track for each thread of the kernel that is wanted, where the capture has no program flow that
- * shows them. False: no memory, or what is wanted is wrong, as was told.
+ * shows them. False: no memory, or what is wanted is wrong, as was reported.
  */
 bool pug_slices_swo_threads(struct slices_swo *swo, const struct thread_kernel_wanted *wanted);
 void pug_slices_swo_free(struct slices_swo *swo);
